@@ -30,9 +30,11 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "alternative_texts",
+    "api_links",
     "forked_kernels",
     "glossary_links",
     "plain_warnings",
+    "search_words",
 ]
 exclude_patterns = [
     "_build",
@@ -49,7 +51,7 @@ html_title = f"rankeval_pd {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_theme_options = {
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "show_prev_next": True,
     "navigation_with_keys": False,
     "show_toc_level": 2,
@@ -86,7 +88,7 @@ def _krenn_is_here() -> bool:
 
 
 # where the paper's data can neither be found nor fetched, its page shows the code alone
-nb_execution_excludepatterns = [] if _krenn_is_here() else ["evert2004.md"]
+nb_execution_excludepatterns = [] if _krenn_is_here() else ["validation/evert2004.md"]
 
 sphinx_gallery_conf = {
     "examples_dirs": "gallery_code",

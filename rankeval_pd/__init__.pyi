@@ -4,6 +4,7 @@ from . import datasets as datasets
 from . import plotting as plotting
 from .accessors import DatasetAccessor as DatasetAccessor
 from .accessors import FrameAccessor as FrameAccessor
+from .accessors import rankeval as rankeval
 from .association import with_association_measures as with_association_measures
 from .chance.bounds import random_bound as random_bound
 from .chance.bounds import random_cdf as random_cdf
@@ -40,8 +41,8 @@ from .judging.judged_lists import judged_recall as judged_recall
 from .nbest.acceptance_sets import acceptance_precision as acceptance_precision
 from .nbest.comparison import compare as compare
 from .nbest.difference_regions import difference_region as difference_region
-from .nbest.difference_regions import odds_ratios as odds_ratios
 from .nbest.measure_verdicts import measure_ranks as measure_ranks
+from .nbest.odds_ratios import odds_ratios as odds_ratios
 from .nbest.precision import nbest_precision as nbest_precision
 from .nbest.precision import precision_interval as precision_interval
 from .nbest.precision_bands import difference_band as difference_band

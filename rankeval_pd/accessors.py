@@ -1,9 +1,10 @@
-"""The accessors ``df.rankeval`` and ``ds.rankeval`` and their plots, a line per method."""
+"""The accessors ``df.rankeval`` and ``ds.rankeval`` and their plots."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Generic, Unpack
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Unpack, overload
 
 import pandas as pd
 import xarray as xr
@@ -19,7 +20,9 @@ from rankeval_pd.curves import (
     ranking_areas,
     unpaired_areas,
 )
-from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.errors import checked_call
+from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
+from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.roles.columns import form_of
 from rankeval_pd.forms.roles.declarations import with_roles
 from rankeval_pd.forms.roles.roles import AnyRoles, Roles
@@ -34,6 +37,7 @@ from rankeval_pd.nbest import (
     acceptance_sets,
     comparison,
     difference_regions,
+    odds_ratios,
     precision,
     precision_bands,
     ranges,
@@ -64,12 +68,13 @@ if TYPE_CHECKING:
 
 
 class Accessor(Generic[Data]):
-    """The methods of ``.rankeval``: those of the functions with the data filled in.
+    """The methods of ``.rankeval``: the public functions with the data filled in.
 
-    Calling the accessor returns a new one with roles filled in for a chain:
+    Call the accessor to set column roles for a chain of methods:
     ``df.rankeval(gold="tp").compare("G2", "X2")``.
     """
 
+    @checked_call
     def __init__(self, data: Data) -> None:
         self._data: Data = data
         self._roles: Mapping[str, Any] = {}
@@ -81,7 +86,7 @@ class Accessor(Generic[Data]):
         Parameters
         ----------
         **roles
-            Which column is what, see the page "Roles of the columns".
+            Column roles, see the page "Roles of the columns".
         """
         Roles.configured(roles)
         configured = type(self)(self._data)
@@ -97,7 +102,7 @@ class Accessor(Generic[Data]):
     def __dir__(self) -> list[str]:
         return [*LISTING.methods_of(form_of(self._data, self._roles), self._roles), "plot"]
 
-    if not TYPE_CHECKING:  # a type checker is to see what is there, and nothing else
+    if not TYPE_CHECKING:  # hidden from type checkers, which see the methods alone
 
         def __getattr__(self, name: str) -> Any:
             known = [*methods_of("rankings"), *methods_of("items"), *methods_of("pairs")]
@@ -121,7 +126,7 @@ class Accessor(Generic[Data]):
     compare = method(comparison.compare)
     significant_ranges = method(ranges.significant_ranges)
     mean_difference = method(ranges.mean_difference)
-    odds_ratios = method(difference_regions.odds_ratios)
+    odds_ratios = method(odds_ratios.odds_ratios)
     judged_precision = method(judged_lists.judged_precision)
     judged_difference = method(judged_lists.judged_difference)
     judged_recall = method(judged_lists.judged_recall)
@@ -188,11 +193,66 @@ class DatasetAccessor(Accessor[xr.Dataset]):
     """
 
 
+class LazyFrame(Protocol):
+    """A Dask DataFrame for type checkers."""
+
+    @property
+    def npartitions(self) -> int:
+        """The number of partitions."""
+        ...
+
+
+@overload
+def rankeval(data: pd.DataFrame, **roles: Unpack[AnyRoles]) -> FrameAccessor: ...
+@overload
+def rankeval(data: xr.Dataset, **roles: Unpack[AnyRoles]) -> DatasetAccessor: ...
+@overload
+def rankeval(data: LazyFrame, **roles: Unpack[AnyRoles]) -> Any: ...
+
+
+@checked_call
+def rankeval(data: Any, **roles: Unpack[AnyRoles]) -> Any:
+    """Return the accessor ``df.rankeval`` by a call that type checkers know.
+
+    Parameters
+    ----------
+    data : DataFrame, Dataset or Dask DataFrame
+        Candidates, test items, or a table of pairs.
+    **roles
+        Column roles, as in ``df.rankeval(gold="tp")``.
+
+    Returns
+    -------
+    FrameAccessor, DatasetAccessor or DaskAccessor
+        ``data.rankeval`` with the roles filled in.
+
+    Raises
+    ------
+    TypeError
+        If the data are none of these. The message names the method that converts tables of polars,
+        DuckDB and Arrow.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(500)
+    >>> rankeval_pd.rankeval(df, gold="gold").nbest_precision(50)["tp"].tolist()
+    [26, 18]
+    """
+    found: Any
+    if is_dask_frame(data):
+        found = import_module("rankeval_pd.dask_accessors").DaskAccessor(data)
+    else:
+        check_data(data)
+        found = DatasetAccessor(data) if isinstance(data, xr.Dataset) else FrameAccessor(data)
+    return found(**roles) if roles else found
+
+
 # -------------------------- The plots of ``.rankeval.plot``: they hold data and roles, and forward
 
 
 class Plots(Generic[Data]):
-    """The plots of ``.rankeval.plot``: those of :mod:`rankeval_pd.plotting`, the data filled in."""
+    """The functions of :mod:`rankeval_pd.plotting` with the data filled in."""
 
     __slots__ = ("_data", "_roles")
 
@@ -232,6 +292,8 @@ class Plots(Generic[Data]):
     system_ranks = plot_method(plotting.system_ranks)
     gain_by_size = plot_method(plotting.gain_by_size)
     paired_differences = plot_method(plotting.paired_differences)
+    queries = plot_method(plotting.queries)
+    interpolated_precision = plot_method(plotting.interpolated_precision)
     calibration = plot_method(plotting.calibration)
     critical_difference = plot_method(plotting.critical_difference)
     odds_ratios = plot_method(plotting.odds_ratios)

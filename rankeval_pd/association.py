@@ -1,18 +1,28 @@
-"""Association measures: scores of candidates from their 2x2 contingency tables."""
+"""Compute association measures of candidates from their 2x2 contingency tables."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import is_known, listed, near_miss, unknown_name
+from rankeval_pd.errors import (
+    check_choice,
+    check_share,
+    is_known,
+    listed,
+    near_miss,
+    unknown_name,
+)
+from rankeval_pd.forms.out.tables import listed_in
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.roles.columns import frame_column, with_columns
 from rankeval_pd.forms.roles.declarations import Capabilities
+from rankeval_pd.forms.roles.options import plain
 from rankeval_pd.forms.roles.roles import CONTINGENCY, MARGINS, as_names
 from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.contingency import COUNT_MEASURES, MEASURES
@@ -22,7 +32,7 @@ _MARGINS = ("f", "f1", "f2", "N")
 
 
 @Capabilities(
-    rankings="Scores of 2x2 tables",
+    rankings="Queries, 2x2 tables",
     own_rows=True,
     clusters=True,
     dask="it works row by row, ddf.map_partitions(rankeval_pd.with_association_measures, ['G2'])",
@@ -33,15 +43,17 @@ def with_association_measures(
     cells: Sequence[str] | Mapping[str, str] = ("O11", "O12", "O21", "O22"),
     *,
     margins: Sequence[str | int] | Mapping[str, str | int] | None = None,
+    alpha: float = 0.001,
+    adjust: Literal["bonferroni"] | None = "bonferroni",
 ) -> Data:
-    """Return the data with association measures added, one column of scores for each.
+    """Add association measures to the data, one column of scores each.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates, one 2x2 contingency table each.
     measures : str, sequence of str or None
-        Names of measures, which become names of columns; None is all of them. With the margins
+        Names of measures, which become column names. None adds all. With the margins
         R1 = O11 + O12 and C1 = O11 + O21 and the expected frequency E11 = R1 C1 / N:
 
         * tests: ``"G2"`` log-likelihood ratio 2 sum O ln(O/E); ``"X2"`` Pearson's chi-squared
@@ -58,8 +70,8 @@ def with_association_measures(
           ``"dice"`` 2 O11 / (R1 + C1); ``"jaccard"`` O11 / (O11 + O12 + O21);
           ``"deltaP_forward"`` O11/R1 - O21/R2, from the first word to the second,
           ``"deltaP_backward"`` O11/C1 - O12/C2, the other way, which is Liddell's measure;
-          ``"LRC"`` log ratio log2((O11/R1) / (O21/R2)), of its 95 % interval the limit next to
-          0, and 0 where the interval has it;
+          ``"LRC"`` conservative log ratio: the limit next to 0 of the interval of
+          log2((O11/R1) / (O21/R2)), and 0 if the interval contains it;
         * ``"logDice"`` 14 + log2(dice); ``"NPMI"`` ln(O11/E11) / -ln(O11/N), from -1 to 1;
         * ``"f"`` frequency O11.
     cells : sequence of 4 names
@@ -71,42 +83,43 @@ def with_association_measures(
         and the sample size N, a column or one number: ``margins=("f", "f1", "f2", 10**9)``; or a
         mapping from "f", "f1", "f2" and "N" to these. With ``measures=None``, a measure of the name
         of one of these columns is left out.
+    alpha : float
+        The interval of ``"LRC"`` has the level 1 - alpha.
+    adjust : {"bonferroni", None}
+        Whether the intervals of ``"LRC"`` hold simultaneously, each at alpha divided by the number
+        of tables. None treats each alone. For parts of the data pass None and the divided alpha.
 
     Returns
     -------
     DataFrame or Dataset
-        A copy of the data with the new columns last, float64. NaN where a measure is undefined,
-        0/0, as t and MI are where O11 and E11 are 0; infinite where it is a number over 0 or the
-        logarithm of 0. ``attrs["margins"]`` names the counts that were given, except f: they are
-        no measures unless they are named.
+        A copy of the data with the new columns last, float64. A measure is NaN if it is 0/0, as t
+        and MI are if O11 and E11 are 0. It is infinite if it is a number over 0 or the logarithm
+        of 0. ``attrs["margins"]`` lists the given counts except f; they are no measures by default.
 
     Raises
     ------
     ValueError
-        If a column of a measure's name is there already; if a cell is negative, missing or
-        infinite, or if all four are 0; if a cell of a table whose p-value is asked for is not a
-        whole number.
+        If the data already have a column of a measure's name; if a cell is negative, missing or
+        infinite; if all four cells are 0; if a p-value is requested and a cell is not a whole
+        number.
 
     Notes
     -----
-    Attraction ranks first and repulsion last. So G2, X2, X2_yates and average_MI, which do not say
-    in which direction the words depart from independence, have the sign of O11 - E11; and the
-    p-values are those of one-sided tests. Two exceptions: local_MI and poisson_stirling, meant for
-    O11 > E11, are 0 where O11 is 0 and negative between.
+    Attraction ranks first and repulsion last. G2, X2, X2_yates and average_MI show no direction, so
+    they get the sign of O11 - E11, and p-values are one-sided. Two exceptions, local_MI and
+    poisson_stirling, are meant for O11 > E11. They are 0 at O11 = 0 and negative between.
 
-    The p-values are summed in logarithms: -log10 p stays exact, to a relative 1e-12, where p
-    itself is below 1e-308. O(N); a million tables take a second for Fisher's p, less for the
-    others.
+    P-values are summed in logarithms: -log10 p keeps a relative accuracy of 1e-12 even if p is
+    below 1e-308. O(N): a million tables take a second for Fisher's p, less for the others.
 
     References
     ----------
-    Evert (2004), An on-line repository of association measures, from which the formulas are.
+    Evert (2004), An on-line repository of association measures (the formulas).
     logDice: P. Rychly (2008), A lexicographer-friendly association score. NPMI: G. Bouma (2009),
     Normalized (pointwise) mutual information in collocation extraction. LRC: A. Hardie (2014),
-    Log ratio, an informal introduction; S. Evert (2022), Measuring keyness; the interval here is
-    one of each candidate alone. Delta P: L. Allan (1980); S. Th. Gries (2013), 50-something years
-    of work on collocations. The page on association measures of the documentation names the source
-    of each.
+    Log ratio, an informal introduction; S. Evert (2022), Measuring keyness. Delta P: L. Allan
+    (1980); S. Th. Gries (2013), 50-something years of work on collocations. The page on association
+    measures names the source of each.
 
     Examples
     --------
@@ -121,29 +134,39 @@ def with_association_measures(
     names = list(MEASURES) if measures is None else as_names(measures, ())
     if not names:
         raise ValueError(
-            f"measures={measures!r} names no measure. Give names of"
+            f"measures={measures!r} names no measure. Pass names of"
             f" {listed(MEASURES, most=len(MEASURES))}, or None for all."
         )
     for name in names:
         _check_name(name)
+    check_share("alpha", alpha)
+    check_choice("adjust", adjust, ("bonferroni", None))
+    lrc: dict[str, Any] = {"alpha": alpha, "adjust": adjust}
     cells = _in_order("cells", cells, _CELLS)
     if isinstance(cells, str) or not isinstance(cells, Sequence) or len(cells) != 4:
-        raise ValueError(f"cells={cells!r}: give four names, those of O11, O12, O21 and O22.")
+        raise ValueError(
+            f"cells={cells!r}: pass the names of O11, O12, O21 and O22; or, for counts of"
+            " pairs and words, margins=(...), those of f, f1, f2 and N."
+        )
     if margins is not None:
         four: Sequence[str | int] = _in_order("margins", margins, _MARGINS)
         given = [x for x in four if isinstance(x, str)] if measures is None else []
         names = [name for name in names if name not in given]
-        return _from_margins(data, list(map(str, names)), four)
+        return _from_margins(data, list(map(str, names)), four, lrc)
     present = data.columns if isinstance(data, pd.DataFrame) else data.variables
     for name in names:
         if name in present:
             raise ValueError(
-                f"measures: data has a column {name!r} already, and it is not overwritten. Rename"
-                f" or drop it first."
+                f"measures: data has a column {name!r} already, which is not overwritten. Rename or"
+                f" drop it first."
             )
+    tail = alpha / 2.0 if adjust is None else alpha / 2.0 / max(_tables(data, cells), 1)
     if isinstance(data, pd.DataFrame):
         observed = [_numbers(frame_column(data, cell, "cells"), cell) for cell in cells]
-        scores = {name: _scores(*observed, measure=name, cells=cells) for name in map(str, names)}
+        scores = {
+            name: _scores(*observed, measure=name, cells=cells, tail=tail)
+            for name in map(str, names)
+        }
         return _noted(with_columns(data, scores), cells)
     for cell in cells:
         if not is_known(cell, data.variables):
@@ -153,7 +176,7 @@ def with_association_measures(
             name: xr.apply_ufunc(
                 _scores,
                 *(data[cell] for cell in cells),
-                kwargs={"measure": name, "cells": cells},
+                kwargs={"measure": name, "cells": cells, "tail": tail},
                 dask="parallelized",
                 output_dtypes=[float],
                 keep_attrs=False,
@@ -164,11 +187,18 @@ def with_association_measures(
     return _noted(computed, cells)
 
 
+def _tables(data: pd.DataFrame | xr.Dataset, cells: Sequence[Any]) -> int:
+    """Return the number of tables."""
+    if isinstance(data, pd.DataFrame):
+        return len(data)
+    return math.prod(data[[x for x in cells if x in data.variables]].sizes.values())
+
+
 def _noted(result: Data, counts: Sequence[Any]) -> Data:
-    """Return the data with the names of the counts: they are no measures."""
+    """Return the data with a note of the counts, which are no measures."""
     own: list[str] = [x for x in counts if isinstance(x, str) and x not in CONTINGENCY]
     if own:
-        result.attrs[MARGINS] = [*result.attrs.get(MARGINS, ()), *own]
+        result.attrs[MARGINS] = plain([*listed_in(result.attrs, MARGINS), *own])
     return result
 
 
@@ -178,34 +208,35 @@ def _in_order(argument: str, given: Any, names: Sequence[str]) -> Any:
         return given
     if set(given) != set(names):
         raise ValueError(
-            f"{argument} has {listed(given)}: give a mapping from {listed(names)} to columns."
+            f"{argument} has {listed(given)}: pass a mapping from {listed(names)} to columns."
         )
     return [given[name] for name in names]
 
 
-def _from_margins(data: Data, names: list[str], margins: Sequence[str | int]) -> Data:
+def _from_margins(
+    data: Data, names: list[str], margins: Sequence[str | int], lrc: Mapping[str, Any]
+) -> Data:
     """Return the data with the measures of tables given by the margins f, f1, f2 and N."""
     if len(margins) != 4 or not all(isinstance(x, str) for x in margins[:3]):
         raise ValueError(
-            f"margins={tuple(margins)!r}: give the names of the columns of f, f1 and f2, and that"
-            " of N, or N itself."
+            f"margins={tuple(margins)!r}: pass the columns of f, f1 and f2, and N or its column."
         )
     columns = data.columns if isinstance(data, pd.DataFrame) else data.variables
     for name in margins:
         if isinstance(name, str) and name not in columns:
             raise unknown_name("margins", name, columns)
-    # O11, O12, O21, O22 from the margins, as temporary columns whose names cannot clash
+    # the four cells, as temporary columns with names that cannot clash
     source: Any = data
     both, first, second, total = (source[x] if isinstance(x, str) else x for x in margins)
     parts = (both, first - both, second - both, total - first - second + both)
     cells = [f"{name} of margins" for name in ("O11", "O12", "O21", "O22")]
     tables = source.assign(**dict(zip(cells, parts, strict=True)))
-    computed: Any = with_association_measures(tables, names, cells)
+    computed: Any = with_association_measures(tables, names, cells, **lrc)
     result: Data = source.assign(**{name: computed[name] for name in names})
-    return _noted(result, margins[1:])  # f ranks the candidates, as a measure of its own
+    return _noted(result, margins[1:])  # f is a measure itself
 
 
-# names of measures in other packages, in lower case and without signs
+# names in other packages, in lower case without signs
 _NO_SIGNS = str.maketrans("", "", "-_ .")
 _MEASURE_ALIASES = {
     "pmi": "MI", "pmi2": "MI2", "pmi3": "MI3", "npmi": "NPMI", "ll": "G2", "llr": "G2",
@@ -220,7 +251,7 @@ def _check_name(name: object) -> None:
         meant = _MEASURE_ALIASES.get(str(name).lower().translate(_NO_SIGNS))
         hint = f" It is called {meant!r} here." if meant else near_miss(name, MEASURES)
         raise ValueError(
-            f"measures={name!r} is not one of {listed(MEASURES, most=len(MEASURES))}.{hint} Give"
+            f"measures={name!r} is not one of {listed(MEASURES, most=len(MEASURES))}.{hint} Pass"
             " one of these, or None for all."
         )
 
@@ -228,30 +259,32 @@ def _check_name(name: object) -> None:
 def _numbers(values: pd.Series, cell: str) -> FloatArray:
     if not pd.api.types.is_numeric_dtype(values.dtype):
         raise TypeError(
-            f"cells: {cell!r} has dtype {values.dtype}, and frequencies are numbers. Convert it, as"
-            " by pd.to_numeric, or name the columns of the four cells: cells=..."
+            f"cells: {cell!r} has dtype {values.dtype}, but frequencies are numbers. Convert it"
+            " with pd.to_numeric, or name the columns of the four cells: cells=..."
         )
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def _scores(*observed: AnyArray, measure: str, cells: Sequence[str]) -> FloatArray:
+def _scores(*observed: AnyArray, measure: str, cells: Sequence[str], tail: float) -> FloatArray:
     tables = [np.asarray(cell, dtype=np.float64) for cell in observed]
     for name, cell in zip(cells, tables, strict=True):
         wrong = ~np.isfinite(cell) | (cell < 0)
         if wrong.any():
             raise ValueError(
                 f"cells: {name!r} is {cell[wrong][0]} in {int(wrong.sum())} of {cell.size} tables,"
-                " and a frequency is a finite number of 0 or more. If O12 or O21 is negative, were"
-                " the words' own frequencies smaller than that of the pair?"
+                " but frequencies are finite and not negative. If O12 or O21 is negative, check"
+                " that the frequency of each word includes the pair's."
             )
     empty = sum(tables) == 0
     if np.any(empty):
         raise ValueError(
-            f"cells: {int(np.sum(empty))} tables are inconsistent: all four cells are 0, and a"
-            " table counts at least one pair. Drop these rows."
+            f"cells: {int(np.sum(empty))} tables are inconsistent: all four cells are 0. Drop these"
+            " rows."
         )
     if measure in COUNT_MEASURES:
         _check_whole(measure, tables, cells)
+    if measure == "LRC":
+        return MEASURES[measure](*tables, tail=tail)
     return MEASURES[measure](*tables)
 
 
@@ -261,6 +294,5 @@ def _check_whole(measure: str, tables: Sequence[FloatArray], cells: Sequence[str
         if broken.any():
             raise ValueError(
                 f"cells: {name!r} is {cell[broken][0]} in {int(broken.sum())} of {cell.size} tables"
-                f" and {measure!r} is a probability of counts, which are whole. Give the counts,"
-                " or leave this measure out."
+                f" but {measure!r} needs whole counts. Pass the counts, or leave this measure out."
             )

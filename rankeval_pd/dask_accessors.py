@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Unpack, cast
 
@@ -10,7 +11,7 @@ import pandas as pd
 from rankeval_pd.accessors import Accessor, FrameAccessor, methods_of
 from rankeval_pd.chance import random_tests
 from rankeval_pd.curves import curve_shapes, ranking_areas
-from rankeval_pd.errors import check_count, listed
+from rankeval_pd.errors import check_count, checked_call, listed
 from rankeval_pd.forms.lazy.frame_heads import ROWS, collect_head
 from rankeval_pd.forms.lazy.heads import Head, HeadFrame
 from rankeval_pd.forms.lazy.outlines import outlines, ranks_of
@@ -25,20 +26,19 @@ from rankeval_pd.nbest import acceptance_sets, difference_regions
 from rankeval_pd.overview import SYNONYMS, not_there
 from rankeval_pd.stats._types import IntArray
 
-# ----------- The accessors of Dask DataFrames and of their heads: they collect a head, and forward
+# ----------------------------- The accessors of Dask DataFrames, which collect a head and forward
 
 QUESTIONS = declared(Accessor)
 METHODS = list(dict.fromkeys([*methods_of("rankings"), *methods_of("items")]))
-_NO_PLOT = "a picture is drawn of a head, ddf.rankeval.head(n_max).plot"
+_NO_PLOT = "plots need a head, ddf.rankeval.head(n_max).plot"
 
 
 class DaskAccessor:
-    """Evaluate what no machine holds: a Dask DataFrame, a row per candidate, or per test item.
+    """Evaluate a Dask DataFrame larger than memory, with one row per candidate or test item.
 
-    A method about n-best lists collects the head of the ranking, up to the largest n asked for,
-    in one pass over the data, and is asked of that; several are asked of one head,
-    ``head = ddf.rankeval.head(n_max)``. Paired tests of systems over items are added up by the
-    workers that have the items. What leaves is a DataFrame.
+    Methods for n-best lists collect the head of the ranking, up to the largest n, in one pass over
+    the data. Collect it once for several methods: ``head = ddf.rankeval.head(n_max)``. For paired
+    tests of systems the workers sum their items. Methods return DataFrames.
     """
 
     def __init__(self, data: Any) -> None:
@@ -52,44 +52,46 @@ class DaskAccessor:
         Parameters
         ----------
         **roles
-            Which column is what, see the page "Roles of the columns".
+            Column roles, see the page "Roles of the columns".
         """
         Roles.of(roles)
         configured = type(self)(self._data)
         configured._roles = {**self._roles, **roles}
         return configured
 
+    @checked_call
     def head(self, n_max: int, *, n_keys: int = 1) -> HeadAccessor:
-        """Return the best candidates of each measure, for all questions of lists up to n_max.
+        """Collect the best candidates of each measure, for all methods on lists up to n_max.
 
         Parameters
         ----------
         n_max : int
-            The longest list that will be asked for.
+            The longest list that you will request.
         n_keys : int
-            How many orders of equal scores :func:`rankeval_pd.tie_sensitivity` will be asked for,
-            where many candidates are tied with the last one.
+            The number of orders of equal scores that you will request from
+            :func:`rankeval_pd.tie_sensitivity`, if many candidates are tied with the last one.
 
         Returns
         -------
         HeadAccessor
-            The candidates in the first n_max ranks of some measure, and some behind them, which
-            bands and swapped labels need, with N, N+ and what is tied with the last of them. It has
-            the usual methods, and their numbers are those of all candidates, bit for bit.
+            The candidates in the first n_max ranks of any measure, some further ones for bands and
+            swapped labels, and the counts N, N+ and of ties with the last candidate. It has the
+            usual methods. Their results equal those from all candidates, bit for bit.
 
         Raises
         ------
         ValueError
-            If two of the best candidates have the same label, scores are missing without leave,
-            the gold label is missing somewhere, or is text and not said to be.
+            If two of the best candidates have the same label, if scores are missing and
+            ``missing`` does not allow it, if a gold label is missing, or if it is text without
+            ``positive``.
 
         Notes
         -----
-        Equal scores are broken by the hash of ``label``: a column, or the index; where that starts
-        anew in every file, as Parquet's does that was not chosen, the number of the row over all
-        partitions, which ``label=rankeval_pd.dask.ROWS`` asks for.
+        The hash of ``label``, a column or the index, breaks ties. If the index restarts in every
+        file, as Parquet's default index does, pass ``label=rankeval_pd.dask.ROWS``, the row number
+        over all partitions.
 
-        O(N), one pass over the columns in use (a second one, over the gold label, to number rows).
+        O(N), one pass over the columns in use, and a second one over the gold label to number rows.
         A worker holds a partition and up to sixteen heads of ``n_max`` times the measures.
 
         Examples
@@ -111,18 +113,19 @@ class DaskAccessor:
         total = collected.known.whole.total
         if largest > total:
             raise ValueError(
-                f"n_max={largest} is above the number of candidates, {total}. Allowed are whole"
-                f" numbers from 1 to {total}."
+                f"n_max={largest} is above the number of candidates, {total}. Pass a whole"
+                f" number from 1 to {total}."
             )
         return self._as_head(collected)
 
+    @checked_call
     def difference_region(
         self, a: Hashable, b: Hashable, n: int, **roles: Unpack[RankingRoles]
     ) -> pd.DataFrame:
-        """Return the candidates that only one of two n-best lists has.
+        """Return the candidates found in only one of two n-best lists.
 
-        As :func:`rankeval_pd.difference_region`, with all columns. The ranks are counted in a
-        second pass over the data.
+        It equals :func:`rankeval_pd.difference_region` with all columns. A second pass over the
+        data counts the ranks.
         """
         asked = self(**only_pair(self._data._meta, a, b, {**self._roles, **roles}))
         columns = list(self._data.columns)
@@ -137,10 +140,10 @@ class DaskAccessor:
     def area(self, kind: AreaKind = "roc", **options: Any) -> pd.DataFrame:
         """Return the area under the ROC curve of each measure, with its interval.
 
-        As :func:`rankeval_pd.area`; without ``by`` of the whole ranking, whatever its size, in two
-        passes: the scores of the true positives are collected, and the others are counted between
-        them. The area is that of pandas to the last bit, its interval to the last digits. Average
-        precision, whose chance level needs every block of equal scores, can be asked of groups.
+        Without ``by`` it is :func:`rankeval_pd.area` of the whole ranking, in two passes: the first
+        collects the scores of the true positives, the second counts the others between them. The
+        area equals the one from pandas to the last bit, ``se`` and limits to the last digits.
+        Average precision needs groups.
 
         Examples
         --------
@@ -158,8 +161,8 @@ class DaskAccessor:
         own = {k: x for k, x in keywords.items() if k not in RankingRoles.__annotations__}
         if kind != "roc":
             raise ValueError(
-                f"kind={kind!r}: its chance level needs every block of equal scores, and no machine"
-                " holds the ranking. Ask for kind='roc', or of groups, by=..."
+                f"kind={kind!r}: its chance level needs the whole ranking in memory. Pass"
+                " kind='roc', or by=... for groups."
             )
         roles.check_groups()
         found_outlines = outlines(self._data, roles)
@@ -171,9 +174,9 @@ class DaskAccessor:
     def acceptance_precision(
         self, threshold: float | Mapping[Hashable, Any] | None = None, **options: Any
     ) -> pd.DataFrame:
-        """Return precision, recall and lift of the sets that thresholds accept.
+        """Return precision, recall and lift of the candidates accepted at thresholds.
 
-        As :func:`rankeval_pd.acceptance_precision`: the sets are counted, in one pass.
+        It equals :func:`rankeval_pd.acceptance_precision`, in one pass.
         """
         keywords = {**self._roles, **options}
         if keywords.get("by") is not None:
@@ -181,8 +184,8 @@ class DaskAccessor:
             return found
         if threshold is None:
             raise ValueError(
-                "threshold=None: of a whole Dask DataFrame sets are counted, not ranked. Give"
-                " threshold=...; ddf.rankeval.nbest_precision(n) has the score of the n-th."
+                "threshold=None needs the ranking in memory. Pass threshold=...;"
+                " ddf.rankeval.nbest_precision(n) returns the score of the n-th candidate."
             )
         known = RankingRoles.__annotations__
         given = {k: x for k, x in keywords.items() if k in known and k not in ("label", "key")}
@@ -195,7 +198,7 @@ class DaskAccessor:
         return with_order(result, self._data, keywords)
 
     def _as_head(self, collected: HeadFrame) -> HeadAccessor:
-        """Return the head with the roles that hold for it: it has the columns in use alone."""
+        """Return the head with its roles; it has only the columns in use."""
         kept = {name: collected.known.roles[name] for name in ("label", "lower_is_better")}
         roles = {**self._roles, **kept, "exclude": None}
         return HeadAccessor(collected, {k: x for k, x in roles.items() if x is not None})
@@ -212,9 +215,8 @@ class DaskAccessor:
             return self._collected(n_max, n_keys, columns)
         if sizes is None:
             raise ValueError(
-                "n=None asks for all ranks, which no machine holds: give the sizes of the lists,"
-                " n=..., or the longest of them, n_max=..., for all up to it. What single measures"
-                " reach at every n: gain, precision_recall, roc, random_test, area."
+                "n=None needs all ranks in memory. Pass list sizes, n=..., or the longest list,"
+                " n_max=... For all ranks use gain, precision_recall, roc, random_test or area."
             )
         if isinstance(sizes, Shares):
             sizes = sizes.of(len(self._data))
@@ -242,12 +244,12 @@ class DaskAccessor:
         if name in METHODS or name == "plot":
             why = _NO_PLOT if name == "plot" else QUESTIONS[name][1].dask
             raise AttributeError(
-                f"{name} is not there for a Dask DataFrame: {why}. Methods here are"
+                f"{name} does not exist for a Dask DataFrame: {why}. Its methods are"
                 f" {', '.join(dir(self))}."
             )
         raise AttributeError(not_there(name, "method", METHODS, SYNONYMS))
 
-    # the curves and the test against chance: of all ranks too, where they turn
+    # curves and the test against chance cover all ranks, by the lists at which they turn
     random_test = of_turns(random_tests.random_test, random_tests.random_test_of_turns, {})
     roc = of_turns(curve_shapes.roc, curve_shapes.curve_of_turns("roc"), curve_shapes.DEFAULTS)
     precision_recall = of_turns(
@@ -260,23 +262,45 @@ class DaskAccessor:
     lift = of_turns(curve_shapes.lift, curve_shapes.curve_of_turns("lift"), curve_shapes.DEFAULTS)
 
 
-# all other methods follow from what the questions declare
+# the declarations of the questions give all other methods
 for _name, (_question, _able) in QUESTIONS.items():
     if _name not in vars(DaskAccessor) and (_method := dask_method(_question, _able)):
         setattr(DaskAccessor, _name, _method)
+
+
+def _naming_files(method: Any) -> Any:
+    """Return the method with an error that tells how to find a file that pyarrow cannot read."""
+
+    @functools.wraps(method)
+    def asked(self: DaskAccessor, *args: Any, **keywords: Any) -> Any:
+        try:
+            return method(self, *args, **keywords)
+        except Exception as error:
+            if not type(error).__module__.startswith("pyarrow"):
+                raise
+            raise ValueError(
+                f"data has a partition that cannot be read: {error} The loop `for part in"
+                " ddf.partitions: part.compute()` stops at it. Write its file again."
+            ) from error
+
+    return asked
+
+
+for _name in {*METHODS, "head"} & {*vars(DaskAccessor)}:
+    setattr(DaskAccessor, _name, _naming_files(vars(DaskAccessor)[_name]))
 _area_of_groups = by_groups(ranking_areas.area)
 _sets_of_groups = by_groups(acceptance_sets.acceptance_precision)
 
 
-# --------- The accessor of heads: the usual methods, of the best candidates and the numbers of all
+# -------------------------------------------------------------------------- The accessor of heads
 
 HEAD_METHODS = tuple(name for name, (_, able) in QUESTIONS.items() if able.heads)
 
 
 class HeadAccessor(FrameAccessor):
-    """The best candidates of each measure, with the numbers of all: the usual methods up to n_max.
+    """The best candidates of each measure and the counts of all, for lists up to n_max.
 
-    Methods that take all candidates refuse, and say so.
+    Methods that need all candidates raise an error.
     """
 
     def __init__(self, data: pd.DataFrame, roles: Mapping[str, Any] | None = None) -> None:
@@ -285,22 +309,22 @@ class HeadAccessor(FrameAccessor):
 
     @property
     def candidates(self) -> pd.DataFrame:
-        """The candidates that are kept, in the order of the data: a DataFrame."""
+        """The kept candidates in the order of the data, as a DataFrame."""
         return pd.DataFrame(self._data)
 
     @property
     def n_max(self) -> int:
-        """The longest list that can be asked for."""
+        """The longest list that you can request."""
         return self._head.whole.asked
 
     @property
     def n_candidates(self) -> int:
-        """N, of the whole."""
+        """The number N of all candidates."""
         return self._head.whole.total
 
     @property
     def n_positive(self) -> int:
-        """N+, the true positives of the whole."""
+        """The number N+ of all true positives."""
         return self._head.whole.positive
 
     @property

@@ -6,12 +6,15 @@ Every error message has four parts: the argument, what it got, what is allowed, 
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
 import math
 import sys
 import warnings
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -19,7 +22,7 @@ from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
 
 class RankevalWarning(UserWarning):
-    """A result that is easily misread: the only warning that this package gives.
+    """A result is easily misread. This package issues no other warning.
 
     Examples
     --------
@@ -31,15 +34,28 @@ class RankevalWarning(UserWarning):
     """
 
 
+def no_table(argument: str, given: object, wanted: str) -> TypeError:
+    """Return the error for an object that is no table, with the call that converts it."""
+    way = next((line for name, line in _WAYS.items() if hasattr(given, name)), "")
+    home, name = type(given).__module__.split(".")[0].lstrip("_"), type(given).__name__
+    name = name if home in ("builtins", "numpy", "pandas", "xarray") else f"{home}.{name}"
+    advice = f" Convert it: {argument}.{way}." if way else ""
+    return TypeError(f"{argument} is of type {name}: pass {wanted}.{advice}")
+
+
+_WAYS = {  # method of the given object: call that makes a DataFrame or a Dataset
+    "to_dataset": "to_dataset(dim='measure')", "to_pandas": "to_pandas()",
+    "toPandas": "toPandas()", "df": "df()", "collect": "collect().to_pandas()",
+    "to_frame": "to_frame()",
+}  # fmt: skip
+
+
 _hushed_beginnings: ContextVar[tuple[str, ...]] = ContextVar("unsaid", default=())
 
 
 @contextmanager
 def hushed(beginning: str = "") -> Iterator[None]:
-    """Suppress RankevalWarnings that begin so, inside questions that serve another question.
-
-    The filters of the process are unchanged, because all its threads share them.
-    """
+    """Suppress RankevalWarnings with this beginning, without the filters that threads share."""
     before = _hushed_beginnings.set((*_hushed_beginnings.get(), beginning))
     try:
         yield
@@ -48,7 +64,7 @@ def hushed(beginning: str = "") -> Iterator[None]:
 
 
 def warn(message: str) -> None:
-    """Give a RankevalWarning at the line of the user's code that led here."""
+    """Issue a RankevalWarning at the line of the user's code."""
     if message.startswith(_hushed_beginnings.get()):
         return
     # walk up to the first frame outside this package and the libraries that call it back
@@ -61,7 +77,7 @@ def warn(message: str) -> None:
 
 
 class UnknownNameError(KeyError):
-    """A name that the data do not have."""
+    """The data have no such name."""
 
     def __str__(self) -> str:
         # KeyError would print the repr of the message, in quotes and on one line
@@ -69,18 +85,18 @@ class UnknownNameError(KeyError):
 
 
 def unknown_name(role: str, name: object, known: Iterable[Hashable]) -> UnknownNameError:
-    """Return the error for a column that does not exist, with the nearest name that does."""
+    """Return the error for an unknown column, with the nearest known name."""
     names = list(known)
     return UnknownNameError(
         f"{role}: no column {shown(name)}; there are {listed(names)}.{near_miss(name, names)}"
-        " Give the name of one of these."
+        " Pass the name of one of these."
     )
 
 
 def is_known(name: object, known: Iterable[Hashable]) -> bool:
-    """Return whether a name is among others; unhashable objects are not."""
+    """Return whether a name is known; an unhashable object is not."""
     try:
-        return name in set(known)  # a set finds pd.NA by its hash; in a list it equals nothing
+        return name in set(known)  # a set finds pd.NA by its hash, a list does not
     except TypeError:
         return False
 
@@ -90,23 +106,87 @@ def shown(value: object) -> str:
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
-def near_miss(name: object, known: Iterable[object]) -> str:
-    """Return a hint with the nearest name; one that differs only in case comes first."""
+# keyword of other packages, without underscores: keyword here
+_KEYWORDS = {
+    "ascending": "lower_is_better", "clusters": "groups", "color": "colors", "conf": "level",
+    "confidence": "level", "confidencelevel": "level", "correction": "adjust", "cutoff": "n",
+    "greaterisbetter": "higher_is_better", "groupby": "by", "iterations": "n_resamples", "k": "n",
+    "labels": "gold", "nboot": "n_resamples", "nbootstrap": "n_resamples", "poslabel": "positive",
+    "query": "by", "randomstate": "rng", "seed": "rng", "top": "n",
+    "topk": "n", "topn": "n", "truth": "gold", "yscore": "measures", "ytrue": "gold",
+}  # fmt: skip
+
+
+def unknown_keyword(name: str, known: Iterable[object], more: str = "") -> TypeError:
+    """Return the error for an unknown keyword, with the nearest known one."""
+    meant = _KEYWORDS.get(name.lower().replace("_", ""))
+    near = f" Did you mean {meant!r}?" if meant else near_miss(name, known, cutoff=0.7)
+    advice = more or near or " help() of the method lists its options."
+    return TypeError(f"Unknown keyword {name!r}.{advice}")
+
+
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_DATA = ("data", "candidates")  # methods fill it in
+
+
+def argument_check(
+    function: Callable[..., Any], first: int | None = None, *, closed: bool | None = None
+) -> Callable[[Sequence[Any], Mapping[str, Any]], None]:
+    """Return a check that raises this package's errors for missing and unknown arguments.
+
+    ``first`` limits it to the first few required arguments. ``closed`` tells whether the signature
+    lists all keywords; by default it does unless it has ``**keywords``.
+    """
+    parameters = inspect.signature(function).parameters
+    needed = [x for x, p in parameters.items() if p.default is p.empty and p.kind in _NAMED]
+    spelled = [f"{x}=..." if parameters[x].kind is _NAMED[1] else x for x in needed if x != "self"]
+    filled_in = f", or as a method without {needed[0]}" if {*needed[:1]} & {*_DATA} else ""
+    if closed is None:
+        closed = not function.__code__.co_flags & inspect.CO_VARKEYWORDS
+
+    def check(args: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+        if lacking := [x for x in needed[len(args) : first] if x not in keywords]:
+            name = function.__name__ if function.__name__ != "__init__" else type(args[0]).__name__
+            call = f"{name}({', '.join(spelled)}){filled_in}"
+            raise TypeError(f"{listed(lacking)} missing: call {call}.")
+        for name in (x for x in keywords if closed and x not in parameters):
+            raise unknown_keyword(name, parameters)
+
+    return check
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def checked_call(function: Function) -> Function:
+    """Make a public function raise this package's errors for missing and unknown arguments."""
+    check = argument_check(function)
+
+    @functools.wraps(function)
+    def checked(*args: Any, **keywords: Any) -> Any:
+        check(args, keywords)
+        return function(*args, **keywords)
+
+    return cast(Function, checked)
+
+
+def near_miss(name: object, known: Iterable[object], cutoff: float = 0.5) -> str:
+    """Return a hint with the nearest name; names that differ only in case come first."""
     names = [str(x) for x in known]
     near = [x for x in names if x.lower() == str(name).lower()]
-    near = near or difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+    near = near or difflib.get_close_matches(str(name), names, n=1, cutoff=cutoff)
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def listed(names: Iterable[object], most: int = 12) -> str:
-    """Return names as text; only the first few of many."""
+    """Return names as text, at most the first few."""
     names = list(names)
     text = ", ".join(shown(x) for x in names[:most])
     return f"{text}, ... ({len(names)} in all)" if len(names) > most else text or "none"
 
 
 def brief(values: object) -> str:
-    """Return a number, or the first few of many, as text."""
+    """Return one number, or the first few of several, as text."""
     array = np.asarray(values)
     if array.ndim == 0:
         return shown(array.item())
@@ -120,18 +200,18 @@ def check_choice(argument: str, value: object, allowed: Iterable[str | None]) ->
         value is choice or (isinstance(value, str) and value == choice) for choice in choices
     ):
         raise ValueError(
-            f"{argument}={shown(value)} is not one of {listed(choices)}. Give one of these."
+            f"{argument}={shown(value)} is not one of {listed(choices)}. Pass one of these."
         )
 
 
 def check_share(argument: str, value: object, *, one: bool = False) -> float:
-    """Return ``value`` as a float in (0, 1), or in (0, 1] where ``one`` is allowed."""
+    """Return ``value`` as a float in (0, 1), or in (0, 1] if ``one`` is allowed."""
     allowed = "(0, 1]" if one else "(0, 1)"
     if isinstance(value, (bool, np.bool_)) or not isinstance(
         value, (int, float, np.integer, np.floating)
     ):
         raise TypeError(
-            f"{argument}={shown(value)} is of type {type(value).__name__}: give a number"
+            f"{argument}={shown(value)} is of type {type(value).__name__}: pass a number"
             f" in {allowed}."
         )
     try:
@@ -139,59 +219,61 @@ def check_share(argument: str, value: object, *, one: bool = False) -> float:
     except OverflowError:
         number = math.inf
     if not (0.0 < number < 1.0 or (one and number == 1.0)):
-        hint = f" {number:g} % is {number / 100:g}." if 1.0 < number <= 100.0 else ""
+        hint = f" {number:g}% is {number / 100:g}." if 1.0 < number <= 100.0 else ""
         raise ValueError(
-            f"{argument}={shown(value)} is outside {allowed}: give a number in it.{hint}"
+            f"{argument}={shown(value)} is outside {allowed}: pass a number in it.{hint}"
         )
     return number
 
 
 def check_shares(argument: str, given: object, *, one: bool = False) -> FloatArray:
-    """Return a number in (0, 1), or several, each once, in the order asked for."""
+    """Return the distinct numbers in (0, 1) in the order given."""
     several = list(given) if np.iterable(given) and not isinstance(given, str) else [given]
     if not several:
-        raise ValueError(f"{argument}={given!r} is empty: give a number, or several.")
+        raise ValueError(f"{argument}={given!r} is empty: pass a number, or several.")
     return np.array(list(dict.fromkeys(check_share(argument, x, one=one) for x in several)))
 
 
 def check_shapes(**given: object) -> list[FloatArray]:
-    """Return numbers as arrays of floats of shapes that go together."""
+    """Return numbers as float arrays whose shapes broadcast."""
     check_together(**given)
     return [np.asarray(values, dtype=float) for values in given.values()]
 
 
 def check_together(**given: object) -> None:
-    """Raise a ValueError unless the shapes of several arrays go together."""
+    """Raise a ValueError unless the shapes of the arrays broadcast."""
     try:
         arrays = [np.asarray(values) for values in given.values()]
     except ValueError as error:
-        raise ValueError(f"{', '.join(given)}: one is no array ({error}). Give numbers.") from None
+        raise ValueError(
+            f"{', '.join(given)}: one of them is not an array ({error}). Pass numbers."
+        ) from None
     try:
         np.broadcast_shapes(*(x.shape for x in arrays))
     except ValueError:
         shapes = listed(x.shape for x in arrays)
         raise ValueError(
-            f"{', '.join(given)} have the shapes {shapes}, which do not go together: give numbers,"
-            " or arrays of one shape."
+            f"{', '.join(given)} have the shapes {shapes}, which do not go together. Pass numbers"
+            " or arrays of the same shape."
         ) from None
 
 
 def check_flag(argument: str, value: object, *, none: bool = False) -> None:
-    """Raise a TypeError unless a value is True or False, or None where that is allowed."""
+    """Raise a TypeError unless a value is True or False, or None if that is allowed."""
     if not isinstance(value, (bool, np.bool_)) and not (none and value is None):
         allowed = "True, False or None" if none else "True or False"
-        raise TypeError(f"{argument}={value!r}: give {allowed}.")
+        raise TypeError(f"{argument}={value!r}: pass {allowed}.")
 
 
 def check_count(argument: str, value: object, least: int = 1) -> int:
     """Return ``value`` as an int of at least ``least``."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise TypeError(
-            f"{argument}={shown(value)} is of type {type(value).__name__}: give a whole number of"
+            f"{argument}={shown(value)} is of type {type(value).__name__}: pass a whole number of"
             f" {least} or more."
         )
     if value < least:
-        raise ValueError(f"{argument}={shown(value)}: give a whole number of {least} or more.")
+        raise ValueError(f"{argument}={shown(value)}: pass a whole number of {least} or more.")
     return int(value)
 
 
@@ -201,37 +283,37 @@ def check_number(argument: str, value: object) -> float:
         value, (int, float, np.integer, np.floating)
     ):
         raise TypeError(
-            f"{argument}={shown(value)} is of type {type(value).__name__}: give a number."
+            f"{argument}={shown(value)} is of type {type(value).__name__}: pass a number."
         )
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise ValueError(f"{argument}={shown(value)}: give a finite number.")
+        raise ValueError(f"{argument}={shown(value)}: pass a finite number.")
     return number
 
 
-_LARGEST_PHI = 1e6  # a larger overdispersion leaves no information in any list
+_LARGEST_PHI = 1e6  # with a larger overdispersion no list contains information
 
 
 def check_margin(margin: object, **undefined: bool) -> float | None:
     """Return the margin of a test of equivalence, None or a finite number above 0.
 
-    ``undefined`` are options with which there is no such test, and whether they are given.
+    ``undefined`` maps options that exclude such a test to whether they are given.
     """
     if margin is None:
         return None
     value = check_number("margin", margin)
     if not value > 0.0:
         raise ValueError(
-            f"margin={value:g}: give the smallest difference that matters, a number above 0."
+            f"margin={value:g}: pass the smallest difference that matters, a number above 0."
         )
     for option, given in undefined.items():
         if given:
             raise ValueError(
-                f"margin={value:g} with {option}: no test with a margin holds its level here. Leave"
-                f" one of the two out."
+                f"margin={value:g} with {option}: no test with a margin holds its level here. Omit"
+                f" one of the two."
             )
     return value
 
@@ -242,29 +324,27 @@ def check_at_least_one(argument: str, value: object) -> float:
         value, (int, float, np.integer, np.floating)
     ):
         raise TypeError(
-            f"{argument}={shown(value)} is of type {type(value).__name__}: give a number"
+            f"{argument}={shown(value)} is of type {type(value).__name__}: pass a number"
             " of 1 or more."
         )
     if not 1.0 <= value <= _LARGEST_PHI:
         raise ValueError(
-            f"{argument}={shown(value)}: give a number from 1 to {_LARGEST_PHI:g}. An estimate"
-            " below 1 is no reason for an interval narrower than the binomial one: give 1. It is at"
-            " most the size of a list, whose candidates are then all alike."
+            f"{argument}={shown(value)}: pass a number from 1 to {_LARGEST_PHI:g}. For an estimate"
+            " below 1 pass 1. The estimate is at most the size of a list."
         )
     return float(value)
 
 
-_RATIO = 1.5  # of variances, from which on the interval of the region misleads about the list
+_RATIO = 1.5  # above this ratio of variances the region's interval misleads about the list
 
 
 def warn_of_thresholds(ratio: FloatArray, n: IntArray, exists: BoolArray, what: str) -> None:
-    """Say where n-best lists vary far more than regions with a fixed threshold do."""
+    """Warn if n-best lists vary far more than regions with a fixed threshold."""
     if (ratio[exists] > _RATIO).any():
         worst = int(np.argmax(np.where(exists, ratio, 0.0)))
         warn(
-            f"target='region': at n={int(n.ravel()[worst])} the {what} varies"
-            f" {ratio.ravel()[worst]:.2g} times as much as that of a region with a fixed threshold,"
-            f" which is what the interval is of (more than {_RATIO:g} times at"
-            f" {int((ratio[exists] > _RATIO).sum())} of {int(exists.sum())} lists). For the list,"
-            " give target='nbest'."
+            f"target='region': {int((ratio[exists] > _RATIO).sum())} of {int(exists.sum())} n-best"
+            f" lists vary more than {_RATIO:g} times as much as regions with a fixed threshold, so"
+            f" their intervals are too narrow (the {what} at n={int(n.ravel()[worst])}:"
+            f" {ratio.ravel()[worst]:.2g} times). Pass target='nbest'."
         )

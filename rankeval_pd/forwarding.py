@@ -1,4 +1,4 @@
-"""Functions become methods: the data and the roles are filled in, the signature is kept."""
+"""Turn functions into methods: fill in data and roles, keep the signature."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.errors import argument_check
 from rankeval_pd.forms.lazy.frame_heads import ROWS, ask_groups, groups_of, whole_groups
 from rankeval_pd.forms.lazy.heads import lower_of
 from rankeval_pd.forms.lazy.outlines import curves
@@ -26,7 +27,7 @@ from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, interval_levels
 from rankeval_pd.stats.significance.adjust import adjust as adjusted
 
 # -------------------------------------------------------------------------------------------------
-# Makes a method of a function: data and roles filled in; signature, types and docstring kept.
+# Make a method of a function: fill in data and roles; keep signature, types and docstring.
 
 Held = TypeVar("Held", pd.DataFrame, xr.Dataset)
 Held_co = TypeVar("Held_co", pd.DataFrame, xr.Dataset, covariant=True)
@@ -36,7 +37,7 @@ Drawn_co = TypeVar("Drawn_co", covariant=True)
 
 
 class Holder(Protocol[Held_co]):
-    """What holds data and the roles of their columns: an accessor, or its plots."""
+    """An accessor or its plots: data and the roles of their columns."""
 
     @property
     def _data(self) -> Held_co: ...
@@ -46,7 +47,7 @@ class Holder(Protocol[Held_co]):
 
 
 class Question(Protocol[P]):
-    """A function of data: of a frame a frame, of a Dataset a Dataset."""
+    """A function of data that returns the type of its data."""
 
     def __call__(self, data: Data, /, *args: P.args, **kwargs: P.kwargs) -> Data:
         """Return the answer."""
@@ -54,7 +55,7 @@ class Question(Protocol[P]):
 
 
 class Method(Generic[P]):
-    """What :func:`method` makes, as a type checker sees it."""
+    """The result of :func:`method` for type checkers."""
 
     def __get__(self, accessor: Holder[Held], owner: Any = None) -> Callable[P, Held]:
         """Return the function of the data that the accessor holds."""
@@ -62,7 +63,7 @@ class Method(Generic[P]):
 
 
 class FrameMethod(Generic[P]):
-    """What :func:`frame_method` makes, as a type checker sees it."""
+    """The result of :func:`frame_method` for type checkers."""
 
     def __get__(self, accessor: Holder[Any], owner: Any = None) -> Callable[P, pd.DataFrame]:
         """Return the function of the data that the accessor holds."""
@@ -73,12 +74,12 @@ class Picture(Protocol[P, Drawn_co]):
     """A function that draws data."""
 
     def __call__(self, data: Data, /, *args: P.args, **kwargs: P.kwargs) -> Drawn_co:
-        """Return where it is drawn."""
+        """Return the axes."""
         ...
 
 
 class PlotMethod(Generic[P, Drawn]):
-    """What :func:`plot_method` makes, as a type checker sees it."""
+    """The result of :func:`plot_method` for type checkers."""
 
     def __get__(self, plots: Holder[Held], owner: Any = None) -> Callable[P, Drawn]:
         """Return the function of the data that the plots hold."""
@@ -86,19 +87,19 @@ class PlotMethod(Generic[P, Drawn]):
 
 
 def method(question: Question[P]) -> Method[P]:
-    """Return the function as a method of what holds its data and the roles of the columns."""
+    """Return the function as a method of an accessor."""
     return cast(Method[P], _forwarding(question))
 
 
 def frame_method(
     question: Callable[Concatenate[pd.DataFrame, P], pd.DataFrame],
 ) -> FrameMethod[P]:
-    """Return a function of DataFrames alone as a method; it refuses Datasets itself."""
+    """Return a function of DataFrames as a method; it refuses Datasets itself."""
     return cast(FrameMethod[P], _forwarding(question))
 
 
 def plot_method(picture: Picture[P, Drawn]) -> PlotMethod[P, Drawn]:
-    """Return the function that draws as a method of what holds the data."""
+    """Return a drawing function as a method of an accessor's plots."""
     return cast(PlotMethod[P, Drawn], _forwarding(picture))
 
 
@@ -109,7 +110,7 @@ def _forwarding(function: Any) -> Callable[..., Any]:
 
     def forwarded(self: Holder[Any], *args: Any, **kwargs: Any) -> Any:
         held = self._roles
-        if "metric" not in takes and "gold" not in takes:  # of the roles, only some are taken
+        if "metric" not in takes and "gold" not in takes:  # it takes only some roles
             held = {name: value for name, value in held.items() if name in takes}
         return function(self._data, *args, **{**held, **kwargs})
 
@@ -127,7 +128,7 @@ def _forwarding(function: Any) -> Callable[..., Any]:
 
 
 def without_parameter(text: str | None, name: str) -> str | None:
-    """Return a docstring of numpy's style without one parameter of the list."""
+    """Return a NumPy docstring without one parameter."""
     if text is None:
         return None
     text = re.sub(rf"(?m)^(    ){name}, (?=\S)", r"\1", text, count=1)
@@ -135,7 +136,7 @@ def without_parameter(text: str | None, name: str) -> str | None:
 
 
 # -------------------------------------------------------------------------------------------------
-# Makes methods of a Dask DataFrame's accessor: a head, or groups, are collected and asked.
+# Make methods of a Dask DataFrame's accessor, which collect a head or groups.
 
 
 def dask_method(question: Callable[..., Any], able: Capabilities) -> Any:
@@ -148,18 +149,17 @@ def dask_method(question: Callable[..., Any], able: Capabilities) -> Any:
 
 
 def of_head(question: Callable[..., Any]) -> Any:
-    """Return a method that collects the head which the question needs, and asks it.
-
-    N and N+ are all that a question without scores needs.
-    """
+    """Return a method that collects the head for a question, or N and N+ if these suffice."""
     signature = inspect.signature(question)
     data, *others = signature.parameters.values()
     n_max = inspect.Parameter("n_max", inspect.Parameter.KEYWORD_ONLY, default=None)
+    check = argument_check(question, closed=True)
 
     @functools.wraps(question)
     def asked(self: Any, *args: Any, **keywords: Any) -> Any:
         longest = keywords.pop("n_max", None)
         keywords = {**self._roles, **keywords}
+        check((None, *args), keywords)
         given = signature.bind(None, *args, **keywords).arguments
         given = {k: x for k, x in given.items() if k not in known and k != data.name}
         roles = {name: x for name, x in keywords.items() if name in known}
@@ -183,15 +183,15 @@ def of_head(question: Callable[..., Any]) -> Any:
 
 
 def by_groups(question: Callable[..., Any]) -> Any:
-    """Return a method that is asked of groups alone."""
+    """Return a method that requires groups."""
     whole = of_head(question)
 
     @functools.wraps(whole)
     def asked(self: Any, *args: Any, **keywords: Any) -> Any:
         if {**self._roles, **keywords}.get("by") is None:
             raise ValueError(
-                f"{question.__name__} takes all candidates of a ranking together. Ask it of groups,"
-                " by=..., each of which a worker holds."
+                f"{question.__name__} needs all candidates of a ranking in memory. Pass by=... for"
+                " groups that each fit a worker."
             )
         return whole(self, *args, **keywords)
 
@@ -202,18 +202,18 @@ def by_groups(question: Callable[..., Any]) -> Any:
 def of_turns(
     question: Callable[..., Any], of_all: Callable[..., pd.DataFrame], own: Mapping[str, Any]
 ) -> Any:
-    """Return a method that is asked of groups, of a head, or of all ranks where a curve turns.
+    """Return a method for groups, for a head, or for all ranks at which a curve turns.
 
-    ``of_all`` takes what is known of these and the options; ``own`` are roles that differ from what
-    is otherwise taken.
+    ``of_all`` takes these ranks and the options. ``own`` are default roles of the method.
     """
     whole = of_head(question)
-    signature = inspect.signature(question)
+    signature, check = inspect.signature(question), argument_check(question, closed=True)
     known = RankingRoles.__annotations__ | {"ties": None}
 
     @functools.wraps(whole)
     def asked(self: Any, *args: Any, **keywords: Any) -> Any:
         longest = keywords.pop("n_max", None)
+        check((None, *args), {**self._roles, **keywords})
         given = signature.bind(None, *args, **{**self._roles, **keywords}).arguments
         roles = {**own, **{k: x for k, x in given.items() if k in known}}
         listed = given.get("n") is not None or longest is not None
@@ -235,22 +235,22 @@ def of_turns(
 
 
 _REFUSED = {
-    "average": "combines groups, and there are none. Name the column that holds them, by=...",
+    "average": "combines groups, but there are none. Name their column: by=...",
     "n": (
-        "asks for lists of any length, and the ranking is not in memory. The lift of lists that are"
-        " shares of it is a column of ddf.rankeval.nbest_precision([0.01])."
+        "needs the ranking in memory. ddf.rankeval.nbest_precision([0.01]) returns the lift of"
+        " lists that are shares of the ranking."
     ),
     "interval": (
-        "needs the ranking in memory. The limits of recall and lift at some n are in"
-        " ddf.rankeval.head(n_max).nbest_precision(n)."
+        "needs the ranking in memory. ddf.rankeval.head(n_max).nbest_precision(n) returns the"
+        " limits of recall and lift at some n."
     ),
 }
 _TURNS = """
 
-Of a whole Dask DataFrame there are the rows of lists at which the curve turns: those that end
-before a true positive, or a block of equal scores that has some, and with it. Between them the
-true positives are as many, or on a straight line. Two passes over the data, three with
-ties="shared"; nothing is sorted but the true positives, which a worker holds.
+For a whole Dask DataFrame the table contains the lists at which the curve turns. They end just
+before and just after a true positive, or a block of equal scores with true positives. The curve
+is straight between them. It takes two passes over the data, three with ties="shared". Only the
+true positives are sorted, and one worker holds them.
 """
 
 
@@ -261,20 +261,19 @@ def _of_groups(
     chosen = Roles.of(roles)
     usual = inspect.signature(question).parameters.get("adjust_over")
     adjust, over = given.get("adjust"), given.get("adjust_over", usual and usual.default)
-    # families of one group, or of all groups: those of ranks are of one group in any case
+    # a family is one group or all groups; for ranks it is always one group
     across = adjust is not None and usual is not None and usual.default == "all" and over != "group"
     over_all = across and over == "all" and adjust in ADJUSTMENTS and _has_p_values(question)
     for option in ("combine", "average"):
         if given.get(option):
             raise ValueError(
-                f"{option}={given[option]!r} puts all groups together, and they are spread over the"
-                " workers. Ask for the groups, and average their rows."
+                f"{option}={given[option]!r} needs all groups on one worker. Omit it and average"
+                " the rows of the groups."
             )
     if across and not over_all:
         raise ValueError(
-            f"adjust={adjust!r}, adjust_over={over!r} takes the p-values of all groups together,"
-            " and they are spread over the workers. Give adjust_over='group', or of compare"
-            " adjust='holm'."
+            f"adjust={adjust!r}, adjust_over={over!r} needs all groups on one worker. Pass"
+            " adjust_over='group', or in compare adjust='holm'."
         )
     meta, measures, frames, named, by = groups_of(ddf, chosen)
     frames, each, largest = whole_groups(frames, named, by, meta)
@@ -309,10 +308,7 @@ def _of_groups(
 def _as_family(
     table: pd.DataFrame, given: dict[str, Any], ask_at: Callable[[float], pd.DataFrame]
 ) -> pd.DataFrame:
-    """Return the table with the p-values of all groups adjusted together, and their intervals.
-
-    The level of these is known when all p-values are: the groups are asked once more.
-    """
+    """Return the table with p-values adjusted over all groups, and intervals from a second pass."""
     adjust, level = str(given["adjust"]), given.get("level", 0.95)
     p = table["p_value"].to_numpy()
     held = adjusted(p, adjust)
@@ -350,5 +346,5 @@ def _as_family(
 
 
 def _has_p_values(question: Callable[..., Any]) -> bool:
-    """Return whether a row is a test, and no run of tests."""
+    """Return whether a row is one test, not a run of tests."""
     return question.__name__ != "significant_ranges"

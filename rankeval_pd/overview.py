@@ -1,10 +1,11 @@
-"""What the accessor understood of the data, and which methods answer which question."""
+"""Show how the accessor read the data, and which methods answer which question."""
 
 from __future__ import annotations
 
 import difflib
 import html
 import math
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple, cast
@@ -38,50 +39,43 @@ from rankeval_pd.forms.roles.identifiers import maybe_gold
 from rankeval_pd.forms.roles.long_frames import widened
 from rankeval_pd.forms.roles.roles import Roles, are_values, as_names
 
-# ----------------------------------------------- What the accessor understood of the data, as text
+# --------------------------------------------------------- How the accessor read the data, as text
 
 
 class Overview(NamedTuple):
-    """What is understood of the data."""
+    """How the data were read."""
 
     kind: str  #: "DataFrame" or "Dataset"
     form: Form
     facts: list[tuple[str, str]]
-    runs: bool  #: rows are documents that runs retrieved for queries
+    runs: bool  #: whether rows are documents that runs retrieved for queries
 
 
 def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listing: Listing) -> str:
-    """Return what is understood of the data, and the methods, a line per question.
-
-    What cannot be understood is said in place of it; nothing that is lazy is counted.
-    """
+    """Return how the data were read, or why not, and the methods, without computing lazy data."""
     kind, form, facts, runs = understood(data, keywords)
-    lines = [f"<rankeval accessor of a {kind}>"]
-    lines += [f"  {name + ':':<{width}} {text}" for width in [32] for name, text in facts]
-    lines += ["Methods"]
+    lines = [f"<rankeval accessor of a {kind}>", *_in_columns((f"{x}:", text) for x, text in facts)]
     rows, plots = listing.fitting(form, keywords)
-    questions = OF_RUNS if runs else rows
-    lines += [f"  {question:<32} {methods}" for question, methods in questions]
-    if runs:
-        return "\n".join(lines)
-    pictures = _wrapped(plots)
-    lines += [f"  {'Pictures':<32} {line}" for line in pictures[:1]]
-    lines += [f"  {'':<32} {line}" for line in pictures[1:]]
-    return "\n".join(lines)
+    pictures = [] if runs else [("Pictures (plot.)", ", ".join(plots))]
+    return "\n".join([*lines, "Methods", *_in_columns([*(OF_RUNS if runs else rows), *pictures])])
 
 
-def _wrapped(plots: Sequence[str], most: int = 5) -> list[str]:
-    names = [f"plot.{name}" for name in plots]
-    return [", ".join(names[i : i + most]) for i in range(0, len(names), most)]
+def _in_columns(rows: Iterable[tuple[str, str]]) -> list[str]:
+    """Return two columns of text, the second wrapped."""
+    lines = []
+    for name, text in rows:
+        first, *more = textwrap.wrap(text, 88, break_long_words=False) or [""]
+        lines += [f"  {name:<30} {first}", *(f"  {'':<30} {line}" for line in more)]
+    return lines
 
 
 def overview_html(
     data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listing: Listing
 ) -> str:
-    """Return the overview as a small table, in the colours of the page."""
+    """Return the overview as a small table, in the colors of the page."""
     kind, form, facts, runs = understood(data, keywords)
     questions, plots = listing.fitting(form, keywords)
-    pictures = ("Pictures", ", ".join(f"plot.{name}" for name in plots))
+    pictures = ("Pictures (plot.)", ", ".join(plots))
     rows = OF_RUNS if runs else [*questions, pictures]
     return "".join(
         [
@@ -96,7 +90,7 @@ def overview_html(
 
 
 def _html_table(rows: Sequence[tuple[str, str]], cell: str) -> str:
-    """Return rows of two cells; without colours, so that light and dark pages keep theirs."""
+    """Return rows of two cells without colors, for light and dark pages."""
     left = 'style="text-align: left; font-weight: normal; opacity: 0.75"'
     lines = [
         f"<tr><th {left}>{html.escape(name)}</th>"
@@ -107,7 +101,7 @@ def _html_table(rows: Sequence[tuple[str, str]], cell: str) -> str:
 
 
 def understood(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Overview:
-    """Return the form of the data, and the facts that tell whether they were understood."""
+    """Return the form of the data and the facts that show how they were read."""
     kind = "DataFrame" if isinstance(data, pd.DataFrame) else "Dataset"
     form = form_of(data, keywords)
     try:
@@ -215,7 +209,7 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
     taken = with_roles_of(gold, roles, known)
     measures = find_measures(data, roles, taken, needed=True)
     if isinstance(data, pd.DataFrame):
-        for name in measures:  # a name of two columns is no measure
+        for name in measures:  # a name shared by two columns is no measure
             frame_column(data, name, "measures")
     lower = roles.lower(measures, known)
     shown = listed(f"{m} (lower is better)" if m in lower else m for m in measures)
@@ -234,28 +228,30 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
         if isinstance(given, pd.DataFrame)
         else _counts(data, roles, gold)  # type: ignore[arg-type]
     )
+    unlabeled = labels[0][1].startswith(("none", "repeated"))
+    labels = [] if roles.key is not None else labels
     return [
+        *(labels if unlabeled else []),
         *counts,
         ("gold", repr(gold)),
         ("measures", shown),
         *([("columns left out", listed(others))] if others else []),
-        *([] if roles.groups is None else [("rows that belong together", repr(roles.groups))]),
-        *([] if roles.key is not None else labels),
-        ("ties", f"{roles.ties!r}: {ties[roles.ties]}"),
-        ("missing scores", repr(roles.missing)),
+        *([] if roles.groups is None else [("clusters", repr(roles.groups))]),
+        *([] if unlabeled else labels),
+        ("ties", f"{roles.ties!r}, {ties[roles.ties]}"),
+        *([] if roles.missing == "raise" else [("missing scores", repr(roles.missing))]),
     ]
 
 
 def _label_facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str]]:
-    """Say what identifies a candidate, where the row's number is all there is."""
+    """Return a note on candidates that only their row number identifies."""
     if roles.label is not None:
         return [("labels", "given" if are_values(roles.label) else repr(roles.label))]
     index = data.index if isinstance(data, pd.DataFrame) else data.indexes.get(roles.dim)
     if index is None or isinstance(index, pd.RangeIndex):
-        return [("labels", "none but the row's number: another order of rows breaks ties anew")]
+        return [("labels", "none; set an index, or another order of rows breaks ties differently")]
     again = int(index.duplicated().sum())
-    repeated = f"; {again:,} rows repeat an earlier one's, told apart by their order only"
-    return [("labels", f"the index{repeated if again else ''}")]
+    return [("labels", f"repeated in {again:,} rows of the index" if again else "the index")]
 
 
 def _frame_counts(data: pd.DataFrame, roles: Roles) -> list[tuple[str, str]]:
@@ -266,13 +262,13 @@ def _frame_counts(data: pd.DataFrame, roles: Roles) -> list[tuple[str, str]]:
     return [
         ("candidates", f"{total:,}"),
         *_shares(total, positive),
-        ("groups", f"{len(groups.keys):,} of {listed(by)}" if by else "none"),
+        *([("groups", f"{len(groups.keys):,} of {listed(by)}")] if by else []),
     ]
 
 
 def _shares(total: int, positive: int) -> list[tuple[str, str]]:
-    baseline = f"{positive / total:.4%}" if total else "undefined"
-    return [("true positives", f"{positive:,}"), ("baseline precision", baseline)]
+    baseline = f", baseline precision {positive / total:.2%}" if total else ""
+    return [("true positives", f"{positive:,}{baseline}")]
 
 
 def _counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
@@ -283,10 +279,10 @@ def _counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
     else:
         known = data[gold].to_series().dropna() if data[gold].ndim else data[gold]
         if known.size != data[gold].size:
-            facts.append(("labelled", f"{known.size:,}; the others are padding"))
+            facts.append(("labeled", f"{known.size:,}; the others are padding"))
         try:
             total = math.inf if known.dtype.kind == "c" else float(known.astype(float).sum())
-        except OverflowError:  # whole numbers beyond all floats, which are no labels
+        except OverflowError:  # whole numbers beyond all floats are no labels
             total = math.inf
         if math.isfinite(total):
             facts += _shares(int(known.size), int(total))
@@ -294,36 +290,34 @@ def _counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
 
 
 # -------------------------------------------------------------------------------------------------
-# Which methods answer which question, for which form of data; and what the fields call them.
+# Which methods answer which question for which form of data, and their names elsewhere.
 
-# the order of the headings; which methods stand under them, the methods declare
+# the order of the headings; the methods declare theirs
 HEADINGS: Mapping[Form, tuple[str, ...]] = {
     "rankings": (
-        "How good is each n-best list?", "How much is found, how early?", "Which measure is best?",
-        "Is A better than B?", "Only a part is judged", "What to judge next?",
-        "Do the annotators agree?",
-        "Which threshold to take?", "What holds for all n together?", "Which candidates make it?",
-        "Would it happen again?", "Is it better than chance?", "What does chance reach?",
-        "How good is it as a whole?", "How does it look?", "And per query?", "Scores of 2x2 tables",
+        "How good is each list?", "Which measure is best?", "Is A better than B?",
+        "What holds for all n?", "Is it better than chance?", "Would it happen again?",
+        "How good is it overall?", "What to judge, and how?", "Queries, 2x2 tables",
     ),
     "items": (
         "Is the gain of a system real?", "Who is best?", "Which gain is worth reporting?",
     ),
     "pairs": ("Which gain is worth reporting?", "Does it hold on other data?"),
 }  # fmt: skip
-# of runs and judgements, as read_trec leaves them
+# of runs and judgments from read_trec
 OF_RUNS: tuple[tuple[str, str], ...] = (
     ("How good is each run?", "summary(['nDCG@10', ...], baseline=...), per_query"),
     ("Is the gain of a run real?", "table = per_query('nDCG@10', wide=True), and of that table:"),
     ("", "paired_bootstrap, paired_permutation, system_ranks, summary"),
-    ("How does it look?", "of that table: plot.paired_differences, plot.system_ranks, plot.pairs"),
+    ("How does it look?", "plot.interpolated_precision; of that table: plot.paired_differences,"),
+    ("", "plot.queries, plot.system_ranks, plot.pairs"),
     (
         "Documents as candidates",
         "df.rankeval(gold='grade', min_grade=1, by='query', key='document',",
     ),
     ("", "missing='absent', unjudged='negative'): nbest_precision, compare, random_test, ..."),
 )
-# what the fields call it, without underscores and in lower case, and the call that is meant
+# name elsewhere, in lower case without underscores: call here
 SYNONYMS: Mapping[str, str] = {
     "ap": 'area("ap")', "auc": "area()", "auroc": "area()", "aucroc": "area()",
     "averageprecision": 'area("ap")', "averageprecisionscore": 'area("ap")', "rocauc": "area()",
@@ -331,6 +325,11 @@ SYNONYMS: Mapping[str, str] = {
     "auprc": 'area("ap")', "comparebedroc": "bedroc()",
     "compareenrichment": 'compare(n=share, of="lift")', "bands": "precision_band()",
     "binomtest": "random_test()",
+    "elo": "system_ranks()", "f1": "acceptance_precision(threshold)",
+    "gini": "area()", "ks": "choose_threshold(youden=True)",
+    "sensitivity": "acceptance_precision(threshold)", "specificity":
+    "acceptance_precision(threshold)", "tnr": "acceptance_precision(threshold)",
+    "tolatex": 'rankeval_pd.paper_table(table, "latex")', "tpr": "acceptance_precision(threshold)",
     "bootstrap": "paired_bootstrap()", "boschloo": 'compare(test="boschloo")',
     "classificationreport": "acceptance_precision(threshold)",
     "confidenceinterval": "nbest_precision()", "confusionmatrix": "acceptance_precision(threshold)",
@@ -352,9 +351,9 @@ SYNONYMS: Mapping[str, str] = {
 }  # fmt: skip
 PER_QUERY = (
     "dcg", "dcgscore", "err", "map", "meanreciprocalrank", "mrr", "ndcg", "ndcgatk", "ndcgscore",
-    "rbp", "rprec",
+    "rbp", "rprec", "hitrate", "success",
 )  # fmt: skip
-# scikit-learn's metrics of predictions, and of probabilities and classes, which stay outside
+# scikit-learn's metrics of predictions; those of probabilities and classes are left out
 OF_PREDICTIONS: Mapping[str, str] = {
     f"{metric}score": metric for metric in ("accuracy", "precision", "recall", "f1")
 }
@@ -381,11 +380,11 @@ class Listing(NamedTuple):
 
     questions: Mapping[Form, tuple[tuple[str, str], ...]]
     plots: Mapping[Form, tuple[str, ...]]
-    refusing: frozenset[str]  #: what takes rows for independent: it refuses groups=
+    refusing: frozenset[str]  #: methods that refuse groups=
 
     @classmethod
     def of(cls, methods: type, plots: type) -> Listing:
-        """Return what the class bodies of an accessor and of its plots declare, in their order."""
+        """Return the methods and plots in the order of their class bodies."""
         return cls(
             {
                 form: tuple((text, ", ".join(_under(methods, form, text))) for text in headings)
@@ -403,7 +402,7 @@ class Listing(NamedTuple):
     def fitting(
         self, form: Form, keywords: Mapping[str, Any]
     ) -> tuple[list[tuple[str, str]], list[str]]:
-        """Return the questions with their methods, and the plots, that these roles leave."""
+        """Return the questions with their methods, and the plots, for these roles."""
         out = self.refusing if keywords.get("groups") is not None else frozenset()
         rows = [
             (text, ", ".join(name for name in names.split(", ") if name not in out))
@@ -413,7 +412,7 @@ class Listing(NamedTuple):
         return [(text, names) for text, names in rows if names], plots
 
     def methods_of(self, form: Form, keywords: Mapping[str, Any] | None = None) -> list[str]:
-        """Return the methods that data of this form, with these roles, can be asked."""
+        """Return the methods for data of this form with these roles."""
         rows, _ = self.fitting(form, keywords or {})
         return [name for _, names in rows for name in names.split(", ")]
 
@@ -423,27 +422,28 @@ def _under(accessor: type, form: Form, heading: str) -> list[str]:
 
 
 def not_there(name: str, what: str, there: Iterable[str], synonyms: Mapping[str, str]) -> str:
-    """Return what to say of a name that is no method or plot: the one that is meant."""
+    """Return the error text for an unknown method or plot, with the nearest one."""
     plain = name.lower().replace("_", "")
     known = list(there)
     if plain in PER_QUERY:
         meant = (
-            "It is a metric per query: .per_query('nDCG@10', wide=True) is the table of queries by"
-            " runs, and paired_bootstrap of it says whether the differences are real."
+            "It is a metric per query. Call .per_query('nDCG@10', wide=True); paired_bootstrap"
+            " on the result tests the differences."
         )
     elif plain in OF_PREDICTIONS:
         metric = repr(OF_PREDICTIONS[plain])
         meant = (
-            f"items = rankeval_pd.from_predictions(y_true, predictions, {metric}) is the table, and"
+            f"items = rankeval_pd.from_predictions(y_true, predictions, {metric}) makes the table;"
             f" items.rankeval(metric={metric}).paired_bootstrap() tests it."
         )
     elif plain in OUTSIDE:
-        meant = "It is outside this package, which tests rankings and decisions: see scikit-learn."
+        meant = "It is outside this package. See scikit-learn."
     elif plain in synonyms:
-        meant = f"Is it .{synonyms[plain]} that is meant?"
+        call = synonyms[plain]
+        meant = f"Did you mean {'' if call.startswith('rankeval_pd') else '.'}{call}?"
     else:
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
         inside = [other for other in known if plain in other.replace("_", "")]
         near = near or inside[:1]
-        meant = f"Is it .{near[0]}() that is meant?" if near else f"There are {', '.join(known)}."
-    return f"there is no {what} {name!r}. {meant}"
+        meant = f"Did you mean .{near[0]}()?" if near else "print() of the accessor lists them."
+    return f"There is no {what} {name!r}. {meant}"

@@ -1,4 +1,4 @@
-"""The table of a paper: cells with intervals, bold, letters or stars, notes and a caption."""
+"""Make the table of a paper: cells with intervals, bold, letters or stars, note and caption."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_count, check_flag
+from rankeval_pd.errors import check_choice, check_count, check_flag, checked_call
 from rankeval_pd.forms.out.phrases import (
     SHARES,
     Unit,
@@ -32,7 +32,7 @@ from rankeval_pd.words import as_frame
 Target = Literal["latex", "markdown", "html"]
 _STARS = (0.05, 0.01, 0.001)
 _KEYS = ("n", "share", "size", "metric", "p", "alpha", "threshold")  # beside groups
-#: columns with an interval, the first that a table has
+#: columns with an interval; the first in a table counts
 _ESTIMATES = (
     "value", "precision", "recall", "area", "average_precision", "difference", "gain", "odds_ratio",
     "lift", "agreement", "threshold",
@@ -40,7 +40,7 @@ _ESTIMATES = (
 
 
 class Cell(NamedTuple):
-    """A cell: its text, whether it is bold, and what stands raised behind it."""
+    """A cell: its text, whether it is bold, and its superscript."""
 
     text: str
     bold: bool = False
@@ -48,7 +48,7 @@ class Cell(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """A table to be written: a header, rows of cells, the caption and the note below."""
+    """A table: a header, rows of cells, a caption and a note."""
 
     header: list[str]
     rows: list[list[Cell]]
@@ -78,6 +78,7 @@ def paper_table(
 ) -> str: ...
 
 
+@checked_call
 def paper_table(
     table: pd.DataFrame | xr.Dataset,
     to: Target | None = None,
@@ -92,26 +93,26 @@ def paper_table(
     Parameters
     ----------
     table : DataFrame or Dataset
-        The result of any method, with its short columns or with all.
+        The result of any method, short or with all columns.
     to : {None, "latex", "markdown", "html"}
         None returns a DataFrame of strings. "latex" needs the package booktabs.
     percent : bool, optional
-        Whether to write values in percent; by default precision, recall and accuracy are.
+        Whether to write values in percent. By default precision, recall and accuracy are.
     digits : int, optional
-        Decimals; by default as many as the width of the intervals supports, the same in a column,
-        and three significant digits at most.
+        Number of decimals. By default the width of the intervals decides for each column, up to
+        three significant digits.
     stars : bool
-        Whether stars show p-values, in the place of letters.
+        Whether to show p-values as stars instead of letters.
     caption : str, optional
-        By default a sentence that names the quantity, the intervals, the test and its family. ""
-        writes none.
+        Caption. By default one sentence names the quantity, the intervals, the test and its family.
+        "" writes none.
 
     Returns
     -------
     DataFrame or str
         Rows are measures, systems, runs or pairs; columns are list sizes, metrics and groups.
-        Cells read "30.4 [26.4, 34.6]". The best of each column is bold. Letters and stars are
-        explained in a note. A DataFrame has caption and note in its ``attrs``.
+        Cells read "30.4 [26.4, 34.6]". The best value of each column is bold. A note explains
+        letters and stars. The ``attrs`` of a DataFrame contain caption and note.
 
     Examples
     --------
@@ -136,7 +137,7 @@ def paper_table(
         check_count("digits", digits, 0)
     frame, attrs = as_frame(table), table.attrs
     if not len(frame):
-        raise ValueError("table has no rows. Give a table with at least one.")
+        raise ValueError("table has no rows. Pass a table with at least one.")
     grid = _grid(frame, attrs, percent, digits, stars=stars)
     if caption is not None:
         grid = grid._replace(caption=caption)
@@ -150,7 +151,7 @@ def _grid(
     frame: pd.DataFrame, attrs: Mapping[Any, Any], percent: bool | None, digits: int | None,
     *, stars: bool,
 ) -> Grid:  # fmt: skip
-    """Return the cells: a row per name or pair, a column per key; other tables as they are."""
+    """Return the cells, a row per name or pair and a column per key; others unchanged."""
     subject = next((x for x in ("measure", "system") if x in frame or f"{x}_a" in frame), None)
     estimate = next((x for x in _ESTIMATES if _is_estimate(frame, x)), None)
     if subject is None or estimate is None:
@@ -167,7 +168,7 @@ def _grid(
     p = next((x for x in ("p_adjusted", "p_value") if x in frame), None)
     if stars and p is None:
         raise ValueError(
-            "stars=True needs a column 'p_adjusted' or 'p_value', and table has none. Give the"
+            "stars=True needs a column 'p_adjusted' or 'p_value'. Pass the"
             " table with details=True, or with a baseline."
         )
     against_base = "difference" in frame and estimate == "value" and "letters" not in frame
@@ -184,7 +185,7 @@ def _grid(
         place = ", ".join(_key(k, v) for k, v in zip(keys, values, strict=True))
         who = [" vs. ".join(map(str, row)) for row in part[names].itertuples(index=False)]
         part = part.set_axis(who).reindex(labels)
-        if against_base:  # from itself nothing differs
+        if against_base:  # no difference from itself
             part["difference"] = part["difference"].where(part.index != str(attrs.get("baseline")))
         unit = _unit(part, estimate, attrs, percent, digits)
         marks = _marks(part, p, stars=stars or (paired and not one))
@@ -212,7 +213,7 @@ def _grid(
 
 
 def _is_estimate(frame: pd.DataFrame, name: str) -> bool:
-    """Return whether a column is shown with its interval, or is what a verdict is about."""
+    """Return whether a column has an interval or a verdict."""
     if name not in frame or not pd.api.types.is_float_dtype(frame[name]):
         return False
     return bool(_limits(frame, name)[0]) or name in ("value", "difference", "gain")
@@ -225,7 +226,7 @@ def _unit(
     percent: bool | None,
     digits: int | None,
 ) -> Unit:
-    """Return how the column is written: percent for shares, and differences of shares."""
+    """Return the unit of a column: percent for shares and differences of shares."""
     if percent is None:
         percent = name in SHARES or name in ("share", "expected_agreement")
         if name in ("value", "difference", "gain", "score_a", "score_b"):
@@ -236,7 +237,7 @@ def _unit(
 
 
 def _limits(frame: pd.DataFrame, name: str) -> tuple[str, str]:
-    """Return the columns of the interval, "" where there is none."""
+    """Return the columns of the interval, "" if there is none."""
     starts = (name,) if name == "difference" and "value" in frame else (name, "ci", "band")
     for start in starts:
         if f"{start}_low" in frame and f"{start}_high" in frame:
@@ -267,7 +268,7 @@ def _best(part: pd.DataFrame, name: str, attrs: Mapping[Any, Any]) -> Any:
 
 
 def _marks(part: pd.DataFrame, p: str | None, *, stars: bool) -> list[str]:
-    """Return what is raised behind the cells: letters of the table, or stars."""
+    """Return the superscripts of the cells: letters or stars."""
     if stars and p is not None:
         return ["*" * sum(x <= level for level in _STARS) for x in part[p]]
     if "letters" in part:
@@ -278,7 +279,7 @@ def _marks(part: pd.DataFrame, p: str | None, *, stars: bool) -> list[str]:
 def _plain(
     frame: pd.DataFrame, attrs: Mapping[Any, Any], percent: bool | None, digits: int | None
 ) -> Grid:
-    """Return the columns as they are, an interval in the cell of its estimate."""
+    """Return the columns, each interval in the cell of its estimate."""
     columns, header = [], []
     limits = {x for name in frame for x in _limits(frame, str(name)) if str(name) in _ESTIMATES}
     taken = False
@@ -331,7 +332,7 @@ def _caption(
     frame: pd.DataFrame, estimate: str | None, attrs: Mapping[Any, Any], unit: Unit | None,
     *, lettered: bool, limits: bool,
 ) -> str:  # fmt: skip
-    """Return one sentence: what is shown, at which sizes, with which intervals and test."""
+    """Return the caption: quantity, sizes, intervals and test."""
     noun = str(estimate or attrs.get("method", "results")).replace("_", " ")
     gaps = estimate in ("difference", "gain")
     if estimate in ("value", "difference", "gain", "area"):
@@ -360,7 +361,7 @@ def _caption(
 def _note(
     attrs: Mapping[Any, Any], p: str | None, *, bold: bool, lettered: bool, starred: bool
 ) -> str:
-    """Return what bold, letters and stars mean."""
+    """Return the note on bold, letters and stars."""
     said = []
     if bold:
         said.append(f"Bold: {'lowest' if attrs.get('higher_is_better') == 0 else 'highest'} value.")

@@ -17,13 +17,13 @@ from rankeval_pd.errors import check_flag
 def progress_bar(
     progress: bool | None, *, total: int | None, what: str, unit: str
 ) -> Iterator[Callable[[int], object]]:
-    """Give a function that moves the bar on by so many units.
+    """Yield a function that advances the bar by so many units.
 
-    ``progress`` True shows the bar at once, None after two seconds, False never. With the total
-    None, the bar counts.
+    ``progress`` True shows the bar at once, None after two seconds, False never. Without a total
+    the bar counts.
     """
     check_flag("progress", progress, none=True)
-    if progress is not None and not progress:
+    if (progress is not None and not progress) or total == 0:
         yield nothing_moves
         return
     with _bar()(
@@ -42,28 +42,29 @@ def drawing_bar(
     inner: xr.Dataset,
     progress: bool | None,
     *,
-    draws: int,
+    draws: int | None,
     what: str,
     unit: str = "draws",
     whole: bool = False,
 ) -> Iterator[Callable[[int], object]]:
-    """Give the function for so many draws, or other units, in every batch of the inner form.
+    """Yield the function for so many draws, or other units, in every batch of the inner form.
 
-    With ``whole`` all batches share the draws. For a lazy form there is no bar: nothing is drawn
-    yet, and where it will be drawn no bar can move.
+    Without ``draws`` the bar counts. With ``whole`` all batches share the draws. Lazy data have no
+    bar, because they are computed later.
     """
     if any(variable.chunks is not None for variable in inner.variables.values()):
         yield nothing_moves
         return
     batches = 1 if whole else inner["gold"].size // max(1, inner.sizes["candidate"])
-    with progress_bar(progress, total=batches * draws, what=what, unit=unit) as advance:
+    total = batches * draws if draws is not None else None if batches else 0
+    with progress_bar(progress, total=total, what=what, unit=unit) as advance:
         yield advance
 
 
 def _bar() -> Any:
-    """Return tqdm's bar of widgets in a notebook that has them, else its bar of text.
+    """Return tqdm's bar of widgets in a notebook, else its bar of text.
 
-    ``tqdm.auto`` warns if widgets are missing, and silencing that would silence other threads too.
+    ``tqdm.auto`` warns if widgets are missing; silencing it would silence other threads too.
     """
     if "ipykernel" in sys.modules and find_spec("ipywidgets"):
         from tqdm import notebook

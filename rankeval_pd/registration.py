@@ -1,4 +1,4 @@
-"""What pandas and xarray know of the accessors: enough to load them when data are first asked."""
+"""Register the accessors with pandas and xarray, and load them at their first use."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 
 def registered(accessor: str, module: str = "accessors") -> Any:  # to type checkers, a class
-    """Return what stands for an accessor until it is needed."""
+    """Return a stand-in that loads an accessor at its first use."""
     return _Registered(accessor, module)
 
 
 class _Registered:
-    """Stands for a class of an accessors' module, which is loaded when it is needed."""
+    """A stand-in for an accessor class, whose module is loaded at its first use."""
 
     def __init__(self, accessor: str, module: str) -> None:
         self._name, self._module = accessor, module

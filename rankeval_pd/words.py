@@ -1,4 +1,4 @@
-"""Tables as sentences of a results section, and how they were made as a methods section."""
+"""Write tables as sentences of a results section, or of a methods section."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_flag, listed
+from rankeval_pd.errors import check_flag, checked_call, listed, no_table
 from rankeval_pd.forms.out.phrases import (
     Unit,
     adjustment,
@@ -29,25 +29,27 @@ from rankeval_pd.forms.out.phrases import (
     unit_of,
 )
 from rankeval_pd.forms.out.row_sentences import MOST, Attrs, Row, ends_of, row_sentences
+from rankeval_pd.forms.out.tables import listed_in, rows_in
 from rankeval_pd.stats.significance.adjust import rejects
 
 
+@checked_call
 def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
-    """Write a table that a method returned as sentences.
+    """Write the table returned by a method as sentences.
 
     Parameters
     ----------
     table : DataFrame or Dataset
-        The result of any method, with all columns or the short ones; or some of its rows.
+        The result of any method, short or with all columns, or some of its rows.
     methods : bool
-        Whether to write how the table was made instead, from its ``attrs``.
+        Whether to describe instead, from its ``attrs``, how the table was made.
 
     Returns
     -------
     str
-        A paragraph per group and list size for verdicts, a sentence or two per row for other
-        tables. Of long tables only the ends of each measure are written. Several p-values without
-        an adjustment are called unadjusted.
+        One paragraph per group and list size for verdicts, one or two sentences per row for other
+        tables. Long tables are cut to the first and last row of each measure. Several p-values
+        without an adjustment are called unadjusted.
 
     Examples
     --------
@@ -71,17 +73,17 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
         return methods_section(frame, attrs)
     for needed, write in _KINDS:
         if all(any(x in frame for x in name.split("|")) for name in needed.split()):
-            beside = _ties, _annotators, _pool, _queries, design
+            beside = _ties, _grid, _annotators, _pool, _queries, design
             told = [*write(frame, attrs), *(text for say in beside for text in say(attrs))]
             return "\n\n".join(told) or "The table has no rows."
     raise ValueError(
-        f"table has the columns {listed(frame.columns)}, which no method returns together. Give the"
+        f"table has the columns {listed(frame.columns)}, which no method returns together. Pass the"
         " result of a method of .rankeval, or some of its rows."
     )
 
 
 def _ties(attrs: Attrs) -> Iterator[str]:
-    """Write what a short table leaves out."""
+    """Write how many lists end inside a tie."""
     count = attrs.get("n_ending_in_tie", 0)
     if count:
         yield (
@@ -90,10 +92,21 @@ def _ties(attrs: Attrs) -> Iterator[str]:
         )
 
 
+def _grid(attrs: Attrs) -> Iterator[str]:
+    """Write which results are not exact at every n."""
+    if attrs.get("p_adjusted") == "rounded up":
+        yield "Adjusted p-values are exact or rounded up to the next exact one."
+    if count := attrs.get("n_grid"):
+        yield (
+            f"There are too many candidates to compute every n: the results are for {count:,} n,"
+            " each at most about 1% larger than the one before from n = 70 on."
+        )
+
+
 def _annotators(attrs: Attrs) -> Iterator[str]:
     """Write whether the verdict holds for each annotator."""
-    if names := attrs.get("annotators"):
-        differ = attrs.get("annotators_differ")
+    if names := listed_in(attrs, "annotators"):
+        differ = listed_in(attrs, "annotators_differ")
         yield (
             f"The verdict differs for {join(differ)}."
             if differ
@@ -102,7 +115,7 @@ def _annotators(attrs: Attrs) -> Iterator[str]:
 
 
 def _pool(attrs: Attrs) -> Iterator[str]:
-    """Write what chance draws from where it is not the candidates of the data."""
+    """Write what chance draws from, if not from the candidates of the data."""
     pool = attrs.get("pool", "all")
     if pool == "retrieved":
         yield "Chance is a random order of what each measure retrieved."
@@ -111,13 +124,13 @@ def _pool(attrs: Attrs) -> Iterator[str]:
 
 
 def _queries(attrs: Attrs) -> Iterator[str]:
-    """Write what means over queries rest on, where it is not what one expects."""
+    """Write what may surprise about means over queries."""
     lacking, undefined, tied = (attrs.get(f"n_{x}", 0) for x in ("lacking", "undefined", "tied"))
     counted = "A query {} counts as 0 (up to {:,} quer{})."
     if lacking:
         end = "y" if lacking == 1 else "ies"
         yield counted.format("for which a run retrieved nothing", lacking, end)
-    if undefined > lacking:
+    if undefined:
         yield counted.format("without a value", undefined, "y" if undefined == 1 else "ies")
     if tied:
         yield f"Up to {tied:,} lists of a run end inside a tie; `details=True` shows the range."
@@ -125,16 +138,19 @@ def _queries(attrs: Attrs) -> Iterator[str]:
         low, high = (f"{attrs[f'judged_{x}']:.0%}" for x in ("low", "high"))
         share = low if low == high else f"{low} to {high}"
         yield f"{share} of the documents up to the cutoff are judged."
+    if attrs.get("depth_low", 0) < attrs.get("depth_high", 0):
+        low, high = (f"{attrs[f'depth_{x}']:,}" for x in ("low", "high"))
+        yield f"The longest lists of the runs have {low} to {high} documents."
 
 
 def as_frame(table: Any) -> pd.DataFrame:
-    """Return a result as a frame, the rows of a Dataset's batches under each other."""
+    """Return a result as a frame, with the batches of a Dataset one below the other."""
     if isinstance(table, xr.Dataset):
-        frame = table.to_dataframe().reset_index()
+        frame = rows_in(table)
         frame = frame.drop(columns=["row", "pair", "cut"], errors="ignore")
         return frame[sorted(frame, key=lambda name: name in table.data_vars)].dropna(how="all")
     if not isinstance(table, pd.DataFrame):
-        raise TypeError(f"table is of type {type(table).__name__}: give the result of a method.")
+        raise no_table("table", table, "the result of a method")
     return table
 
 
@@ -215,7 +231,7 @@ def _ranks(first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs) -
         shares = np.array([[bool(a & b) for a in sets[: len(first)]] for b in sets[len(first) :]])
         alike, apart = shares.all(axis=1), ~shares.any(axis=1)
         mixed = ~alike & ~apart
-    else:  # none is significantly better, or all that have a better value are
+    else:  # none is significantly better, or all with a better value are
         ahead = [len(first) + int((others["value"] != x).cumprod().sum()) for x in others["value"]]
         alike, apart = ((others["rank_low"] == x).to_numpy() for x in (1, np.array(ahead) + 1))
         mixed = np.zeros(len(others), dtype=bool)
@@ -223,7 +239,7 @@ def _ranks(first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs) -
     p = next((x for x in ("p_adjusted", "p_value") if x in others), None)
     if p is not None and "baseline" not in attrs and others["difference"].notna().any():
         untested = others[p].isna().to_numpy()
-    elif name == "measure" and "metric" not in others:  # too few for an interval, and for a test
+    elif name == "measure" and "metric" not in others:  # too few for an interval and a test
         untested = others["ci_low"].isna().to_numpy()
     they, are, do = ("They", "are", "do") if len(first) > 1 else ("It", "is", "does")
     unadjusted = " (unadjusted tests)" if len(first) + len(others) > 2 else ""
@@ -302,7 +318,7 @@ _GAPS = {"measure": "difference", "system": "gain", "sample": "difference"}
 
 
 def _comparisons(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
-    """Write the difference of each pair, or of many pairs how many differ."""
+    """Write the difference of each pair, or for many pairs how many differ."""
     kind = next(x for x in _GAPS if f"{x}_a" in frame)
     gap = _GAPS[kind] if _GAPS[kind] in frame else "odds_ratio"
     p = next((x for x in ("p_adjusted", "p_value") if x in frame), None)
@@ -383,7 +399,7 @@ def _compared(
 
 
 def _cut_words(row: Row, unit: Unit, attrs: Attrs, *, sign: float) -> str:
-    """Return the sentence on a list that ends inside a tie, "" of others."""
+    """Return the sentence on a list that ends inside a tie, else ""."""
     if row.get("tie_decides"):
         text = " The order of equal scores decides this"
         if "tie_low" not in row:
@@ -451,7 +467,7 @@ def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
 
 
 Writer = Callable[[pd.DataFrame, Attrs], Iterator[str]]
-#: tables by the columns that they have, the first that fits
+#: tables by their columns; the first that fits counts
 _KINDS: tuple[tuple[str, Writer], ...] = (
     ("measure_a measure_b better n_first n_last n_tests", _ranges),
     ("system|measure value rank_low rank_high", _verdicts),

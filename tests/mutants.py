@@ -112,9 +112,9 @@ FAULTS = [
     ),
     *_in(
         "distributions/hypergeometric.py", "judging",
-        ("~result, probe + 1.0, low)", "~result, probe + 2.0, low)"),
-        ("np.minimum(guess + 1.0, high))", "np.minimum(guess + 2.0, high))"),
-        ("np.where(below, guess, np.maximum", "np.where(below, guess - 1.0, np.maximum"),
+        ("probe, step = np.clip(np.floor(guess), low, high)", "probe, step = np.floor(guess)"),
+        ("np.minimum(probe[~holds] + 1.0", "np.minimum(probe[~holds] + 2.0"),
+        ("= probe[holds]", "= probe[holds] - 1.0"),
     ),
     *_in(
         "significance/skewness.py", "stats/skewness",
@@ -218,7 +218,7 @@ FAULTS = [
     ),
     *_in(
         "contingency.py", "association",
-        ("np.maximum(both, 1.0), 0.95)", "np.maximum(both, 1.0), 0.90)"),
+        ("np.log2(second[some] / first[some])", "np.log2(first[some] / second[some])"),
     ),
     # ----------------------------------------------------------------------------------- intervals
     *_in(
@@ -248,7 +248,8 @@ FAULTS = [
     *_in(
         "intervals/proportions.py", "stats/many_quantiles",
         ("np.minimum(a, b) >= LEAST_EXPANDED", "np.maximum(a, b) >= LEAST_EXPANDED"),
-        ("lambda a, b: _logits(a - shift[0], b - shift[1],", "lambda a, b: _logits(a, b,"),
+        ("lambda a, b: beta_logits(a - shift[0], b - shift[1],",
+         "lambda a, b: beta_logits(a, b,"),
     ),
     *_in(
         "intervals/differences.py", "stats/intervals",
@@ -303,7 +304,7 @@ FAULTS = [
         "rankings/judged_sums.py", "stats/partly_judged judging",
         ("alpha = 0.5 * (1.0 - level)", "alpha = 1.0 - level"),
         ("largest_about + 1.0) - 1.0", "largest_about + 1.0)"),
-        ("size, inside, judged).ge) > alpha", "size, inside, judged).gt) > alpha"),
+        ("np.exp(tails.ge) > alpha", "np.exp(tails.gt) > alpha"),
     ),
     *_in(
         "rankings/judged_sums.py", "stats/partly_judged judging",
@@ -344,7 +345,7 @@ FAULTS = [
     *_in(
         "intervals/cluster_totals.py", "stats/clusters dependent",
         ("squares - sums**2 / np.maximum(counted, 1.0)", "squares"),
-        ("np.minimum(alike, n_groups) - 1.0", "np.minimum(alike, n_groups)"),
+        ("second**2 / np.maximum(fourth, 1.0)", "second / np.maximum(fourth, 1.0)"),
         ("np.minimum(everyone, 2.0 * n_groups) - 1.0", "np.full(n_groups.shape, everyone - 1.0)"),
         ("np.maximum(1.0 - share,", "np.maximum(1.0 - 0.0 * share,"),
         ("0.5 * (1.0 - level))", "1.0 - level)"),
@@ -571,7 +572,7 @@ FAULTS = [
         ("np.arange(1, positions.shape[-1] + 1), axis", "np.arange(0, positions.shape[-1]), axis"),
         ("np.maximum(self.size - 1, 1)", "np.maximum(self.size, 1)"),
         ("inside * block.tp / block.size", "(inside - 1) * block.tp / block.size"),
-        ("            asked <= total,\n", "            asked < total,\n"),
+        ("asked <= total", "asked < total"),
         ("both = np.maximum(rank_a, rank_b)", "both = np.minimum(rank_a, rank_b)"),
         ('self.score[row][usable[row]], side="right")',
          'self.score[row][usable[row]], side="left")'),
@@ -611,7 +612,8 @@ FAULTS = [
         ("np.minimum(np.maximum(score, normal), 1.0)", "np.minimum(score, 1.0)"),
         ("np.minimum(np.maximum(score, normal), 1.0)", "np.minimum(normal, 1.0)"),
         ("self.only**2 / np", "self.only / np"),
-        ("np.sqrt(self._own_variance(both.sum(axis=0)))", "np.ones(self.n.size)"),
+        ("self._own_variance(self._blocks[1].sum(axis=0))", "np.ones(self.n.size)"),
+        ("_Z * np.sqrt(total)", "np.sqrt(total)"),
         ("np.minimum(f, g) - f * g", "np.minimum(f, g)"),
         ("high[0] - a, b - low[1]", "high[0] - a, 0.0"),
         ("taken - _upper_point(size, size - tp", "taken - _upper_point(size, tp"),
@@ -620,7 +622,7 @@ FAULTS = [
         ("seen / (np.maximum(f, g) if self.cut_off else 1.0)", "seen / 1.0"),
         ("np.where(end, rank, rank.size + 1)", "np.where(end, rank, 0)"),
         ("whole + f * (some - whole)", "whole + (some - whole)"),
-        ("- centre * difference[:, :draws]", "- 0.0 * difference[:, :draws]"),
+        ("- center * difference[:, :draws]", "- 0.0 * difference[:, :draws]"),
         ("lists.p(alternative) / (2.0 if", "lists.p(alternative) / (1.0 if"),
     ),
     *_in(
@@ -678,7 +680,7 @@ FAULTS = [
     ),
     *_in(
         "rankings/roc_areas.py", "stats/clusters dependent",
-        ("(rest if drift is not None else np.sqrt(rest))", "rest"),
+        ("rest ** (0.5 if drift is None else power)", "rest"),
         ("((totals - totals.mean()) ** 2).sum()", "(totals**2).sum()"),
         ("sign * (drift or 0.0)", "(drift or 0.0)"),
         ("return variance, max(even, least)", "return variance, even"),

@@ -6,7 +6,7 @@ and ``test_plotting_looks.py``; they fail where a question has no row.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -263,6 +263,15 @@ def items(systems: int = 5) -> pd.DataFrame:
     return pd.DataFrame(right, columns=[f"system {k}" for k in range(systems)])
 
 
+def runs(names: Sequence[str]) -> pd.DataFrame:
+    """Return runs and judgments of 40 queries, 12 documents each."""
+    rng = np.random.default_rng(5)
+    grade = (rng.random(480) < 0.3).astype(int)
+    scores = {x: rng.normal(size=480) + (1.5 - 0.1 * k) * grade for k, x in enumerate(names)}
+    place = {"query": np.repeat(np.arange(40), 12), "document": np.tile(np.arange(12), 40)}
+    return pd.DataFrame({**place, "grade": grade, **scores})
+
+
 B = {"n_resamples": 200, "ci": "percentile"}
 PLOTS = {
     "precision": lambda ax: candidates().rankeval.plot.precision(
@@ -303,6 +312,10 @@ PLOTS = {
     ),
     "paired_differences": lambda ax: items().rankeval.plot.paired_differences(
         "system 0", "system 4", **B, ax=ax
+    ),
+    "queries": lambda ax: items().rankeval.plot.queries("system 0", "system 4", ax=ax),
+    "interpolated_precision": lambda ax: runs(NAMES[:2]).rankeval.plot.interpolated_precision(
+        n_resamples=99, ax=ax
     ),
     "critical_difference": lambda ax: items().rankeval.plot.critical_difference(
         n_resamples=200, ax=ax

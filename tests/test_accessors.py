@@ -79,6 +79,7 @@ def test_every_function_of_data_is_a_method(accessor):
         if inspect.isfunction(function := getattr(rankeval_pd, name))
         and next(iter(inspect.signature(function).parameters)) == "data"
     }
+    functions.remove("rankeval")  # it returns the accessor itself
     assert functions == set(_methods(accessor)) == set(ARGUMENTS)
 
 
@@ -157,7 +158,7 @@ def test_lazy_is_the_same(frame, name):
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_data_of_another_type_are_refused(name):
     positional, keywords = ARGUMENTS[name]
-    with pytest.raises(TypeError, match=r"data is of type list: give"):
+    with pytest.raises(TypeError, match=r"data is of type list: pass"):
         getattr(rankeval_pd, name)([1, 2], *positional, **keywords)
     with pytest.raises(TypeError, match=r"golds"):
         getattr(rankeval_pd, name)(OTHER, *positional, **keywords, golds="tp")
@@ -233,7 +234,7 @@ def test_plans_and_sheets_are_methods_of_frames(frame):
     _assert_same(back, rankeval_pd.with_judgements(data, sheet.assign(tp=True), gold="tp"))
     assert back.loc[sheet.index, "tp"].all()
     ds = xr.Dataset.from_dataframe(frame)
-    with pytest.raises(TypeError, match=r"of type Dataset: plans and sheets .*to_dataframe"):
+    with pytest.raises(TypeError, match=r"of type Dataset, but plans and sheets .*to_dataframe"):
         ds.rankeval.plan_annotation("a", "b", 9)
     for name in OF_FRAMES:
         assert inspect.getdoc(getattr(FrameAccessor, name)).startswith(
@@ -242,7 +243,7 @@ def test_plans_and_sheets_are_methods_of_frames(frame):
 
 
 def test_calling_with_an_unknown_role(frame):
-    with pytest.raises(TypeError, match=r"'golds' is neither an option.*The roles are 'gold'"):
+    with pytest.raises(TypeError, match=r"Unknown keyword 'golds'. Did you mean 'gold'\?"):
         frame.rankeval(golds="gold")
 
 
@@ -254,10 +255,7 @@ def test_repr_says_what_it_understood(ragged):
     found = _facts(ragged.rankeval(by="query", lower_is_better="c", ties="error"))
     positive = int(ragged["gold"].sum())
     assert found["candidates"] == "26"
-    assert found["true positives"] == str(positive)
-    assert float(found["baseline precision"].rstrip("%")) == pytest.approx(
-        100 * positive / 26, abs=5e-5
-    )
+    assert found["true positives"] == f"{positive}, baseline precision {positive / 26:.2%}"
     assert found["groups"].startswith("3 of")
     assert "'query'" in found["groups"]
     assert all(f"'{name}" in found["measures"] for name in "abc")
@@ -285,7 +283,7 @@ def test_repr_of_a_dataset(frame):
     ds = xr.Dataset.from_dataframe(frame)
     found = _facts(ds.rankeval)
     assert found["candidates"].startswith("30")
-    assert found["true positives"] == str(int(frame["gold"].sum()))
+    assert found["true positives"].split(",")[0] == str(int(frame["gold"].sum()))
     assert found["measures"] == "'a', 'b', 'c'"
     assert found["ties"].startswith("'shared'")
 
@@ -319,11 +317,15 @@ def test_tab_and_repr_show_what_the_form_can_be_asked(form):
     assert dir(accessor) == sorted([*methods_of(form), "plot"])
     assert dir(accessor.plot) == sorted(PLOTS[form])
     text, page = repr(accessor), accessor._repr_html_()
-    for name in [*methods_of(form), *(f"plot.{name}" for name in PLOTS[form])]:
-        assert _is_named(name, text), name
-        assert _is_named(name, page), name
+    assert len(text.splitlines()) <= 25
+    for name in methods_of(form):
+        assert _is_named(name, text.split("Pictures")[0]), name
+        assert _is_named(name, page.split("Pictures")[0]), name
+    for name in PLOTS[form]:
+        assert _is_named(name, text.split("Pictures")[1]), name
+        assert _is_named(name, page.split("Pictures")[1]), name
     others = {name for other in FORMS for name in methods_of(other)} - set(methods_of(form))
-    named = " ".join(line[34:] for line in text.split("Methods\n")[1].splitlines()).split()
+    named = " ".join(line[32:] for line in text.split("Methods\n")[1].splitlines()).split()
     assert not others & {name.strip(",") for name in named}
     assert [f".{name}()" in repr(accessor.plot) for name in PLOTS[form]]
 
@@ -347,7 +349,10 @@ def test_the_html_is_escaped_and_has_no_colour_of_its_own():
     ("name", "meant"),
     [("precision", "nbest_precision"), ("auc", "area"), ("bootstrap", "paired_bootstrap"),
      ("pmi", "with_association_measures"), ("compaer", "compare"), ("P_at_k", "nbest_precision"),
-     ("ndcg", "paired_bootstrap"), ("zzz", "nbest_precision")],
+     ("ndcg", "paired_bootstrap"), ("zzz", "print"), ("det_curve", "det"), ("gini", "area"),
+     ("f1", "acceptance_precision"), ("tpr", "acceptance_precision"), ("to_latex", "paper_table"),
+     ("ks", "choose_threshold"), ("elo", "system_ranks"), ("hit_rate", "per_query"),
+     ("average_precision_score", "area")],
 )  # fmt: skip
 def test_a_near_miss_names_the_method_that_is_meant(name, meant):
     with pytest.raises(AttributeError, match=rf"no method '{name}'.*\b{meant}\b"):
@@ -367,7 +372,9 @@ def test_a_near_miss_names_the_plot_that_is_meant(name, meant):
 def test_synonyms_lead_to_what_is_there():
     for table, known in ((SYNONYMS, _methods(FrameAccessor)), (PLOT_SYNONYMS, _plots())):
         for name, meant in table.items():
-            assert re.match(r"\w+", meant)[0] in known, name
+            function = meant.removeprefix("rankeval_pd.")
+            there = known if function == meant else rankeval_pd.__all__
+            assert re.match(r"\w+", function)[0] in there, name
             assert name == name.lower().replace("_", "")
 
 
@@ -453,7 +460,5 @@ def test_cells_of_tables_lead_to_their_measures():
     text = repr(cells.rankeval)
     assert "with_association_measures(['G2', 't', 'MI', ...])" in text
     assert "systems" not in text
-    labelled = cells.rankeval.with_association_measures(["G2", "t"]).assign(
-        gold=[True, False, True]
-    )
-    assert "'G2', 't'" in repr(labelled.rankeval)
+    labeled = cells.rankeval.with_association_measures(["G2", "t"]).assign(gold=[True, False, True])
+    assert "'G2', 't'" in repr(labeled.rankeval)

@@ -20,6 +20,8 @@ from rankeval_pd import RankevalWarning
 from rankeval_pd.stats import agreement
 from rankeval_pd.stats.rankings.copies import again_in_groups, same_order, stands_for
 from rankeval_pd.stats.rankings.list_votes import vote_difference
+from tests.questions import ASKED as METHODS
+from tests.questions import FRAME
 from tests.reference.annotators import coefficients
 
 THREE, FOUR = ["a1", "a2", "a3"], ["a1", "a2", "a3", "a4"]
@@ -76,7 +78,7 @@ ASKED = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:precision is .* at one of the n")
+@pytest.mark.filterwarnings("ignore:precision reaches ")
 @pytest.mark.parametrize("how", LABELS)
 @pytest.mark.parametrize("name", ASKED)
 def test_the_votes_are_the_label_that_they_agree_on(name, how):
@@ -113,12 +115,12 @@ def test_a_dask_dataframe_refuses_several_annotators():
     dd = pytest.importorskip("dask.dataframe")
     import rankeval_pd.dask  # noqa: F401
 
-    with pytest.raises(ValueError, match=r"several annotators, and data is lazy.*ddf\.assign"):
+    with pytest.raises(ValueError, match=r"several annotators, but data is lazy.*ddf\.assign"):
         dd.from_pandas(DATA, npartitions=2).rankeval(gold=THREE, **TWO).nbest_precision(50)
 
 
 def test_draws_are_left_out_and_said():
-    told = r"gold: \d+ of 400 candidates are left out because as many annotators vote for"
+    told = r"gold: \d+ of 400 candidates are excluded because as many annotators vote for"
     share = DATA[FOUR].mean(axis=1)
     kept = DATA.loc[share != 0.5, ["f", "g"]].assign(gold=share > 0.5)
     expected = kept.rankeval.nbest_precision([20, 50])
@@ -138,7 +140,7 @@ def test_missing_votes_are_no_votes_and_candidates_without_any_are_refused():
     holes = DATA.astype(dict.fromkeys(THREE, float))
     holes.iloc[:40, 3] = np.nan  # a2
     share = holes[THREE].mean(axis=1)
-    with pytest.warns(RankevalWarning, match="left out because"):
+    with pytest.warns(RankevalWarning, match="are excluded because"):
         found = holes.rankeval(gold=THREE, **TWO).nbest_precision(50)
     by_hand = holes[share != 0.5].assign(gold=share > 0.5)
     assert plain(found) == plain(by_hand.rankeval(gold="gold", **TWO).nbest_precision(50))
@@ -150,7 +152,7 @@ def test_missing_votes_are_no_votes_and_candidates_without_any_are_refused():
     holes.iloc[:3, 2:5] = np.nan
     with (
         pytest.raises(ValueError, match="majority of a1, a2, a3' is missing for 3 of"),
-        pytest.warns(RankevalWarning, match="left out"),
+        pytest.warns(RankevalWarning, match="4 of 400 candidates are excluded"),
     ):
         holes.rankeval(gold=THREE, **TWO).nbest_precision(50)
 
@@ -171,7 +173,7 @@ def test_each_has_the_rows_of_every_annotator_first_and_never_combined():
         lambda: r.random_test(20, combine=True),
         lambda: r.repetition(n=20),
     ):
-        with pytest.raises(ValueError, match=r"no independent evidence.*agreement='majority'"):
+        with pytest.raises(ValueError, match=r"rankings are not independent.*agreement='majority'"):
             ask()
 
 
@@ -195,7 +197,7 @@ def test_errors_say_what_to_do(roles, told):
 
 def test_each_refuses_a_column_of_its_own_name_and_annotators_are_no_measures():
     taken = DATA.assign(annotator=1.5)
-    with pytest.raises(ValueError, match="adds a column 'annotator', and data has one"):
+    with pytest.raises(ValueError, match="adds a column 'annotator', but data has one"):
         taken.rankeval(gold=THREE, agreement="each").nbest_precision(20)
     found = DATA.drop(columns="a4").rankeval(gold=THREE).nbest_precision(20)
     assert found["measure"].tolist() == ["f", "g"]
@@ -552,7 +554,7 @@ def counts(size=400, seed=5) -> pd.DataFrame:
 def test_margins_are_roles_once_measures_are_computed_from_them():
     raw = counts()
     scored = raw.rankeval.with_association_measures(["G2", "t"], margins=("f", "f1", "f2", 10**6))
-    assert scored.attrs["margins"] == ["f1", "f2"]
+    assert scored.attrs["margins"] == '["f1", "f2"]'
     assert "margins" not in raw.attrs
     assert scored.rankeval.nbest_precision(20)["measure"].tolist() == ["f", "G2", "t"]
     assert scored.rankeval(measures=["f1", "t"]).area()["measure"].tolist() == ["f1", "t"]
@@ -561,7 +563,7 @@ def test_margins_are_roles_once_measures_are_computed_from_them():
     assert found.rankeval.area()["measure"].to_numpy().tolist() == ["f", "G2"]
     cells = pd.DataFrame({"x": [30, 2], "o": [20, 48], "y": [10, 38], "z": [940, 912]})
     named = cells.rankeval.with_association_measures(["G2"], cells=("x", "o", "y", "z"))
-    assert named.attrs["margins"] == ["x", "o", "y", "z"]
+    assert named.attrs["margins"] == '["x", "o", "y", "z"]'
 
 
 COPIES = r"measures: 'dice', 'logDice' rank all candidates alike.*exclude=\['logDice'\]"
@@ -655,3 +657,35 @@ def test_a_pair_stands_for_those_with_the_same_two_rankings():
     a, b = np.array([0, 0, 1, 0, 1, 0]), np.array([1, 0, 0, 1, 2, 2])
     assert stands_for(a, b, ordered=False).tolist() == [0, -1, 0, 0, 4, 5]
     assert stands_for(a, b, ordered=True).tolist() == [0, -1, 2, 0, 4, 5]
+
+
+# --------------------------------------------------------- agreement="mean": obeyed, or refused
+
+
+OBEYING = {"compare", "significant_ranges"}  # and one looks at the annotators alone
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize("name", sorted({*METHODS} - OBEYING - {"annotator_agreement"}))
+def test_what_needs_true_positives_refuses_the_mean_of_the_votes(name):
+    rng = np.random.default_rng(0)
+    votes = {f"r{k}": rng.integers(0, 2, len(FRAME)) for k in range(3)}
+    positional, keywords = METHODS[name]
+    given = {**keywords, "gold": [*votes], "agreement": "mean"}
+    given["exclude"] = ["other", "half", "ident", "gold"]
+    way_out = "agreement='mean' .* Use compare.* pass agreement='majority', 'any', 'all'"
+    if name == "with_judgements":  # it takes in labels, one for each candidate
+        way_out = "names several annotators"
+    with pytest.raises(ValueError, match=way_out):
+        getattr(rankeval_pd, name)(FRAME.assign(**votes), *positional, **given)
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+def test_ranges_obey_the_mean_of_the_votes():
+    asked = DATA.rankeval(gold=FOUR, agreement="mean", **TWO)
+    rows = asked.compare("f", "g", range(1, 101), details=True)
+    ranges = asked.significant_ranges("f", "g", range(1, 101))
+    sure = rows.loc[rows["significant"]]
+    assert ranges["n_tests"].sum() == len(sure) > 0
+    assert (ranges["n_first"].iloc[0], ranges["n_last"].iloc[-1]) == (*sure["n"].iloc[[0, -1]],)
+    assert ranges["p_max"].max() == sure["p_value"].max()

@@ -191,7 +191,7 @@ def test_no_file_is_too_long_to_read(path):
 
 
 def test_the_page_of_the_architecture_names_every_folder_and_module():
-    page = (ROOT.parent / "docs" / "architecture.md").read_text("utf-8")
+    page = (ROOT.parent / "docs" / "development" / "architecture.md").read_text("utf-8")
     rows = re.findall(r"^\| `([\w/]+)/` \| [^|]+ \| ([^|]*) \|$", page, flags=re.M)
     described = {folder: set(re.findall(r"`(\w+)`", modules)) for folder, modules in rows}
     found = {
@@ -201,7 +201,7 @@ def test_the_page_of_the_architecture_names_every_folder_and_module():
         for init in ROOT.rglob("__init__.py")
     }
     wrong = {folder for folder in described | found if described.get(folder) != found.get(folder)}
-    assert not wrong, f"docs/architecture.md: mend the rows of {sorted(wrong)}, module by module"
+    assert not wrong, f"architecture.md: mend the rows of {sorted(wrong)}, module by module"
 
 
 def test_import_loads_next_to_nothing_of_ours():

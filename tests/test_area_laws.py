@@ -170,12 +170,12 @@ def test_one_sided_limits_of_lifts_end_where_lifts_do(df):
 @pytest.mark.parametrize(
     ("asked", "match"),
     [
-        ({"kind": "partial"}, "give one of the two"),
+        ({"kind": "partial"}, "pass one of the two"),
         ({"kind": "partial", "fpr": (0.3, 0.1)}, "smaller and the larger"),
         ({"kind": "roc", "fpr": 0.1}, "belongs to kind='partial'"),
-        ({"kind": "enrichment"}, "give the share"),
+        ({"kind": "enrichment"}, "pass the share"),
         ({"kind": "bedroc", "bedroc_alpha": -1.0}, "bedroc_alpha"),
-        ({"kind": "bedroc", "test": "delong"}, "test of ROC areas"),
+        ({"kind": "bedroc", "test": "delong"}, "test='delong' needs"),
     ],
 )
 def test_what_does_not_fit_is_refused(df, asked, match):

@@ -225,7 +225,7 @@ def test_plans_take_rows_tables_and_parts():
          r"gain=0.03: no number of items is enough with 3 seeds.* Add seeds; needed_seeds"),
         (lambda: rankeval_pd.needed_seeds(0.03, 0.025, 400, **PARTS),
          r"no number of seeds is enough with 400 items. Add items; needed_items"),
-        (lambda: rankeval_pd.needed_seeds(0.1, 0.025, 400), "nothing is known of seeds"),
+        (lambda: rankeval_pd.needed_seeds(0.1, 0.025, 400), "the variance of seeds is missing"),
         (lambda: rankeval_pd.detectable_gain(0.1, 9, n_seeds=3), "gain_se_seeds and n_seeds"),
         (lambda: rankeval_pd.detectable_gain(0.1, 9, **PARTS, n_seeds_new=1), "n_seeds_new=1"),
         (lambda: rankeval_pd.detectable_gain(0.1, 9, metric="f1"), "metric='f1'"),
@@ -417,7 +417,7 @@ def test_what_wilcoxons_test_says_and_refuses():
         ({"groups": "doc"}, "ranks the differences of single items"),
         ({"metric": "sum"}, "ranks the differences of single items"),
         ({"adjust": "max-t"}, "its ranks have no t statistic"),
-        ({"margin": 0.1}, "a margin is tested for means"),
+        ({"margin": 0.1}, "only means have a test with a margin"),
     ):
         with pytest.raises(ValueError, match=message):
             few.rankeval(measures=list("abc")).paired_permutation(test="wilcoxon", **keywords)

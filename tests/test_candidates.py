@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -415,13 +416,13 @@ def test_missing_drop_asks_ties_of_what_both_score():
 
 @pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
 def test_missing_drop_above_what_both_score(holed):
-    with pytest.raises(ValueError, match=r"n=26 is above the number of candidates that take part"):
+    with pytest.raises(ValueError, match=r"n=26 is above the number of candidates in use"):
         holed.rankeval.compare("a", "c", 26, missing="drop")
 
 
 @pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
 def test_missing_drop_has_no_one_random_bound(holed):
-    with pytest.raises(ValueError, match=r"measures differ.*Ask one measure at a time"):
+    with pytest.raises(ValueError, match=r"measures score different.*Pass one measure at a time"):
         holed.rankeval.random_bound(missing="drop")
     found = holed.rankeval.random_bound(missing="drop", measures="a")
     assert_same(found, holed.dropna(subset=["a"]).rankeval.random_bound())
@@ -552,6 +553,7 @@ def test_a_dataset_equals_the_frame(frame, method):
     for name in wanted:  # the same dtypes but those of names
         if wanted[name].dtype.kind in "bif":
             assert table[name].dtype == wanted[name].dtype, name
+    assert json.loads(found.attrs.pop("columns")) == [*found.variables]
     assert found.attrs == wanted.attrs
 
 

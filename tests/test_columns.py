@@ -127,7 +127,7 @@ def test_a_label_of_true_and_false_is_no_system_in_silence(name):
         {"fixed_length": WHOLE % 2, "variable_length": WHOLE % 3},
         {"new": WHOLE % 2, "old": WHOLE % 3, "prompt tuning": WHOLE % 5},
         {"judge-7b": WHOLE % 5, "judge-70b": WHOLE % 4},
-        {"long": WHOLE, "ranker": WHOLE % 5, "labelled": WHOLE % 4},
+        {"long": WHOLE, "ranker": WHOLE % 5, "labeled": WHOLE % 4},
     ],
 )
 def test_systems_with_names_like_these_are_no_identifiers(columns):

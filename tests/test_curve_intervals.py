@@ -201,7 +201,7 @@ def test_the_threshold_of_a_list(df):
     again = call.acceptance_precision({"good": found["threshold"].tolist()})
     pd.testing.assert_frame_equal(found[list(again.columns)], again, check_dtype=False)
     assert call.acceptance_precision(n=0.05)["n"].tolist() == [50]
-    with pytest.raises(ValueError, match="give one of the two"):
+    with pytest.raises(ValueError, match="pass either"):
         df.rankeval.acceptance_precision()
 
 

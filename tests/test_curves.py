@@ -235,7 +235,7 @@ def test_every_curve_meets_its_isolines(frame):
 def test_isolines_of_groups(ragged):
     found = ragged.rankeval(by="query").isolines(3)
     assert found["query"].drop_duplicates().tolist() == ["q1", "q2", "q3"]
-    with pytest.raises(ValueError, match=r"n=None: a line for every n covers the picture"):
+    with pytest.raises(ValueError, match=r"n=None: lines for every n would cover the plot"):
         ragged.rankeval(by="query").isolines(None)
 
 
@@ -249,7 +249,7 @@ def test_no_space_of_that_name(frame):
 def test_measures_of_different_candidates_have_no_common_band(frame):
     holed = frame.assign(b=frame["b"].where(frame["b"] > 0))
     for ask in (random_band, isolines):
-        with pytest.raises(ValueError, match=r"the measures differ in the candidates"):
+        with pytest.raises(ValueError, match=r"the measures score different candidates"):
             ask(holed, n=3, missing="drop")
 
 
@@ -280,7 +280,7 @@ def _under(curve):
 
 @given(st.integers(0, 10_000), st.integers(4, 40))
 def test_the_curve_that_is_drawn_has_the_area_that_is_reported(seed, size):
-    """Of few scores, as of neighbours that vote: .8242 was drawn, .8294 reported."""
+    """Of few scores, as of neighbors that vote: .8242 was drawn, .8294 reported."""
     rng = np.random.default_rng(seed)
     gold = np.arange(size) % 3 == 0
     df = pd.DataFrame({"neighbors": (rng.integers(0, 4, size) + gold) / 4, "gold": gold})

@@ -235,14 +235,14 @@ def refused(**keywords: Any) -> Ask:
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (refused(by="d"), "Ask for each domain"),
-        (refused(groups="d"), "Add up each cluster first"),
-        (refused(strata="d"), "one stratum are spread"),
-        (refused(seeds="d"), "mean over its seeds"),
+        (refused(by="d"), "Call it for each domain"),
+        (refused(groups="d"), "Sum each cluster first"),
+        (refused(strata="d"), "the items of a stratum are spread"),
+        (refused(seeds="d"), "Average each system over its seeds"),
         (refused(missing="ratio"), r"ddf.dropna\(\)"),
-        (refused(ci="bca", event="recentred"), "leaves out every item in turn"),
-        (refused(event="studentised"), "Give event='wild'"),
-        (refused(event="recentred", adjust="max-t"), "Give event='wild'"),
+        (refused(ci="bca", event="recentred"), "omits each item in turn"),
+        (refused(event="studentised"), "Pass event='wild'"),
+        (refused(event="recentred", adjust="max-t"), "Pass event='wild'"),
         (refused(a="a", baseline="b"), "baseline"),
         (refused(a="z"), "'z'"),
         (refused(method="exact"), "method='exact'"),
@@ -258,7 +258,7 @@ def test_what_cannot_be_asked_says_why(ask, message):
 
 @pytest.mark.parametrize("name", ["gain_by_size", "population_calibration"])
 def test_methods_that_are_not_there_say_why(name):
-    with pytest.raises(AttributeError, match="not there for a Dask DataFrame"):
+    with pytest.raises(AttributeError, match="does not exist for a Dask DataFrame"):
         getattr(dd.from_pandas(items("real"), npartitions=3).rankeval, name)
 
 

@@ -1,19 +1,21 @@
-"""The docstring corpus: what counts as prose, what as a name, the tables, the cache."""
+"""The bundled terms, what counts as prose in a docstring, and the cache."""
 
 import gzip
-import json
+import importlib.util
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from rankeval_pd import RankevalWarning, datasets
-from rankeval_pd.datasets import docstring_corpora, docstrings, krenn
-from rankeval_pd.datasets.docstrings import sentences
+from rankeval_pd.datasets import docstrings, krenn
 from rankeval_pd.datasets.krenn import cache_folder
+
+SCRIPT = Path(__file__).parents[1] / "docs" / "terms_data.py"
+needs_docs = pytest.mark.skipif(not SCRIPT.exists(), reason="an installed package has no docs")
 
 DOCSTRING = """Fit a random variable to the data, if possible.
 
@@ -64,10 +66,19 @@ References
 """
 
 
+def terms_data():
+    """Return the script that counts the terms, as a module."""
+    spec = importlib.util.spec_from_file_location("terms_data", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def runs(text: str) -> list[str]:
-    return [" ".join(run) for sentence in sentences(text) for run in sentence]
+    return [" ".join(run) for sentence in terms_data().sentences(text) for run in sentence]
 
 
+@needs_docs
 def test_prose_and_nothing_else():
     found = runs(DOCSTRING)
     assert found == [
@@ -95,148 +106,87 @@ def test_prose_and_nothing_else():
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "pairs"),
-    [
-        ("fill_value", [("fill", "value")]),
-        ("boundingBox", [("bounding", "box")]),
-        ("HTTPServerError", [("http", "server"), ("server", "error")]),
-        ("null_hypothesis_test", [("null", "hypothesis"), ("hypothesis", "test")]),
-        ("log2_value", []),
-        ("median", []),
-    ],
-)
-def test_words_of_names(name, pairs):
-    assert list(docstring_corpora.pairwise_words(name)) == pairs
-
-
-def test_tables_of_a_small_corpus():
-    """By hand: the pairs are a b, b a, a b, b c; a stands first twice, before b."""
-    table = docstring_corpora._candidates([["a", "b", "a", "b", "c"]], {("b", "c")}, 1)
-    expected = pd.DataFrame(
-        {
-            "word1": ["a", "b", "b"],
-            "word2": ["b", "a", "c"],
-            "O11": [2, 1, 1],
-            "O12": [0, 1, 1],
-            "O21": [0, 0, 0],
-            "O22": [2, 2, 2],
-            "gold": [False, False, True],
-        }
-    )
-    pd.testing.assert_frame_equal(table, expected, check_dtype=False)
-
-
 @pytest.fixture(scope="module")
 def terms() -> pd.DataFrame:
-    return datasets.load_docstring_terms(progress=False)
+    return datasets.load_terms()
 
 
-@pytest.mark.slow
-def test_corpus(terms):
-    assert list(terms) == ["word1", "word2", "O11", "O12", "O21", "O22", "gold"]
-    assert terms["gold"].dtype == bool
-    assert (terms["O11"] >= 10).all()
+def test_terms(terms):
+    cells = ["O11", "O12", "O21", "O22"]
+    assert list(terms) == ["word1", "word2", "head", *cells, "pass_1", "pass_2", "gold"]
+    assert set(terms[["pass_1", "pass_2", "gold"]].dtypes.astype(str)) == {"bool"}
+    assert (terms["O11"] >= 9).all()
+    assert (terms[cells] >= 0).all(axis=None)
     assert terms["O11"].is_monotonic_decreasing
     assert not terms.duplicated(["word1", "word2"]).any()
-    totals = terms[["O11", "O12", "O21", "O22"]].sum(axis=1)
-    assert totals.min() == totals.max()
-    assert 6_000 < len(terms) < 15_000
-    assert 0.05 < terms["gold"].mean() < 0.15
+    assert (terms[cells].sum(axis=1) == 629_020).all()
+    # a third pass decided only where the two differ
+    agreed = terms["pass_1"] == terms["pass_2"]
+    assert (terms["gold"] == terms["pass_1"])[agreed].all()
     gold = terms.set_index(["word1", "word2"])["gold"]
-    assert gold["fill", "value"]
-    assert not gold["of", "the"]
+    assert gold["random", "variable"]
+    assert not gold["following", "table"]
 
 
+def test_a_packages_counts_are_parts_of_the_whole(terms):
+    every = datasets.load_terms(per_package=True)
+    assert next(iter(every)) == "package"
+    assert (every["O11"] > 0).all()
+    pair = ["word1", "word2"]
+    summed = every.groupby(pair)["O11"].sum()
+    pd.testing.assert_series_equal(summed, terms.set_index(pair)["O11"].sort_index())
+    totals = every[["O11", "O12", "O21", "O22"]].sum(axis=1).groupby(every["package"]).unique()
+    assert sum(len(total) for total in totals) == 5
+    assert sum(total[0] for total in totals) == 629_020
+
+
+def test_the_files_of_terms_are_small_and_read_without_the_network(terms):
+    file = Path(datasets.__file__).parent / "terms.csv"
+    assert file.stat().st_size < 300_000
+
+
+@needs_docs
+@pytest.mark.parametrize(
+    ("word", "head"),
+    [("variables", "variable"), ("axes", "axis"), ("matrices", "matrix"), ("series", "series"),
+     ("hypotheses", "hypothesis"), ("boxes", "box"), ("fisher's", "fisher"), ("basis", "basis")],
+)  # fmt: skip
+def test_heads_are_singular(word, head):
+    seconds = dict.fromkeys(["variable", "axis", "matrix", "hypothesis", "box"], 5)
+    assert terms_data()._singular(word, Counter(seconds)) == head
+
+
+@needs_docs
 @pytest.mark.slow
-def test_least_frequency(terms):
-    pd.testing.assert_frame_equal(
-        datasets.load_docstring_terms(50, progress=False),
-        terms[terms["O11"] >= 50].reset_index(drop=True),
-    )
+def test_the_counts_are_made_by_the_command(terms):
+    """Where the versions are those of the file."""
+    versions = {"numpy": "2.4.6", "scipy": "1.17.1", "pandas": "3.1.1", "xarray": "2026.9.0"}
+    versions["matplotlib"] = "3.11.2"
+    if any(docstrings.metadata.version(name) != at for name, at in versions.items()):
+        pytest.skip("other versions of the packages")
+    file = Path(datasets.__file__).parent / "terms.csv"
+    bundled = pd.read_csv(file, keep_default_na=False)
+    made = terms_data().counts()
+    pd.testing.assert_frame_equal(bundled[list(made)], made)
 
 
-@pytest.mark.slow
-def test_samples(terms):
-    parts = datasets.load_docstring_terms(samples=20, progress=False)
-    assert next(iter(parts)) == "sample"
-    assert sorted(parts["sample"].unique()) == list(range(20))
-    assert (parts["O11"] >= 4).all()
-    sizes = parts.groupby("sample")[["O11", "O12", "O21", "O22"]].first().sum(axis=1)
-    whole = terms[["O11", "O12", "O21", "O22"]].iloc[0].sum()
-    assert sizes.sum() == whole  # contiguous parts, nothing lost
-    assert sizes.max() < 1.02 * sizes.min() + 100
-    again = datasets.load_docstring_terms(samples=20, progress=False)
-    pd.testing.assert_frame_equal(parts, again)
-    other = datasets.load_docstring_terms(samples=20, rng=1, progress=False)
-    assert not parts.equals(other)
+def test_measures_find_terms(terms):
+    scored = terms.rankeval.with_association_measures(["G2", "X2", "f"])
+    found = scored.rankeval.nbest_precision(500).set_index("measure")["precision"]
+    assert found["X2"] > found["f"] > terms["gold"].mean()
 
 
-def test_nothing_is_imported_and_cache_is_used(tmp_path, monkeypatch):
-    """A package of one module that would fail if it were imported."""
-    package = tmp_path / "tinypkg"
-    package.mkdir()
-    (package / "__init__.py").write_text(
-        '"""A tiny package with a good name. The good name is here."""\n'
-        "raise RuntimeError\n"
-        "def good_name(): ...\n"
-    )
-    (package / "tests").mkdir()
-    (package / "tests" / "test_it.py").write_text('"""Words of tests do not count."""')
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(docstrings, "PACKAGES", ("tinypkg",))
-    monkeypatch.setattr(docstrings.metadata, "version", lambda name: "1.0")
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("RANKEVAL_PD_CACHE", str(folder))
-
-    def load():
-        return datasets.load_docstring_terms(1, progress=False)
-
-    first = load()
-    assert first.loc[first["gold"], ["word1", "word2"]].to_numpy().tolist() == [["good", "name"]]
-    (kept,) = folder.iterdir()
-    (package / "__init__.py").write_text('"""Changed without a new version."""')
-    pd.testing.assert_frame_equal(load(), first)  # from the cache
-    kept.write_bytes(kept.read_bytes()[:50])  # cut off: it is made anew, not trusted
-    assert "changed" in set(load()["word1"])
-    with gzip.open(kept, "rt") as file:
-        assert json.loads(file.readlines()[1])["made of"][1] == {"tinypkg": "1.0"}
-    monkeypatch.setattr(docstrings.metadata, "version", lambda name: "2.0")
-    load()
-    assert len(list(folder.iterdir())) == 2
-
-
-def test_the_usual_candidates_are_kept_as_they_were_counted(tmp_path, monkeypatch):
-    package = tmp_path / "tinypkg"
-    package.mkdir()
-    text = "A good name is here. " * 12 + "Names are good names. " * 11
-    (package / "__init__.py").write_text(f'"""{text}"""\ndef good_name(): ...\n')
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(docstrings, "PACKAGES", ("tinypkg",))
-    monkeypatch.setattr(docstrings.metadata, "version", lambda name: "1.0")
-    monkeypatch.setenv("RANKEVAL_PD_CACHE", str(tmp_path / "cache"))
-    every = datasets.load_docstring_terms(1, progress=False)
-    first = datasets.load_docstring_terms(progress=False)
-    monkeypatch.setattr(docstring_corpora, "_corpus", lambda _: pytest.fail("counted again"))
-    for least in (None, 10, 12):
-        wanted = every[every["O11"] >= (least or 10)].reset_index(drop=True)
-        found = datasets.load_docstring_terms(least, progress=False)
-        pd.testing.assert_frame_equal(found, wanted)
-        assert len(found) > 1
-    pd.testing.assert_frame_equal(first, datasets.load_docstring_terms(progress=False))
-
-
-def test_where_nothing_can_be_kept_nothing_is(tmp_path, monkeypatch):
+def test_without_a_folder_nothing_is_kept(tmp_path, monkeypatch):
     """Without pooch, which knows the user's cache folder, and no folder named."""
     monkeypatch.delenv("RANKEVAL_PD_CACHE", raising=False)
     monkeypatch.setitem(sys.modules, "pooch", None)
     assert cache_folder() is None
-    monkeypatch.setattr(docstrings, "PACKAGES", ("tqdm",))
-    found = datasets.load_docstring_terms(1, progress=False)
-    assert len(found) > 100
+    made = iter(["first", "second", "third"])
+    assert docstrings.cached_content("words", 1, lambda: next(made)) == "first"
     monkeypatch.setenv("RANKEVAL_PD_CACHE", str(tmp_path))
-    pd.testing.assert_frame_equal(datasets.load_docstring_terms(1, progress=False), found)
-    assert len(list(tmp_path.iterdir())) == 1
+    assert docstrings.cached_content("words", 1, lambda: next(made)) == "second"
+    assert docstrings.cached_content("words", 1, lambda: next(made)) == "second"
+    assert docstrings.cached_content("words", 2, lambda: next(made)) == "third"
 
 
 def test_what_was_kept_is_there_or_is_not(tmp_path):
@@ -310,28 +260,6 @@ def test_the_home_folder_may_be_a_tilde(monkeypatch):
     assert krenn.data_folder() == Path.home() / "given"
 
 
-@pytest.mark.parametrize("value", [0, -1, 1.5, True, "10"])
-@pytest.mark.parametrize("argument", ["min_frequency", "samples"])
-def test_counts_are_checked(argument, value):
-    with pytest.raises(ValueError, match=f"{argument}=.*whole number of 1 or more"):
-        datasets.load_docstring_terms(**{argument: value})
-
-
-@pytest.mark.slow
-def test_too_many_samples():
-    with pytest.raises(ValueError, match=r"samples=10000000: the corpus has .* Give fewer"):
-        datasets.load_docstring_terms(samples=10_000_000, progress=False)
-
-
 def test_package_that_is_not_there(monkeypatch):
     with pytest.raises(ModuleNotFoundError, match="pip install no_such_package"):
         list(docstrings.source_files("no_such_package"))
-
-
-@pytest.mark.slow
-def test_measures_find_terms(terms):
-    """What the corpus is for: G2 and X2 are ahead of frequency."""
-    scored = terms.rankeval.with_association_measures(["G2", "X2", "f"])
-    found = scored.rankeval.nbest_precision(1000).set_index("measure")["precision"]
-    assert found["X2"] > found["G2"] > found["f"] > terms["gold"].mean()
-    assert np.isfinite(scored["G2"]).all()

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from rankeval_pd import datasets, per_query
-from rankeval_pd.datasets import docstring_corpora, docstrings
+from rankeval_pd.datasets import docstring_search, docstrings
 
 CODE = '''
 """A module."""
@@ -97,7 +97,7 @@ def test_documents_links_and_runs(load):
 
 
 def test_links_are_no_part_of_a_document():
-    text, links = docstring_corpora._split_see_also(
+    text, links = docstring_search._split_see_also(
         "Do it.\n\nSee Also\n--------\nother, third : Words.\nlast\n    More.\n"
         "\nNotes\n-----\nStays."
     )
@@ -115,7 +115,7 @@ def test_the_depth_of_the_runs(load):
 
 def test_bm25_is_its_formula(load):
     found = load().set_index(["query", "document"])["bm25"]
-    corpus = docstring_corpora._search_corpus(False)
+    corpus = docstring_search._search_corpus(False)
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     def words(text):
@@ -123,11 +123,11 @@ def test_bm25_is_its_formula(load):
                 if w not in ENGLISH_STOP_WORDS]  # fmt: skip
 
     texts = {
-        one.name: words(f"{docstring_corpora._name_words(one.name)} {one.text}") for one in corpus
+        one.name: words(f"{docstring_search._name_words(one.name)} {one.text}") for one in corpus
     }
     mean = np.mean([len(x) for x in texts.values()])
     one = next(x for x in corpus if x.name == "tinysearch.Frame.mean")
-    query = set(words(f"{docstring_corpora._name_words(one.name)} {one.text.splitlines()[0]}"))
+    query = set(words(f"{docstring_search._name_words(one.name)} {one.text.splitlines()[0]}"))
     for name, text in texts.items():
         total = 0.0
         for word in query & set(text):
@@ -142,7 +142,7 @@ def test_bm25_is_its_formula(load):
 def test_the_corpus_is_kept(load, tmp_path, monkeypatch):
     first = load()
     with monkeypatch.context() as patched:
-        patched.setattr(docstring_corpora, "_read_terms", lambda _: pytest.fail("read again"))
+        patched.setattr(docstring_search, "_read_search", lambda _: pytest.fail("read again"))
         pd.testing.assert_frame_equal(load(), first)
     (kept,) = (tmp_path / "cache").iterdir()
     whole = kept.read_bytes()

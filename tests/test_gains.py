@@ -335,7 +335,7 @@ def test_calibration_keeps_the_direction_of_the_pairs():
     image = (1 - here).rankeval.paired_permutation().rankeval.calibration(1 - there)
     pd.testing.assert_frame_equal(swaps, image)
     for keywords in ({"higher_is_better": True}, {"metric": "accuracy"}):
-        with pytest.raises(ValueError, match="lower is better, and every sign would be turned"):
+        with pytest.raises(ValueError, match="lower is better"):
             pairs.rankeval.calibration(there, **keywords)
 
 
@@ -352,16 +352,16 @@ def test_calibration_keeps_the_metric_of_the_pairs():
     lost.attrs = {}
     for keywords, lacking in (
         ({}, "metric='mean' and higher_is_better=True"),
-        ({"metric": "mean"}, "as higher_is_better=True"),
-        ({"higher_is_better": True}, "as metric='mean';"),
+        ({"metric": "mean"}, "Pass higher_is_better=True"),
+        ({"higher_is_better": True}, "Pass metric='mean',"),
     ):
-        with pytest.raises(ValueError, match=f"attrs are lost.*{lacking}"):
+        with pytest.raises(ValueError, match=f"lost its attrs.*{lacking}"):
             lost.rankeval.calibration(there, **keywords)
     for keywords in ({"metric": "mean", "higher_is_better": True}, {"metric": "accuracy"}):
         again = lost.rankeval.calibration(there, **keywords)
         pd.testing.assert_frame_equal(again, wanted, check_exact=True)
     pairs = here.rankeval.paired_bootstrap(metric=mean, n_resamples=99)
-    with pytest.raises(ValueError, match=r"a function mean: give it .* metric="):
+    with pytest.raises(ValueError, match=r"a function mean. Pass it .* metric="):
         pairs.rankeval.calibration(there)
     given = pairs.rankeval.calibration(there, metric=mean, bins=[0.001, 0.05, 0.3])
     assert given["n_pairs"].sum() > 0
@@ -523,23 +523,23 @@ def test_a_plan_for_a_two_sided_test_needs_more():
     ("ask", "message"),
     [
         (lambda: rankeval_pd.needed_items(1e-12, 0.01, 1000), "no test set of up to 1e.15 items"),
-        (lambda: rankeval_pd.needed_items([0.1, 0.0], 0.01, 1000), r"gain=\[0.1, 0.0\]: give"),
+        (lambda: rankeval_pd.needed_items([0.1, 0.0], 0.01, 1000), r"gain=\[0.1, 0.0\]: pass"),
         (lambda: rankeval_pd.needed_items(np.nan, 0.01, 1000), "gain=nan"),
         (lambda: rankeval_pd.needed_items([1, np.nan], 0.01, 9), "gain=1 missing numbers: .*drop"),
         (lambda: rankeval_pd.needed_items(0.1, np.nan, 1000), "gain_se=nan: .*drop"),
-        (lambda: rankeval_pd.needed_items(0.1, 0.0, 1000), "gain_se=0.0: give numbers above 0"),
+        (lambda: rankeval_pd.needed_items(0.1, 0.0, 1000), "gain_se=0.0: pass numbers above 0"),
         (lambda: rankeval_pd.needed_items(0.1, 0.01, np.nan), "n_items=nan"),
         (lambda: rankeval_pd.detectable_gain(np.nan, 10), "gain_se=nan"),
         (lambda: rankeval_pd.detectable_gain(0.1, 9, n_items_new=np.nan), "n_items_new=nan"),
-        (lambda: rankeval_pd.needed_items(0.1, 0.01, -5), "n_items=-5: give numbers above 0"),
-        (lambda: rankeval_pd.detectable_gain(-1, 10), "gain_se=-1: give numbers of 0 or more"),
-        (lambda: rankeval_pd.detectable_gain(0.1, 0), "n_items=0: give numbers above 0"),
+        (lambda: rankeval_pd.needed_items(0.1, 0.01, -5), "n_items=-5: pass numbers above 0"),
+        (lambda: rankeval_pd.detectable_gain(-1, 10), "gain_se=-1: pass numbers of 0 or more"),
+        (lambda: rankeval_pd.detectable_gain(0.1, 0), "n_items=0: pass numbers above 0"),
         (lambda: rankeval_pd.detectable_gain(0.1, np.inf), "n_items=inf"),
         (lambda: rankeval_pd.detectable_gain(0.1, 9, n_items_new=0), "n_items_new=0"),
         (lambda: rankeval_pd.expected_agreement(0.05, 100, 0), "n_items_other=0: .* or inf"),
         (lambda: rankeval_pd.expected_agreement(0.05, 0, 100), "n_items=0"),
-        (lambda: rankeval_pd.expected_agreement(2, 100, 100), "p=2: give numbers of 0 to 1"),
-        (lambda: rankeval_pd.expected_agreement([-0.1, 0.1], 9, 9), "p=.-0.1, 0.1.: give"),
+        (lambda: rankeval_pd.expected_agreement(2, 100, 100), "p=2: pass numbers of 0 to 1"),
+        (lambda: rankeval_pd.expected_agreement([-0.1, 0.1], 9, 9), "p=.-0.1, 0.1.: pass"),
         (lambda: table([0.05], [1.0]).rankeval.gain_threshold(n_items=-3), "n_items=-3"),
     ],
 )  # fmt: skip
@@ -549,7 +549,7 @@ def test_impossible_plans(ask, message):
 
 
 def test_plans_of_no_numbers_and_of_many():
-    with pytest.raises(TypeError, match="p='small': give numbers"):
+    with pytest.raises(TypeError, match="p='small': pass numbers"):
         rankeval_pd.expected_agreement("small", 100, 100)
     assert rankeval_pd.detectable_gain(0, 10) == 0.0
     assert rankeval_pd.expected_agreement([0.0, 1.0], 9, 9).tolist() == [1.0, 0.0]

@@ -112,15 +112,15 @@ def test_a_frame_of_texts_is_taken_and_left_as_it_is():
     [
         ((["a"], ["a"]), {}, TypeError, "hypotheses is of type list"),
         (({}, ["a"]), {}, ValueError, "no system"),
-        (({"s": "a"}, ["a"]), {}, TypeError, "give a list of segments"),
+        (({"s": "a"}, ["a"]), {}, TypeError, "pass a list of segments"),
         (({"s": ["a"]}, "a"), {}, TypeError, "references is of type str"),
         (({"s": ["a"]}, []), {}, ValueError, "references is empty"),
         (({"s": ["a", ""]}, ["a"]), {}, ValueError, "end in an empty line"),
         (({"s": ["a"]}, [["a"], ["b", "c"]]), {}, ValueError, r"references\[1\] has 2"),
-        (({"s": [None]}, ["a"]), {}, TypeError, "An empty output is ''"),
+        (({"s": [None]}, ["a"]), {}, TypeError, "an empty output is ''"),
         (({"s": ["a"]}, [[None]]), {}, ValueError, "segment 0 .* has none"),
         (({"s": ["a"]}, ["a"], "BLEU"), {}, ValueError, "not one of"),
-        (({"s": ["a"]}, ["a"]), {"smooth_method": "floor"}, ValueError, "another formula"),
+        (({"s": ["a"]}, ["a"]), {"smooth_method": "floor"}, ValueError, "changes the formula"),
         (({"s": ["a"]}, ["a"], "chrf"), {"beta": 1}, ValueError, "beta=2"),
     ],
 )

@@ -158,7 +158,7 @@ def test_missing_items_are_named(df, method):
     data = df.astype(float)
     data.loc[["item 2", "item 4"], "old"] = np.nan
     message = (
-        r"system 'old' has no number for 2 of 6 items: 'item 2', 'item 4'.*missing run is no 0"
+        r"system 'old' has no number for 2 of 6 items: 'item 2', 'item 4'.*missing score is not 0"
     )
     with pytest.raises(ValueError, match=message):
         ask(data, method)
@@ -195,7 +195,7 @@ def test_a_role_that_names_no_column(df, role):
 def test_one_system_one_item_no_item(df, method):
     with pytest.raises(ValueError, match=r"one system, 'new'.*needs two"):
         ask(df[["new"]], method)
-    with pytest.raises(ValueError, match=r"one item, 'item 0': resampling needs two"):
+    with pytest.raises(ValueError, match=r"one item, 'item 0', but resampling needs two"):
         ask(df.iloc[:1], method)
     with pytest.raises(ValueError, match="no item"):
         ask(df.iloc[:0], method)
@@ -203,7 +203,7 @@ def test_one_system_one_item_no_item(df, method):
         ask(df[[]].assign(text="x"), method)
     with pytest.raises(ValueError, match="one item"):
         ask(df.assign(domain=list("aaaaab")), method, by="domain")
-    with pytest.raises(ValueError, match="there is one group"):
+    with pytest.raises(ValueError, match="groups has one group, but resampling"):
         ask(df.assign(doc="a"), method, groups="doc")
 
 
@@ -278,10 +278,10 @@ def test_a_scorer_of_texts_leads_to_the_statistics(df):
 
     for metric, given in ((Chrf(), r"Chrf\(\)"), (Chrf, "Chrf")):
         with pytest.raises(
-            ValueError, match=rf"metric={given} makes scores of texts.*metric='chrf'.*'hyp_1'"
+            ValueError, match=rf"metric={given} scores texts or labels.*metric='chrf'.*'hyp_1'"
         ):
             ask(df, metric=metric)
-    with pytest.raises(ValueError, match=r"metric=Scorer makes scores of texts.*name of a metric"):
+    with pytest.raises(ValueError, match=r"metric=Scorer scores texts or labels.*name of a metric"):
         ask(df, metric=Scorer)
     same(ask(df, metric=Scorer()), ask(df, metric=lambda s: s[..., 0]))
     bleu = pytest.importorskip("sacrebleu.metrics").BLEU()
@@ -328,7 +328,7 @@ def test_several_statistics_and_a_metric_of_one(parts):
         ({"adjust": "max-T"}, ValueError, r"adjust='max-T' is not one of None, 'holm'"),
         ({"alpha": 5}, ValueError, r"alpha=5 is outside \(0, 1\)"),
         ({"level": 95}, ValueError, r"level=95 is outside"),
-        ({"n_resamples": 0}, ValueError, r"n_resamples=0: give a whole number of 1 or more"),
+        ({"n_resamples": 0}, ValueError, r"n_resamples=0: pass a whole number of 1 or more"),
         ({"n_resamples": 1e4}, TypeError, r"n_resamples=10000.0 is of type float"),
         ({"a": "newer"}, KeyError, r"a: no column 'newer'.*Did you mean 'new'"),
         ({"a": "new", "b": "new"}, ValueError, r"this is one system"),
@@ -337,7 +337,7 @@ def test_several_statistics_and_a_metric_of_one(parts):
         ({"families": ["x"]}, ValueError, r"a label for each of the 2 systems"),
         ({"rng": -1}, ValueError, r"rng=-1"),
         ({"higher_is_better": "yes"}, TypeError, r"higher_is_better='yes'"),
-        ({"golds": "new"}, TypeError, r"'golds' is neither an option here nor a role"),
+        ({"golds": "new"}, TypeError, r"Unknown keyword 'golds'"),
         ({"dim": "item2"}, ValueError, r"names a dimension of a Dataset"),
     ],
 )
@@ -413,8 +413,8 @@ def test_headers_that_mean_nothing(df, parts):
 
 
 def test_a_name_that_hides_a_column(df):
-    with pytest.raises(ValueError, match="'gain'"):
-        ask(df.assign(gain=list("aabbcc")), by="gain")
+    found = ask(df.assign(gain=list("aabbcc")), by="gain")
+    assert found["by_gain"].tolist() == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("size", [0, 2.5, True, "many"])
@@ -466,9 +466,9 @@ def test_what_float64_cannot_tell_apart_is_refused(numbers):
     data = pd.DataFrame({"a": numbers, "b": [1.0, 2.0, 3.0, 4.0]})
     if np.finfo(np.longdouble).eps == np.finfo(float).eps and data["a"].dtype == np.longdouble:
         pytest.skip("long double is double here")
-    with pytest.raises(ValueError, match=r"'a' has .*cannot be told apart as float64.*Subtract"):
+    with pytest.raises(ValueError, match=r"'a' has .*cannot be distinguished as float64.*Subtract"):
         data.rankeval.paired_bootstrap()
-    with pytest.raises(ValueError, match=r"'a' has .*cannot be told apart as float64.*rank"):
+    with pytest.raises(ValueError, match=r"'a' has .*cannot be distinguished as float64.*rank"):
         data.assign(gold=[True, False, True, False]).rankeval.nbest_precision(1)
     if data["a"].dtype == np.int64:
         items = xr.Dataset({"x": (("system", "item"), data.to_numpy(dtype=np.int64).T)})

@@ -80,8 +80,8 @@ def test_a_search_from_a_guess_finds_the_first(data):
     guess = low + np.array(data.draw(counts), dtype=float) - 1_000.0
     change = low + np.array(data.draw(counts), dtype=float) - 3.0
 
-    def rising(x: np.ndarray) -> np.ndarray:
-        return x >= change
+    def rising(x: np.ndarray, these: object = ...) -> np.ndarray:
+        return x >= change[these]
 
     found = first_near(rising, low, high, guess)
     assert found.tolist() == first_true(rising, low, high).tolist()
@@ -252,12 +252,12 @@ def test_sheets_there_and_back(whole, partly):
     found = done.rankeval.judged_difference("good", "fair", 100).iloc[0]
     today = whole.rankeval.compare("good", "fair", 100).iloc[0]
     assert found["ci_low"] == found["ci_high"] == pytest.approx(today["difference"])
-    with pytest.raises(ValueError, match="candidates that are not judged"):
+    with pytest.raises(ValueError, match="unjudged candidates"):
         rankeval_pd.annotation_sheet(partly, "good", "fair", 100, size=500)
     wrong = pd.DataFrame({"gold": [not whole["gold"].iloc[0]]}, index=whole.index[:1])
-    with pytest.raises(ValueError, match="judges 1 candidates otherwise"):
+    with pytest.raises(ValueError, match="judgments of 1 candidates"):
         rankeval_pd.with_judgements(whole, wrong)
-    with pytest.raises(ValueError, match="that are not there"):
+    with pytest.raises(ValueError, match="unknown candidates"):
         rankeval_pd.with_judgements(whole, pd.DataFrame({"gold": [True]}, index=["nobody"]))
 
 
@@ -286,12 +286,12 @@ def test_a_sheet_is_no_sample_of_a_list(whole, size):
     judged = rankeval_pd.with_judgements(
         blank, sheet.assign(gold=whole.loc[sheet.index, "gold"].astype(bool))
     )
-    shared = "judged are 0 of the 37 candidates that '(good|fair)' has in its list too"
+    shared = "0 of the 37 candidates shared with the list of '(good|fair)' are judged"
     with pytest.warns(rankeval_pd.RankevalWarning, match=shared):
         judged.rankeval.judged_precision(100)
-    with pytest.warns(rankeval_pd.RankevalWarning, match="no random sample"):
+    with pytest.warns(rankeval_pd.RankevalWarning, match="not a random sample"):
         judged.rankeval.judged_recall(100)
-    with pytest.raises(ValueError, match=r"no random sample.*of the best 100, and"):
+    with pytest.raises(ValueError, match=r"not a random sample.*of the best 100 are judged, and"):
         judged.rankeval.judged_average_precision()
     judged.rankeval.judged_difference("good", "fair", 100)
     judged.rankeval.judged_precision(100, unjudged="bounds")
@@ -306,7 +306,7 @@ def test_judged_to_a_depth_is_no_sample_of_longer_lists(whole):
     with pytest.warns(rankeval_pd.RankevalWarning, match="50 of the 50 candidates of the best 50"):
         pool.rankeval.judged_precision(100, measures="good")
     ds = xr.Dataset.from_dataframe(pool.rename_axis("candidate"))
-    with pytest.warns(rankeval_pd.RankevalWarning, match="at n = 100: judged are"):
+    with pytest.warns(rankeval_pd.RankevalWarning, match="at n = 100: "):
         ds.rankeval.judged_precision([50, 100])
 
 
@@ -513,11 +513,11 @@ def test_what_cannot_be_estimated(partly):
     ask = partly.rankeval.judged_precision
     with pytest.raises(ValueError, match="divides by known probabilities"):
         ask(50, estimator="horvitz-thompson")
-    with pytest.raises(ValueError, match="with judged_with: each says"):
+    with pytest.raises(ValueError, match="with judged_with: both define"):
         ask(50, windows=[9], judged_with=0.3)
     with pytest.raises(ValueError, match="no probability in"):
         ask(50, judged_with=np.zeros(1_000))
-    with pytest.raises(ValueError, match="were judged with probability 1"):
+    with pytest.raises(ValueError, match="judging probability 1 have no"):
         ask(50, judged_with=1.0)
     with pytest.raises(KeyError, match="judged_with: no column 'rate'"):
         ask(50, judged_with="rate")
@@ -615,3 +615,16 @@ def test_average_precision_of_pools_and_of_few_is_covered(ends, rates):
             lowest.append(low / (value * every.estimate / every.high))
     assert np.mean(held) >= 0.92
     assert not ends or np.median(lowest) == pytest.approx(1.0)
+
+
+def test_an_empty_cell_of_a_sheet_is_no_judgment():
+    """Also where the sheet was read without missing values, as words like "nan" need it."""
+    df = pd.DataFrame({"m": [4, 3, 2, 1], "gold": [None] * 4}, index=list("wxyz"))
+    sheet = pd.DataFrame({"gold": ["yes", "", "no", " "]}, index=list("wxyz"))
+    back = rankeval_pd.with_judgements(df, sheet, positive="yes")["gold"]
+    assert back.isna().tolist() == [False, True, False, True]
+    assert back.dropna().tolist() == [True, False]
+    with pytest.raises(ValueError, match="missing"):
+        df.assign(gold=sheet["gold"]).rankeval(positive="yes").nbest_precision(2)
+    empty = df.assign(gold=["", "no", "no", "no"])
+    assert empty.rankeval(positive="").nbest_precision(1)["tp"].tolist() == [1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -175,7 +176,7 @@ def test_wrong_data(wide):
             holed.rankeval(**LONG).paired_bootstrap()
     with pytest.raises(ValueError, match=r"'system' that names systems.*system='system', score="):
         long.rename(columns={"model": "system"})[["system", "acc"]].rankeval.paired_bootstrap()
-    with pytest.raises(ValueError, match=r"one system, 'acc'.*if a column names the systems"):
+    with pytest.raises(ValueError, match=r"one system, 'acc'.*for a column of system names"):
         long[["model", "acc"]].rankeval.paired_bootstrap()
 
 
@@ -253,3 +254,17 @@ def test_runs_with_documents_that_no_run_retrieved():
     assert again["value"].sum() == pytest.approx(wanted.query("metric == 'AP'")["value"].sum())
     with pytest.warns(RankevalWarning, match="4 items|with fewer"):
         runs.rankeval(measure="run", score="score").summary("AP")
+
+
+def test_what_names_the_items_of_a_column_for_each_system_is_no_system():
+    """``label`` was taken as a system until now, with a warning."""
+    rng = np.random.default_rng(0)
+    plain = pd.DataFrame(rng.random((30, 2)), columns=["a", "b"], index=rng.permutation(30))
+    given = plain.rename_axis("seg_id").reset_index()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = given.rankeval(label="seg_id").system_ranks()
+    pd.testing.assert_frame_equal(found, plain.rankeval.system_ranks())
+    assert list(given.columns) == ["seg_id", "a", "b"]
+    with pytest.raises(ValueError, match="label='seg_id' for a column for each system"):
+        given.rankeval(item="seg_id").system_ranks()

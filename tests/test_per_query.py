@@ -81,7 +81,7 @@ MORE = [pytest.param(block, marks=pytest.mark.slow) for block in range(8, 20)]
 
 @pytest.mark.parametrize("block", [*range(8), *MORE])
 def test_equal_to_trec_eval_to_the_last_bit(block):
-    """trec_eval, by way of ir_measures, on 200 collections."""
+    """trec_eval through ir_measures, on 200 collections."""
     for seed in range(10 * block, 10 * block + 10):  # 200 collections in all
         frame = collection(seed)
         np.testing.assert_array_equal(
@@ -307,9 +307,9 @@ def test_a_long_table_is_no_table_of_columns(ask):
     pd.testing.assert_frame_equal(
         found, getattr(rankeval_pd, ask)(per_query(frame, "AP", wide=True))
     )
-    with pytest.raises(ValueError, match=r"Give one metric: data\[data\['metric'\] == 'AP'\]"):
+    with pytest.raises(ValueError, match=r"Pass one metric: data\[data\['metric'\] == 'AP'\]"):
         getattr(rankeval_pd, ask)(per_query(frame, ["AP", "P@3"]))
-    with pytest.raises(ValueError, match=r"one row has to be one query.*wide=True"):
+    with pytest.raises(ValueError, match=r"one row must be one query.*wide=True"):
         rankeval_pd.gain_by_size(per_query(frame, "AP"), [5, 10])
 
 
@@ -348,7 +348,7 @@ def test_a_list_shorter_than_k_and_a_run_that_lacks_a_query():
 def test_queries_without_judgement_are_left_out_aloud():
     frame = collection(2)
     more = pd.DataFrame({"query": ["x"], "document": ["a"], "run": [1.0], "grade": [np.nan]})
-    with pytest.warns(rankeval_pd.RankevalWarning, match=r"1 queries have no judgement.*'x'"):
+    with pytest.warns(rankeval_pd.RankevalWarning, match=r"1 queries have no judgments.*'x'"):
         found = per_query(pd.concat([frame, more]), "AP")
     pd.testing.assert_frame_equal(found, per_query(frame, "AP"))
 
@@ -360,8 +360,8 @@ def test_queries_without_judgement_are_left_out_aloud():
     ("metrics", "message"),
     [
         ("nDGC@10", "'nDGC@10' is not one of .*Did you mean 'nDCG@10'"),
-        ("P", "needs the list length, as in 'P@10'"),
-        ("IPrec", "needs the least recall, as in 'IPrec@0.1'"),
+        ("P", "needs the list length, such as 'P@10'"),
+        ("IPrec", "needs the least recall, such as 'IPrec@0.1'"),
         ("IPrec@7", "a recall from 0 to 1"),
         ("P@2.5", "a whole number for k"),
         ("nDCG(gains={1: -1})@5", "a mapping of grades"),
@@ -418,7 +418,7 @@ def test_wrong_frames():
         per_query(mixed, "AP")
     with pytest.raises(ValueError, match=r"no closed form for 'Bpref'"):
         per_query(frame, ["AP", "Bpref"], ties="expected")
-    with pytest.raises(ValueError, match=r"wide=True is the form of a DataFrame"):
+    with pytest.raises(ValueError, match=r"wide=True is for DataFrames"):
         per_query(as_dataset(frame), "AP", wide=True)
 
 
@@ -555,7 +555,9 @@ def test_a_grade_below_0_is_no_judgment():
 def test_runs_are_no_systems_over_items():
     frame = collection(1).assign(other=1.0)
     for ask in ("paired_bootstrap", "system_ranks", "paired_permutation"):
-        with pytest.raises(ValueError, match=r"no quality of the run.*per_query\('nDCG@10', wide"):
+        with pytest.raises(
+            ValueError, match=r"its score does not measure the run.*per_query\('nDCG@10', wide"
+        ):
             getattr(frame.rankeval, ask)()
     with pytest.raises(ValueError, match=r"per_query\('nDCG@10', wide"):
         frame.rankeval.plot.critical_difference()
@@ -571,7 +573,9 @@ def test_the_overview_of_runs_leads_to_their_questions():
 
 
 def test_roles_of_items_are_no_roles_of_queries():
-    with pytest.raises(TypeError, match=r"groups= is a role of the queries' table: per_query"):
+    with pytest.raises(
+        TypeError, match=r"groups= is a role of the table of queries: call per_query"
+    ):
         collection(1).rankeval.summary("AP", groups="query")
 
 
@@ -598,11 +602,41 @@ def test_the_picture_of_differences_takes_every_form():
         axes = rankeval_pd.plotting.paired_differences(table)
         assert [bar.get_height() for bar in axes.patches] == known, name
         assert axes.get_xlabel() == "queries, sorted by gain (1 equal)"
-    with pytest.raises(ValueError, match=r"Give one metric: data\[data\['metric'\] == 'AP'\]"):
+    with pytest.raises(ValueError, match=r"Pass one metric: data\[data\['metric'\] == 'AP'\]"):
         several.rankeval.plot.paired_differences("run", "other")
-    with pytest.raises(ValueError, match=r"Give one metric: data\[\['AP', 'n_positive'"):
+    with pytest.raises(ValueError, match=r"Pass one metric: data\[\['AP', 'n_positive'"):
         rankeval_pd.plotting.paired_differences(per_query(as_dataset(frame), ["AP", "P@3"]))
     skipped = per_query(frame, "R@3", undefined="skip")
     short = skipped.drop(index=skipped.index[0])
-    with pytest.warns(rankeval_pd.RankevalWarning, match="1 of .* queries are left out"):
+    with pytest.warns(rankeval_pd.RankevalWarning, match="1 of .* queries are excluded"):
         rankeval_pd.plotting.paired_differences(short)
+
+
+def test_the_metric_stays_with_its_values():
+    frame = pd.concat(
+        collection(k).assign(query=lambda x, k=k: x["query"].astype(str) + f"-{k}")
+        for k in range(8)
+    )
+    frame["other"] = -frame["run"]
+    several = per_query(frame, ["AP", "P@3"], wide=True)
+    forms = {
+        "wide": per_query(frame, "AP", wide=True),
+        "one of several": several[["AP"]],
+        "long": per_query(frame, "AP"),
+        "long and short": per_query(frame, "AP")[["query", "measure", "metric", "value"]],
+        "dataset": per_query(as_dataset(frame), "AP").rename(query="item", measure="system")[
+            ["AP"]
+        ],
+    }
+    known = rankeval_pd.paired_bootstrap(forms["wide"])
+    for name, table in forms.items():
+        found = rankeval_pd.paired_bootstrap(table)
+        assert found.attrs["of"] == "AP", name
+        assert "mean AP of" in rankeval_pd.in_words(found), name
+        assert np.asarray(found["gain"]) == pytest.approx(known["gain"].to_numpy())
+        assert rankeval_pd.plotting.paired_differences(table).get_ylabel() == "gain in AP"
+    ranks = rankeval_pd.system_ranks(forms["wide"])
+    assert "highest mean AP" in rankeval_pd.in_words(ranks)
+    assert rankeval_pd.plotting.system_ranks(ranks).get_xlabel() == "AP"
+    with pytest.raises(ValueError, match=r"metrics 'AP', 'P@3'.*Pass one metric: data\[\['AP'\]\]"):
+        rankeval_pd.paired_bootstrap(several)

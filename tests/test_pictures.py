@@ -19,6 +19,7 @@ from matplotlib.colors import to_hex, to_rgba
 from matplotlib.text import Text
 
 from rankeval_pd.plotting.ink import contrast
+from tests.questions import runs
 
 mpl.use("Agg")
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
@@ -110,6 +111,15 @@ PICTURES = {
     ),
     "paired_differences": lambda k, ax: items(k).rankeval.plot.paired_differences(
         A, B, **N_RESAMPLES, ax=ax
+    ),
+    "queries": lambda k, ax: (
+        items(k)
+        .set_axis([f"query {n} of the collection" for n in range(300)])
+        .assign(**{A: np.linspace(0.0, 1.0, 300) ** 2})
+        .rankeval.plot.queries(A, B, ax=ax)
+    ),
+    "interpolated_precision": lambda k, ax: runs(NAMES[:k]).rankeval.plot.interpolated_precision(
+        n_resamples=99, ax=ax
     ),
     "critical_difference": lambda k, ax: items(k).rankeval.plot.critical_difference(
         adjust="holm", **N_RESAMPLES, ax=ax

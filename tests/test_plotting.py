@@ -141,8 +141,8 @@ def test_positions_to_the_right(frame, x):
         ({"x": "log"}, r"x='log' is not one of 'n', 'share', 'recall'"),
         ({"reference": "perfect"}, r"reference='perfect' is not one of 'random', 'ideal'"),
         ({"mark": [51]}, r"mark=51 is not one of the n of the table"),
-        ({"relevant": 5}, r"relevant=5: give a difference of precision from 0 to 1; 5 points are"),
-        ({"relevant": "a"}, r"relevant='a': give a difference"),
+        ({"relevant": 5}, r"relevant=5: pass a difference of precision from 0 to 1; 5 points are"),
+        ({"relevant": "a"}, r"relevant='a': pass a difference"),
     ],
 )
 def test_wrong_options_of_pictures(frame, options, message):
@@ -160,7 +160,7 @@ def test_tables_that_do_not_belong_together(frame):
             plotting.precision(lists, band)
     parts = pd.concat([frame.assign(part=s) for s in range(3)]).reset_index(drop=True)
     call = parts.rankeval(by="part")
-    with pytest.raises(ValueError, match="samples are not those of table"):
+    with pytest.raises(ValueError, match="samples do not match table: their measures"):
         plotting.repetition(call.repetition(n=20), call.repetition_samples(n=40))
 
 
@@ -324,7 +324,7 @@ def test_comparison_over_recall_and_with_overlap(frame):
     ):
         equal(drawn, np.column_stack([recall["good"], values]))
     assert "scale on the right: share of candidates in both lists" in caption(ax)
-    with pytest.raises(ValueError, match=r"x='recall'.*Give curves=data.rankeval.nbest_precision"):
+    with pytest.raises(ValueError, match=r"x='recall'.*Pass curves=data.rankeval.nbest_precision"):
         plotting.comparison(compared, x="recall")
     for pair in (("good", "poor"), ("poor", "good")):  # the bars stand at the better one's recall
         ax = frame.rankeval.plot.comparison(*pair, [20, 50, 200], x="recall", simultaneous=False)
@@ -361,7 +361,7 @@ def test_repetition_draws_a_panel_a_measure(frame):
         ]
     _, axes = plt.subplots(1, 2)
     assert list(call.plot.repetition(n=40, ax=axes)) == list(axes)
-    with pytest.raises(ValueError, match="ax has 1 Axes, and there are 2 measures"):
+    with pytest.raises(ValueError, match=r"ax has 1 Axes for 2 measures. Pass one"):
         call.plot.repetition(n=40, ax=axes[0])
 
 
@@ -418,7 +418,7 @@ def test_distribution_functions_are_the_table(frame):
         equal(places, np.column_stack([bound[kind], 1 - bound["p"]]))
         assert {f"{value:.4g}" for value in bound[kind]} <= set(named(ax))
     assert {"bound, 50%", "bound, 10%"} <= set(named(ax))
-    with pytest.raises(ValueError, match=r"table has 2 list sizes, and a picture shows one"):
+    with pytest.raises(ValueError, match=r"table has 2 list sizes, but a picture shows one"):
         plotting.random_cdf(frame.rankeval.random_cdf([5, 6]))
 
 
@@ -480,7 +480,7 @@ def test_crossovers_are_marked_on_the_curve(frame):
 
 
 def test_what_is_asked_beside_curves_is_checked(frame):
-    with pytest.raises(ValueError, match=r"crossovers=True without bands: name the levels"):
+    with pytest.raises(ValueError, match=r"crossovers=True needs the levels .* Pass bands=0.05"):
         frame.rankeval.plot.gain(crossovers=True)
     with pytest.raises(ValueError, match=r"no columns share, lift.*random_band with the axes"):
         plotting.lift(frame.rankeval.lift(), bands=frame.rankeval.random_band())
@@ -522,7 +522,7 @@ def test_groups_get_panels(frame):
     assert [ax.get_title() for ax in batch] == ["part = 0", "part = 1"]
     _, given = plt.subplots(1, 3)
     assert list(grouped.plot.roc(ax=given)) == list(given)
-    with pytest.raises(ValueError, match="ax has 2 Axes, and there are 3 groups"):
+    with pytest.raises(ValueError, match=r"ax has 2 Axes for 3 groups. Pass one"):
         grouped.plot.roc(ax=given[:2])
     many = frame.assign(group=np.arange(600) // 20).rankeval(by="group")
     with pytest.raises(ValueError, match=r"there are 30 groups of group.*24 panels"):

@@ -3,6 +3,7 @@
 import inspect
 import itertools
 import re
+import warnings
 from math import ceil, floor
 
 import matplotlib as mpl
@@ -13,7 +14,8 @@ import pytest
 from matplotlib.colors import same_color, to_hex
 from numpy.testing import assert_array_equal as equal
 
-from rankeval_pd import plotting
+import rankeval_pd
+from rankeval_pd import RankevalWarning, plotting
 from rankeval_pd.plotting import caption
 from rankeval_pd.plotting.ink import Ink, mix
 from rankeval_pd.plotting.tables import seen
@@ -85,7 +87,7 @@ def test_colors_that_are_asked_for():
         ax = ask()
     assert same_color(color(ax, "G2"), "navy")
     assert color(ax, "_z") == Ink.of(ax).line("lime") != to_hex("lime")  # 3:1 on white
-    with pytest.raises(ValueError, match="colors='no such' is not a color, nor a palette of"):
+    with pytest.raises(ValueError, match="colors='no such' is neither a color nor a palette of"):
         ask(colors="no such")
 
 
@@ -114,7 +116,7 @@ def test_keywords_by_name_and_highlight():
     assert len(ax.collections) == 1  # one band
     assert "In gray:  _z, " in caption(ax)
     assert len(ax.get_lines()) == 5 + 2 + 1  # the edges of the band, and a random order
-    with pytest.raises(ValueError, match="highlight='X2' is none of the names that are drawn"):
+    with pytest.raises(ValueError, match="highlight='X2' is not one of the names drawn, 'G2'"):
         ask([5], highlight="X2")
 
 
@@ -198,7 +200,7 @@ def test_ranks_of_measures_are_the_table():
     alone = df.rankeval.plot.measure_ranks(kind="roc", adjust=None)
     assert "each pair alone" in caption(alone)
     assert alone.get_xlabel() == "area under the ROC curve"
-    with pytest.raises(ValueError, match="ranks of measures, and no pairs"):
+    with pytest.raises(ValueError, match="ranks of measures, but no pairs"):
         plotting.pairs(table)
 
 
@@ -317,7 +319,7 @@ def test_pairs_of_measures_are_those_behind_the_ranks(asked):
         table = df.rankeval.compare(n=40, adjust="max-t", n_resamples=999)
         assert plotting.pairs(table).get_title() == ""
         assert cells(plotting.pairs(table)) == (shades, names)
-    with pytest.raises(ValueError, match="Say by what their measures are compared"):
+    with pytest.raises(ValueError, match=r"n=None, kind=None: .* need a criterion"):
         df.rankeval.plot.critical_difference()
     with pytest.raises(ValueError, match="event='zero' is an option of systems"):
         df.rankeval.plot.pairs(event="zero", **asked)
@@ -357,3 +359,14 @@ def test_help_says_what_marks_mean_and_names_every_parameter(name):
     known = {one.strip() for line in listed for one in line.split(",")}
     asked = set(inspect.signature(plot).parameters) - {"options", "order"}
     assert asked - known - {"roles", *MEANINGS} == set()
+
+
+def test_the_mean_of_differences_warns_of_nothing_that_it_does_not_show():
+    """Lists of terms vary far more than fixed regions do, and no region's interval is drawn."""
+    scored = rankeval_pd.datasets.load_terms().rankeval.with_association_measures(["G2", "t"])
+    asked = scored.rankeval(gold="gold", measures=["G2", "t"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        asked.plot.mean_difference("G2", "t", range(100, 300), n_resamples=99)
+    with pytest.warns(RankevalWarning, match="target='region'"):
+        asked.compare("G2", "t", [100])

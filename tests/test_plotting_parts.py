@@ -14,6 +14,7 @@ from scipy.optimize import isotonic_regression
 from rankeval_pd import plotting
 from rankeval_pd.datasets import simulate_candidates
 from rankeval_pd.forms.out.phrases import p_text
+from rankeval_pd.forms.out.tables import listed_in
 from rankeval_pd.plotting import caption
 from rankeval_pd.plotting.canvas import thin
 from rankeval_pd.plotting.forests import _lanes
@@ -79,7 +80,7 @@ def test_a_name_has_one_color_in_all_pictures_of_the_data():
         curves = data.rankeval.nbest_precision([20, 50], measures=list(some))
         pair = data.rankeval.compare("t", "MI", [20, 50])
         roc = data.rankeval(measures=list(some)).roc()
-        assert all(table.attrs["order"] == names for table in (curves, pair, roc))
+        assert all(listed_in(table.attrs, "order") == names for table in (curves, pair, roc))
         for ax in (
             plotting.precision(curves),
             plotting.comparison(pair),

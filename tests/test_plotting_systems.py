@@ -1,5 +1,7 @@
 """The pictures of systems: what is drawn equals the columns of the tables, and is said."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from numpy.testing import assert_array_equal as equal
 
 from rankeval_pd import plotting
 from rankeval_pd.plotting import caption
+from tests.questions import runs
 from tests.test_pictures import _close_figures  # noqa: F401
 from tests.test_plotting import line, named, segments, written, xy
 from tests.test_plotting_looks import cells, check_ranks
@@ -97,6 +100,9 @@ def test_calibration_draws_observed_and_expected(frame):
     pairs = frame.rankeval.paired_bootstrap(**ASK)
     table = pairs.rankeval.calibration(items(1), bins=[0.001, 0.01, 0.1, 0.5])
     ax = plotting.calibration(table)
+    assert table.rankeval.plot.calibration().get_ylabel() == ax.get_ylabel()
+    with pytest.raises(TypeError, match="'other' missing: call calibration"):
+        pairs.rankeval.plot.calibration()
     equal(xy(ax, "observed")[:, 1], table["agreement"])
     equal(xy(ax, "expected")[:, 1], table["expected_agreement"])
     known = table[table["agreement"].notna()]
@@ -167,3 +173,99 @@ def test_sorted_differences_are_those_of_the_items():
     panels = df.iloc[:, [6, 0, 1]].rankeval.plot.paired_differences("system 6", **ASK)
     titles = [ax.get_title() for ax in panels]
     assert titles == ["systems = system 6 − system 0", "systems = system 6 − system 1"]
+
+
+def test_queries_are_dots_and_those_that_differ_most_are_named():
+    rng = np.random.default_rng(2)
+    df = pd.DataFrame(rng.random((40, 3)).round(2), columns=["a", "b", "c"])
+    df.index = [f"topic {k}" for k in range(301, 341)]
+    df.loc["topic 305", ["a", "b"]] = 1.0, 0.0  # in a corner
+    df.loc["topic 306", ["a", "b"]] = 0.0, 1.0
+    df.iloc[7] = 0.5
+    ax = df.rankeval.plot.queries("a", "b")
+    higher, lower, equal_ones = (x.get_xydata() for x in ax.lines[1:])
+    both = df[["b", "a"]].to_numpy()
+    equal(higher, both[df["a"] > df["b"]])
+    equal(lower, both[df["a"] < df["b"]])
+    equal(equal_ones, both[df["a"] == df["b"]])
+    gaps = df["a"] - df["b"]
+    named_ones = {text.get_text() for text in ax.texts}
+    assert named_ones == {*gaps.nlargest(3).index, *gaps.nsmallest(3).index}
+    assert ax.get_xlabel() == "score of b"
+    assert ax.get_ylabel() == "score of a"
+    wins, losses = (gaps > 0).sum(), (gaps < 0).sum()
+    assert caption(ax) == (
+        f"A dot is one of 40 items. For {wins}, above the diagonal, a is higher, for {losses},"
+        f" below it, b, for {40 - wins - losses} they are equal. Named: the dots farthest from the"
+        " diagonal."
+    )
+    ax.figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    inside = ax.get_window_extent()
+    assert all(inside.x0 <= box.x0 and box.x1 <= inside.x1 for box in boxes)
+    assert all(inside.y0 <= box.y0 and box.y1 <= inside.y1 for box in boxes)
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    with pytest.raises(ValueError, match="a=None, b=None: name two of the systems 'a', 'b', 'c'"):
+        df.rankeval.plot.queries()
+    two = df[["a", "b"]].rankeval.plot.queries()  # of two systems neither is named
+    equal(two.lines[1].get_xydata(), higher)
+
+
+def test_each_metric_of_queries_is_a_panel():
+    frame = runs(["one", "two"])
+    wide = frame.rankeval.per_query(["AP", "RR"], wide=True)
+    size = frame.groupby("query").cumcount()
+    dataset = frame.assign(candidate=size).set_index(["query", "candidate"]).to_xarray()
+    for table in (
+        wide, frame.rankeval.per_query(["AP", "RR"]), dataset.rankeval.per_query(["AP", "RR"])
+    ):  # fmt: skip
+        panels = plotting.queries(table, "one", "two")
+        assert [ax.get_title() for ax in panels] == ["metric = AP", "metric = RR"]
+        for ax, metric in zip(panels, ("AP", "RR"), strict=True):
+            dots = np.concatenate([x.get_xydata() for x in ax.lines[1:]])
+            values = wide[metric][["two", "one"]].to_numpy()
+            equal(np.sort(dots, axis=0), np.sort(values, axis=0))
+    alone = wide[["AP"]].rankeval.plot.queries()
+    assert (alone.get_xlabel(), alone.get_ylabel()) == ("AP of two", "AP of one")
+    assert "one of 40 queries" in caption(alone)
+    assert [text.get_text() for text in alone.texts]  # numbers of queries are their names
+
+
+def test_interpolated_precision_is_that_of_the_summary():
+    frame = runs(["one", "two"])
+    levels = [f"IPrec@{k / 10}" for k in range(11)]
+    table = frame.rankeval.summary(levels, n_resamples=99)
+    for ax in (
+        frame.rankeval.plot.interpolated_precision(n_resamples=99),
+        plotting.interpolated_precision(table),
+    ):
+        for curve, name in zip(ax.lines, ("one", "two"), strict=False):
+            rows = table[table["measure"] == name]
+            equal(curve.get_xydata(), np.column_stack([np.arange(11) / 10, rows["value"]]))
+            assert (np.diff(curve.get_ydata()) <= 1e-15).all()  # it never rises
+        bars = np.sort(segments(ax.collections[0])[:, 1:].ravel())
+        first = table[table["measure"] == "one"]
+        equal(bars, np.sort(first[["ci_low", "ci_high"]].to_numpy().ravel()))
+        assert caption(ax).startswith("Bars: 95% confidence intervals, for all runs at one recall")
+    short = table.drop(columns=["ci_low", "ci_high"])
+    assert not plotting.interpolated_precision(short).collections
+    with pytest.raises(ValueError, match="no metric IPrec@recall"):
+        plotting.interpolated_precision(frame.rankeval.summary("AP", n_resamples=99))
+
+
+def test_finished_tables_need_no_more():
+    """A table that is there is drawn, though its question has arguments that are needed."""
+    rng = np.random.default_rng(0)
+    ranked = pd.DataFrame(
+        {"a": rng.random(60), "b": rng.random(60), "gold": rng.random(60) < 0.5}
+    ).rankeval
+    of_rankings = {
+        name: getattr(ranked, name)("a", "b", [10, 20], details=True)
+        for name in ("mean_difference", "odds_ratios", "tie_sensitivity")
+    }
+    sizes = items(1).rankeval.gain_by_size([20, 40])
+    for name, table in {**of_rankings, "gain_by_size": sizes}.items():
+        assert getattr(table.rankeval.plot, name)() is not None
+        with pytest.raises(TypeError, match=r"missing: call"):
+            getattr(ranked.plot if name != "gain_by_size" else items(1).rankeval.plot, name)()
+    assert plotting.random_cdf(ranked.random_cdf(20)) is not None

@@ -72,6 +72,7 @@ ASKED = {  # of candidates, and of systems over items
     "system_ranks": lambda c, i: i.system_ranks(**B, adjust=None),
     "gain_by_size": lambda c, i: i.gain_by_size([30, 60], **B),
     "paired_differences": lambda c, i: i.paired_differences("system 0", "system 3", **B),
+    "queries": lambda c, i: i.queries("system 0", "system 3"),
     "critical_difference": lambda c, i: i.critical_difference(adjust=None, n_resamples=200),
 }
 TWO, PAIR = ["G2", " _z"], ["G2 :  _z"]
@@ -82,8 +83,8 @@ NAMED = {  # once for the figure; the others have names on an axis, or values of
 
 
 def test_all_plots_have_groups():
-    """But these: repetition's panels are measures; calibration takes a table of pairs."""
-    assert set(ASKED) == set(ALL) - {"repetition", "calibration"}
+    """But these: panels are measures; a table of pairs is taken; groups are queries."""
+    assert set(ASKED) == set(ALL) - {"repetition", "calibration", "interpolated_precision"}
 
 
 @pytest.mark.slow
@@ -174,8 +175,12 @@ def test_many_rows_of_a_forest(count):
 
 
 def test_more_panels_than_can_be_read_are_refused_before_anything_is_drawn():
-    with pytest.raises(ValueError, match=r"there are 190 pairs of systems, a panel each"):
+    with pytest.raises(ValueError, match=r"there are 190 pairs of systems, .* has at most 6"):
         systems(20).rankeval.plot.paired_differences()
+    with pytest.raises(ValueError, match=r"there are 10 pairs of systems, .* has at most 6"):
+        systems(5).rankeval.plot.paired_differences()
+    assert len(systems(4).rankeval.plot.paired_differences(n_resamples=99)) == 6
+    plt.close("all")
     with pytest.raises(ValueError, match=r"there are 3 pairs of systems in each group"):
         parts(systems(4), 10).rankeval(by="part").plot.paired_differences("system 0")
     df = parts(many(30, size=40), 4)
@@ -243,7 +248,7 @@ def test_columns_whose_name_is_missing(name):
 )  # fmt: skip
 def test_wrong_tables_are_refused(name, some):
     draw = getattr(plotting, name)
-    with pytest.raises(ValueError, match=r"table has no columns .*give the result of"):
+    with pytest.raises(ValueError, match=r"table has no columns .*pass the result of"):
         draw(pd.DataFrame(columns=some.split()))
     with pytest.raises(TypeError, match=r"(data|table|pairs) is of type list: .*the result of"):
         draw([1, 2])
@@ -277,9 +282,9 @@ def test_keywords_reach_the_artists():
 
 @pytest.mark.parametrize("name", PLOTS)
 def test_axes_that_cannot_hold_a_picture_are_refused(name):
-    with pytest.raises(TypeError, match=r"ax=3 is of type int: give an Axes"):
+    with pytest.raises(TypeError, match=r"ax=3 is of type int: pass an Axes"):
         PLOTS[name](3)
-    with pytest.raises(TypeError, match=r"is of type Figure: give an Axes"):
+    with pytest.raises(TypeError, match=r"is of type Figure: pass an Axes"):
         PLOTS[name](plt.figure())
     with pytest.raises(ValueError, match=r"ax is a polar Axes"):
         PLOTS[name](plt.figure().add_subplot(projection="polar"))
@@ -304,7 +309,7 @@ def test_subfigures_hold_pictures(name):
 @pytest.mark.parametrize("keyword", ["line_kw", "marker_kw"])
 def test_what_matplotlib_refuses_is_said_of_the_argument_that_holds_it(keyword, given):
     open_before = plt.get_fignums()
-    with pytest.raises(ValueError, match=f"{keyword}=.*matplotlib says"):
+    with pytest.raises(ValueError, match=f"{keyword}=.*matplotlib reports"):
         candidates().rankeval.plot.precision([10, 50], **{keyword: given}, measures=["G2"])
     assert plt.get_fignums() == open_before
 
@@ -318,7 +323,7 @@ def test_keywords_of_artists_are_mappings(keyword):
         lambda **kw: right.rankeval.plot.pairs(**kw),
         lambda **kw: df.assign(part=0).rankeval(by="part").plot.repetition(n=5, **kw),
     ):
-        with pytest.raises(TypeError, match=rf"{keyword}=3 is of type int: give a mapping"):
+        with pytest.raises(TypeError, match=rf"{keyword}=3 is of type int: pass a mapping"):
             ask(**{keyword: 3})
 
 

@@ -53,9 +53,11 @@ def asked(frame, n, **options):
     return frame.rankeval(**ROLES).random_test(n, combine=True, details=True, **options)
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(100))
 def test_orders_of_what_was_retrieved_are_enumerated(seed):
-    frame = runs(seed, {"deep": 8, "other": 7})
+    """Two runs in each of 100 collections, whose depths differ."""
+    deep, other = np.random.default_rng(seed).permutation(np.arange(4, 10))[:2]
+    frame = runs(seed, {"deep": int(deep), "other": int(other)})
     for n in (1, 2, 3):
         found = asked(frame, n).set_index("measure")
         for run in ("deep", "other"):
@@ -76,12 +78,14 @@ def test_who_else_is_in_the_frame_does_not_matter(seed):
             assert itself[column] == pytest.approx(together[column], rel=1e-12), column
 
 
-def test_large_pools_equal_a_convolution():
-    rng = np.random.default_rng(5)
+@pytest.mark.parametrize("seed", range(100))
+def test_large_pools_equal_a_convolution(seed):
+    rng = np.random.default_rng(seed)
     rows = pd.DataFrame({"query": np.repeat(np.arange(12), 400), "document": [*range(400)] * 12})
     rows["grade"] = (rng.random(len(rows)) < 0.1).astype(int)
+    depth, gain = rng.uniform(0.3, 0.9), rng.uniform(0.0, 1.0)
     rows["run"] = np.where(
-        rng.random(len(rows)) < 0.6, rng.random(len(rows)) + rows["grade"], np.nan
+        rng.random(len(rows)) < depth, rng.random(len(rows)) + gain * rows["grade"], np.nan
     )
     found = asked(rows, 20).iloc[0]
     law = np.array([1.0])
@@ -106,7 +110,7 @@ def test_a_list_of_all_that_was_retrieved_says_nothing():
             rows.append((query, document, grade, rng.random() if retrieved else np.nan))
     frame = pd.DataFrame(rows, columns=["query", "document", "grade", "run"])
     accessor = frame.rankeval(**ROLES)
-    with pytest.warns(RankevalWarning, match="100% of the lists of n = 10 hold everything"):
+    with pytest.warns(RankevalWarning, match="100% of the lists of n = 10 contain everything"):
         table = accessor.random_test(10, combine=True)
     assert table["p_value"].tolist() == [1.0]
     assert table["lift"].tolist() == [pytest.approx(1.0)]
@@ -116,7 +120,7 @@ def test_a_list_of_all_that_was_retrieved_says_nothing():
     assert of_all["n_pool"].iloc[0] == 25_000
     of_web = accessor.random_test(10, combine=True, pool=10**6)
     assert "a collection of 1,000,000 candidates" in rankeval_pd.in_words(of_web)
-    with pytest.warns(RankevalWarning, match="hold everything"):
+    with pytest.warns(RankevalWarning, match="contain everything"):
         single = accessor.random_test([5, 10], adjust="envelope", details=True)
     assert (single.loc[single["n"] == 10, ["p_value", "p_adjusted"]] == 1.0).all(axis=None)
     assert single.attrs["pool"] == "retrieved"
@@ -170,7 +174,7 @@ def test_the_lift_of_a_run_has_the_chance_of_its_own_pool():
 @pytest.mark.parametrize(
     ("pool", "message"),
     [
-        ("mine", "pool='mine': give 'retrieved'"),
+        ("mine", "pool='mine': pass 'retrieved'"),
         (3, "pool=3 is smaller than the number of candidates"),
         (2**53, "below 2\\*\\*53"),
     ],
@@ -248,7 +252,7 @@ def test_the_recipe_of_the_overview_runs_as_printed():
 
 
 def test_ties_by_names_need_names():
-    with pytest.raises(ValueError, match="name their column, key="):
+    with pytest.raises(ValueError, match="Name their column, key="):
         search(1).rankeval(gold="grade", min_grade=1, ties="trec", unjudged="skip").area()
-    with pytest.raises(ValueError, match="unjudged='negative' calls all of them false"):
+    with pytest.raises(ValueError, match="unjudged='negative', which counts them as false"):
         search(1).rankeval(**ROLES).nbest_precision(5)

@@ -153,12 +153,12 @@ def test_interval_of_scalars_is_floats_and_of_arrays_broadcasts():
 @pytest.mark.parametrize(
     ("tp", "n", "message"),
     [
-        (-1, 5, "tp=-1: give counts"),
-        (1.5, 5, "tp=1.5: give counts"),
-        (np.nan, 5, "tp=nan: give counts"),
-        ("3", 5, "tp='3': give counts"),
-        (True, 5, "tp=True: give counts"),
-        (3, np.inf, "n=inf: give counts"),
+        (-1, 5, "tp=-1: pass counts"),
+        (1.5, 5, "tp=1.5: pass counts"),
+        (np.nan, 5, "tp=nan: pass counts"),
+        ("3", 5, "tp='3': pass counts"),
+        (True, 5, "tp=True: pass counts"),
+        (3, np.inf, "n=inf: pass counts"),
         (6, 5, "tp=6 is above n=5"),
     ],
 )
@@ -196,8 +196,8 @@ def test_local_precision_of_groups(ragged):
 @pytest.mark.parametrize(
     ("window", "error", "message"),
     [
-        (7, ValueError, "window=7 is odd.*Give 8"),
-        (0, ValueError, "window=0: give a whole number of 2 or more"),
+        (7, ValueError, "window=7 is odd.*Pass 8"),
+        (0, ValueError, "window=0: pass a whole number of 2 or more"),
         (4.0, TypeError, "window=4.0 is of type float"),
         (32, ValueError, "window=32 is above the number of candidates"),
     ],

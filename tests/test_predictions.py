@@ -44,7 +44,7 @@ def test_any_labels_give_scikit_learn_s_f1_of_the_positive_class(data):
     draw = st.lists(st.sampled_from(labels), min_size=size, max_size=size)
     y_true, y_pred, positive = data.draw(draw), data.draw(draw), data.draw(st.sampled_from(labels))
     if positive not in [*y_true, *y_pred]:
-        with pytest.raises(ValueError, match="is no label"):
+        with pytest.raises(ValueError, match="is not a label"):
             rankeval_pd.from_predictions(y_true, y_pred, "f1", positive=positive)
         return
     sums = rankeval_pd.from_predictions(y_true, y_pred, "f1", positive=positive)["model"].sum()
@@ -107,17 +107,17 @@ def test_the_index_is_kept_and_never_mixed_up():
     ("arguments", "options", "error", "text"),
     [
         (([1, 0], {"a": [1]}, "f1"), {}, ValueError, "has 1 values, and y_true 2"),
-        (([1, 0], {"a": [0.3, 0.9]}, "f1"), {}, ValueError, "no labels of y_true.*from_scores"),
+        (([1, 0], {"a": [0.3, 0.9]}, "f1"), {}, ValueError, "not labels of y_true.*from_scores"),
         (([1, 0], {"a": ["1", "0"]}, "accuracy"), {}, ValueError, "the same labels"),
         (([1, None], {"a": [1, 0]}, "f1"), {}, ValueError, "no label for 1 of 2"),
         (([1, 0], {"a": [1, 0]}, "mcc"), {}, ValueError, "metric='mcc' is not one of"),
         (([1, 0], {}, "f1"), {}, ValueError, "has no model"),
         (([1, 0], {"a": "10"}, "f1"), {}, TypeError, "of type str"),
-        ((["n", "y"], {"a": ["n", "y"]}, "f1"), {}, ValueError, "positive=1 is no label.*'n', 'y'"),
-        (([1, 0], {"gold": [1, 0]}), {}, ValueError, "named 'gold'"),
-        (([1, 0], {"a": ["x", "y"]}), {}, TypeError, "no numbers.*from_predictions"),
-        (([1, 0], np.ones((2, 2))), {}, ValueError, r"shape \(2, 2\).*no probabilities"),
-        (([0, 1, 2], np.full((3, 2), 0.5)), {}, ValueError, "do not tell the column"),
+        ((["n", "y"], {"a": ["n", "y"]}, "f1"), {}, ValueError, "positive=1 is not a label.*'n', "),
+        (([1, 0], {"gold": [1, 0]}), {}, ValueError, "the labels, 'gold'"),
+        (([1, 0], {"a": ["x", "y"]}), {}, TypeError, "not numbers.*from_predictions"),
+        (([1, 0], np.ones((2, 2))), {}, ValueError, r"shape \(2, 2\).*not probabilities"),
+        (([0, 1, 2], np.full((3, 2), 0.5)), {}, ValueError, "of the positive class is unknown"),
     ],
 )  # fmt: skip
 def test_what_is_no_prediction_is_refused(arguments, options, error, text):

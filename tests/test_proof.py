@@ -28,15 +28,21 @@ def rows(text: str) -> list[list[str]]:
     ]
 
 
+def exact_numbers() -> str:
+    """Return the pages of accuracy without the counts of peers' cases."""
+    more = place("accuracy/more").read_text("utf-8").partition(accuracy.PEERS)[0]
+    return place("accuracy").read_text("utf-8") + more
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_says_its_command_and_is_found(name):
     assert f"`{command(name)}`" in place(name).read_text("utf-8")
-    assert f"../{name}\n" in (ROOT / "docs" / "methods" / "index.md").read_text("utf-8")
-    assert f"(docs/{name}.md)" in (ROOT / "README.md").read_text("utf-8")
+    assert f"\n{name}\n" in (ROOT / "docs" / "validation" / "index.md").read_text("utf-8")
+    assert f"(docs/validation/{name}.md)" in (ROOT / "README.md").read_text("utf-8")
 
 
 def test_accuracy_has_a_row_for_each_check():
-    shown = [row[0] for row in rows(place("accuracy").read_text("utf-8"))]
+    shown = [row[0] for row in rows(exact_numbers())]
     assert shown == [check.statistic.replace("|", "\\|") for check in accuracy.checks()]
 
 
@@ -47,7 +53,7 @@ def test_accuracy_is_of_tests_that_there_are():
 
 
 def test_no_statistic_is_further_from_its_reference_than_it_may_be():
-    errors = {row[0]: float(row[1]) for row in rows(place("accuracy").read_text("utf-8"))}
+    errors = {row[0]: float(row[1]) for row in rows(exact_numbers())}
     # the logarithm of 1e-609138 has no more digits
     far = {name: error for name, error in errors.items() if error > 1e-10}
     assert far.keys() <= {"Poisson tail"}
@@ -66,6 +72,34 @@ def test_differences_are_noted():
 
 def test_coverage_is_what_the_committed_simulations_give():
     assert coverage.page() == place("coverage").read_text("utf-8")
+    for name, text in coverage.topics().items():
+        assert text == place(f"coverage/{name}").read_text("utf-8"), name
+
+
+def test_every_question_has_a_topic_and_a_text():
+    asked = dict.fromkeys(claim.question for claim in coverage.claims())
+    listed = [question for _, found in coverage.TOPICS.values() for question in found]
+    assert sorted(listed) == sorted(asked) == sorted(coverage.SAID)
+
+
+def test_every_procedure_and_every_shortfall_is_on_a_page_of_coverage():
+    table, topics = coverage.every_setting(), "".join(coverage.topics().values())
+    for _, mine in table.groupby(["question", "procedure", "promise", "source"]):
+        worst = mine.loc[mine["lacking"].idxmax()]
+        name = worst["procedure"]
+        lines = [x for x in topics.splitlines() if f"* {name}:" in x or f"| {name} |" in x]
+        shown = f"{worst['promise']} {coverage._share(worst['simulated'])} "
+        assert any(shown in line for line in lines), worst
+        if worst["short"] and worst["use"] == "option":
+            assert any(worst["setting"] in line for line in lines), worst
+    counts = rows(topics)
+    assert sum(int(row[3]) for row in counts) == table["short"].sum()
+    quiet = sum(int(x) for x in re.findall(r"; (\d+) far$", topics, re.MULTILINE))
+    assert sum(int(row[4]) for row in counts) + quiet == coverage.far(table).sum()
+    named = rows(place("coverage").read_text("utf-8"))
+    assert sum(int(row[2]) for row in named) == len(coverage.short(table, "default"))
+    worst = coverage.short(table, "default").groupby(["question", "procedure", "promise"]).head(1)
+    assert {row[4] for row in named} >= set(worst["setting"])
 
 
 def test_every_simulation_is_on_the_page_of_coverage():
@@ -77,9 +111,20 @@ def test_every_simulation_is_on_the_page_of_coverage():
 
 def test_performance_has_all_its_tables():
     performance = pytest.importorskip("tests.proof.performance", reason="needs the peers")
-    text = place("performance").read_text("utf-8")
+    pages = ["performance", *(f"performance/{name}" for name in performance.BESIDE)]
+    text = "".join(place(name).read_text("utf-8") for name in pages)
     assert all(f"\n## {title}\n" in text for title in performance.TABLES)
     assert len(rows(text)) > 20
+    for name, made in performance.topics().items():
+        assert made == place(f"performance/{name}").read_text("utf-8")
+
+
+def test_the_readme_counts_the_numbers_of_the_papers():
+    counts = [[int(x) for x in row[1:]] for row in rows(place("papers").read_text("utf-8"))[:3]]
+    same, other, closed = (sum(column) for column in zip(*counts, strict=True))
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert f"[all {same + other + closed} figures]" in text
+    assert f"{same} reproduce, {other} do not, and {closed} cannot be computed" in text
 
 
 @pytest.mark.slow
@@ -87,6 +132,23 @@ def test_performance_has_all_its_tables():
 def test_papers_has_every_number(krenn):
     from tests.proof import papers
 
-    found = [number.where for paper in papers.PAPERS.values() for number in paper()]
-    shown = [row[0] for row in rows(place("papers").read_text("utf-8"))[len(papers.PAPERS) :]]
-    assert sorted(shown) == sorted(found)
+    found = [number for paper in papers.PAPERS.values() for number in paper()]
+    names = ("papers", *(f"papers/{name}" for name in papers.BESIDE))
+    text = "".join(place(name).read_text("utf-8") for name in names)
+    shown = [row[0] for row in rows(text)[len(papers.PAPERS) :]]
+    calibration = (ROOT / "docs" / "explanation" / "gains.md").read_text("utf-8")
+    for head, line in re.findall(r"^\* \*\*(.+?)\*\*: (.*)$", text, re.MULTILINE):
+        if counted := re.fullmatch(r"(\d+) numbers", line):
+            here = [x for x in found if x.where.startswith(f"{head}, ")]
+            same = [x for x in here if x.ours in (x.printed, "–")]
+            assert len(same) == int(counted[1]) > papers.CELLS
+            elsewhere = [f"{x.printed[:-1]:0>2}" for x in same if x.ours == "–"]
+            assert all(f" 0.{share} |" in calibration for share in elsewhere)
+            shown += [x.where for x in same]
+            continue
+        for part in line.split("; "):
+            rest, _, printed = part.rpartition(": ")
+            shown.append(f"{head}, {rest}" if rest else head)
+            printed = re.sub(r" \(.*\)$", "", printed or part)
+            assert printed in {x.printed for x in found if x.where == shown[-1]}, part
+    assert sorted(shown) == sorted(number.where for number in found)

@@ -49,7 +49,7 @@ def test_rates_are_counts_but_for_rounding():
     found = rankeval_pd.compare_for(0.57 * 100, 100, 57, 100)
     assert found["difference"].tolist() == [0.0]
     for wrong in (42.3, -1, 101, float("nan")):
-        with pytest.raises(ValueError, match="give a whole number from 0 to 100"):
+        with pytest.raises(ValueError, match="pass a whole number from 0 to 100"):
             rankeval_pd.compare_for(wrong, 100, 30, 100)
     with pytest.raises(TypeError, match="of type str"):
         rankeval_pd.compare_for("42", 100, 30, 100)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -78,7 +81,7 @@ def test_a_worse_run_has_its_interval_the_right_way_round():
 
 def test_a_dataset_says_the_same():
     frame = experiment()
-    expected = frame.rankeval.summary(METRICS, baseline="bm25").drop(columns=FACTS)
+    expected = frame.rankeval.summary(METRICS, baseline="bm25")
     data = frame.set_index(["query", "document"]).to_xarray().rename(document="candidate")
     found = data.rankeval.summary(METRICS, baseline="bm25")
     assert dict(found.sizes) == {"metric": 3, "measure": 3}
@@ -140,7 +143,9 @@ def test_an_accessor_is_configured_with_the_roles_of_queries():
 def test_what_has_no_such_answer_refuses_the_roles_of_queries(role):
     frame = experiment(seed=5)
     [(name, given)] = role.items()
-    with pytest.raises(ValueError, match=f"{name}={given!r} is of candidates, and these are items"):
+    with pytest.raises(
+        ValueError, match=f"{name}={given!r} is a role of candidates, but these are items"
+    ):
         frame.rankeval.per_query("AP", wide=True).rankeval(**role).paired_bootstrap()
     with pytest.raises(ValueError, match=f"{name}='no' is not one of"):
         frame.rankeval(**{name: "no"})
@@ -151,7 +156,7 @@ def test_methods_of_rankings_say_where_the_grades_are():
     with pytest.raises(ValueError, match=r"'grade' may hold it: gold='grade' and.*min_grade=1"):
         frame.rankeval.nbest_precision(1)
     twice = pd.concat([frame, frame.assign(query="2")]).rename(columns={"grade": "gold"})
-    with pytest.raises(ValueError, match=r"name the column of the queries: by=\.\.\."):
+    with pytest.raises(ValueError, match=r"name their column: by=\.\.\."):
         twice.rankeval.nbest_precision(1, min_grade=1, key="document", measures="run")
 
 
@@ -249,9 +254,9 @@ def test_t_tests_have_no_least_p_value():
 
 def test_what_has_no_t_test():
     frame = search(3)
-    with pytest.raises(ValueError, match="the largest of several t statistics has no law here"):
+    with pytest.raises(ValueError, match="the largest of several t statistics has no known law"):
         frame.rankeval.summary("AP", test="t", adjust="max-t")
-    with pytest.raises(ValueError, match="test='t' is of systems over items, or of metrics"):
+    with pytest.raises(ValueError, match="test='t' is for systems over items, or for metrics"):
         frame.assign(gold=frame["grade"] == 1).rankeval(
             gold="gold", missing="last", measures=["r1", "r3"]
         ).summary(10, test="t")
@@ -259,7 +264,7 @@ def test_what_has_no_t_test():
     with pytest.raises(ValueError, match="test='t' with ranks='percentile'"):
         wide.rankeval.system_ranks(test="t", ranks="percentile")
     clustered = wide.reset_index().rankeval(groups="query", measures=["r1", "r2"])
-    with pytest.raises(ValueError, match="test='t' is of the mean over single items"):
+    with pytest.raises(ValueError, match="test='t' tests the mean over single items"):
         clustered.paired_permutation(test="t")
 
 
@@ -291,6 +296,24 @@ def test_means_say_what_they_rest_on():
     text = rankeval_pd.in_words(frame.rankeval.summary("P@10"))
     assert "A query for which a run retrieved nothing counts as 0 (up to 3 queries)." in text
     assert "of the documents up to the cutoff are judged." in text
+    size = frame.groupby("query").cumcount()
+    data = frame.assign(candidate=size).set_index(["query", "candidate"]).to_xarray()
+    both = rankeval_pd.summary(data, ["P@10", "R@10"], details=True)
+    rows = both[FACTS].to_dataframe().loc[table.index, FACTS]
+    pd.testing.assert_frame_equal(rows, table[FACTS], check_dtype=False)
+    whole = frame.rankeval.summary(["P@10", "R@10"])
+    said = rankeval_pd.in_words(both)
+    assert said == rankeval_pd.in_words(whole)
+    assert "A query without a value counts as 0 (up to 1 query)." in said
+    cut = frame.assign(r1=frame["r1"].where(frame["document"] < 20))
+    said = rankeval_pd.in_words(cut.rankeval.summary("P@10"))
+    assert re.search(r"The longest lists of the runs have \d+ to 40 documents\.", said)
+    for one in (data, data.chunk({"query": 7})):
+        found = rankeval_pd.per_query(one, ["P@10", "R@10"], details=True).compute()
+        for fact in ("tied", "value_low", "value_high", "judged", "undefined"):
+            values = found[fact].to_series().rename_axis(["query", "measure", "metric"])
+            rows = long.set_index(["query", "measure", "metric"])[fact]
+            assert values.loc[rows.index].tolist() == pytest.approx(rows.tolist(), nan_ok=True)
 
 
 def test_ordinary_collections_raise_no_warning():
@@ -328,3 +351,16 @@ def test_queries_that_are_left_out_count_as_nothing():
     assert "without a value" not in rankeval_pd.in_words(table)
     untied = table["measure"] != "r3"
     np.testing.assert_allclose(table["value_low"][untied], table["value"][untied])
+
+
+@pytest.mark.parametrize("users", [100, 101])
+def test_a_verdict_on_each_of_many_users_is_warned_of(users):
+    rng = np.random.default_rng(0)
+    df = pd.DataFrame({"user": np.repeat(np.arange(users), 4), "gold": rng.random(4 * users) < 0.5})
+    df = df.assign(a=rng.random(4 * users), b=rng.random(4 * users))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        df.rankeval(by="user").summary(2, n_resamples=99)
+    many = [str(one.message) for one in said if "unadjusted for their number" in str(one.message)]
+    assert len(many) == (users > 100)
+    assert all("average='macro'" in one for one in many)

@@ -125,14 +125,17 @@ def test_pvalues_broadcast_and_scalars_give_floats():
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({}, r"n_candidates=None, n_positive=None: give both"),
-        ({"n_candidates": 9}, r"n_positive=None: give both"),
-        ({"n_candidates": 9, "prior": 0.5}, r"prior=0.5 stands in the place"),
-        ({"prior": 1.5}, r"prior=1.5: a share of positives is a number from 0 to 1"),
-        ({"n_candidates": 9, "n_positive": 10}, r"n_positive=10: neither n nor n_positive"),
-        ({"n_candidates": 2, "n_positive": 1}, r"n=3, n_candidates=2.*'infinite' allows any n"),
-        ({"n_candidates": 9, "n_positive": -1}, r"n_positive=-1: give counts"),
-        ({"n_candidates": 9.5, "n_positive": 1}, r"n_candidates=9.5: give counts"),
+        ({}, r"n_candidates=None, n_positive=None: pass both"),
+        ({"n_candidates": 9}, r"n_positive=None: pass both"),
+        ({"n_candidates": 9, "prior": 0.5}, r"prior=0.5 replaces"),
+        ({"prior": 1.5}, r"prior=1.5: pass the share of positives, a number from 0 to 1"),
+        ({"n_candidates": 9, "n_positive": 10}, r"n_positive=10: n and n_positive"),
+        (
+            {"n_candidates": 2, "n_positive": 1},
+            r"n=3, n_candidates=2.*For any n use population='infinite'",
+        ),
+        ({"n_candidates": 9, "n_positive": -1}, r"n_positive=-1: pass counts"),
+        ({"n_candidates": 9.5, "n_positive": 1}, r"n_candidates=9.5: pass counts"),
         ({"prior": 0.5, "method": "exact"}, r"method='exact' is not one of 'discrete'"),
         ({"prior": 0.5, "population": "big"}, r"population='big' is not one of 'finite'"),
     ],
@@ -237,13 +240,13 @@ def test_infinite_population():
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"n": 5}, r"give both numbers"),
+        ({"n": 5}, r"pass both numbers"),
         ({"prior": 0.5}, r"n=None: an infinite population has no last n"),
         ({"n": 5, "prior": 2.0}, r"prior=2.0 is outside"),
-        ({"n": 5, "prior": 0.5, "n_positive": 2}, r"prior=0.5 stands in the place"),
+        ({"n": 5, "prior": 0.5, "n_positive": 2}, r"prior=0.5 replaces"),
         ({"n": 5, "n_candidates": 3, "n_positive": 2}, r"n=5 is above .* 3"),
         ({"n": 5, "n_candidates": 3, "n_positive": 4}, r"n_positive=4 of n_candidates=3"),
-        ({"n": 5, "n_candidates": 3.5, "n_positive": 4}, r"n_candidates=3.5: give a whole"),
+        ({"n": 5, "n_candidates": 3.5, "n_positive": 4}, r"n_candidates=3.5: pass a whole"),
         ({"n": 1, "n_candidates": 3, "n_positive": 1, "population": "all"}, r"population='all'"),
     ],
 )
@@ -503,12 +506,12 @@ def test_printed_means(mean, queries, decimals, smallest):
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"n_queries": 0}, r"n_queries=0: a mean is one of 1 query or more"),
-        ({"n_queries": 2.0}, r"n_queries=2.0: give a whole number"),
-        ({"n_queries": 3, "n": [5, 6]}, r"n has 2 values, and n_queries=3. Give one value"),
-        ({"n_queries": 3, "n_positive": 200}, r"n_positive=\[200, 200, 200\]: neither"),
+        ({"n_queries": 0}, r"n_queries=0: a mean needs 1 query or more"),
+        ({"n_queries": 2.0}, r"n_queries=2.0: pass a whole number"),
+        ({"n_queries": 3, "n": [5, 6]}, r"n has 2 values for n_queries=3. Pass one value"),
+        ({"n_queries": 3, "n_positive": 200}, r"n_positive=\[200, 200, 200\]: n and n_positive"),
         ({"n_queries": 3, "decimals": 0}, r"mean_tp=1.5 has more than decimals=0"),
-        ({"n_queries": 3, "decimals": -1}, r"decimals=-1: give a whole number"),
+        ({"n_queries": 3, "decimals": -1}, r"decimals=-1: pass a whole number"),
     ],
 )
 def test_errors_of_random_pvalue_mean(keywords, message):
@@ -587,7 +590,7 @@ def test_the_worst_ranking_is_not_significant(n):
 
 def test_a_combination_needs_groups(frame):
     for data in (frame, xr.Dataset.from_dataframe(frame)):
-        with pytest.raises(ValueError, match=r"combine=True combine groups, and there are none"):
+        with pytest.raises(ValueError, match=r"combine=True combine groups, but there are none"):
             data.rankeval.random_test(5, combine=True)
     with pytest.raises(ValueError, match=r"combine=True with adjust='envelope'"):
         frame.rankeval(by="b").random_test(5, combine=True, adjust="envelope")
@@ -654,7 +657,7 @@ def test_crossovers_of_groups_and_of_a_dataset(ragged):
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"contiguous": 0}, r"contiguous=0: give a whole number of 1"),
+        ({"contiguous": 0}, r"contiguous=0: pass a whole number of 1"),
         ({"bound": "exact"}, r"bound='exact' is not one of 'critical', 'discrete'"),
         ({"p": 0}, r"p=0 is outside \(0, 1\]"),
     ],

@@ -37,9 +37,9 @@ def test_bands_of_chemmodlab(docking, docking_bands, ci, plus):
     error = np.hypot(*(np.sqrt(0.05 * 0.95 / draws) / 0.12 for draws in (5_000, 20_000))) / 2.88
     # chemmodlab gives n = N - 1, where nothing varies, a deviation of its own: 2.900 for 2.873
     room = (0.01 if ci == "emproc" else 0.0) + 3.0 * error
-    centre = wanted["est"] if ci == "emproc" else (wanted["est"] * 85 + 2) / 89
+    center = wanted["est"] if ci == "emproc" else (wanted["est"] * 85 + 2) / 89
     for side, limit in (("band_low", "lo"), ("band_high", "hi")):
-        half = np.abs(wanted[limit] - centre)
+        half = np.abs(wanted[limit] - center)
         np.testing.assert_array_less(np.abs(found[side] - wanted[limit]), room * half + 1e-12)
 
 
@@ -102,7 +102,7 @@ def test_the_variance_is_that_of_resamples(simulated):
 
 
 def test_draws_have_the_variance_that_they_are_divided_by(simulated):
-    """Each standardised deviation of the band is standard normal: 95 % within 1.96 at one n."""
+    """Each standardized deviation of the band is standard normal: 95% within 1.96 at one n."""
     gold = simulated["gold"].to_numpy()[np.argsort(-simulated["fair"].to_numpy())]
     counts = np.concatenate([[0], np.cumsum(gold)])
     n = np.array([150])

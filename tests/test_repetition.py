@@ -70,7 +70,7 @@ def _all_counts(n: list[int], positive: int, ci: str) -> dict[int, float]:
 @pytest.mark.parametrize("ci", ["clopper-pearson", "wilson"])
 @pytest.mark.parametrize(("n", "positive"), [([9, 5, 7], 8), ([12, 12], 11), ([3, 4, 2, 6], 6)])
 def test_failures_of_all_counts(n, positive, ci):
-    """All ways in which the positives can fall into the samples."""
+    """All assignments of the positives to the samples."""
     law = _all_counts(n, positive, ci)
     tp = np.array([positive] + [0] * (len(n) - 1))  # the law is of the total alone
     for observed in range(len(n) + 1):
@@ -267,7 +267,7 @@ def test_threshold_for_a_mean_size(seed, n):
     top = (df["b"] == df["b"].max()).sum()
     call = df.rankeval(by="part", measures="b")
     if top > 4 * n:
-        with pytest.raises(ValueError, match="best score of all"):
+        with pytest.raises(ValueError, match="share the best score"):
             call.repetition(n=n)
         return
     if 4 * n > len(df):
@@ -385,14 +385,14 @@ def test_no_or_only_true_positives():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({}, ValueError, r"threshold=None, n=None: give one of them"),
-        ({"threshold": 1, "n": 3}, ValueError, r"threshold=1, n=3: give one of them"),
-        ({"n": 0}, ValueError, r"n=0: give a whole number of 1 or more"),
+        ({}, ValueError, r"threshold=None, n=None: pass either"),
+        ({"threshold": 1, "n": 3}, ValueError, r"threshold=1, n=3: pass either"),
+        ({"n": 0}, ValueError, r"n=0: pass a whole number of 1 or more"),
         ({"n": 2.5}, TypeError, r"n=2.5 is of type float"),
         ({"n": 10_000}, ValueError, r"n=10000 is above the mean number of candidates"),
-        ({"threshold": {"a": [1, 2]}}, ValueError, r"give one number for each measure"),
+        ({"threshold": {"a": [1, 2]}}, ValueError, r"pass one number for each of the measures"),
         ({"threshold": {"z": 1}}, KeyError, r"threshold: no column 'z'"),
-        ({"n": 5, "by": None}, ValueError, r"by is not given: name the column"),
+        ({"n": 5, "by": None}, ValueError, r"by is missing. Name the column"),
         ({"n": 5, "ci": "wald"}, ValueError, r"ci='wald' is not one of"),
         ({"n": 5, "ties": "expected"}, ValueError, r"ties='expected' holds in"),
     ],
@@ -410,19 +410,19 @@ def test_one_sample():
         with pytest.raises(ValueError, match="variation needs two or more"):
             data.rankeval(by="part", measures="a").repetition(n=5)
     ds = xr.Dataset.from_dataframe(df.drop(columns="part").rename_axis("candidate"))
-    with pytest.raises(ValueError, match="no dimension beside that of the candidates"):
+    with pytest.raises(ValueError, match="no sample dimension beside the candidates"):
         ds.rankeval.repetition(n=5)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: rankeval_pd.dispersion_for(-1, 0.1, 80), r"sd_observed=-1: give finite numbers"),
+        (lambda: rankeval_pd.dispersion_for(-1, 0.1, 80), r"sd_observed=-1: pass finite numbers"),
         (lambda: rankeval_pd.dispersion_for(0.1, 0.0, 80), r"sd_expected=0.0: .* above 0"),
-        (lambda: rankeval_pd.dispersion_for(0.1, 0.1, 1), r"n_samples=1: give whole numbers of 2"),
-        (lambda: rankeval_pd.coverage_for(81, 80, 0.05), r"failures=81: give whole numbers from 0"),
+        (lambda: rankeval_pd.dispersion_for(0.1, 0.1, 1), r"n_samples=1: pass whole numbers of 2"),
+        (lambda: rankeval_pd.coverage_for(81, 80, 0.05), r"failures=81: pass whole numbers from 0"),
         (lambda: rankeval_pd.coverage_for(1.5, 80, 0.05), r"failures=1.5"),
-        (lambda: rankeval_pd.coverage_for(1, 80, 5), r"failure_rate=5: give a probability"),
+        (lambda: rankeval_pd.coverage_for(1, 80, 5), r"failure_rate=5: pass a probability"),
     ],
 )
 def test_wrong_published_figures(call, message):

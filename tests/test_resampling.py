@@ -535,20 +535,20 @@ def test_max_t_of_signs_by_hand():
     found = data.rankeval.paired_bootstrap(adjust="max-t-stepdown", skewness=False)
     single = data.rankeval.paired_bootstrap(adjust="max-t", skewness=False)
     signs = np.array(list(itertools.product((1, -1), repeat=12)))
-    t, t_star, centred = [], [], []
+    t, t_star, centered = [], [], []
     for row in found.itertuples():
         d = (data[row.system_a] - data[row.system_b]).to_numpy()
         drawn = signs * d
         t.append(d.mean() / d.std(ddof=1))
         t_star.append(drawn.mean(axis=1) / drawn.std(axis=1, ddof=1))
         about = d - d.mean()
-        centred.append(signs @ about / np.sqrt((about**2).sum()))
+        centered.append(signs @ about / np.sqrt((about**2).sum()))
         one = np.count_nonzero(t_star[-1] >= t[-1] - 1e-12) / 4096
         assert row.p_one_sided == pytest.approx(one, rel=1e-12)
     wanted = stepped_down(t, t_star, added=0)
     assert len(set(wanted)) > 3
     np.testing.assert_allclose(found["p_adjusted"], wanted, rtol=1e-12)
-    largest, around = (np.abs(x).max(axis=0) for x in (t_star, centred))
+    largest, around = (np.abs(x).max(axis=0) for x in (t_star, centered))
     for each, size, own in zip(single.itertuples(), t, t_star, strict=True):
         share = np.sqrt(12 * size**2 / (size**2 + 11 / 12))  # the sum over the root of squares
         wanted = np.mean(largest >= abs(size) - 1e-12), np.mean(around >= share - 1e-12)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 import rankeval_pd
 from rankeval_pd.forms.roles.declarations import can
@@ -186,24 +185,10 @@ def check_attrs(table: pd.DataFrame, name: str) -> None:
     attrs = table.attrs
     assert attrs["method"] == name
     assert attrs["version"] == rankeval_pd.__version__
-    for value in attrs.values():
-        for part in value if isinstance(value, list) else [value]:
-            assert isinstance(part, str | int | float)
-            assert not isinstance(part, bool)
-        assert not isinstance(value, list) or len(value) <= 20
+    for value in attrs.values():  # lists are texts: netCDF 3 has none, netCDF 4 not all
+        assert isinstance(value, str | int | float)
+        assert not isinstance(value, bool)
     assert pd.concat([table, table]).attrs == attrs
-
-
-@pytest.mark.filterwarnings("ignore:The (codec|dtype) .* is currently not part:UserWarning")
-def test_attrs_survive_files(tmp_path):
-    table = ITEMS.rankeval.paired_bootstrap(adjust="max-t")
-    table.to_parquet(tmp_path / "pairs.parquet")
-    assert pd.read_parquet(tmp_path / "pairs.parquet").attrs == table.attrs
-    ds = FRAME[["a", "b", "gold"]].rename_axis("candidate").to_xarray()
-    found = ds.rankeval.compare("a", "b", [5, 10], adjust="holm")
-    found[["difference"]].to_zarr(tmp_path / "x", consolidated=False)
-    again = xr.open_zarr(tmp_path / "x", consolidated=False).attrs
-    assert again == found.attrs
 
 
 def test_a_calibration_takes_short_pairs():

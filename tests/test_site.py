@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
+import inspect
+import json
+import os
 import re
+import shutil
+import subprocess
+import sys
+import warnings
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import rankeval_pd
@@ -30,14 +38,14 @@ def _tabs() -> list[str]:
     return [line for line in tree[1].splitlines() if line and not line.startswith(":")]
 
 
-def test_there_are_at_most_six_tabs():
-    assert 1 < len(_tabs()) <= 6
+def test_there_are_at_most_seven_tabs():
+    assert 1 < len(_tabs()) <= 7
 
 
 @pytest.mark.parametrize("known", [SYNONYMS, PER_QUERY, PLOT_SYNONYMS])
 def test_the_words_that_errors_know_stand_where_search_finds_them(known):
     pages = [p.read_text("utf-8") for p in (DOCS / "start").glob("*.md")]
-    pages += [p.read_text("utf-8") for p in (DOCS / "methods").glob("*.md")]
+    pages += [p.read_text("utf-8") for p in (DOCS / "explanation").glob("*.md")]
     text = _plain("".join(pages))
     assert [word for word in known if word not in text] == []
 
@@ -62,6 +70,110 @@ def test_every_plot_is_in_the_gallery():
     plots = set(rankeval_pd.plotting.__all__) - {"caption", "shown"}
     lacking = [name for name in plots if f"rankeval_pd.plotting.{name}`" not in code]
     assert lacking == []
+
+
+def _site() -> Path | None:
+    """Return the built site: RANKEVAL_PD_SITE, or where the guide builds it."""
+    place = Path(os.environ.get("RANKEVAL_PD_SITE", DOCS / "_build"))
+    return place if (place / "searchindex.js").exists() else None
+
+
+def test_the_words_of_the_search_lead_to_pages_that_there_are():
+    pytest.importorskip("sphinx")
+    words = _module(DOCS / "_ext" / "search_words.py").table()
+    assert len(words) >= 60
+    assert [page for page in words.values() if not (DOCS / f"{page}.md").exists()] == []
+
+
+@pytest.mark.skipif(_site() is None, reason="the site is not built")
+@pytest.mark.skipif(shutil.which("node") is None, reason="the search runs in node")
+def test_the_search_gives_the_page_that_answers_first():
+    """The site's own script searches its own index; build all pages (-a -E) first."""
+    words = _module(DOCS / "_ext" / "search_words.py").table()
+    script = Path(__file__).with_name("search.js")
+    ran = subprocess.run(
+        ["node", script, _site()],
+        input=json.dumps(list(words)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = json.loads(ran.stdout)
+    wrong = {word: found[word] for word, page in words.items() if found[word][:1] != [page]}
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("folder", ["tutorials", "howto"])
+def test_pages_end_with_what_can_be_said(folder):
+    for page in (DOCS / folder).glob("*.md"):
+        heads = re.findall(r"^## (.*)$", page.read_text("utf-8"), re.M)
+        ends = heads[-1:] == ["What you can now say, and when not to"]
+        assert ends or page.stem == "index", page.name
+
+
+def test_lines_of_code_fit_into_their_box():
+    long = []
+    for page in [*DOCS.rglob("*.md"), *(DOCS / "gallery_code").rglob("plot_*.py")]:
+        text = page.read_text("utf-8")
+        fenced = r"^```(?:\{code-cell\}[^\n]*|\w+)\n(.*?)^```"
+        code = re.findall(fenced, text, re.S | re.M) if page.suffix == ".md" else [text]
+        lines = [line for block in code for line in block.splitlines()]
+        long += [(page.name, line) for line in lines if len(line) > 88]
+    assert long == []
+
+
+def test_every_page_of_the_gallery_has_its_parts():
+    for page in (DOCS / "gallery_code").rglob("plot_*.py"):
+        text = page.read_text("utf-8")
+        assert text.count("# **How to read it.**") == 1, page.name
+        assert text.count("print(rankeval_pd.plotting.caption(ax") == 1, page.name
+        assert text.count("\n# %%\n") >= 5, page.name  # the picture, its text, three variations
+
+
+def _public_names() -> list[str]:
+    api = (DOCS / "api" / "index.md").read_text("utf-8")
+    return re.findall(r"^   ([A-Za-z_]\w*(?:\.\w+)?)$", api.replace("   roles\n", ""), re.M)
+
+
+def test_every_public_name_has_a_page_of_the_api():
+    modules = {"plotting": rankeval_pd.plotting.__all__, "datasets": rankeval_pd.datasets.__all__}
+    public = [name for name in rankeval_pd.__all__ if name not in modules]
+    public += [f"{module}.{name}" for module, names in modules.items() for name in names]
+    assert sorted(_public_names()) == sorted(set(public) - {"plotting.shown"})
+
+
+def test_every_page_of_the_api_leads_to_a_how_to_an_explanation_and_the_gallery():
+    rows = _module(DOCS / "_ext" / "api_links.py").table()
+    assert sorted(rows) == sorted(_public_names())
+    for name, row in rows.items():
+        assert row["howto"].startswith("howto/"), name
+        assert row["explanation"].startswith("explanation/"), name
+        for page in (row["howto"], row["explanation"]):
+            assert (DOCS / f"{page}.md").exists(), (name, page)
+        assert row["gallery"] or not name.startswith("plotting."), name
+        if row["gallery"]:
+            assert (DOCS / "gallery_code" / f"{row['gallery']}.py").exists(), (name, row["gallery"])
+
+
+def test_every_gallery_page_leads_to_a_function_of_the_table():
+    rows = _module(DOCS / "_ext" / "api_links.py").table()
+    for page in (DOCS / "gallery_code").rglob("plot_*.py"):
+        drawn = re.findall(r"^Function: :func:`rankeval_pd\.([\w.]+)`\.$", page.read_text(), re.M)
+        assert len(drawn) == 1, page.name
+        assert rows[drawn[0]]["gallery"] == f"{page.parent.name}/{page.stem}", page.name
+
+
+def test_pages_of_the_api_link_to_the_roles_and_name_each_there():
+    module = _module(DOCS / "_ext" / "api_links.py")
+    lines = str(inspect.getdoc(rankeval_pd.compare)).splitlines()
+    heading = next(line for line in lines if line.endswith(": roles, optional"))
+    before = len(lines)
+    module.shorten_roles(lines)
+    assert lines[lines.index(heading) + 1].strip() == module.ROLES
+    assert len(lines) < before - 20
+    assert "Returns" in lines
+    roles = (DOCS / "api" / "roles.md").read_text("utf-8")
+    assert [r for r in heading.split(":")[0].strip().split(", ") if f"`{r}`" not in roles] == []
 
 
 def _module(place: Path) -> ModuleType:
@@ -130,40 +242,62 @@ def test_warnings_on_pages_do_not_name_the_machine():
     assert placed.sub(r"\1", said) == "RankevalWarning: 5 groups of 'user': few.\n"
 
 
-@pytest.mark.filterwarnings("ignore:target='region'")
-@pytest.mark.filterwarnings("ignore:ties='shared'")
 @pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
-def test_the_first_lines_of_code_run(page, tmp_path, monkeypatch):
-    """On simulated terms, so that no corpus has to be read."""
-    code = re.search(r"```python\n(.*?)```", (ROOT / page).read_text("utf-8"), re.S)
-    assert code is not None
-    calls = [line for line in code[1].splitlines() if line and not line.startswith("import")]
-    assert len(calls) <= 10
-    names = {x.attr for x in ast.walk(ast.parse(code[1])) if isinstance(x, ast.Attribute)}
-    assert {"nbest_precision", "compare", "random_test", "summary"} <= names
+def test_the_first_example_prints_what_stands_below_it(page, tmp_path, monkeypatch, capsys):
+    """And raises at most one warning."""
+    code, printed = re.search(
+        r"```python\n(.*?)```.*?```text\n(.*?)```", (ROOT / page).read_text("utf-8"), re.S
+    ).groups()
+    assert len([line for line in code.splitlines() if line]) <= 10
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(rankeval_pd.datasets, "load_docstring_terms", _terms)
-    exec(compile(code[1], page, "exec"), {})
+    with warnings.catch_warnings(record=True) as said, rankeval_pd.set_options(details=False):
+        warnings.simplefilter("always")
+        exec(compile(code, page, "exec"), {})
+    assert len(said) <= 1
+    assert capsys.readouterr().out.split() == printed.split()
 
 
-def _terms():
-    """Return the contingency tables of 2,100 pairs of words."""
-    import numpy as np
-    import pandas as pd
-
+def test_the_blocks_of_the_readme_run_in_a_process_of_their_own(tmp_path):
+    """The second one on files in the four layouts that it names."""
     rng = np.random.default_rng(0)
-    gold = rng.random(2_100) < 0.1
-    together = rng.poisson(np.where(gold, 30, 12)) + 5
-    alone = rng.integers(50, 900, (2, 2_100))
-    cells = {"O11": together, "O12": alone[0], "O21": alone[1]}
-    others = 200_000 - together - alone.sum(axis=0)
-    return pd.DataFrame(
-        {**cells, "O22": others, "gold": gold}, index=[f"w{k}" for k in range(2_100)]
-    )
+    terms = rankeval_pd.datasets.load_terms()
+    scores = pd.DataFrame({"gold": terms["gold"], "a": rng.normal(size=len(terms))})
+    scores["y_true"] = np.where(scores.pop("gold"), "yes", "no")
+    scores.assign(b=scores["a"] + rng.normal(size=len(terms))).to_csv(tmp_path / "candidates.csv")
+    o11, o12, o21, o22 = (terms[name] for name in ("O11", "O12", "O21", "O22"))
+    margins = {"f": o11, "f1": o11 + o12, "f2": o11 + o21, "N": o11 + o12 + o21 + o22}
+    pairs = terms[["word1", "word2", "gold"]].assign(**margins)
+    pairs.to_csv(tmp_path / "pairs.csv", index=False)
+    items = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "c"])
+    items.to_csv(tmp_path / "items.csv")
+    (tmp_path / "runs").mkdir()
+    queries = [f"q{k}" for k in range(20)]
+    judged = "".join(f"{q} 0 d{d} {d % 2}\n" for q in queries for d in range(9))
+    (tmp_path / "qrels.txt").write_text(judged)
+    for run in "ab":
+        lines = [
+            f"{q} Q0 d{d} {rank} {10 - rank} {run}\n"
+            for q in queries
+            for rank, d in enumerate(rng.permutation(9), 1)
+        ]
+        (tmp_path / "runs" / f"{run}.run").write_text("".join(lines))
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
+    assert len(blocks) == 2
+    for code in blocks:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=tmp_path,
+            env=os.environ | {"MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count(".") >= 3
 
 
 def test_the_question_that_the_guide_adds_has_an_answer():
-    page = (ROOT / "docs" / "adding_a_question.md").read_text("utf-8")
+    page = (ROOT / "docs" / "development" / "adding_a_question.md").read_text("utf-8")
     code = page.split("```python\n")[1].split("```")[0]
     space = {"__name__": "guide"}
     exec(compile(code, "guide", "exec"), space)

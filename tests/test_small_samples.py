@@ -201,7 +201,10 @@ def test_few_items_that_are_skewed_are_said_once(test):
     data = pd.DataFrame(rng.normal(size=(29, 3)), columns=list("abc"))
     ask = getattr(data.rankeval, test)
     ask(n_resamples=99)  # few items that are not skewed need no warning
-    skewed = data.assign(a=10.0 * (np.arange(29) > 26))
+    wide = data.assign(a=data["b"] + 5.0 * (np.arange(29) > 26))
+    ask_wide = getattr(wide.rankeval(measures=["a", "b"]), test)
+    ask_wide(n_resamples=99)  # nor do few that differ much, where the others are equal
+    skewed = data.assign(a=10.0 * (np.arange(29) > 26) - 1.0)
     with pytest.warns(RankevalWarning, match="29 items: differences are skewed") as said:
         getattr(skewed.rankeval, test)(n_resamples=99)
     assert len(said) == 1
@@ -233,7 +236,7 @@ def test_lazy_data_are_warned_of_when_they_are_computed():
         lazy.compute(scheduler="synchronous")
 
 
-@pytest.mark.parametrize("kind", ["normal", "t with 2 df", "0/1, 30 % differ", "F1"])
+@pytest.mark.parametrize("kind", ["normal", "t with 2 df", "0/1, 30% differ", "F1"])
 def test_the_default_keeps_its_level_and_covers_at_ten_items(kind):
     items = study.two_systems(np.random.default_rng(3), kind, 10, 400)
     found = study.judged(items, "default", 0)
@@ -400,7 +403,7 @@ def test_newcombes_limits_are_the_published_ones():
 
 
 def test_newcombes_correlation_is_corrected_for_continuity():
-    """His method 10 written out, with statsmodels' Wilson limits, for 20, 12, 2 and 16 of 50."""
+    """Newcombe's method 10, with statsmodels' Wilson limits, for 20, 12, 2 and 16 of 50."""
     (low_a, high_a), (low_b, high_b) = (
         proportion_confint(right, 50, method="wilson") for right in (32, 22)
     )
@@ -542,10 +545,10 @@ def test_ranks_of_all_domains_hold_together():
 
 def test_a_family_of_domains_needs_more_resamples():
     ask = null_domains(5, 10, 30).rankeval(by="domain").paired_bootstrap
-    with pytest.raises(ValueError, match=r"in each of 10 groups .* Give n_resamples=1199 or more"):
+    with pytest.raises(ValueError, match=r"in each of 10 groups .* Pass n_resamples=1199 or more"):
         ask(adjust="holm", n_resamples=1198)
     assert ask(adjust="holm").attrs["n_resamples"] == 12_000
-    with pytest.raises(ValueError, match=r"is 10/.* Give n_resamples=199 or more"):
+    with pytest.raises(ValueError, match=r"is 10/.* Pass n_resamples=199 or more"):
         ask(adjust="max-t", n_resamples=198)
     with pytest.raises(ValueError, match="adjust_over='topic' is not one of 'all', 'group'"):
         ask(adjust="holm", adjust_over="topic")
@@ -602,6 +605,17 @@ def test_the_matrix_of_pairs_and_the_ranks_tell_one_story():
 def found() -> pd.DataFrame:
     """The committed study."""
     return pd.read_csv(REFERENCE / "paired_sizes.csv")
+
+
+def test_the_page_has_the_tables_of_the_committed_study(found):
+    if not study.PAGE.exists():
+        pytest.skip("an installed package has no docs")
+    text = study.PAGE.read_text("utf-8")
+    assert study.as_table(found) in text
+    shown = study.as_table(found)
+    default = found[found["procedure"] == "default"]
+    short = (default["figure"] == "size") & (default["share"] > 0.06)
+    assert shown.count("**") == 2 * short.sum()
 
 
 def test_the_defaults_hold_where_no_warning_is_given(found):

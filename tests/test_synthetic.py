@@ -84,9 +84,9 @@ def test_frames_scores_and_seeded_estimators(data):
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"estimators": Mean()}, TypeError, "give a mapping"),
-        ({"estimators": []}, TypeError, "give a mapping"),
-        ({"estimators": {"m": Mean}}, TypeError, r"Mean is a class, .* Give Mean\(\)"),
+        ({"estimators": Mean()}, TypeError, "pass a mapping"),
+        ({"estimators": []}, TypeError, "pass a mapping"),
+        ({"estimators": {"m": Mean}}, TypeError, r"Mean is a class, .* Pass Mean\(\)"),
         ({"estimators": [Mean, type(None)]}, TypeError, "Mean is a class"),
         (
             {"estimators": {"m": "mean"}},

@@ -19,6 +19,7 @@ from rankeval_pd.stats.intervals.bands import edge_precision
 from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.rankings.tie_orders import TiedLists, swap_tests
+from rankeval_pd.stats.significance.fisher import stratified_exact_test
 from rankeval_pd.stats.significance.unconditional import score_test
 
 ORDER = "ties='shared'.*order of equal scores decides"
@@ -143,11 +144,11 @@ def test_swaps_of_shares():
     for k in n:
         gap = shares(df["a"].to_numpy(), k) - shares(df["b"].to_numpy(), k)
         curves = [[(shares(df[x].to_numpy(), m) * gold).sum() for m in range(41)] for x in "ab"]
-        centre = np.mean(
+        center = np.mean(
             [edge_precision(np.array(x), np.array([k]), np.array([40])) for x in curves]
         )
-        assert lists.centre[n == k] == pytest.approx(centre)
-        part = (gold - centre) * gap
+        assert lists.center[n == k] == pytest.approx(center)
+        part = (gold - center) * gap
         largest.append(np.abs(signs @ part) / np.sqrt((part**2).sum()))
     observed = stats.norm.isf(lists.p("two-sided") / 2)
     alone = [(x >= z).mean() for x, z in zip(largest, observed, strict=True)]
@@ -204,7 +205,7 @@ def test_forms_agree(adjust):
         ({"test": "fisher"}, "ties='expected' with test='fisher'"),
         ({"phi": 2.0}, "ties='expected' with phi=2"),
         ({"groups": "b"}, "ties='expected' with groups"),
-        ({"average": "macro", "by": "b"}, "ties='expected' holds in"),
+        ({"combine": True, "by": "b"}, "ties='expected' with combine=True"),
     ],
 )
 def test_what_means_have_no_version_of(given, said):
@@ -231,7 +232,7 @@ def test_one_score_of_420(one_score):
     said = str(told[0].message)
     assert said.endswith(
         "at n=50 the order of equal scores decides whether 'g' and 'one' differ significantly."
-        " Give ties='expected', the mean over all orders, or n=420, where no block of equal scores"
+        " Pass ties='expected', the mean over all orders, or n=420, where no block of equal scores"
         " is cut."
     )
     row = found.iloc[0]
@@ -428,8 +429,116 @@ def test_a_head_says_nearly_the_same():
         assert_allclose(found[name], whole[name], err_msg=name)
     for name in ("tie_low", "tie_high"):
         assert (np.abs(found[name] - whole[name]) <= 4.0 / np.array(n)).all()
-    with pytest.raises(ValueError, match="a head, which a Dask DataFrame collects"):
+    with pytest.raises(ValueError, match="a head collected from a Dask DataFrame"):
         head(ties="expected").compare("a", "b", 100)
     alike = frames.from_pandas(df.assign(b=2.0 * df["a"]), npartitions=4).rankeval.head(300)
     found = alike.compare("a", "b", 300, details=True)
     assert_allclose(found[["tie_low", "tie_high"]], 0.0)
+
+
+# ------------------------------------------------------------------------ all groups together
+
+
+def in_groups(groups=12, size=40, values=4, seed=1):
+    frames = [drawn(size, values, 100 * seed + k).assign(query=k) for k in range(groups)]
+    df = pd.concat(frames, ignore_index=True)
+    df["a"] += df["gold"] & (np.random.default_rng(seed).random(len(df)) < 0.3)
+    return df
+
+
+JOINED = ({"combine": True}, {"average": "macro"}, {"average": "micro"})
+
+
+def over_orders(df, n, draws, rng):
+    """Return true positives of both lists, and of what both have, of each order: (draw, query)."""
+    found = []
+    for _, one in df.groupby("query"):
+        gold, keys = one["gold"].to_numpy(), rng.random((draws, len(one)))
+        a, b = (
+            np.argsort(np.lexsort((keys, np.broadcast_to(-one[x].to_numpy(), keys.shape))), axis=1)
+            < n
+            for x in "ab"
+        )
+        found.append([(x & gold).sum(axis=1) for x in (a, b, a & b)] + [n - (a & b).sum(axis=1)])
+    return np.moveaxis(np.array(found), 0, -1)
+
+
+@pytest.mark.parametrize("how", JOINED)
+@pytest.mark.filterwarnings("ignore:ties=.shared:rankeval_pd.RankevalWarning")
+def test_ends_over_all_groups_are_those_of_random_orders(how):
+    df, n = in_groups(), 13
+    tp_a, tp_b, tp_both, only = over_orders(df, n, 4_000, np.random.default_rng(5))
+    gap = (tp_a - tp_b).mean(axis=1) / n
+    asked = df.rankeval(by="query", measures=["a", "b"])
+    row = asked.compare("a", "b", n, **how, details=True).iloc[0]
+    inside = (gap >= row["tie_low"] - 1e-9) & (gap <= row["tie_high"] + 1e-9)
+    assert 0.93 <= inside.mean() <= 0.975
+    if "average" in how:
+        # Student's test of the differences of the groups, with their spread in this order
+        each = asked.compare("a", "b", n, details=True)["difference"].to_numpy()
+        error = each.std(ddof=1) / np.sqrt(each.size)
+        for end in ("low", "high"):
+            p = 2 * stats.t.sf(abs(row[f"tie_{end}"]) / error, each.size - 1)
+            assert row[f"p_tie_{end}"] == pytest.approx(p, rel=1e-9)
+        means = df.rankeval(by="query", measures=["a", "b"], ties="expected")
+        mean = means.compare("a", "b", n, **how, details=True).iloc[0]
+        assert mean["difference"] == pytest.approx(gap.mean(), abs=4 * gap.std() / np.sqrt(4_000))
+        assert "tie_low" not in mean.index
+    else:
+        p = [
+            stratified_exact_test(tp_a[k] - tp_both[k], tp_b[k] - tp_both[k], only[k], "two-sided")[
+                0
+            ]
+            for k in range(400)
+        ]
+        ends = np.quantile(np.log(p), [0.025, 0.975])
+        found = sorted(np.log([row["p_tie_low"], row["p_tie_high"]]))
+        assert_allclose(found, ends, atol=0.35 * np.ptp(ends))
+
+
+@pytest.mark.parametrize("how", JOINED)
+def test_verdicts_over_all_groups_say_where_order_decides(how):
+    asked = in_groups(30, 40, 4, 2).rankeval(by="query", measures=["a", "b"])
+    with pytest.warns(RankevalWarning, match=f"{ORDER}.*ties='expected'"):
+        table = asked.compare("a", "b", range(1, 40), **how, details=True)
+    p = table[["p_tie_low", "p_tie_high"]] <= 0.05
+    towards = np.sign(table[["tie_low", "tie_high"]].to_numpy()) * p.to_numpy()
+    own = np.sign(table["difference"]) * table["significant"]
+    differs = (towards != own.to_numpy()[:, np.newaxis]).any(axis=1)
+    assert table["tie_decides"].tolist() == (differs & table["cuts_tie"]).tolist()
+    assert 0 < differs.sum() < 39
+    at = table[table["tie_decides"]].iloc[[0]]
+    at.attrs = table.attrs
+    assert "The order of equal scores decides this: over random orders it is" in in_words(at)
+    # scores without ties: both ends are the difference itself, and nothing is said
+    plain = in_groups(30, 40, 4, 2)
+    plain[["a", "b"]] += np.random.default_rng(0).random((len(plain), 2))
+    sure = plain.rankeval(by="query", measures=["a", "b"]).compare(
+        "a", "b", 13, **how, details=True
+    )
+    row = sure.iloc[0]
+    assert not row["cuts_tie"]
+    assert not row["tie_decides"]
+    for end in ("low", "high"):
+        assert row[f"tie_{end}"] == pytest.approx(row["difference"], abs=1e-14)
+        assert row[f"p_tie_{end}"] == pytest.approx(row["p_value"], rel=1e-12)
+
+
+# ----------------------------------------------------------------- thresholds cut no block
+
+
+@pytest.mark.filterwarnings("ignore:acceptance sets of:rankeval_pd.RankevalWarning")
+@given(st.integers(0, 10_000))
+@settings(max_examples=5, deadline=None)
+def test_a_threshold_accepts_whole_blocks_in_any_order(seed):
+    df = drawn(50, 4, seed, 0.5)
+    cuts = {name: sorted(df[name].unique())[-4:] for name in "ab"}
+    table = df.rankeval.compare("a", "b", threshold=cuts, details=True)
+    for name in "ab":
+        wanted = [(df[name] >= cut).sum() for cut in cuts[name]]
+        assert table[f"n_{name}"].tolist() == wanted
+    mixed = df.sample(frac=1.0, random_state=seed).rankeval.compare(
+        "a", "b", threshold=cuts, details=True
+    )
+    pd.testing.assert_frame_equal(table, mixed)
+    assert not {"cuts_tie", "tie_decides"} & set(table.columns)

@@ -153,7 +153,7 @@ def test_runs_need_names_of_their_own(folder):
 
 def test_a_run_without_a_query_of_the_judgements(folder):
     (folder / "b.run").write_text("MB1 Q0 d7 1 9 dense\n")
-    with pytest.raises(ValueError, match=r"'dense' has no query of the judgements.*'MB1'"):
+    with pytest.raises(ValueError, match=r"'dense' has no judged query.*'MB1'"):
         read_trec(folder / "b.run", folder / "qrels.txt")
 
 
@@ -171,7 +171,7 @@ def test_whole_numbers_and_strings_are_the_same_identifiers():
     found = read_trec({"a": run}, judged)
     assert found["document"].tolist() == ["7", "8"]
     assert found["grade"].tolist() == [1, pd.NA]
-    with pytest.raises(ValueError, match=r"'7' were there"):
+    with pytest.raises(ValueError, match=r"'7' repeat"):
         read_trec({"a": run.assign(document=[7, "7"])}, judged)
     with pytest.raises(TypeError, match=r"7\.0 is of type float"):
         read_trec({"a": run.assign(document=[7.0, 8.0])}, judged)

@@ -425,7 +425,7 @@ def test_a_p_value_of_one_in_twenty_is_significant():
 
 
 def test_a_plan_is_the_first_of_the_teeth():
-    """Among all numbers of judgements near it, by trying each."""
+    """Among all numbers of judgments near it, by trying each."""
     later = 0
     for shares in ((0.5, 0.2), (0.6, 0.3), (0.7, 0.35)):
         reached = partial(_State(60, (0, 0), (0, 0), shares).power, 0.05)

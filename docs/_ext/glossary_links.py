@@ -14,7 +14,7 @@ LEFT = (nodes.title, nodes.literal, nodes.literal_block, nodes.reference, nodes.
 #: definitions that are meant wherever the word stands; others are linked by hand
 UNMISTAKABLE = (
     "acceptance set", "acceptance region", "difference region", "n-best list", "pointwise",
-    "simultaneous", "sup-t", "max-t", "wild bootstrap", "Monte-Carlo error", "baseline precision",
+    "simultaneous", "sup-t", "max-t", "wild bootstrap", "Monte Carlo error", "baseline precision",
     "lift", "overdispersion", "tied block", "mid-p", "acceptance threshold", "hypergeometric",
     "sufficient statistics", "coverage", "macro average", "micro average", "random model",
 )  # fmt: skip

@@ -6,7 +6,7 @@ var Scorer = {
     const asked = plain(new URLSearchParams(window.location.search).get("q") || "");
     const words = new Set(plain(title.split(">").pop()));
     const said = asked.filter((word) => words.has(word)).length;
-    const answers = /^(howto|tutorials|methods|start)\/(?!index)|_howto$/.test(docname);
+    const answers = /^(howto|tutorials|explanation|start)\/(?!index|glossary)/.test(docname);
     return score + (10 * said) / Math.max(asked.length, 1) + (answers ? 2 : 0);
   },
   objNameMatch: 11,

@@ -1,1 +1,1 @@
-"""Is it better than a random ranking? (Macskassy 2005)."""
+"""Comparisons with random rankings (Macskassy 2005)."""

@@ -1,4 +1,4 @@
-"""What does a random ranking reach in each n-best list, and how is it distributed?"""
+"""Bounds and distribution of the true positives in random n-best lists."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ BOUND_COLUMNS = (
 
 
 @Capabilities(
-    rankings="What does chance reach?", scores=False, any_ties=True, heads=True, counts=True,
+    rankings="Is it better than chance?", scores=False, any_ties=True, heads=True, counts=True,
     short="measure p n expected critical discrete interpolated parametric",
 )  # fmt: skip
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
-    measures="no effect here, but under missing='drop'.",
+    measures="no effect here, except with missing='drop'.",
 )  # fmt: skip
 def random_bound(
     data: Data,
@@ -65,46 +65,46 @@ def random_bound(
     pool: Pool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return how many true positives a random ranking has in its n-best list.
+    """Return bounds of the true positives in a random ranking's n-best list.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a gold label; their scores play no part.
+        Candidates with a gold label. Scores are not used.
     p : float or list of float
         Levels, 0 < p <= 1.
     n : int, sequence of int, range or None
-        Sizes of the lists; None is every n from 1 to the number of candidates.
+        Sizes of the lists. None is every n from 1 to the number of candidates.
     population : {"finite", "infinite"}
-        Whether the list is drawn from these candidates (hypergeometric) or from an endless
-        supply with the same share of positives (binomial). "infinite" allows n above N.
+        Whether the list is drawn from these candidates (hypergeometric) or from an infinite
+        population with the same share of positives (binomial). "infinite" allows n above N.
     pool : {"retrieved", "all"} or int, optional
-        What the list is drawn from, see :func:`random_test`.
+        Candidates that the list is drawn from, see :func:`random_test`.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per p and n (Dataset: dimensions p and n), and per ``measure`` where the pool is
-        what each retrieved:
+        One row per p and n (Dataset: dimensions p and n), and per ``measure`` with
+        pool="retrieved":
 
         * ``expected``: mean number of true positives, n N+ / N;
-        * ``discrete``: min{i: P(X > i) < p}, the paper's n(k, p). To reach it is a test of a size
-          *above* p;
-        * ``interpolated``: where the interpolated tail is p; ``parametric``: the same for the
-          binomial tail made continuous, whatever the population; both at least 0;
-        * ``critical``: min{i: P(X >= i) <= p}. To reach it is a test of level p;
-          min(n, N+) + 1 where no count is significant;
+        * ``discrete``: min{i: P(X > i) < p}, Macskassy's (2005) n(k, p). Reaching it is a test with
+          a size *above* p;
+        * ``interpolated``: where the interpolated tail is p; ``parametric``: where the continuous
+          binomial tail is p, for both populations; both at least 0;
+        * ``critical``: min{i: P(X >= i) <= p}. Reaching it is a test of level p; min(n, N+) + 1 if
+          no count is significant;
         * ``attainable``: whether a list can have ``critical`` true positives at all.
 
     Notes
     -----
     Each bound is for one n. Over all n, a random ranking reaches the bound somewhere with a
-    probability far above p. Two probabilities are equal up to a relative 1e-12. At p = 1 the
-    bounds are the lowest possible count. For every n the cost is O(N), a second for a million
-    candidates; for a few n it is that of a few tails, whatever N, and up to 64 n of many groups are
-    searched side by side, some ten microseconds each. ``parametric`` has errors below 1e-10.
+    probability far above p. Probabilities within a relative 1e-12 count as equal. At p = 1 the
+    bounds are the lowest possible count. Errors of ``parametric`` are below 1e-10. Cost: for every
+    n O(N), a second for a million candidates; for a few n a few tails for any N, or in many groups
+    some ten microseconds for each of up to 64 n.
 
     References
     ----------
@@ -162,11 +162,11 @@ def _bound_columns(
 def _side_by_side(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, population: str
 ) -> tuple[AnyArray, ...]:
-    """Return the bounds of a few n for many groups: a search of all lists at once."""
+    """Return the bounds of a few n for many groups, by one search of all lists."""
     result = _empty_columns(total, p, n)
     expected, discrete, interpolated, parametric, critical, attainable, exists = result
     fits = (n <= total[:, np.newaxis]) | (population == "infinite")
-    # one element for each list that exists: its group and the place of its n
+    # one element for each existing list: its group and the place of its n
     group, place = np.nonzero(fits & (total[:, np.newaxis] > 0))
     size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))
     prior = of_gold / of_all
@@ -187,7 +187,7 @@ def _side_by_side(
 def _one_by_one(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, population: str
 ) -> tuple[AnyArray, ...]:
-    """Return the bounds of many n for one group after the other: a path through the n."""
+    """Return the bounds of many n group by group, on a path through the n."""
     result = _empty_columns(total, p, n)
     expected, discrete, interpolated, parametric, critical, attainable, exists = result
     for group in range(total.size):
@@ -218,11 +218,11 @@ def _empty_columns(total: IntArray, p: FloatArray, n: IntArray) -> tuple[AnyArra
 
 
 @Capabilities(
-    rankings="What does chance reach?", scores=False, any_rows=True, any_ties=True, heads=True,
+    rankings="Is it better than chance?", scores=False, any_rows=True, any_ties=True, heads=True,
 )  # fmt: skip
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
-    measures="no effect here, but under missing='drop'.",
+    measures="no effect here, except with missing='drop'.",
 )  # fmt: skip
 def random_cdf(
     data: Data,
@@ -232,33 +232,33 @@ def random_cdf(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return how the true positives of a random list are distributed, whole counts and between.
+    """Return the distribution of the true positives in a random list.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a gold label; their scores play no part.
+        Candidates with a gold label. Scores are not used.
     n : int, sequence of int, range or None
-        Sizes of the lists; None is every n.
+        Sizes of the lists. None is every n.
     population : {"finite", "infinite"}
         See :func:`random_bound`.
     progress : bool, optional
-        A progress bar: True from the start, None after two seconds, False never.
+        Whether to show a progress bar. By default one appears after two seconds.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row per n and number ``tp`` of true positives (Dataset: dimension row), in steps of a
         twentieth, from -1 or some four standard deviations below the mean to as many above it:
-        ``n``, ``tp``, and P(X <= tp): ``discrete``, of the whole counts; ``interpolated`` between
-        them; ``parametric``, that of the binomial made continuous.
+        ``n``, ``tp``, and P(X <= tp): ``discrete`` at whole counts, ``interpolated`` between them,
+        and ``parametric``, the continuous binomial.
 
     Notes
     -----
-    :func:`random_bound` at p is where these reach 1 - p. For small tails take
-    :func:`random_pvalue`: they are not 1 minus these.
+    :func:`random_bound` at p is where these reach 1 - p. For small tails use :func:`random_pvalue`,
+    not 1 minus these.
 
     References
     ----------
@@ -305,7 +305,7 @@ def random_cdf(
 
 
 _STEPS_PER_COUNT = 20  # values of a distribution function from one whole count to the next
-_DEVIATIONS = 4.0  # standard deviations that the values reach on either side of the mean
+_DEVIATIONS = 4.0  # standard deviations covered on either side of the mean
 _LISTS_AT_ONCE = 100  # lists between two updates of the progress bar
 
 
@@ -319,7 +319,7 @@ def _cdf_columns(
     """Return the distribution functions of lists of these sizes at counts (..., n, _point)."""
     known = (size, total, positive)
     step = np.arange(count.sizes["_point"])
-    # exact tails at whole counts: the discrete function holds them, the interpolated one joins them
+    # exact tails at whole counts: discrete keeps them, interpolated joins them
     whole = xr.DataArray(np.arange(step.size // _STEPS_PER_COUNT + 2), dims="_whole")
     exact = _tail(count.isel(_point=0, drop=True) + whole, *known, "discrete", population)
     at, after = (
@@ -338,7 +338,7 @@ def _cdf_columns(
 def _cdf_grid(
     n: xr.DataArray, total: xr.DataArray, positive: xr.DataArray
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return the counts at which a distribution function is drawn, and which of them exist."""
+    """Return the counts at which a distribution function is evaluated, and which exist."""
     prior = positive / np.maximum(total, 1)
     mean = n * prior
     spread = _DEVIATIONS * (mean * (1.0 - prior)) ** 0.5 + 1.0
@@ -347,9 +347,9 @@ def _cdf_grid(
     last = last.where(last < n, n)
     points = int(_STEPS_PER_COUNT * (last - first).max()) + 1 if n.size and total.size else 1
     check_memory(
-        12.0 * points * last.size,  # about 12 arrays: columns, and what they are computed from
+        12.0 * points * last.size,  # about 12 arrays: columns and intermediate results
         f"distribution functions of {last.size:,} lists have up to {points:,} points each",
-        "Give the sizes of lists that matter, n=...",
+        "Pass the relevant sizes of lists, n=...",
     )
     step = xr.DataArray(np.arange(points), dims="_point") / _STEPS_PER_COUNT
     return step + first, (step <= last - first) & (total > 0)
@@ -363,7 +363,7 @@ def _tail(
     method: str,
     population: str,
 ) -> xr.DataArray:
-    """Return P(X > count) by one of the methods."""
+    """Return P(X > count) by the given method."""
     options = {"method": method, "population": population}
     result: xr.DataArray = xr.apply_ufunc(_strict_tail, count, n, total, positive, kwargs=options)
     return result

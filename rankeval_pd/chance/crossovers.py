@@ -1,4 +1,4 @@
-"""From which n on is a measure above chance, and what does chance reach over many n?"""
+"""Crossover points of measures and chance, and envelopes of random rankings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from rankeval_pd.stats.rankings.ranking import Ranking
 # -------------------------------------------------- Crossover points (Macskassy 2005, section 3.3)
 
 CROSSOVER_COLUMNS = ("measure", "p", "n_first", "n_last", "tp_first")
-_EQUAL = 1e-10  # a count reaches a fractional bound that it equals
+_EQUAL = 1e-10  # a count reaches a fractional bound equal to it
 
 
 @Capabilities(rankings="Is it better than chance?", lists=True, ends=True, heads=True)
@@ -50,7 +50,7 @@ def crossovers(
     pool: Pool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the runs of list sizes at which a measure reaches what chance does not.
+    """Return the runs of list sizes at which a measure reaches a bound of chance.
 
     Parameters
     ----------
@@ -59,31 +59,30 @@ def crossovers(
     p : float or list of float
         Levels, 0 < p <= 1.
     contiguous : int
-        Runs of fewer n are left out. The paper's demonstration asks for 2.
+        Shortest run to return. Macskassy's (2005) demonstration uses 2.
     bound : {"critical", "discrete", "interpolated", "parametric"}
-        Which bound of :func:`random_bound` is to be reached: "critical" is a test of level p at
-        each n, "discrete" the paper's.
+        The bound of :func:`random_bound` to reach: "critical" is a test of level p at each n,
+        "discrete" is Macskassy's (2005).
     pool : {"retrieved", "all"} or int, optional
-        What a random ranking is made of, see :func:`random_test`.
+        Candidates that a random ranking draws from, see :func:`random_test`.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per run (Dataset: dimension row), in the order of measures, of p, of n:
-        ``measure``, ``p``, ``n_first``, ``n_last``, and ``tp_first``, the true positives at
-        n_first. n = N, where nothing is left to chance, is not looked at: a measure that never
-        drops below the bound again has a run with n_last = N - 1.
+        One row per run (Dataset: dimension row), in the order of measures, of p, of n: ``measure``,
+        ``p``, ``n_first``, ``n_last``, and ``tp_first``, the true positives at n_first. n = N,
+        without any chance, is excluded: a measure that never drops below the bound again has a run
+        with n_last = N - 1.
 
     Notes
     -----
-    The first row of a measure and p is the paper's crossover point. Its Eq. 19 describes one
-    positive less than its text, which is followed here. Each n is a test of its own, so that a
-    random ranking crosses somewhere with a probability far above p, and a run of 2 or more hardly
-    less often: see :func:`random_envelope` for counts that it does not reach anywhere.
-
-    Costs what :func:`random_bound` costs, and of a lazy Dataset computes it.
+    The first row of a measure and p is Macskassy's (2005) crossover point. Eq. 19 describes one
+    positive less than the text, which is followed here. Each n is a separate test, so a random
+    ranking crosses somewhere with a probability far above p, and a run of 2 or more is hardly
+    rarer. :func:`random_envelope` returns counts that it reaches nowhere. Computes a lazy Dataset.
+    Cost: as :func:`random_bound`.
 
     References
     ----------
@@ -117,15 +116,14 @@ def crossovers(
     able = able_with(can(crossovers), pool)
     table = answer(data, roles, question, columns, able, attrs=attrs)
     if isinstance(table, pd.DataFrame):
-        tables.check_names("by=", table.columns[: -len(columns)], CROSSOVER_COLUMNS)
-        result = _runs(table, shortest)
+        result = _runs(tables.keys_apart(table, CROSSOVER_COLUMNS, -len(columns)), shortest)
         result.attrs = dict(table.attrs)
         return result
     frame = table.to_dataframe() if "row" in table.dims else tables.as_frame(table, columns)
     return tables.as_rows(_runs(frame, shortest), attrs=attrs)
 
 
-_MOST_CACHED = 2**14  # candidates of groups whose bounds are cached for other chunks: 128 kB each
+_MOST_CACHED = 2**14  # groups of up to so many candidates share bounds between chunks: 128 kB each
 
 
 @lru_cache(maxsize=64)
@@ -143,7 +141,7 @@ def _reached(
     ties: str,
     pool: Pool,
 ) -> tuple[AnyArray, ...]:
-    """Return true positives, whether they reach the bound below N, and whether the list exists."""
+    """Return true positives, whether they reach the bound, and whether the list exists."""
     lists, size = ranking.nbest(None, ties), pool_of(ranking, pool)
     tp, exists = (
         np.broadcast_to(x[..., np.newaxis, :], (*x.shape[:-1], p.size, x.shape[-1]))
@@ -166,10 +164,10 @@ def _reached(
 
 
 def _runs(table: pd.DataFrame, shortest: int) -> pd.DataFrame:
-    """Return the maximal runs of rows that reach the bound, of at least the shortest length."""
+    """Return the maximal runs of rows that reach the bound, of the shortest length or more."""
     columns: list[Any] = list(table.columns)
     keys = columns[: columns.index("n")]
-    # a run ends where the measure, level or group changes, or where the bound is no longer reached
+    # a run ends if the measure, level or group changes, or below the bound
     one = table.groupby(keys, sort=False, dropna=False, observed=True).ngroup().to_numpy()
     reached = table["reached"].to_numpy(dtype=bool)
     fresh = (np.diff(one, prepend=-1) != 0) | (np.diff(reached, prepend=False) != 0)
@@ -194,7 +192,7 @@ ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attain
 
 
 @Capabilities(
-    rankings="What does chance reach?", scores=False, any_ties=True, heads=True, counts=True,
+    rankings="Is it better than chance?", scores=False, any_ties=True, heads=True, counts=True,
 )  # fmt: skip
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
@@ -209,7 +207,7 @@ def random_envelope(
     pool: Pool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return counts that a random ranking reaches at any n asked for with probability alpha.
+    """Return counts that a random ranking reaches at some n with probability alpha at most.
 
     Parameters
     ----------
@@ -218,14 +216,14 @@ def random_envelope(
     alpha : float or list of float
         Levels, 0 < alpha < 1.
     n : int, sequence of int, range or None
-        The sizes of lists that are looked at; None is every n from 1 to the number of candidates.
+        Sizes of the lists. None is every n from 1 to the number of candidates.
     progress : bool, optional
-        Whether to count the levels that are tried; by default where the work takes more than two
+        Whether to show a progress bar of the levels tried. By default one appears after two
         seconds.
     pool : {"retrieved", "all"} or int, optional
-        What a random ranking is made of, see :func:`random_test`.
+        Candidates that a random ranking draws from, see :func:`random_test`.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
@@ -234,29 +232,27 @@ def random_envelope(
         pool is what each retrieved:
 
         * ``expected``: mean number of true positives, n N+ / N;
-        * ``envelope``: a random ranking has as many true positives at one n asked for or more with
-          a probability of at most alpha; min(n, N+) + 1 where no count is out of reach enough;
+        * ``envelope``: a random ranking has as many true positives at some requested n with a
+          probability of at most alpha; min(n, N+) + 1 if no count is rare enough;
         * ``local_level``: the largest P(X >= envelope) at a single n;
-        * ``attainable``: whether a list of n can have as many true positives at all.
+        * ``attainable``: whether a list of n can have that many true positives.
 
     Notes
     -----
-    The envelope has the same level t at every n: it is ``critical`` of :func:`random_bound` at
-    p = t, for the largest t that keeps the promise. The probability is exact, by the paper's
-    recursion with what reaches the envelope taken out. It depends on the n asked for: name those
-    that you look at, such as ``range(100, 2001)``. Where equal scores are to count as one block,
-    name the ends of blocks.
+    The envelope has the same level t at every n: it is ``critical`` of :func:`random_bound` at the
+    largest p = t that keeps the probability at alpha. The probability is exact, by Macskassy's
+    (2005) recursion with absorption. It depends on the requested n: pass the n that you inspect,
+    such as ``range(100, 2001)``. If equal scores count as one block, pass the ends of blocks.
 
-    Cost: ten boundaries or so, each of some ten microseconds for every count that it rises by: a
-    third of a second for every n of 5,102 candidates, one for every n of 100,000 with 10,000
-    positives, six for every n of a million with 50,000, one for some 3,000 of them.
-    Relative errors of the probability are about 1e-12.
+    Relative errors of the probability are about 1e-12. Cost: some ten boundaries, each of ten
+    microseconds for every count it rises by: a third of a second for every n of 5,102 candidates,
+    one second for every n of 100,000 with 10,000 positives, six for every n of a million with
+    50,000.
 
     References
     ----------
-    Macskassy (2005), Eqs 12 to 15, here with absorption; figure 7 joins bounds that hold for
-    one n each. S. Aldor-Noiman et al. (2013), The power to see, American Statistician 67: equal
-    local levels.
+    Macskassy (2005), Eqs 12 to 15; figure 7 joins bounds that hold for one n each. S. Aldor-Noiman
+    et al. (2013), The power to see, American Statistician 67 (equal local levels).
 
     Examples
     --------
@@ -297,7 +293,7 @@ def random_envelope(
 
 @lru_cache(maxsize=64)
 def _cached_envelope(alpha: float, n: bytes, model: Finite) -> Envelope:
-    """Return an envelope, shared by groups of one size in all chunks of a process."""
+    """Return an envelope, shared by groups of equal size in all chunks of a process."""
     return envelope(alpha, np.frombuffer(n), model)
 
 
@@ -316,7 +312,7 @@ def _envelope_columns(
     counts, exists = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)
     attainable = np.zeros(shape, dtype=bool)
     sizes = np.stack([total, positive], axis=-1).reshape(-1, 2)
-    for size in np.unique(sizes, axis=0):  # groups of one size share their envelope
+    for size in np.unique(sizes, axis=0):  # groups of equal size share their envelope
         same = (sizes == size).all(axis=-1).reshape(total.shape)
         fits = n <= size[0]
         model = Finite(*size.astype(float).tolist())

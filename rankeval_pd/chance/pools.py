@@ -1,4 +1,4 @@
-"""What a random list is drawn from: what was retrieved, all candidates, or a collection."""
+"""Pools of random lists: retrieved candidates, all candidates, or a collection."""
 
 from __future__ import annotations
 
@@ -20,57 +20,57 @@ Pool = Literal["retrieved", "all"] | int
 
 
 def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite") -> Pool:
-    """Return the pool that is meant: unless given, what was retrieved where lists end."""
+    """Return the pool; by default "retrieved" if lists end early."""
     ends = Roles.of(roles).ends
     if pool is None:
         return "retrieved" if ends and population == "finite" else "all"
     if isinstance(pool, str):
         if pool not in ("retrieved", "all"):
             raise ValueError(
-                f"pool={pool!r}: give 'retrieved', 'all', or the number of documents in the"
+                f"pool={pool!r}: pass 'retrieved', 'all', or the number of documents in the"
                 " collection."
             )
         if pool == "retrieved" and not ends:
             raise ValueError(
-                "pool='retrieved' needs missing='absent', which says that a missing score means"
-                " not retrieved."
+                "pool='retrieved' needs missing='absent', so that a missing score means not "
+                "retrieved."
             )
         return "retrieved" if pool == "retrieved" else "all"
     size = check_count("pool", pool)
     if size >= 2**53:
         raise ValueError(
-            f"pool={size}: give a number below 2**53, which float64 tells from its neighbors. A"
-            " collection this large is practically endless: population='infinite'."
+            f"pool={size}: pass a number below 2**53, the largest exact in float64. For a larger "
+            "collection use population='infinite'."
         )
     if population != "finite":
         raise ValueError(
-            f"pool={size} is the size of a finite collection, and cannot be used with"
-            f" population={population!r}. Leave one of them out."
+            f"pool={size} is the size of a finite collection and excludes "
+            f"population={population!r}. Leave one of them out."
         )
     return size
 
 
 def able_with(able: Capabilities, pool: Pool) -> Capabilities:
-    """Return what a question takes whose answer depends on who was retrieved."""
+    """Return the options of a question that depends on what was retrieved."""
     if pool != "retrieved":
         return able
     return replace(able, scores=True, ends=True, counts=False)
 
 
 def pool_columns(columns: tuple[str, ...], pool: Pool) -> tuple[str, ...]:
-    """Return the columns, the measure first where each has a pool of its own."""
+    """Return the columns, with the measure first if each has its own pool."""
     return ("measure", *columns) if pool == "retrieved" else columns
 
 
 def pool_of(ranking: Ranking, pool: Pool) -> Size:
-    """Return N and N+ of what a random list is drawn from: (..., measure)."""
+    """Return N and N+ of the pool: (..., measure)."""
     if pool == "retrieved":
         return ranking.retrieved
     return ranking.size if pool == "all" else in_collection(ranking.size, pool)
 
 
 def pool_size(inner: xr.Dataset, pool: Pool) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return N and N+ of what a random list is drawn from; of each measure if they differ."""
+    """Return N and N+ of the pool, for each measure if they differ."""
     if pool != "retrieved":
         total, positive = common_size(inner)
         if pool == "all":
@@ -98,14 +98,14 @@ def in_collection(size: Size, collection: int) -> Size:
     largest = int(size.total.max(initial=0))
     if largest > collection:
         raise ValueError(
-            f"pool={collection} is smaller than the number of candidates in the data, {largest}:"
-            " the data are a part of the collection. Give the size of the collection."
+            f"pool={collection} is smaller than the number of candidates in the data, {largest}, "
+            "which belong to the collection. Pass the size of the collection."
         )
     return size._replace(total=np.full_like(size.total, collection))
 
 
 def warn_of_whole_lists(retrieved: IntArray, n: IntArray) -> None:
-    """Warn where most lists of some n hold all that was retrieved, in whatever order.
+    """Warn if most lists of some n contain everything retrieved.
 
     ``retrieved``, the number of candidates that the measure retrieved, broadcasts with ``n``.
     """
@@ -113,8 +113,8 @@ def warn_of_whole_lists(retrieved: IntArray, n: IntArray) -> None:
     for size in np.unique(sizes):
         if (share := whole[sizes == size].mean()) >= 0.5:
             warn(
-                f"pool='retrieved': {share:.0%} of the lists of n = {int(size)} hold everything"
-                " that was retrieved, so their order does not matter and p is 1. Use smaller n, or"
-                " give pool= the number of documents in the collection."
+                f"pool='retrieved': {share:.0%} of the lists of n = {int(size)} contain everything "
+                "retrieved, so their order does not matter and p is 1. Use smaller n, or pass "
+                "pool= the number of documents in the collection."
             )
             return

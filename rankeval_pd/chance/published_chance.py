@@ -1,4 +1,4 @@
-"""The random model for published figures, and populations that random lists are drawn from."""
+"""The random model for published numbers, and populations of random lists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from rankeval_pd.errors import brief, check_choice, check_share, check_shares
+from rankeval_pd.errors import brief, check_choice, check_share, check_shares, checked_call
 from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n, check_not_above
 from rankeval_pd.forms.roles.declarations import check_memory
 from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, TailMethod
@@ -30,11 +30,12 @@ from rankeval_pd.stats.distributions.populations import (
 )
 from rankeval_pd.stats.random_model.random_counts import bounds, parametric_bound
 
-# ------------------------------------------------------------------------------- Published figures
+# ------------------------------------------------------------------------------- Published numbers
 
 TAIL_METHODS = ("discrete", "interpolated", "parametric")
 
 
+@checked_call
 def random_bound_for(
     p: float | Sequence[float],
     n: ListSizes = None,
@@ -44,21 +45,21 @@ def random_bound_for(
     population: PopulationKind = "finite",
     prior: float | None = None,
 ) -> pd.DataFrame:
-    """Return the bounds of :func:`random_bound` for published figures.
+    """Return the bounds of :func:`random_bound` for published numbers.
 
     Parameters
     ----------
     p : float or list of float
         Levels, 0 < p <= 1.
     n : int, sequence of int, range or None
-        Sizes of the lists; None is every n from 1 to ``n_candidates``.
+        Sizes of the lists. None is every n from 1 to ``n_candidates``.
     n_candidates, n_positive : int
         Number of candidates N and of true positives N+ among them.
     population : {"finite", "infinite"}
         See :func:`random_bound`.
     prior : float
-        The share of positives, in place of the two numbers; the population is then infinite, and
-        n must be given.
+        Share of positives, instead of the two numbers. The population is then infinite, and n is
+        required.
 
     Returns
     -------
@@ -68,7 +69,7 @@ def random_bound_for(
 
     Notes
     -----
-    N may be a thousand million for chosen n.
+    N may be a billion for chosen n.
 
     References
     ----------
@@ -87,7 +88,7 @@ def random_bound_for(
     levels, asked = check_shares("p", p, one=True), check_n(n)
     if not isinstance(asked, np.ndarray) and total is None:
         what = "last n" if asked is None else "share of the candidates"
-        raise ValueError(f"n={n!r}: an infinite population has no {what}. Give whole numbers.")
+        raise ValueError(f"n={n!r}: an infinite population has no {what}. Pass whole numbers.")
     sizes, shares = _sizes_of(asked, total or 0)
     if isinstance(model, Finite):
         check_not_above(sizes, int(model.total))
@@ -135,33 +136,32 @@ def _published_model(
     )
     if positive > total or total < 1:
         raise ValueError(
-            f"n_positive={positive} of n_candidates={total}: there is at least one candidate, and"
-            " no more positives than candidates. Is it n_candidates first?"
+            f"n_positive={positive} of n_candidates={total}: there must be a candidate, and no "
+            "more positives than candidates. Pass n_candidates first."
         )
     model, share = population_model(population, float(total), float(positive))
     return model, share, total
 
 
 def _check_population(n_candidates: Any, n_positive: Any, prior: Any) -> None:
-    """Raise a ValueError unless the two numbers are given, or else the share of positives."""
+    """Raise a ValueError unless the two numbers or the share of positives are given."""
     if prior is not None and (n_candidates is not None or n_positive is not None):
-        raise ValueError(
-            f"prior={prior!r} stands in the place of n_candidates and n_positive. Give either."
-        )
+        raise ValueError(f"prior={prior!r} replaces n_candidates and n_positive. Pass either.")
     if prior is None and (n_candidates is None or n_positive is None):
         raise ValueError(
-            f"n_candidates={n_candidates!r}, n_positive={n_positive!r}: give both numbers, or the"
-            " share of positives alone: prior=..."
+            f"n_candidates={n_candidates!r}, n_positive={n_positive!r}: pass both numbers, or only "
+            "the share of positives, prior=..."
         )
 
 
 def check_whole(argument: str, value: Any) -> int:
-    """Return a count, or say what it is."""
+    """Return a count, or raise an error."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 0:
-        raise ValueError(f"{argument}={value!r}: give a whole number of 0 or more.")
+        raise ValueError(f"{argument}={value!r}: pass a whole number of 0 or more.")
     return int(value)
 
 
+@checked_call
 def random_pvalue(
     tp: npt.ArrayLike,
     n: npt.ArrayLike,
@@ -174,29 +174,29 @@ def random_pvalue(
     prior: Any = None,
     log: bool = False,
 ) -> Any:
-    """Return the probability that a random list of n has as many true positives.
+    """Return the probability that a random list of n has at least as many true positives.
 
     Parameters
     ----------
     tp : float or array
-        True positives in the list, their number, not the precision; an average may be fractional.
-        A count that no list can have is reached with probability 0 or 1.
+        Number of true positives in the list, not the precision. An average may be fractional. An
+        impossible count has probability 0 or 1.
     n : int or array of int
         Size of the list.
     n_candidates, n_positive : int or array of int
         Number of candidates N and of true positives N+ among them.
     method : {"discrete", "interpolated", "parametric"}
-        The exact tail; the paper's interpolation of it between whole numbers; the binomial tail
-        made continuous, whatever the population.
+        The exact tail, its interpolation between whole numbers (Macskassy 2005), or the continuous
+        binomial tail for both populations.
     strict : bool
-        False: P(X >= tp), the standard p-value. True: P(X > floor(tp)), the paper's. For a
-        fractional tp the discrete two are equal. The interpolated and the parametric curve are
-        the paper's if strict, else the paper's at tp - 1.
+        False: P(X >= tp), the standard p-value. True: P(X > floor(tp)), as in Macskassy (2005). For
+        a fractional tp both discrete values are equal. The interpolated and parametric curves are
+        Macskassy's if strict, else Macskassy's at tp - 1.
     population : {"finite", "infinite"}
         See :func:`random_bound`.
     prior : float or array
-        The share of positives, in place of ``n_candidates`` and ``n_positive``; the population is
-        then infinite.
+        Share of positives, instead of ``n_candidates`` and ``n_positive``. The population is then
+        infinite.
     log : bool
         Whether to return log10 p, which does not underflow.
 
@@ -223,13 +223,13 @@ def random_pvalue(
     _check_population(n_candidates, n_positive, prior)
     for name, given in (("tp", tp), ("n", n), ("prior", 0 if prior is None else prior)):
         if np.asarray(given).dtype.kind not in "iuf":
-            raise TypeError(f"{name}={given!r}: give a number, or an array of numbers.")
+            raise TypeError(f"{name}={given!r}: pass a number, or an array of numbers.")
     if prior is not None:
         count, size, share = _broadcast(tp=tp, n=n, prior=prior)
         total = positive = np.zeros(count.shape)
         population = "infinite"
         if not ((share >= 0) & (share <= 1)).all():
-            raise ValueError(f"prior={prior!r}: a share of positives is a number from 0 to 1.")
+            raise ValueError(f"prior={prior!r}: pass the share of positives, a number from 0 to 1.")
     else:
         count, size, total, positive = _broadcast(
             tp=tp, n=n, n_candidates=n_candidates, n_positive=n_positive
@@ -241,7 +241,7 @@ def random_pvalue(
     )
     if not np.isfinite(count).all() or (size < 0).any() or (size != np.floor(size)).any():
         raise ValueError(
-            f"tp={tp!r}, n={n!r}: tp is a finite number, n a whole number of 0 or more."
+            f"tp={tp!r}, n={n!r}: pass a finite tp, and a whole number of 0 or more as n."
         )
     # all three methods are curves of P(X > at): P(X >= tp) is P(X > tp - 1)
     at = count if strict else count - 1.0
@@ -273,18 +273,19 @@ def random_pvalue(
 
 
 def _broadcast(**given: Any) -> tuple[AnyArray, ...]:
-    """Return the values broadcast to one shape, or refuse shapes that do not match."""
+    """Return the values broadcast to one shape; reject shapes that do not match."""
     shapes = {name: np.shape(values) for name, values in given.items()}
     try:
         np.broadcast_shapes(*shapes.values())
     except ValueError:
         shown = ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items() if shape)
         raise ValueError(
-            f"{shown}: these are not of the same lists. Give as many values of each, or one."
+            f"{shown}: the shapes do not match. Pass as many values of each, or one."
         ) from None
     return np.broadcast_arrays(*given.values())
 
 
+@checked_call
 def random_pvalue_mean(
     mean_tp: npt.ArrayLike,
     n: npt.ArrayLike,
@@ -294,45 +295,45 @@ def random_pvalue_mean(
     n_queries: int,
     decimals: int | None = None,
 ) -> Any:
-    """Return the probability that random rankings of several queries have such a mean.
+    """Return the probability that random rankings of several queries reach a mean.
 
     Parameters
     ----------
     mean_tp : float or array
         Mean number of true positives in the lists of all queries (or reviewers, or samples).
     n, n_candidates, n_positive : int or array of int
-        Size of the list, number of candidates and of true positives; where queries differ, one
-        value per query.
+        Size of the list, number of candidates and of true positives; one value per query if queries
+        differ.
     n_queries : int
         Number of queries.
     decimals : int, optional
-        The decimals that the mean was printed with. None: it is exact.
+        Decimals of the printed mean. None means it is exact.
 
     Returns
     -------
     float or array
         P(S >= s), S being the sum over the queries, each ranked at random and independently. s is
-        n_queries * mean_tp, the whole number that this equals to 1e-9, else the next above. With
-        ``decimals``, s is the smallest sum whose mean is printed so (half a unit may have been
-        rounded either way), which gives the largest of the p-values that the print allows.
+        n_queries * mean_tp if whole to 1e-9, else rounded up. With ``decimals``, s is the smallest
+        sum whose mean is printed so (rounding half a unit either way), which gives the largest
+        possible p-value.
 
     Raises
     ------
     ValueError
-        If no sum of that many queries has a mean that is printed so.
+        If no sum of that many queries has such a printed mean.
 
     Notes
     -----
-    The exact convolution of the queries' hypergeometric distributions; relative errors are about
-    1e-12.
+    The p-value is the exact convolution of the queries' hypergeometric distributions, with relative
+    errors of about 1e-12.
 
     References
     ----------
-    Macskassy (2005), Tables 3 and 4, where a mean is tested as if it were one list.
+    Macskassy (2005), Tables 3 and 4, which test a mean as if it were one list.
 
     Examples
     --------
-    5.7 of 10, the mean of 15 reviewers of 117 papers, 47 of them relevant (Table 3 has .079):
+    5.7 of 10, the mean of 15 reviewers of 117 papers, 47 of them relevant (Table 3 has 0.079):
 
     >>> import rankeval_pd
     >>> p = rankeval_pd.random_pvalue_mean(
@@ -343,20 +344,20 @@ def random_pvalue_mean(
     """
     queries = check_whole("n_queries", n_queries)
     if queries < 1:
-        raise ValueError(f"n_queries={n_queries!r}: a mean is one of 1 query or more.")
+        raise ValueError(f"n_queries={n_queries!r}: a mean needs 1 query or more.")
     given = {"n": n, "n_candidates": n_candidates, "n_positive": n_positive}
     for name, values in given.items():
         if np.shape(values) not in ((), (1,), (queries,)):
             raise ValueError(
-                f"{name} has {np.size(values)} values, and n_queries={queries}. Give one value, or"
-                " one per query."
+                f"{name} has {np.size(values)} values for n_queries={queries}. Pass one value, or "
+                "one per query."
             )
-    check_memory(3 * queries, f"n_queries={queries} queries", "Give fewer.")
+    check_memory(3 * queries, f"n_queries={queries} queries", "Pass fewer.")
     sizes, total, positive = (np.broadcast_to(np.asarray(x), (queries,)) for x in given.values())
     check_counts(sizes, total, positive, finite=True)
     means = np.asarray(mean_tp)
     if means.dtype.kind not in "iuf" or not np.isfinite(means).all():
-        raise TypeError(f"mean_tp={mean_tp!r}: give a number, or an array of numbers.")
+        raise TypeError(f"mean_tp={mean_tp!r}: pass a number, or an array of numbers.")
     result = np.empty(means.shape)
     for where in np.ndindex(means.shape):
         count = _smallest_sum(float(means[where]), queries, decimals)
@@ -365,26 +366,26 @@ def random_pvalue_mean(
 
 
 def _smallest_sum(mean: float, queries: int, decimals: int | None) -> float:
-    """Return the smallest sum whose mean is ``mean``, or is printed as it."""
+    """Return the smallest sum whose mean is, or is printed as, ``mean``."""
     if decimals is None:
         nearest = round(queries * mean)
         return float(
             nearest if abs(queries * mean - nearest) <= 1e-9 else math.ceil(queries * mean)
         )
-    # in fractions: rounding of floats must not decide which sums are printed so
+    # in fractions: rounding of floats must not decide
     unit = Fraction(1, 10 ** check_whole("decimals", decimals))
     printed = round(Fraction(mean) / unit) * unit
     if abs(float(printed) - mean) > 1e-9:
         raise ValueError(
-            f"mean_tp={mean!r} has more than decimals={decimals!r} decimals. Give as many as it was"
-            " printed with, or None where it is exact."
+            f"mean_tp={mean!r} has more than decimals={decimals!r} decimals. Pass the printed "
+            "decimals, or None if it is exact."
         )
     smallest = math.ceil((printed - unit / 2) * queries)
     if smallest > (printed + unit / 2) * queries:
         raise ValueError(
-            f"mean_tp={mean!r}: no sum of n_queries={queries} counts has a mean that is printed so"
-            f" with decimals={decimals!r}; the nearest are {(smallest - 1) / queries:.6g} and"
-            f" {smallest / queries:.6g}. Check the number of queries and the mean."
+            f"mean_tp={mean!r}: no sum of n_queries={queries} counts has this mean with "
+            f"decimals={decimals!r}; the nearest are {(smallest - 1) / queries:.6g} and "
+            f"{smallest / queries:.6g}. Check the number of queries and the mean."
         )
     return float(smallest)
 
@@ -397,12 +398,11 @@ def check_counts(n: AnyArray, total: AnyArray, positive: AnyArray, *, finite: bo
             or (values != np.floor(values)).any()
             or (values < 0).any()
         ):
-            raise ValueError(f"{name}={brief(values)}: give counts, whole numbers of 0 or more.")
+            raise ValueError(f"{name}={brief(values)}: pass counts, whole numbers of 0 or more.")
     if (positive > total).any() or (finite and (n > total).any()):
         raise ValueError(
-            f"n={brief(n)}, n_candidates={brief(total)}, n_positive={brief(positive)}:"
-            " neither n nor n_positive can be above n_candidates. population='infinite' allows"
-            " any n."
+            f"n={brief(n)}, n_candidates={brief(total)}, n_positive={brief(positive)}: n and "
+            "n_positive cannot be above n_candidates. For any n use population='infinite'."
         )
 
 
@@ -434,7 +434,7 @@ def population_model(population: str, total: float, positive: float) -> tuple[Po
 def sum_tails(
     count: float, n: FloatArray, total: AnyArray, positive: AnyArray, population: str
 ) -> Tails:
-    """Return the tails of the sum of independent counts in lists of n; equal lists share a law."""
+    """Return the tails of the sum of independent counts in lists of n."""
     lists, times = np.unique(np.stack([n, total, positive]), axis=1, return_counts=True)
     n, total, positive = lists.astype(float)
     if population == "infinite":

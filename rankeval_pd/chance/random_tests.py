@@ -1,9 +1,9 @@
-"""Is a measure better than a random ranking?"""
+"""Tests against random rankings."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any, Unpack
 
 import numpy as np
@@ -30,10 +30,11 @@ from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, RankingRoles, Roles
 from rankeval_pd.nbest.clustered_lists import of_rows, random_p
 from rankeval_pd.nbest.grouped_lists import ListMembers
+from rankeval_pd.progress import drawing_bar, nothing_moves
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.binomial import tails as binomial_tails
 from rankeval_pd.stats.distributions.hypergeometric import tails as hypergeometric_tails
-from rankeval_pd.stats.random_model.boundary import simultaneous_p_values
+from rankeval_pd.stats.random_model.boundary import EVERY, simultaneous_p_values
 from rankeval_pd.stats.random_model.random_counts import averaged_tails
 from rankeval_pd.stats.rankings.ranking import NBest, Ranking, Size, TieBlock
 
@@ -42,7 +43,7 @@ TEST_COLUMNS = (
     "p_adjusted", "n_pool",
 )  # fmt: skip
 _COMBINED = ("n_groups", "n_left_out")
-_SIZES = ("here", "found", "total", "positive")  # in the data, found, and of the pool
+_SIZES = ("here", "found", "total", "positive")  # in the data, retrieved, and in the pool
 ADJUSTMENTS = (None, "envelope")
 
 
@@ -60,32 +61,35 @@ def random_test(
     population: PopulationKind = "finite",
     pool: Pool | None = None,
     n_candidates: int | None = None,
+    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Test whether the n-best lists have more true positives than a random ranking's.
+    """Test whether n-best lists have more true positives than random lists.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     n : int, sequence of int, range or None
-        Sizes of the lists; None is every n from 1 to the number of candidates.
+        Sizes of the lists. None is every n from 1 to the number of candidates.
     adjust : {None, "envelope"}
-        Whether to give ``p_adjusted``, for having looked at all the n asked for.
+        Whether to add ``p_adjusted``, adjusted for all requested n.
     combine : bool
-        Whether to combine the groups of ``by`` (of a Dataset, all batch dimensions) into one test
-        for each n: true positives are added up over the groups that have n candidates.
+        Whether to combine the groups of ``by`` (Dataset: all batch dimensions) into one test for
+        each n, on the sum of true positives over groups with n candidates.
     population : {"finite", "infinite"}
         See :func:`random_bound`.
     pool : {"retrieved", "all"} or int, optional
-        What a random list is drawn from: what the measure "retrieved" in each group (does its order
-        help?), the default with ``missing="absent"``; "all" candidates in the data, the default
-        otherwise; or a collection of so many candidates (is it better than drawing at random?),
-        where those beyond the data are no true positives.
+        Candidates that a random list is drawn from: those "retrieved" by the measure in each group
+        (does its order help?), the default with ``missing="absent"``; "all" in the data, the
+        default otherwise; or the size of a collection (is it better than drawing at random?)
+        without further true positives.
     n_candidates : int, optional
         The earlier name of a number in ``pool``.
+    progress : bool, optional
+        Whether to show a progress bar of ``adjust``. By default one appears after two seconds.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
@@ -96,47 +100,46 @@ def random_test(
         * ``tp``, ``expected``, ``lift``: true positives, their mean in a random list, the ratio;
         * ``p_value``: P(X >= tp), the standard one-sided p-value;
         * ``p_mid``: P(X > tp) + P(X = tp)/2;
-        * ``p_strict``: P(X > tp), the paper's. It leaves out what was observed and is too small
-          for a test: "p_strict < p" is a test of a size above p;
+        * ``p_strict``: P(X > tp), as in Macskassy (2005). It excludes the observed count and is too
+          small: "p_strict < p" is a test with a size above p;
         * ``log10_p``: log10 of p_value, finite where p_value underflows;
-        * ``p_adjusted``: with ``adjust="envelope"``, the probability that the smallest p-value of
-          a random ranking, over the n asked for, is as small as this; else there is none;
-        * ``n_pool``: the number of candidates that the random list is drawn from;
+        * ``p_adjusted``: with ``adjust="envelope"`` only, the probability that the smallest p-value
+          of a random ranking over the requested n is at most this one;
+        * ``n_pool``: the number of candidates in the pool;
         * ``n_groups``, with ``groups`` only: the groups in the list. The three p-values are then
-          one, of Student's t: the share of true positives in the list less that in all, by its
-          variance between groups;
-        * ``n_groups``, ``n_left_out``, with ``combine`` only: the groups that have a list of n and
-          are in this row, and those that are too small for it. Rows of different ``n_groups`` are
-          about different groups: ``tp`` can fall from one n to the next.
+          equal, from Student's t of the share of true positives in the list minus the overall
+          share, with its variance between groups;
+        * ``n_groups``, ``n_left_out``, with ``combine`` only: the groups with and without a list of
+          n. ``tp`` can fall from one n to the next if ``n_groups`` changes.
 
-        Under ``ties="expected"`` ``tp`` is the mean over the orders of equal scores, and the
-        p-values are those of this mean if the labels are in random order, exactly; under "best"
-        and "worst" they are those of an ordinary list with the count that the best or worst order
-        has: bounds to look at, not tests, because these orders were chosen by the labels.
+        With ``ties="expected"``, ``tp`` is the mean over the orders of equal scores, and the
+        p-values are exact for this mean under random labels. With "best" and "worst" they treat the
+        count of the best or worst order as an ordinary list: bounds, not tests, because the labels
+        chose these orders.
 
     Notes
     -----
     Each ``p_value`` is for one n. The test is exact if every order of the candidates is equally
-    likely under the null hypothesis. Errors are below 1e-11 relative. Cost: sorting, and for each
-    n a series of some eight standard deviations of X, fewer in the tail.
+    likely under the null hypothesis. Relative errors are below 1e-11. Cost: sorting, and for each n
+    a series over some eight standard deviations of X.
 
-    The smallest ``p_adjusted`` of a measure is its global p-value: of the hypothesis that the
-    whole ranking, as far as it was looked at, is random. It is that hypothesis that is rejected
-    with an error of at most alpha, and not one n or another. ``p_adjusted`` at most alpha and tp
-    at or above :func:`random_envelope` say the same. Each n takes one recursion over all n asked
-    for: eight seconds for a measure at every n of 5,102 candidates, and a tenth of a second for
-    each n where the largest is 100,000.
+    The smallest ``p_adjusted`` of a measure is its global p-value for the hypothesis that the whole
+    ranking, over the requested n, is random. The error alpha applies to this hypothesis, not to
+    single n. ``p_adjusted`` ≤ alpha is equivalent to tp at or above :func:`random_envelope`. Each n
+    takes one recursion over all requested n. Above 3,000 n, some 500 are computed (above 20,000,
+    some 60) and the others rounded up to the next of them (``attrs["p_adjusted"]``), never across
+    0.1, 0.05, 0.01 or 0.001, and below 1e-6 to the number of n times p.
 
-    With ``combine``, tp is the sum of independent counts, each of its group's own distribution, and
-    the p-values are the exact tails of their sum. To test the average as if it were one list, as
-    the paper's Tables 3 and 4 do, is wrong by orders of magnitude. The counts of groups that share
-    candidates, as the queries of one collection do, are not independent where the same candidates
-    rank high in all of them: the combined p-value is then too small.
+    With ``combine``, the p-values are the exact tails of a sum of independent counts, each with its
+    group's own distribution. Testing the average as if it were one list, as in Macskassy's (2005)
+    Tables 3 and 4, is wrong by orders of magnitude. If groups share candidates that rank high
+    everywhere, as may queries of one collection, counts are dependent and the combined p-value is
+    too small.
 
     References
     ----------
-    Macskassy (2005), Eqs 5, 6, and 12 to 15, section 3.2. Smallest p-values: P. H. Westfall
-    and S. S. Young (1993), Resampling-based multiple testing; here the distribution is exact.
+    Macskassy (2005), Eqs 5, 6, and 12 to 15, section 3.2. P. H. Westfall and S. S. Young (1993),
+    Resampling-based multiple testing.
 
     Examples
     --------
@@ -153,19 +156,19 @@ def random_test(
     check_flag("combine", combine)
     if combine and adjust is not None:
         raise ValueError(
-            f"combine=True with adjust={adjust!r}: the sum over groups has no envelope. Adjust the"
-            " p-values of the groups, or combine them at an n that was chosen before."
+            f"combine=True with adjust={adjust!r}: the sum over groups has no envelope. Adjust the "
+            "p-values of the groups, or combine them at an n chosen beforehand."
         )
     if combine and isinstance(asked, Shares):
         raise ValueError(
-            f"combine=True with n={n!r}: shares are lists of different sizes where groups differ in"
-            " size. Give whole numbers."
+            f"combine=True with n={n!r}: shares mean different n in groups of different size. Pass "
+            "whole numbers."
         )
     if ties == "expected" and (combine or adjust is not None):
         raise ValueError(
-            f"ties='expected' with combine={combine!r}, adjust={adjust!r}: a mean over orders of"
-            " equal scores is no count of a random ranking, whose law these need. Give"
-            " ties='blocks', or 'shared'."
+            f"ties='expected' with combine={combine!r}, adjust={adjust!r}: these need the law of a "
+            "count, and a mean over orders of equal scores is not a count. Pass ties='blocks', or "
+            "'shared'."
         )
 
     clustered: bool = Roles.of(roles).groups is not None
@@ -176,8 +179,8 @@ def random_test(
         for name, value in given.items():
             if value is not None:
                 raise ValueError(
-                    f"groups with {name}={value!r}: that needs the law of a random order of single"
-                    " candidates, and whole groups have none. Leave one of the two out."
+                    f"groups with {name}={value!r}: this needs a random order of single "
+                    "candidates, not of whole groups. Leave one of the two out."
                 )
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
@@ -187,14 +190,23 @@ def random_test(
         types["n_pool"] = np.int64
         types["tp"] = float if ties == "expected" else np.int64
         types |= {"n_groups": np.int64} if clustered else {}
-        return ask_measures(
-            inner, _test_columns, {**types, "exists": bool}, along={"n": sizes},
-            beside=[inner["cluster"]] if clustered else [],
-            options={
-                "n": those(asked, sizes), "population": population, "adjust": adjust,
-                "ties": ties, "pool": pool,
-            },
-        )  # fmt: skip
+        if adjust is not None and sizes.size > EVERY:
+            attrs["p_adjusted"] = "rounded up"
+        with drawing_bar(
+            inner, progress, draws=None if adjust else 0, what="envelopes", unit="levels"
+        ) as advance:
+            return ask_measures(
+                inner, _test_columns, {**types, "exists": bool}, along={"n": sizes},
+                beside=[inner["cluster"]] if clustered else [],
+                options={
+                    "n": those(asked, sizes), "population": population, "adjust": adjust,
+                    "ties": ties, "pool": pool, "advance": advance,
+                },
+            )  # fmt: skip
+
+    attrs: dict[str, Any] = {
+        "population": population, "ties": ties, "adjust": adjust, "combine": combine, "pool": pool
+    }  # fmt: skip
 
     def together(counted: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
         ending = pool != "all" and Roles.of(roles).ends
@@ -206,10 +218,7 @@ def random_test(
         data, roles, question, (*_columns_of(adjust), *counted),
         able_with(can(random_test, heads=not (combine or clustered)), pool), n=asked,
         combine=together if combine else None,
-        attrs={
-            "population": population, "ties": ties, "adjust": adjust, "combine": combine,
-            "pool": pool,
-        },
+        attrs=attrs,
     )  # fmt: skip
     if pool == "retrieved" and not (combine or asked is None) and isinstance(result, pd.DataFrame):
         warn_of_whole_lists(result["n_pool"].to_numpy(), result["n"].to_numpy())
@@ -217,7 +226,7 @@ def random_test(
 
 
 def _columns_of(adjust: str | None) -> tuple[str, ...]:
-    """Return the columns of a test; an adjusted p-value is there where one was asked for."""
+    """Return the columns of a test, with an adjusted p-value if requested."""
     return TEST_COLUMNS if adjust else tuple(x for x in TEST_COLUMNS if x != "p_adjusted")
 
 
@@ -230,11 +239,12 @@ def _test_columns(
     adjust: str | None,
     ties: str,
     pool: Pool,
+    advance: Callable[[int], object],
 ) -> tuple[AnyArray, ...]:
     lists = ranking.nbest(n, ties)
     size = pool_of(ranking, pool)
     n = ranking.every if n is None else n
-    found = _tested(lists, n, size, population=population, adjust=adjust, ties=ties)
+    found = _tested(lists, n, size, population, ties, adjust, advance)
     if cluster is None:
         return found
 
@@ -250,13 +260,13 @@ def _tested(
     lists: NBest,
     n: IntArray,
     size: Size,
-    *,
     population: str,
-    adjust: str | None,
     ties: str,
+    adjust: str | None = None,
+    advance: Callable[[int], object] = nothing_moves,
 ) -> tuple[AnyArray, ...]:
     total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
-    inside = np.minimum(n, np.maximum(total, 1))  # lists that do not exist are cut out later
+    inside = np.minimum(n, np.maximum(total, 1))  # lists that do not exist are removed later
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = inside * np.true_divide(positive, total)
         lift = lists.tp / expected
@@ -271,13 +281,14 @@ def _tested(
     p_adjusted = np.full_like(p_value, np.nan)
     for row in np.ndindex(p_value.shape[:-1]) if adjust else ():
         here = lists.exists[row] & (n <= size.total[row])
-        p_adjusted[row] = np.where(lists.exists[row], 1.0, np.nan)  # all that there is: no chance
+        p_adjusted[row] = np.where(lists.exists[row], 1.0, np.nan)  # the whole pool: no chance
         model, _ = population_model(population, float(size.total[row]), float(size.positive[row]))
         p_adjusted[(*row, here)] = simultaneous_p_values(
             log_ge[(*row, here)],
             lists.tp[(*row, here)].astype(float),
             n[here].astype(float),
             model,
+            advance,
         )
     log10_p = log_ge / LOG_10
     n_pool = np.broadcast_to(total, p_value.shape)
@@ -295,13 +306,13 @@ def random_test_of_turns(
     n_candidates: int | None = None,
     ties: str = "shared",
 ) -> pd.DataFrame:
-    """Return :func:`random_test` of rankings that no machine holds: where tp changes."""
+    """Return :func:`random_test` of rankings beyond memory, where tp changes."""
     check_choice("population", population, POPULATIONS)
     check_choice("adjust", adjust, ADJUSTMENTS)
     if adjust is not None or combine:
         raise ValueError(
-            f"adjust={adjust!r}, combine={combine!r}: with all n of a whole Dask DataFrame, tests"
-            " are for one n each. Say which n were looked at, n=..., or ask groups, by=..."
+            f"adjust={adjust!r}, combine={combine!r}: with all n of a whole Dask DataFrame, each "
+            "test is for one n. Pass the relevant n=..., or use groups with by=..."
         )
     ended = any(lists.n.max(initial=0) < found.total for lists in found.turns)
     pool = n_candidates if pool is None else pool
@@ -312,7 +323,7 @@ def random_test_of_turns(
     for measure, lists in zip(found.measures, found.turns, strict=True):
         n = np.union1d(lists.n[lists.n > 0], [found.total] if found.total else [])
         n = n.astype(np.int64)
-        tp = lists.tp[np.searchsorted(lists.n, n, side="right") - 1]  # what ends gains no more
+        tp = lists.tp[np.searchsorted(lists.n, n, side="right") - 1]  # an ended list gains no more
         nobody = np.zeros_like(n)
         nbest = NBest(
             tp.astype(float) if ties == "expected" else tp,
@@ -323,7 +334,7 @@ def random_test_of_turns(
         )
         last = Size(np.array(np.max(lists.n, initial=0)), np.array(np.max(lists.tp, initial=0)))
         size = last if pool == "retrieved" else whole
-        values = _tested(nbest, n, size, population=population, adjust=None, ties=ties)
+        values = _tested(nbest, n, size, population, ties)
         rows = (tables.labels([measure] * n.size), n, *values[:-1])
         for name, part in zip(TEST_COLUMNS, rows, strict=True):
             columns.setdefault(name, []).append(part)
@@ -352,7 +363,7 @@ def _counts(ranking: Ranking, *, n: IntArray | None, ties: str, pool: Pool) -> t
 def _combined(
     counted: xr.Dataset, batch: list[Hashable], population: str, *, ending: bool, warned: bool
 ) -> xr.Dataset:
-    """Return the test of the sum over the groups that have a list of n."""
+    """Return the test of the sum over the groups with a list of n."""
     names = (*TEST_COLUMNS[2:], *_COMBINED, "exists")
     columns = xr.apply_ufunc(
         _combined_columns,
@@ -385,9 +396,9 @@ def _combined_columns(
     outer, inner = tp.shape[: -groups - 1], math.prod(tp.shape[-groups - 1 : -1])
     tp, exists = tp.reshape(*outer, inner, n.size), exists.reshape(*outer, inner, n.size)
     here, found, total, positive = (x.reshape(*outer, inner, 1) for x in sizes)
-    # no sum of the groups whose blocks happen to end here: all that have n candidates, or none
+    # sum over all groups with n candidates, not only those whose blocks end here
     exists = exists & (exists == (n <= here)).all(axis=-2, keepdims=True)
-    if ending:  # what else the frame holds does not matter: a longer list has all that was found
+    if ending:  # other candidates do not matter: a longer list has everything retrieved
         tp, exists = np.where(exists | (n <= here), tp, found), exists | (n > here) & (here > 0)
     tp = np.where(exists, tp, 0).sum(axis=-2)
     if warned:
@@ -421,7 +432,7 @@ def _average_ties(
     population: str,
     *logs: FloatArray,
 ) -> None:
-    """Put in the exact tails of the averaged count where a list cuts a block of equal scores."""
+    """Enter exact tails of the averaged count for lists that cut a block of equal scores."""
     log_ge, log_gt, log_mid = logs
     for row in np.ndindex(lists.tp.shape[:-1]):
         model, _ = population_model(population, float(size.total[row]), float(size.positive[row]))

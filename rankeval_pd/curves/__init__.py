@@ -1,1 +1,1 @@
-"""How does it look over all cut-offs, and how good is it as a whole?"""
+"""Curves over all cutoffs, and the quality of whole rankings."""

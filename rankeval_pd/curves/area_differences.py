@@ -1,4 +1,4 @@
-"""Is one ranking better as a whole than another? Differences of areas, on the same candidates."""
+"""Differences of areas between rankings of the same candidates."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ _PARTS = (
     "positive", "negative", "alike",
 )  # fmt: skip
 TESTS = ("t", "delong")
-_TOGETHER = 1_000_000  # placements that are in memory together, some twenty times
+_TOGETHER = 1_000_000  # placements held in memory together, some twenty times
 
 
 @Capabilities(
-    rankings="How good is it as a whole?", any_ties=True, ends=True, clusters=True, by_groups=True,
+    rankings="How good is it overall?", any_ties=True, ends=True, clusters=True, by_groups=True,
     short="measure_a measure_b difference ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior better",
 )  # fmt: skip
@@ -98,62 +98,58 @@ def compare_area(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Compare the areas under the ROC curves, or average precision, of two measures or all pairs.
+    """Compare ROC areas, average precision or early retrieval of two measures or all pairs.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     a, b : names of measures, optional
-        Both: this pair. ``a`` alone: a against each other measure. Neither: all pairs.
+        Both: this pair. Only ``a``: a against each other measure. Neither: all pairs.
     kind : {"roc", "ap", "partial", "bedroc", "enrichment"}
-        The area under the ROC curve, or average precision, see :func:`area`; the values of
-        :func:`partial_area`, :func:`bedroc` and :func:`enrichment`. Equal scores at the end of the
-        list of an enrichment factor count in part.
+        The area under the ROC curve or average precision, see :func:`area`; or the value of
+        :func:`partial_area`, :func:`bedroc` or :func:`enrichment`. Equal scores at the end of an
+        enrichment factor's list count in part.
     fpr, tpr : float or pair of floats, optional
-        The range of kind="partial", see :func:`partial_area`.
+        Range of kind="partial", see :func:`partial_area`.
     share : float, optional
-        The share of the candidates of kind="enrichment".
+        Share of the candidates for kind="enrichment".
     bedroc_alpha : float
         The ``alpha`` of :func:`bedroc`.
     test : {"t", "delong"}
-        "t": DeLong's standard error, with Student's distribution, whose degrees of freedom are
-        those of the two classes' parts of it (Welch), or one less than the smaller class has if it
-        has fewer than 5; and an interval that agrees with the test and holds its level near 1.
-        "delong": the normal distribution for both, pROC's; too liberal where a class is small, its
-        interval too short. For average precision there is "t" alone: the standard error of the
-        influences, with one degree of freedom less than the smaller class has candidates.
+        "t": DeLong's standard error with Student's distribution and Welch's degrees of freedom for
+        the two classes (below 5 candidates: the smaller class minus one); the interval agrees with
+        the test and holds its level near 1. "delong": the normal distribution, as in pROC; too
+        liberal if a class is small. Average precision has only "t", with the standard error of the
+        influences and the smaller class minus one degrees of freedom.
     equal : {"block", "mean"}
-        Of average precision: what equal scores are, see :func:`area`.
+        For average precision: treatment of equal scores, see :func:`area`.
     alternative : {"two-sided", "greater", "less"}
-        "greater": the area of a is the larger one.
+        "greater": a has the larger area.
     margin : float, optional
-        Largest difference that does not matter; it adds ``p_equivalence`` or ``p_noninferior``, as
-        in :func:`compare`. The p-value is the level at which the one-sided limits of the interval
-        reach the margin.
+        Largest difference that does not matter, as in :func:`compare`: ``p_equivalence`` or
+        ``p_noninferior`` is the level at which a one-sided limit of the interval reaches it.
     adjust : {None, "holm", "bonferroni", "bh", "by"}
-        Adjustment for the number of tests, all pairs in all groups; the intervals are adjusted
-        too, as in :func:`compare`.
+        Adjustment of p-values and intervals for all pairs in all groups, as in :func:`compare`.
     adjust_over : {"all", "group"}
-        Whether the pairs of all groups of ``by`` are one family, or those of each group.
+        Whether the pairs of all groups of ``by`` are one family, or each group is one.
     level : float
         Confidence level of the interval of the difference.
     progress : bool, optional
-        Whether to show a progress bar; by default where the work takes more than two seconds.
+        Whether to show a progress bar. By default one appears after two seconds.
     **roles
-        Which column is what, see :func:`nbest_precision`. ``ties`` changes nothing: equal scores
-        count one half.
+        Column roles, see :func:`nbest_precision`. Equal scores always count one half.
 
     Returns
     -------
     DataFrame or Dataset
         One row per pair (Dataset: dimension pair): ``measure_a``, ``measure_b``, ``area_a``,
-        ``area_b``, ``difference`` = area_a - area_b with its limits ``ci_low``, ``ci_high`` (with
-        "greater" or "less" one-sided: the other is the end of the range), ``z``, ``p_value``, with
-        ``adjust`` also ``p_adjusted``, ``se``: z is the difference by its standard error se,
-        whichever the test; ``better``: the measure with the larger area, only where the p-value
-        that decides is at most 1 - ``level``, else NaN; ``leaning``: the same, significant or not;
-        with ``adjust`` also ``ci_low_alone``, ``ci_high_alone``, the interval of this pair alone.
+        ``area_b``, ``difference`` = area_a - area_b with its limits ``ci_low``, ``ci_high``
+        (one-sided with "greater" or "less": the other limit ends the range), ``z`` = difference /
+        ``se``, ``p_value``, with ``adjust`` also ``p_adjusted``, and the standard error ``se``;
+        ``better``: the measure with the larger area if the deciding p-value is at most 1 -
+        ``level``, else NaN; ``leaning``: the same, significant or not; with ``adjust`` also
+        ``ci_low_alone``, ``ci_high_alone``, the unadjusted interval.
 
     Warns
     -----
@@ -162,20 +158,16 @@ def compare_area(
 
     Notes
     -----
-    Both measures score the same candidates, and the variance is that of paired areas. Where the
-    two rankings agree in every pair of a true positive and another candidate, difference and z are
-    0 and p is 1. Where the variance is 0 and the difference is not, as between a perfect ranking
-    and its reverse, z and p are NaN: the sample says nothing of how the areas vary. In simulations
-    with normal scores the test at 5% rejected at most 0.057 of true hypotheses, DeLong's up to
-    0.20. The interval covered 0.93 or more from 10 true positives on, DeLong's 0.77 or more
-    (``tests/reference/areas.csv``). For areas up to 0.9 it was at most 1.7 times as wide as
-    DeLong's. Near 1 it was up to 4 times as wide with 10 true positives, 1.5 times with 100.
-    DeLong's covers there if the areas are equal, and 0.80 to 0.90 of differences of 0.01 to 0.08
-    with 10 or 20 (``area_laws.csv``). For the other kinds the test rejected at most 0.065 (there
-    too). For average
-    precision the test rejected at most 0.057, and the interval covered 0.94 or more from 3 true
-    positives on (0.70 with 2) (``tests/reference/average_precision.csv``). O(N log N) for each
-    measure, O(N) for each pair.
+    The variance accounts for pairing. If the two rankings agree in every pair of a positive and a
+    negative, difference and z are 0 and p is 1. If only the variance is 0, as between a perfect
+    ranking and its reverse, z and p are NaN. In simulations with normal scores the test at 5%
+    rejected at most 0.057 of true hypotheses, DeLong's up to 0.20. The interval covered 0.93 or
+    more from 10 true positives on, DeLong's 0.77 or more (``tests/reference/areas.csv``). For areas
+    up to 0.9 it was at most 1.7 times as wide as DeLong's, near 1 up to 4 times with 10 true
+    positives and 1.4 times with 100 (``least`` in ``area_laws.csv``). For the other kinds the test
+    rejected at most 0.065. For average precision the test rejected at most 0.057, and the interval
+    covered 0.93 or more from 3 true positives on (0.70 with 2)
+    (``tests/reference/average_precision.csv``). Cost: O(N log N) per measure, O(N) per pair.
 
     References
     ----------
@@ -188,16 +180,13 @@ def compare_area(
     >>> df = rankeval_pd.datasets.simulate_candidates(300)
     >>> df.rankeval.compare_area("good", "fair")
       measure_a measure_b  difference    ci_low   ci_high   p_value better
-    0      good      fair    0.112407  0.030916  0.204651  0.008071   good
+    0      good      fair    0.112407  0.030916  0.203691  0.008071   good
     """
     check_choice("kind", kind, (*KINDS, *EARLY_KINDS))
     check_choice("equal", equal, EQUAL)
     check_choice("test", test, TESTS)
     if kind != "roc" and test == "delong":
-        raise ValueError(
-            f"test='delong' is a test of ROC areas, and kind={kind!r} asks for something else:"
-            " leave test out."
-        )
+        raise ValueError(f"test='delong' needs kind='roc', not kind={kind!r}. Leave test out.")
     asked: dict[str, Any] = {}
     if kind in EARLY_KINDS or (fpr, tpr, share) != (None, None, None):
         asked = early_options(kind, fpr, tpr, share, bedroc_alpha)
@@ -208,8 +197,8 @@ def compare_area(
     clustered: bool = Roles.of(roles).groups is not None
     if clustered and test == "delong":
         raise ValueError(
-            "test='delong' with groups: DeLong's test takes the candidates for independent. Leave"
-            " test out: the variance is that between whole groups then, with Student's t."
+            "test='delong' with groups: DeLong's test assumes independent candidates. Leave test "
+            "out for Student's t with the variance between groups."
         )
 
     parts: tuple[str, ...] = {"ap": PARTS_OF_TWO, "roc": _PARTS}.get(kind, EARLY_PARTS)
@@ -285,7 +274,7 @@ def compare_area(
 
 
 def _with_ends(result: xr.Dataset) -> xr.Dataset:
-    """Return one-sided intervals of lifts, which end where lifts do, not at 1."""
+    """Return one-sided intervals of lifts, which end at the largest lift, not at 1."""
     names = [name for name in result if str(name).startswith(("ci_low", "ci_high"))]
     return result.assign(
         {x: xr.where(abs(result[x]) == 1.0, result[x] * result["factor"], result[x]) for x in names}
@@ -310,7 +299,7 @@ class _Options(NamedTuple):
 
 
 def _placements(inner: xr.Dataset) -> xr.DataArray:
-    """Return the placements of the candidates by every measure, so many at a time as fit."""
+    """Return the placements of the candidates by every measure, in parts that fit in memory."""
     blocks = []
     for block in in_blocks(range(inner.sizes["measure"]), inner, _TOGETHER):
         part = inner.isel(measure=list(block))
@@ -339,7 +328,7 @@ def _pair_columns(
 ) -> tuple[AnyArray, ...]:  # fmt: skip
     both = present_a & present_b
     placed = [
-        # among all that a measure scores, unless the other lacks some of them
+        # among all candidates with a score, unless the other measure lacks some
         placed if (both == present).all() else _placed(score, gold, both)
         for score, present, placed in (
             (score_a, present_a, placed_a),
@@ -356,7 +345,7 @@ def _pair_columns(
     z = np.where(np.isinf(z), np.nan, z)
     first, second = (spread_of(x, gold, both, cluster, warns=False).spread for x in placed)
     alike = np.asarray((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
-    if alike.any():  # else the orders differ, and need not be sorted again to see it
+    if alike.any():  # else the orders differ, which needs no further sorting
         orders = (Ranking.of(score, gold, both) for score in (score_a, score_b))
         alike = alike & roc_areas.same_order(*orders)
     p_value = p_of_t(z, found.spread.freedom if test == "t" else np.inf, alternative)
@@ -372,7 +361,7 @@ def _limits(
     area_a: FloatArray, area_b: FloatArray, sd: FloatArray, *parts: FloatArray, level: float,
     clustered: bool,
 ) -> Limits:  # fmt: skip
-    """Return the limits of the difference of two areas, from what both vary by."""
+    """Return the limits of the difference of two areas, from the spread of both."""
     *of_both, freedom, positive, negative, alike = parts
     first, second = (
         roc_areas.AreaSpread(variance, free, clustered)
@@ -389,14 +378,14 @@ def _limits(
 def _delong_limits(
     difference: FloatArray, sd: FloatArray, alike: FloatArray, level: float
 ) -> Limits:
-    # rankings that differ although nothing varies leave every difference open
+    # rankings that differ without any variance leave every difference open
     half = z_of(level) * np.where((sd == 0.0) & (alike == 0.0), np.inf, sd)
     low, high = np.clip((difference - half, difference + half), -1.0, 1.0)
     return low, high
 
 
 def _mean_placement(placement: FloatArray, positive: BoolArray) -> FloatArray:
-    """Return the mean over the positives: of placements, the area."""
+    """Return the mean over the positives; for placements this is the area."""
     with np.errstate(divide="ignore", invalid="ignore"):
         mean: FloatArray = np.where(positive, placement, 0.0).sum(axis=-1) / positive.sum(axis=-1)
     return mean

@@ -1,4 +1,4 @@
-"""Curves with confidence: the interval of each point, and bands that hold for the whole curve."""
+"""Pointwise intervals and simultaneous bands of curves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RANGE = f"lists with {curve_bands.ENDS} candidates of a class inside and {curve_
 
 
 def sizes_of(n: Any) -> Sizes:
-    """Return the sizes of lists asked for; "deciles" are ten shares, and 1 among shares is all."""
+    """Return the requested list sizes; "deciles" are ten shares, and the share 1 is all."""
     if isinstance(n, str) and n == "deciles":
         return Shares(np.arange(1, 11) / 10.0)
     values = list(n) if np.iterable(n) and not isinstance(n, str) else [n]
@@ -33,24 +33,24 @@ def sizes_of(n: Any) -> Sizes:
 
 
 def check_interval(interval: str | None, average: str | None, roles: Roles) -> None:
-    """Raise a ValueError where the intervals of single rankings have no place."""
+    """Raise a ValueError if intervals of single rankings are not available."""
     check_choice("interval", interval, INTERVALS)
     if interval is None:
         return
     if average is not None:
         raise ValueError(
-            f"interval={interval!r} with average={average!r}: an average has the interval over the"
-            " groups, ci_low and ci_high, without being asked. Leave interval out."
+            f"interval={interval!r} with average={average!r}: an average always has the interval "
+            "over the groups, ci_low and ci_high. Leave interval out."
         )
     if roles.ends:
         raise ValueError(
-            f"interval={interval!r} with missing='absent': a list that ends early has no threshold"
-            " behind its end. Give missing='last'."
+            f"interval={interval!r} with missing='absent': a list that ends early has no threshold "
+            "after its end. Pass missing='last'."
         )
 
 
 def lists_of(ranking: Ranking, n: IntArray, ties: str) -> CurveLists:
-    """Return what the intervals of a curve are made of, of one ranking; ``n`` rises, from 1."""
+    """Return the data for the intervals of a curve of one ranking; ``n`` rises from 1."""
     found, here = ranking.nbest(n, ties), int(ranking.here)
     edge = edge_precision(ranking.cumulated(ties), n, np.array(here))
     inside = n - found.block.above
@@ -75,7 +75,7 @@ def limits(
 ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
     """Return the limits of the height of a curve (..., n), NaN where there are none.
 
-    ``alone`` says that there is one group, whose classes may not be too small for a band.
+    ``alone``: there is one group, and classes too small for a band raise an error.
     """
     shape = exists.shape
     low, high = np.full(shape, np.nan), np.full(shape, np.nan)
@@ -103,7 +103,7 @@ def limits(
         found = np.full((2, rising.size), np.nan)
         found[:, at] = curve_bands.curve_limits(space, lists, each)
         if space != "precision_recall" and interval == "pointwise":
-            found[:, rising == total] = 1.0  # the list of all candidates finds all
+            found[:, rising == total] = 1.0  # the list of all candidates finds all positives
         if space == "det":
             found = 1.0 - found[::-1]
         if space == "lift":
@@ -123,5 +123,5 @@ def _too_few(few: list[tuple[int, int]], alone: bool) -> None:
         f" others, and there are {positive:,} and {others:,}"
     )
     if alone:
-        raise ValueError(f"{text}. Give interval='pointwise', and read the area with its interval.")
-    warn(f"{text} in one of the groups, which has no band. Give interval='pointwise' there.")
+        raise ValueError(f"{text}. Pass interval='pointwise', or report the area.")
+    warn(f"{text} in one of the groups, which has no band. Pass interval='pointwise' there.")

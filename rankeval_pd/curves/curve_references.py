@@ -1,4 +1,4 @@
-"""References beside a curve: bands of chance, and lines of lists of the same n."""
+"""References for curves: bands of random rankings, and lines of equal n."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ from rankeval_pd.stats.random_model.envelope import envelope
 
 
 @Capabilities(
-    rankings="How does it look?", scores=False, any_ties=True, ends=True, heads=True, counts=True,
+    rankings="How good is it overall?", scores=False, any_ties=True, ends=True, heads=True,
+    counts=True,
 )  # fmt: skip
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
-    measures="no effect here, but under missing='drop'.",
+    measures="no effect here, except with missing='drop'.",
 )  # fmt: skip
 def random_band(
     data: Data,
@@ -41,43 +42,42 @@ def random_band(
     pool: Pool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return what a random ranking does not reach, in the space of a curve.
+    """Return bounds of a random ranking in the space of a curve.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a gold label; their scores play no part.
+        Candidates with a gold label. Scores are not used.
     space : {"roc", "precision_recall", "det", "lift", "gain"}
-        Whose rates are given.
+        Curve whose rates are returned.
     p : float or list of float
         Levels, 0 < p <= 1.
     n : int, sequence of int, range or None
-        Sizes of the lists; None is every n from 1 to the number of candidates.
+        Sizes of the lists. None is every n from 1 to the number of candidates.
     simultaneous : bool
         False: :func:`random_bound`, each n alone. True: :func:`random_envelope` at alpha = p, over
-        all the n asked for.
+        all requested n.
     bound : {"critical", "discrete", "interpolated", "parametric"}
-        Which bound, where it is not simultaneous; the paper's is "discrete".
+        Which bound, unless simultaneous. Macskassy's (2005) is "discrete".
     pool : {"retrieved", "all"} or int, optional
-        What a random ranking is made of, see :func:`random_test`.
+        Candidates that a random ranking draws from, see :func:`random_test`.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per p and n (Dataset: dimensions p and n), and per ``measure`` where the pool is
-        what each retrieved: ``p``, ``n``, and the two rates of the
-        space, those of a list of n with as many true positives as the bound. Where no list has as
-        many, what depends on them is NaN.
+        One row per p and n (Dataset: dimensions p and n), and per ``measure`` with
+        pool="retrieved": ``p``, ``n``, and the two rates of the space for a list of n at the bound.
+        If no list can have that many true positives, rates that depend on them are NaN.
 
     Notes
     -----
-    Costs what the bounds, or the envelope, cost.
+    Cost: as the bounds or the envelope.
 
     References
     ----------
-    Macskassy (2005), section 3.3, figure 7: bounds of single n, joined.
+    Macskassy (2005), section 3.3, figure 7, joins bounds of single n.
 
     Examples
     --------
@@ -93,8 +93,8 @@ def random_band(
     check_flag("simultaneous", simultaneous)
     if simultaneous and bound != "critical":
         raise ValueError(
-            f"bound={bound!r} with simultaneous=True: the envelope is made of critical counts."
-            " Leave bound out, or take each n alone."
+            f"bound={bound!r} with simultaneous=True: the envelope consists of critical counts. "
+            "Leave bound out, or pass simultaneous=False."
         )
     levels, pool = check_shares("p", p, one=not simultaneous), chosen_pool(pool, roles)
     names: tuple[str, str] = SPACES[space]
@@ -136,7 +136,7 @@ def _band_columns(
         counts = _one_by_one(total, positive, p, n, fits, "envelope" if simultaneous else bound)
     else:
         counts = _side_by_side(total, positive, p, n, fits, bound)
-    # (size, p, n): counts that no list can have become NaN
+    # (size, p, n): impossible counts become NaN
     exists = np.repeat(fits[:, np.newaxis], p.size, axis=1)
     every = [x[:, np.newaxis, np.newaxis].astype(float) for x in (total, positive)]
     fewest, most = FiniteEach(*every).support(n.astype(float))
@@ -148,7 +148,7 @@ def _band_columns(
 def _side_by_side(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, fits: BoolArray, bound: str
 ) -> FloatArray:
-    """Return the counts of a few n for many groups: a search of all lists at once."""
+    """Return the counts of a few n for many groups, by one search of all lists."""
     counts = np.full((total.size, p.size, n.size), np.nan)
     group, place = np.nonzero(fits)
     size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))
@@ -162,7 +162,7 @@ def _side_by_side(
 def _one_by_one(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, fits: BoolArray, kind: str
 ) -> FloatArray:
-    """Return the counts of many n, or of all together, for one group after the other."""
+    """Return the counts of many n, or of all together, group by group."""
     counts = np.full((total.size, p.size, n.size), np.nan)
     for group in range(total.size):
         model = Finite(float(total[group]), float(positive[group]))
@@ -176,24 +176,26 @@ def _one_by_one(
     return counts
 
 
-@Capabilities(rankings="How does it look?", scores=False, any_rows=True, any_ties=True, heads=True)
+@Capabilities(
+    rankings="How good is it overall?", scores=False, any_rows=True, any_ties=True, heads=True
+)
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
-    measures="no effect here, but under missing='drop'.",
+    measures="no effect here, except with missing='drop'.",
 )  # fmt: skip
 def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRoles]) -> Data:
-    """Return where all lists of n lie in the space of a curve, whatever their true positives.
+    """Return the line of all lists of size n in the space of a curve.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a gold label; their scores play no part.
+        Candidates with a gold label. Scores are not used.
     n : int or sequence of int
         Sizes of the lists.
     space : {"roc", "precision_recall", "det", "lift", "gain"}
-        Whose rates are given.
+        Curve whose rates are returned.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
@@ -204,7 +206,7 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
     Notes
     -----
     In ROC space the line of n has the slope -(N - N+) / N+ and meets the curve of each measure
-    where its n-best list ends. Of a lazy Dataset the lines are computed.
+    where its n-best list ends. A lazy Dataset is computed.
 
     References
     ----------
@@ -223,7 +225,7 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
     check_choice("space", space, SPACES)
     asked = check_n(n)
     if asked is None:
-        raise ValueError("n=None: a line for every n covers the picture. Give the n of some lists.")
+        raise ValueError("n=None: lines for every n would cover the plot. Pass a few n.")
     names: tuple[str, str] = SPACES[space]
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:

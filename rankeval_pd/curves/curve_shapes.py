@@ -1,4 +1,4 @@
-"""Curves over all cut-offs: ROC, precision-recall, DET, gain and lift."""
+"""ROC, precision-recall, DET, gain and lift curves over all cutoffs."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ SPACES: dict[str, tuple[str, str]] = {
     "lift": ("share", "lift"),
     "gain": ("share", "tpr"),
 }
-DEFAULTS = {"ties": "expected"}  # the mean over all orders of equal scores, as for areas
+DEFAULTS = {"ties": "expected"}  # mean over all orders of equal scores, as for areas
 _IDLE_ROLES = {
-    **dict.fromkeys(("key", "label", "rng"), "no effect here, but under ties='shared'."),
+    **dict.fromkeys(("key", "label", "rng"), "no effect here, except with ties='shared'."),
     "groups": NO_CONCLUSION,
 }
-_AT_N = ("share", "tpr", "lift")  # gain and lift of given lists are one table
+_AT_N = ("share", "tpr", "lift")  # gain and lift of given lists share one table
 _FROM_ONE = ("precision_recall", "lift")  # an empty list has no precision
 
 
@@ -61,7 +61,7 @@ def rates(
 
 
 _CURVE = Capabilities(
-    rankings="How does it look?", lists=True, any_ties=True, ends=True, clusters=True
+    rankings="How good is it overall?", lists=True, any_ties=True, ends=True, clusters=True
 )
 
 
@@ -69,9 +69,9 @@ def _curve(
     data: Data, space: str, roles: RankingRoles, *, n: Any = None, average: Average | None = None,
     interval: str | None = None, level: float = 0.95,
 ) -> Data:  # fmt: skip
-    """Return a row for each list of every measure: n, threshold, the two rates, and limits."""
+    """Return a row for each list of every measure: n, threshold, both rates, and limits."""
     sizes = sizes_of(n)
-    if sizes is None:  # lists of given n follow the accessor, as everywhere
+    if sizes is None:  # lists of given n follow the accessor's ties
         roles = {**DEFAULTS, **roles}  # type: ignore[typeddict-item]
     chosen = Roles.of(roles)
     ties = chosen.ties
@@ -80,8 +80,8 @@ def _curve(
     check_interval(interval, average, chosen)
     if average is not None and ties == "blocks":
         raise ValueError(
-            f"average={average!r} with ties='blocks': the blocks of equal scores end elsewhere in"
-            " each group, and an average has lists of the same n. Give ties='expected'."
+            f"average={average!r} with ties='blocks': blocks of equal scores end at different n in "
+            "each group, and an average needs lists of the same n. Pass ties='expected'."
         )
     listed: tuple[str, ...] = SPACES[space] if sizes is None else _AT_N
     limited: tuple[str, ...] = () if interval is None else ("ci_low", "ci_high")
@@ -103,7 +103,7 @@ def _curve(
                 "alone": inner.attrs["n_groups"] <= 1,
             },
         )  # fmt: skip
-        if isinstance(sizes, Shares):  # the share asked for takes its place
+        if isinstance(sizes, Shares):  # replaced by the requested share
             result = result.drop_vars("share")
         if average is None:
             return result
@@ -146,7 +146,7 @@ def _curve_columns(
     if ranking.ends and asked is None:  # the curve ends with the list
         exists = exists & (sizes <= ranking.eligible.sum(axis=-1)[..., np.newaxis])
     if asked is None and space not in _FROM_ONE:
-        # prepend the empty list, whose threshold is above every score
+        # prepend the empty list, with a threshold above every score
         sizes, tp, threshold, exists = (
             np.concatenate([np.full((*x.shape[:-1], 1), y, dtype=x.dtype), x], axis=-1)
             for x, y in ((sizes, 0), (tp, 0), (threshold, np.inf), (exists, True))
@@ -156,7 +156,7 @@ def _curve_columns(
     found = rates(space, *every)
     if asked is not None:
         found = (*rates("gain", *every), rates("lift", *every)[1])  # type: ignore[assignment]
-    if ranking.ends and (asked is not None or space == "lift"):  # the chance is of what was found
+    if ranking.ends and (asked is not None or space == "lift"):  # chance among the retrieved
         drawn_from = tuple(x[..., np.newaxis] for x in ranking.retrieved)
         found = (*found[:-1], rates("lift", tp, sizes, *drawn_from)[1])
     columns: tuple[AnyArray, ...] = (threshold * sign[..., np.newaxis] + 0.0, *found)
@@ -170,7 +170,7 @@ def _curve_columns(
 
 
 def curve_of_turns(space: str) -> Callable[..., pd.DataFrame]:
-    """Return the function that makes a curve of rankings from the lists at which it turns."""
+    """Return the function that computes a curve from the lists at which it turns."""
     return functools.partial(_shape_of_turns, space)
 
 
@@ -183,7 +183,7 @@ def _shape_of_turns(space: str, found: Curves, *, ties: str, level: float = 0.95
         asked = lists.n >= (1 if space in _FROM_ONE else 0)
         n, tp = lists.n[asked], lists.tp[asked]
         x, y = rates(space, tp, n, found.total, found.positive)
-        if space == "lift" and n.size:  # chance is of what has a score, all that the last list has
+        if space == "lift" and n.size:  # chance among scored candidates, all in the last list
             y = rates(space, tp, n, n[-1], tp[-1])[1]
         rows = (tables.labels([measure] * n.size), n, threshold[asked], x, y)
         for name, values in zip(("measure", "n", "threshold", *SPACES[space]), rows, strict=True):
@@ -208,49 +208,47 @@ def roc(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     average : {None, "macro", "micro"}
-        One curve for all groups of ``by`` (of a Dataset, all batch dimensions): at each n the mean
-        of their rates ("macro"), or the ratio of the sums ("micro"). A group with fewer
-        candidates, or whose list has ended, stays at its last point. The area under it is not that
-        of :func:`area` with ``average``, which averages the areas.
+        One curve for all groups of ``by`` (Dataset: all batch dimensions): at each n the mean of
+        their rates ("macro"), or the ratio of the sums ("micro"). A shorter group stays at its last
+        point. The area under it differs from :func:`area` with ``average``, which averages areas.
     interval : {None, "pointwise", "simultaneous"}
         Adds ``ci_low`` and ``ci_high``, limits of the height of the curve: of ``tpr`` (``fnr``) at
         this ``fpr``, of ``precision`` at this ``recall``, of ``tpr`` and ``lift`` at this
-        ``share``. "pointwise" limits hold at each point alone, "simultaneous" ones at all points
-        together, from lists with 5 true positives (and for ``roc`` and ``det`` 5 others) to lists
-        that leave out as many. Outside they are NaN; ``attrs["range"]`` repeats the range. They
+        ``share``. "pointwise" limits hold at each point alone. "simultaneous" ones hold at all
+        points together, from lists with 5 true positives (for ``roc`` and ``det`` also 5 negatives)
+        to lists that exclude as many, and are NaN outside this range (``attrs["range"]``). They
         need 30 candidates of each class.
     level : float
         Confidence level of the interval, or of an average over groups.
     **roles
-        Which column is what, see :func:`nbest_precision`. ``ties="expected"``, the default of
-        curves, is the mean over all orders of equal scores: the ends of a block are joined by a
-        straight line, and the area under the curve is :func:`area`. With "blocks" there is a point
-        for each block only, as scikit-learn has it; "best" and "worst" bound what an order of
-        equal scores can do, and "shared" is the order of the lists of :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`. ``ties="expected"``, the default of curves, is
+        the mean over all orders of equal scores: a straight line joins the ends of a block, and the
+        area under the curve is :func:`area`. "blocks" has one point per block, as scikit-learn
+        does; "best" and "worst" bound the effect of the order, and "shared" is the order of
+        :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure and n, from n = 0 (Dataset: dimensions measure and n; with
         ``ties="blocks"`` the dimension row): ``measure``, ``n``, ``threshold`` (the score of the
-        n-th candidate; infinite at n = 0), ``fpr``: the share of the other candidates that the
-        list has, ``tpr``: the share of the true positives. NaN where there are none of a kind.
-        With ``average`` there is no ``threshold``; ``ci_low``, ``ci_high``: the interval of
-        ``tpr`` over the groups; ``n_queries``: the groups that it is from; ``n_missing``: those
-        that have no area, since a kind of candidates is missing; they are left out.
+        n-th candidate; infinite at n = 0), ``fpr``: the share of the negatives in the list,
+        ``tpr``: the share of the positives. NaN without candidates of the class. With ``average``,
+        ``threshold`` is left out; ``ci_low``, ``ci_high``: the interval of ``tpr`` over the groups;
+        ``n_queries``: the groups used; ``n_missing``: the groups excluded because a class is
+        missing.
 
     Raises
     ------
     ValueError
-        If a band is asked for with fewer than 30 candidates of a class.
+        If a band is requested with fewer than 30 candidates of a class.
 
     Notes
     -----
-    O(N log N), and two microseconds for each interval. Limits are Clopper and Pearson's. The number
-    of candidates is chosen to match the variance of the curve, which includes the variance of the
-    threshold. A band has the level at which the largest deviation of all points stays inside. In
-    simulations 95% bands covered the curve at least 95% of the time
-    (``tests/reference/curve_bands.csv``).
+    Limits are Clopper and Pearson's, with a number of candidates that matches the variance of the
+    curve, including the threshold's. A band has the level at which the largest deviation of all
+    points stays inside. In simulations 95% bands covered the curve at least 95% of the time
+    (``tests/reference/curve_bands.csv``). Cost: O(N log N), and two microseconds for each interval.
 
     References
     ----------
@@ -292,15 +290,15 @@ def precision_recall(
     Returns
     -------
     DataFrame or Dataset
-        As in :func:`roc`, from n = 1: ``measure``, ``n``, ``threshold``, ``precision``,
-        ``recall``. With ``average``, ``ci_low``, ``ci_high``, ``n_queries``, ``n_missing`` are
-        those of ``precision``; a group without true positives counts there, and not in ``recall``.
+        As in :func:`roc`, from n = 1: ``measure``, ``n``, ``threshold``, ``precision``, ``recall``.
+        With ``average``, ``ci_low``, ``ci_high``, ``n_queries``, ``n_missing`` refer to
+        ``precision``; a group without true positives counts there, not in ``recall``.
 
     Notes
     -----
-    Between two points the curve is no straight line: do not integrate it by trapezoids. See
-    :func:`area` for average precision, which takes precision where a block of equal scores ends.
-    O(N log N).
+    The curve is not straight between two points: do not integrate it by trapezoids. See
+    :func:`area` for average precision, which uses the precision at the end of a block of equal
+    scores. Cost: O(N log N).
 
     References
     ----------
@@ -329,7 +327,7 @@ def det(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the detection error trade-off of each measure: both kinds of error.
+    """Return the detection error trade-off (DET) curve of each measure.
 
     Parameters
     ----------
@@ -340,7 +338,7 @@ def det(
     -------
     DataFrame or Dataset
         As in :func:`roc`: ``measure``, ``n``, ``threshold``, ``fpr``, ``fnr``: the share of the
-        true positives that the list misses.
+        true positives missing from the list.
 
     References
     ----------
@@ -371,7 +369,7 @@ def gain(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the gain curve of each measure: true positives found against candidates looked at.
+    """Return the gain curve of each measure: recall against the share of candidates.
 
     Parameters
     ----------
@@ -379,16 +377,16 @@ def gain(
         As in :func:`roc`.
     n : int, float, sequence, range or "deciles", optional
         Sizes of lists, or shares of the candidates (1.0 is all of them); "deciles" are the shares
-        0.1, 0.2, ..., 1. None is every n. A band holds at the n asked for together.
+        0.1, 0.2, ..., 1. None is every n. A band holds at all requested n together.
     **roles
-        As in :func:`roc`; at given n ``ties`` is by default "shared", as for other lists.
+        As in :func:`roc`, but at given n ``ties`` is "shared" by default, as for other lists.
 
     Returns
     -------
     DataFrame or Dataset
-        As in :func:`roc`: ``measure``, ``n``, ``threshold``, ``share`` = n / N, ``tpr``. At
-        given n one row for each, with ``lift`` too; of shares, ``share`` is the one asked for
-        (Dataset: dimension share).
+        As in :func:`roc`: ``measure``, ``n``, ``threshold``, ``share`` = n / N, ``tpr``. At given n
+        one row for each, with ``lift`` too; for shares, ``share`` is the requested one (Dataset:
+        dimension share).
 
     References
     ----------
@@ -419,7 +417,7 @@ def lift(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the lift of each measure: its precision over that of a random choice.
+    """Return the lift of each measure: its precision divided by a random choice's.
 
     Parameters
     ----------
@@ -430,7 +428,7 @@ def lift(
     -------
     DataFrame or Dataset
         As in :func:`gain`, from n = 1: ``measure``, ``n``, ``threshold``, ``share``, ``lift``, and
-        at given n ``tpr``. The lift at 0.01 is known as the enrichment factor at 1%.
+        at given n ``tpr``. The lift at 0.01 is the enrichment factor at 1%.
 
     References
     ----------

@@ -24,19 +24,21 @@ EARLY_PARTS = (
 
 
 def early_options(kind: str, fpr: Any, tpr: Any, share: Any, bedroc_alpha: float) -> dict[str, Any]:
-    """Return what a kind of share asks for, checked; refuse what belongs to another kind."""
+    """Return the checked options of a kind; reject options of other kinds."""
     for name, given, own in (
         ("fpr", fpr, "partial"), ("tpr", tpr, "partial"), ("share", share, "enrichment"),
     ):  # fmt: skip
         if given is not None and kind != own:
-            raise ValueError(f"{name}={given!r} belongs to kind={own!r}, and kind={kind!r} here.")
+            raise ValueError(
+                f"{name}={given!r} belongs to kind={own!r}, not kind={kind!r}. Leave it out."
+            )
     if kind == "partial":
         limits, turned = rate_range(fpr, tpr)
         return {"limits": limits, "turned": turned}
     if kind == "bedroc":
         return {"alpha": positive_number("bedroc_alpha", bedroc_alpha)}
     if share is None:
-        raise ValueError("kind='enrichment': give the share of the candidates, share=0.01.")
+        raise ValueError("kind='enrichment': pass the share of the candidates, share=0.01.")
     return {"share": check_share("share", share, one=True)}
 
 
@@ -53,7 +55,7 @@ def early_columns(
     gold: BoolArray, cluster: IntArray | None = None, *, alternative: str, kind: str, ends: bool,
     asked: dict[str, Any],
 ) -> tuple[AnyArray, ...]:  # fmt: skip
-    """Return both values, the difference, t, its p-value and standard error, and what follows."""
+    """Return both values, the difference, t, its p-value, the standard error and more."""
     both = present_a & present_b
     rankings = [Ranking.of(score, gold, both, ends=ends) for score in (score_a, score_b)]
     if asked.get("turned"):
@@ -68,7 +70,7 @@ def early_columns(
     a, b = found
     varies = spread_of(a.influence - b.influence, a.gold, both, cluster, what="compare_area")
     freedom = np.asarray(varies.freedom, dtype=float)
-    if kind == "partial":  # the candidates of a short range are few
+    if kind == "partial":  # a short range has few candidates
         low, high = asked["limits"]
         inside = (high - low) * (~a.gold & both).sum(axis=-1)
         freedom = np.minimum(freedom, inside - 1.0)
@@ -76,7 +78,7 @@ def early_columns(
     difference = np.asarray(a.share - b.share)
     t, p_value = t_and_p(difference, varies.error, freedom, alternative)
     base, factor = 0.0, np.float64(1.0)
-    if kind == "partial":  # as McClish standardises it
+    if kind == "partial":  # as standardized by McClish
         least = 0.5 * sum(asked["limits"])
         base, factor = 0.5 - 0.5 * least / (1.0 - least), np.float64(0.5 / (1.0 - least))
     if kind == "enrichment":
@@ -96,7 +98,7 @@ def early_limits(
     value_a: FloatArray, value_b: FloatArray, error: FloatArray, base: FloatArray,
     factor: FloatArray, *parts: FloatArray, level: float,
 ) -> Limits:  # fmt: skip
-    """Return the limits of the difference, from those of both shares."""
+    """Return the limits of the difference, from the limits of both shares."""
     sides, freedom, alike = (parts[:6], parts[6:12]), parts[12], parts[13]
     shares, limits = [], []
     for value, side in zip((value_a, value_b), sides, strict=True):

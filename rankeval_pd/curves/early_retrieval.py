@@ -1,4 +1,4 @@
-"""How early do the true positives come? Enrichment, BEDROC and partial areas."""
+"""Early retrieval: enrichment factors, BEDROC and partial areas."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BEDROC_COLUMNS = ("measure", "value", "chance", "ci_low", "ci_high", "se")
 PARTIAL_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se")
 
 
-@Capabilities(rankings="How much is found, how early?", clusters=True)
+@Capabilities(rankings="How good is each list?", clusters=True)
 @with_roles
 def enrichment(
     data: Data,
@@ -48,13 +48,14 @@ def enrichment(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     share : float or list of float
-        Shares of the candidates, above 0 and at most 1: of each, the smallest list that has it.
+        Shares of the candidates, above 0 and at most 1. Each means the smallest list with this
+        share.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Kind of interval, see :func:`nbest_recall`.
+        Interval, see :func:`nbest_recall`.
     level : float
         Confidence level of the interval at each share.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
@@ -62,17 +63,18 @@ def enrichment(
         One row per measure and share (Dataset: dimensions measure and share): ``measure``,
         ``share``, ``n``: size of the list; ``tp``; ``lift`` = (tp / n) / (N+ / N), the enrichment
         factor, with its limits ``ci_low``, ``ci_high``, NaN without true positives; ``tied``:
-        candidates left out although their score is the last one in the list.
+        excluded candidates with the list's last score.
 
     Warns
     -----
     RankevalWarning
-        If an interval of the lift lies below 1: ``lower_is_better`` may be forgotten.
+        If an interval of the lift lies below 1: ``lower_is_better`` may be missing.
 
     Notes
     -----
-    The lift is recall by n / N, and so is its interval, that of :func:`nbest_recall`. For the
-    difference of two measures with its test see ``compare(n=share, of="lift")``. O(N log N).
+    The lift is recall divided by n / N. Its limits are those of :func:`nbest_recall`, divided by
+    n / N too. To test the difference of two measures use ``compare(n=share, of="lift")``. Cost: O(N
+    log N).
 
     References
     ----------
@@ -102,7 +104,7 @@ def enrichment(
 
 
 @Capabilities(
-    rankings="How much is found, how early?",
+    rankings="How good is each list?",
     any_ties=True,
     clusters=True,
     short="measure value ci_low ci_high chance",
@@ -118,30 +120,30 @@ def bedroc(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     alpha : float
-        How early: the candidate of rank r counts exp(-alpha r / N). Of 20, the first 8 % of the
-        candidates make 80 % of the value that can be had.
+        Emphasis on early ranks: the candidate of rank r has weight exp(-alpha r / N). With 20, the
+        first 8% of the candidates make 80% of the possible value.
     level : float
         Confidence level of the interval.
     **roles
-        Which column is what, see :func:`nbest_precision`. ``ties`` changes nothing: equal scores
-        have the mean of their weights.
+        Column roles, see :func:`nbest_precision`. ``ties`` has no effect: equal scores get the mean
+        of their weights.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure (Dataset: dimension measure): ``measure``, ``value``: BEDROC, between 0
         (all true positives last) and 1 (all first); ``chance``: its mean over all orders;
-        ``ci_low``, ``ci_high``; ``se``, of the influences. NaN without candidates of both classes;
-        interval and se also where a class has one candidate.
+        ``ci_low``, ``ci_high``; ``se``, from the influences. NaN without candidates of both
+        classes; interval and se also if a class has one candidate.
 
     Notes
     -----
-    The value is that of RDKit's ``CalcBEDROC`` where no scores are equal. It depends on the
-    prevalence: compare it for the same candidates only. The interval is symmetric on the logit
-    scale, with Student's t; so is that of the ranking with a true positive and another candidate
-    more at either end, and the outer limits of both are taken: where the top decides, and holds few
-    candidates, the sample alone shows too little of how it varies. In simulations 95 % intervals
-    covered .953 or more (``tests/reference/early.csv``). O(N log N).
+    Without ties the value equals RDKit's ``CalcBEDROC``. It depends on the prevalence, so compare
+    it for the same candidates only. The interval uses Student's t on the logit scale. It has the
+    outer limits of two such intervals, for the ranking itself and with one positive and one
+    negative added at either end, because the few top candidates show too little variance. In
+    simulations 95% intervals covered 0.953 or more (``tests/reference/early.csv``). Cost: O(N log
+    N).
 
     References
     ----------
@@ -169,7 +171,7 @@ def bedroc(
 
 
 @Capabilities(
-    rankings="How good is it as a whole?",
+    rankings="How good is it overall?",
     any_ties=True,
     clusters=True,
     short="measure area ci_low ci_high chance",
@@ -183,37 +185,37 @@ def partial_area(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the part of the area under the ROC curve where one looks, standardised.
+    """Return the standardized partial area under the ROC curve.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     fpr : float or pair of floats, optional
-        The largest false positive rate, above 0 and at most 1: the area from 0 to it. Or the
-        smallest and the largest one.
+        Largest false positive rate, above 0 and at most 1, of an area that starts at 0. Or the
+        smallest and the largest rate.
     tpr : float or pair of floats, optional
-        In place of fpr: the smallest true positive rate, from 0 to below 1: the area to the right
-        of the curve, from it to 1. Or the smallest and the largest one.
+        Without fpr: smallest true positive rate, from 0 to below 1, of the area to the right of the
+        curve. Or the smallest and the largest rate.
     level : float
         Confidence level of the interval.
     **roles
-        Which column is what, see :func:`nbest_precision`. ``ties`` changes nothing: equal scores
-        are a straight piece of the curve.
+        Column roles, see :func:`nbest_precision`. ``ties`` has no effect: equal scores are a
+        straight piece of the curve.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per measure (Dataset: dimension measure): ``measure``, ``area``: McClish's
-        (1 + (A - least) / (most - least)) / 2 of the area A in the range, least being that of
-        chance and most that of a perfect ranking; ``chance``: one half; ``ci_low``, ``ci_high``;
-        ``se``, of the influences. NaN as in :func:`area`.
+        One row per measure (Dataset: dimension measure): ``measure``, ``area``: McClish's (1 + (A -
+        least) / (most - least)) / 2 of the area A in the range, with least for chance and most for
+        a perfect ranking; ``chance``: one half; ``ci_low``, ``ci_high``; ``se``, from the
+        influences. NaN as in :func:`area`.
 
     Notes
     -----
-    With ``fpr`` the area is scikit-learn's ``roc_auc_score(max_fpr=)``. The interval is made of the
-    mean true positive rate in the range, A by its width, as in :func:`bedroc`. In simulations 95 %
-    intervals covered .953 or more (``tests/reference/early.csv``). O(N log N).
+    With ``fpr`` the area equals scikit-learn's ``roc_auc_score(max_fpr=)``. The interval is
+    computed as in :func:`bedroc` from the mean true positive rate in the range. In simulations 95%
+    intervals covered 0.953 or more (``tests/reference/early.csv``). Cost: O(N log N).
 
     References
     ----------
@@ -245,8 +247,8 @@ def rate_range(fpr: Any, tpr: Any) -> tuple[tuple[float, float], bool]:
     """Return the limits of a range of false positive rates, and whether classes are swapped."""
     if (fpr is None) == (tpr is None):
         raise ValueError(
-            f"fpr={fpr!r}, tpr={tpr!r}: give one of the two, the largest false positive rate or the"
-            " smallest true positive rate of the range, or both limits of one, fpr=(0.1, 0.3)."
+            f"fpr={fpr!r}, tpr={tpr!r}: pass one of the two, the largest false positive rate or "
+            "the smallest true positive rate, or both limits of one, fpr=(0.1, 0.3)."
         )
     name, given = ("tpr", tpr) if fpr is None else ("fpr", fpr)
     if isinstance(given, (int, float, np.number)):
@@ -254,25 +256,24 @@ def rate_range(fpr: Any, tpr: Any) -> tuple[tuple[float, float], bool]:
     if len(given) != 2 or not 0.0 <= given[0] < given[1] <= 1.0:
         check_share(name, given[0] if fpr is None else given[1], one=fpr is not None)
         raise ValueError(
-            f"{name}={given!r}: give one rate, or the smaller and the larger limit of the range,"
-            " both from 0 to 1."
+            f"{name}={given!r}: pass one rate from 0 to 1, or the smaller and the larger limit."
         )
     low, high = float(given[0]), float(given[1])
     return ((1.0 - high, 1.0 - low), True) if fpr is None else ((low, high), False)
 
 
 def turned_over(ranking: Ranking) -> Ranking:
-    """Return the ranking with the others first, from the worst score on."""
+    """Return the reversed ranking with classes swapped."""
     score = np.where(np.isnan(ranking.score), -np.inf, ranking.score)
     return Ranking.of(-score, ~ranking.gold, ranking.present)
 
 
 def positive_number(name: str, given: Any) -> float:
-    """Return a finite number above 0, or refuse."""
+    """Return a finite number above 0, or raise an error."""
     number = isinstance(given, (int, float, np.integer, np.floating))
     if not number or isinstance(given, bool) or not 0.0 < float(given) < np.inf:
         raise ValueError(
-            f"{name}={given!r}: give a number above 0. The larger, the earlier; 20 is usual."
+            f"{name}={given!r}: pass a number above 0. The larger, the earlier; 20 is usual."
         )
     return float(given)
 
@@ -284,7 +285,7 @@ def _names(columns: tuple[str, ...], roles: RankingRoles) -> tuple[str, ...]:
 def _asked(
     inner: xr.Dataset, kernel: Any, columns: tuple[str, ...], options: dict[str, Any]
 ) -> xr.Dataset:
-    """Ask a kernel of every measure, of whole groups of candidates where these are known."""
+    """Run a kernel on every measure, with whole groups of candidates if known."""
     clusters = [inner["cluster"]] if "cluster" in inner else []
     types: dict[str, type] = {
         **dict.fromkeys(columns[1:], float), **({"n_groups": np.int64} if clusters else {})
@@ -296,9 +297,9 @@ def _asked(
 def _interval(
     found: EarlyShare, added: EarlyShare, level: float, cluster: IntArray | None
 ) -> tuple[FloatArray, FloatArray, FloatArray, tuple[IntArray, ...]]:
-    """Return the outer limits of a share without and with candidates added, and its error.
+    """Return the outer limits of a share without and with added candidates, and its error.
 
-    Candidates that are added are groups of their own. Last comes the number of groups.
+    Added candidates are groups of their own. Last comes the number of groups.
     """
     longer = cluster
     if cluster is not None:

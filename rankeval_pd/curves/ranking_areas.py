@@ -1,4 +1,4 @@
-"""How good is the whole ranking? The area under the ROC curve, and average precision."""
+"""The area under the ROC curve, and average precision."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_share, warn
+from rankeval_pd.errors import check_choice, check_share, checked_call, warn
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.averages import Average, check_average, of_areas
 from rankeval_pd.forms.rankings.answers import answer
@@ -25,17 +25,17 @@ from rankeval_pd.stats.rankings import early, roc_areas
 from rankeval_pd.stats.rankings.early import influences
 from rankeval_pd.stats.rankings.ranking import Ranking
 
-# -------------- How good is the whole ranking? The area under the ROC curve, and average precision
+# -------------- The area under the ROC curve, and average precision
 
 AREA_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se", "p_value")
 AVERAGED = (*AREA_COLUMNS[:-1], "n_queries", "n_missing")
 KINDS = ("roc", "ap")
 INTERVALS = ("newcombe", "delong", "logit")
-EQUAL = {"block": "blocks", "mean": "expected"}  # how the kernels call it
+EQUAL = {"block": "blocks", "mean": "expected"}  # its name in the kernels
 
 
 @Capabilities(
-    rankings="How good is it as a whole?", any_ties=True, ends=True, clusters=True, by_groups=True,
+    rankings="How good is it overall?", any_ties=True, ends=True, clusters=True, by_groups=True,
     short="measure area ci_low ci_high chance",
 )  # fmt: skip
 @with_roles_but("key", "label", "ties", "rng")
@@ -56,64 +56,59 @@ def area(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     kind : {"roc", "ap"}
-        "roc": the probability that a true positive has a higher score than another candidate,
-        equal scores counting one half. "ap": the mean over the true positives of the precision of
-        the list that ends where each of them stands, equal scores being one block.
+        "roc": the probability that a true positive has a higher score than another candidate, equal
+        scores counting one half. "ap": the mean, over the true positives, of the precision at their
+        ranks, with equal scores as one block.
     ci : {None, "newcombe", "delong", "logit"}
-        Interval; None is "newcombe" of the ROC area, "logit" of average precision. "newcombe" takes
-        the standard deviation that each possible area would have, and DeLong's where that is
-        larger; it holds its level near 1, and where one class is small. For scores of two values it
-        is Miettinen and Nurminen's, of a difference of two proportions. "delong" is area -+ z se,
-        pROC's, NaN where nothing varies; "logit" the same on the logit scale. Of average
-        precision there is "logit" alone: with Student's t, around the value and around the value
-        in which no positive counts itself; the outer limits of both.
+        Kind of interval. None is "newcombe" for the ROC area, "logit" for average precision.
+        "newcombe" uses the standard deviation at each possible area, or DeLong's if larger; it
+        holds its level near 1 and for small classes. For scores with two values it is Miettinen and
+        Nurminen's for a difference of two proportions. "delong" is area ± z se, as in pROC, NaN
+        without variation; "logit" is the same on the logit scale. Average precision has only
+        "logit": with Student's t, the outer limits around the value and around the value in which
+        no positive counts itself.
     level : float
         Confidence level of the interval.
     equal : {"block", "mean"}
-        Of average precision: equal scores as one block, as scikit-learn has them, or the mean over
-        all their orders. In the ROC area the two are the same.
+        For average precision: equal scores as one block, as in scikit-learn, or the mean over all
+        their orders. For the ROC area both are the same.
     average : {None, "macro", "micro"}
-        One row for all groups of ``by`` (of a Dataset, all batch dimensions): the mean of their
-        areas, or the mean over pairs of a true positive and another candidate of one group (with
-        "ap" over true positives). The interval is one over the groups, as in
-        :func:`nbest_precision`. Columns ``n_queries``, ``n_missing`` count the groups that have an
-        area, and those that have none.
+        One row for all groups of ``by`` (Dataset: all batch dimensions): the mean of their areas,
+        or the mean over pairs of a positive and a negative in one group (with "ap" over positives).
+        The interval is over the groups, as in :func:`nbest_precision`. Columns ``n_queries``,
+        ``n_missing`` count the groups with and without an area.
     **roles
-        Which column is what, see :func:`nbest_precision`. ``ties`` changes nothing.
+        Column roles, see :func:`nbest_precision`. ``ties`` has no effect.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure (Dataset: dimension measure):
 
-        * ``measure``, ``area``: NaN where there is no true positive, and with "roc" where there is
-          nothing else;
+        * ``measure``, ``area``: NaN without true positives, with "roc" also without others;
         * ``chance``: the mean of ``area`` over all orders of the labels: one half, or the expected
-          average precision, which is somewhat above the baseline N+ / N;
-        * ``ci_low``, ``ci_high``: the interval; NaN where there are fewer than two candidates of a
-          class;
-        * ``se``: DeLong's standard error, or that of the influences on average precision; NaN as
-          the interval;
-        * ``p_value``: two-sided, of a ROC area of one half; it is at most 1 - ``level`` where, and
-          only where, the interval excludes one half. NaN with "ap", whose value without
-          information depends on the sample (``chance``), and with "delong" or "logit" where ``se``
-          is 0, and the interval has no width; not there with ``average``;
-        * ``n_groups``, with ``groups`` only: the groups of the class that has fewer of them.
+          average precision, somewhat above N+ / N;
+        * ``ci_low``, ``ci_high``: the interval; NaN with fewer than two candidates of a class;
+        * ``se``: standard error, DeLong's or from the influences; NaN as the interval;
+        * ``p_value``: two-sided, for a ROC area of one half; at most 1 - ``level`` if and only if
+          the interval excludes one half. NaN with "ap", whose chance value depends on the sample,
+          and with "delong" or "logit" if ``se`` is 0; left out with ``average``;
+        * ``n_groups``, with ``groups`` only: the groups of the class with fewer of them.
 
     Warns
     -----
     RankevalWarning
-        If there are fewer than 10 candidates of a class: the interval may then cover less
-        often than its level says. If an interval lies below one half: ``lower_is_better`` may be
-        meant.
+        If there are fewer than 10 candidates of a class: the interval may cover less often than
+        ``level``. If an interval lies below one half: ``lower_is_better`` may be missing.
 
     Notes
     -----
-    The interval is one of the area in a population of which the candidates are a sample. In
-    simulations with normal scores, 95 % intervals "newcombe" covered .939 or more from 5 candidates
-    of the smaller class on, where DeLong's cover .34 to .95 (``tests/reference/areas.csv``); of 2
-    or 3, .83 and .86. Those of average precision covered .938 or more, of 2 to 1,000 true
-    positives at prevalences of .01 to .5 (``tests/reference/average_precision.csv``). O(N log N).
+    The interval covers the area in a population from which the candidates are sampled. In
+    simulations with normal scores, 95% intervals "newcombe" covered 0.939 or more from 5 candidates
+    of the smaller class on, where DeLong's covered 0.34 to 0.95 (``tests/reference/areas.csv``);
+    with 2 or 3 candidates, 0.83 and 0.86. For average precision they covered 0.938 or more with 2
+    to 1,000 true positives at prevalences of 0.01 to 0.5
+    (``tests/reference/average_precision.csv``). Cost: O(N log N).
 
     References
     ----------
@@ -161,8 +156,8 @@ def area(
         return answer(data, roles, question, columns, can(area), attrs=attrs)
     if interval != _OWN[kind]:
         raise ValueError(
-            f"average={average!r} with ci={ci!r}: the interval of an average is one over the"
-            " groups. Leave ci out."
+            f"average={average!r} with ci={ci!r}: the interval of an average is over the groups. "
+            "Leave ci out."
         )
     return answer(
         data, roles, question, AVERAGED, can(area, clusters=False),
@@ -174,18 +169,18 @@ _OWN = {"roc": "newcombe", "ap": "logit"}
 
 
 def _interval(kind: str, ci: str | None) -> str:
-    """Return the interval that is meant, or refuse one that this area has not."""
+    """Return the kind of interval; reject one that this area does not have."""
     check_choice("ci", ci, (None, *INTERVALS))
     if kind == "ap" and ci not in (None, "newcombe", "logit"):
         raise ValueError(
-            f"ci={ci!r} is an interval of the ROC area, and kind='ap' asks for average precision:"
-            " leave ci out, or give 'logit'."
+            f"ci={ci!r} is for the ROC area, and kind='ap' is average precision. Leave ci out, or "
+            "pass 'logit'."
         )
     return _OWN[kind] if kind == "ap" or ci is None else ci
 
 
 def _roc_alone(ranking: Ranking, **_: Any) -> tuple[AnyArray, ...]:
-    """Return the areas of groups that are averaged, which need no intervals of their own."""
+    """Return the areas of groups to average, without intervals of their own."""
     result = roc_areas.placements(ranking).area
     unknown = np.full(result.shape, np.nan)
     return result, np.where(np.isnan(result), np.nan, 0.5), *([unknown] * 4)
@@ -222,6 +217,7 @@ def _with_limits(
     return (area, half, *limits, found.error, p_value)
 
 
+@checked_call
 def area_of_outlines(
     measures: Sequence[Hashable],
     rankings: Sequence[roc_areas.Outline],
@@ -229,7 +225,7 @@ def area_of_outlines(
     ci: AreaInterval | None = None,
     level: float = 0.95,
 ) -> pd.DataFrame:
-    """Return :func:`area` of rankings of which the outlines are known."""
+    """Return :func:`area` of rankings from their outlines."""
     interval = _interval("roc", ci)
     level = check_share("level", level)
     found = [roc_areas.outline_area(ranking) for ranking in rankings]
@@ -254,14 +250,13 @@ def area_of_outlines(
 
 
 def _warn_if_reversed(area: FloatArray, high: FloatArray) -> None:
-    """Say that a measure ranks worse than chance: it may be meant the other way round."""
+    """Warn that a measure ranks worse than chance and may be reversed."""
     worse = high < 0.5
     if worse.any():
         warn(
-            f"area: {int(worse.sum())} of {area.size} areas are below one half by more than chance,"
-            f" the least {float(area[worse].min()):.3g}: such a measure ranks the true positives"
-            " last. If its small values are the better ones, name it in lower_is_better, or take"
-            " it out there."
+            f"area: {int(worse.sum())} of {area.size} areas are significantly below one half, the "
+            f"smallest {float(area[worse].min()):.3g}, so the measure may be reversed. If small "
+            "values are better, name the measure in lower_is_better; if not, remove it there."
         )
 
 
@@ -279,11 +274,12 @@ def columns_of_one(
 ) -> tuple[AnyArray, ...]:
     """Return value, chance, limits, standard error, and NaN for the test of one half."""
     result = influences(ranking, ties=ties)
-    # with few positives the interval is wide, and holds its level: that is no reason to warn
+    # with few positives the interval is wide but holds its level: no warning
     warns = warns and cluster is not None
     found = spread_of(
-        result.influence, result.gold, result.present, cluster, result.drift, warns=warns
-    )
+        result.influence, result.gold, result.present, cluster, result.drift, warns=warns,
+        power=ALONE,
+    )  # fmt: skip
     limits = early.ap_logit_limits(result, found.error, found.freedom, found.positive, level)
     chance = early.chance_average_precision(ranking, ties=ties)
     none = np.full(result.value.shape, np.nan)
@@ -302,9 +298,9 @@ def columns_of_two(
     ties: str,
     ends: bool,
 ) -> tuple[AnyArray, ...]:
-    """Return both values, the difference, t, its p-value and standard error, and what follows.
+    """Return both values, the difference, t, its p-value, the standard error and more.
 
-    That is what :func:`limits_of_two` makes the limits of, and the number of groups.
+    The last columns are the input of :func:`limits_of_two` and the number of groups.
     """
     both = present_a & present_b
     of_a, of_b = (Ranking.of(score, gold, both, ends=ends) for score in (score_a, score_b))
@@ -312,7 +308,10 @@ def columns_of_two(
     difference = np.asarray(a.value - b.value)
     apart, drift = a.influence - b.influence, a.drift - b.drift
     found = spread_of(apart, a.gold, both, cluster, drift, what="compare_area")
-    alone = [spread_of(x.influence, x.gold, both, cluster, x.drift, warns=False) for x in (a, b)]
+    alone = [
+        spread_of(x.influence, x.gold, both, cluster, x.drift, warns=False, power=ALONE)
+        for x in (a, b)
+    ]
     error = found.error
     freedom = np.maximum(found.freedom, 1.0)
     t, p_value = t_and_p(difference, error, freedom, alternative)
@@ -362,18 +361,19 @@ def limits_of_two(
 
 
 # -------------------------------------------------------------------------------------------------
-# What an area, or a difference of areas, varies by, and how many candidates that rests on.
+# The spread of an area, or of a difference of areas, and its degrees of freedom.
 
-_FEW = 10  # candidates of a class, below which the intervals are known to fall short
+ALONE = 0.7  # in simulations the smallest power that covers; with 1 intervals are 1.4 times as wide
+_FEW = 10  # with fewer candidates of a class the intervals are known to fall short
 
 
 class InfluenceSpread(NamedTuple):
-    """What an area varies by, from the influence of every candidate on it."""
+    """The spread of an area, from the influence of every candidate."""
 
     spread: roc_areas.AreaSpread
-    positive: AnyArray  #: true positives, or groups of them that count as much
+    positive: AnyArray  #: true positives, or the effective number of groups of them
     negative: AnyArray
-    groups: tuple[IntArray, ...]  #: where candidates belong together, how many groups there are
+    groups: tuple[IntArray, ...]  #: the number of groups of candidates, if any
 
     @property
     def error(self) -> FloatArray:
@@ -382,7 +382,7 @@ class InfluenceSpread(NamedTuple):
 
     @property
     def freedom(self) -> FloatArray:
-        """Degrees of freedom: one less than the smaller class has candidates, or groups show."""
+        """Degrees of freedom: one less than the candidates, or groups, of the smaller class."""
         if self.spread.clustered:
             return self.spread.freedom
         return np.asarray(np.minimum(self.positive, self.negative) - 1.0)
@@ -397,10 +397,12 @@ def spread_of(
     *,
     what: str = "area",
     warns: bool = True,
+    power: float = 1.0,
 ) -> InfluenceSpread:
-    """Return what varies, of candidates or of whole groups of them; say where these are few.
+    """Return the spread over candidates or whole groups; warn if these are few.
 
-    ``drift`` says how an average precision moves with the share of positives.
+    ``drift`` is the slope of average precision in the share of positives, and ``power`` the
+    correction for unequal groups: ``ALONE`` for one interval, 1 for a difference.
     """
     positive, negative = _classes(gold, present)
     if cluster is None:
@@ -409,10 +411,10 @@ def spread_of(
         return InfluenceSpread(
             roc_areas.area_spread(influence, gold, present), positive, negative, ()
         )
-    result = roc_areas.cluster_spread(influence, gold, present, cluster, drift)
+    result = roc_areas.cluster_spread(influence, gold, present, cluster, drift, power)
     if warns:
         warn_of_few(result.clusters)
-    # where all stand right, or all alike, groups show no variance: each counts as one candidate
+    # if all ranks are right, or alike, groups show no variance: each counts as one candidate
     known = result.spread.variance > 0.0
     few, many = result.effective
     positive, negative = np.where(known, positive, few), np.where(known, negative, many)
@@ -422,30 +424,30 @@ def spread_of(
 def found_of(
     spread: roc_areas.AreaSpread, positive: IntArray, negative: IntArray
 ) -> InfluenceSpread:
-    """Return the same where the variance is known; say where a class is small."""
+    """Return the same for a known variance; warn if a class is small."""
     _warn_if_few(positive, negative, "area")
     return InfluenceSpread(spread, positive, negative, ())
 
 
 def _classes(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:
-    """Return how many true positives there are, and how many other candidates."""
+    """Return the numbers of true positives and of other candidates."""
     gold, present = np.broadcast_arrays(gold, present)
     return (gold & present).sum(axis=-1), (~gold & present).sum(axis=-1)
 
 
 def _warn_if_few(positive: IntArray, negative: IntArray, what: str) -> None:
     least = np.minimum(positive, negative)
-    few = (least > 1) & (least < _FEW)  # of fewer than two there is no interval
+    few = (least > 1) & (least < _FEW)  # fewer than two have no interval
     if few.any():
         warn(
-            f"{what}: a class has {int(least[few].min())} candidates, and from fewer than {_FEW}"
-            " the interval, or the test, may hold its level less well than it says. Read it as a"
-            " rough one, or pool groups."
+            f"{what}: a class has {int(least[few].min())} candidates, and below {_FEW} the "
+            "interval and the test may miss their level. Treat them as approximate, or pool "
+            "groups."
         )
 
 
 def p_of_t(statistic: FloatArray, freedom: FloatArray | float, alternative: str) -> FloatArray:
-    """Return the p-value of Student's t, or with endless freedom of the normal distribution."""
+    """Return the p-value of Student's t, normal with infinite degrees of freedom."""
     from scipy import special
 
     far = {"two-sided": -np.abs(statistic), "greater": -statistic, "less": statistic}[alternative]

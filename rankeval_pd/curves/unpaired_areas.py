@@ -1,4 +1,4 @@
-"""Does a measure rank one sample better than another? Areas of independent samples."""
+"""Differences of areas between independent samples."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _PAIR_COLUMNS = (
     "area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value", "p_adjusted", "se",
     "better", "leaning", "ci_low_alone", "ci_high_alone",
 )  # fmt: skip
-_IN_FAMILY = ("p_adjusted", "ci_low_alone", "ci_high_alone")  # of p-values that are adjusted
+_IN_FAMILY = ("p_adjusted", "ci_low_alone", "ci_high_alone")  # with adjusted p-values
 AREA_KINDS = ("roc", "ap")
 TESTS = ("t", "delong")
 
 
 @Capabilities(
-    rankings="How good is it as a whole?",
+    rankings="How good is it overall?",
     any_ties=True,
     short="measure sample_a sample_b difference ci_low ci_high p_value p_adjusted better",
 )
@@ -63,34 +63,32 @@ def unpaired_area(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, of two samples or more. In a
-        Dataset the batch dimensions are the samples.
+        Candidates with a score for each measure and a gold label, from two or more samples. In a
+        Dataset the batch dimensions hold the samples.
     kind : {"roc", "ap"}
         The area under the ROC curve, or average precision, see :func:`area`.
     test : {"t", "delong"}
-        "t": the test of the notes. "delong": the normal distribution and DeLong's standard error
-        for test and interval, pROC's for unpaired curves (kind="roc" only); too liberal if a class
-        is small.
+        "t": see Notes. "delong": the normal distribution and DeLong's standard error, as in pROC
+        for unpaired curves (kind="roc" only); too liberal if a class is small.
     alternative : {"two-sided", "greater", "less"}
-        "greater": the area is the larger one in the first sample.
+        "greater": the first sample has the larger area.
     adjust : {None, "holm", "bonferroni", "bh", "by"}
-        Adjustment for the number of tests, all pairs and measures; the intervals are adjusted
-        too, as in :func:`compare`.
+        Adjustment of p-values and intervals for all pairs and measures, as in :func:`compare`.
     level : float
         Confidence level of the interval of the difference.
     **roles
-        Which column is what, see :func:`nbest_precision`; ``by`` names the samples.
+        Column roles, see :func:`nbest_precision`; ``by`` names the samples.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure and pair of samples (Dataset: dimensions pair and measure, coordinates
-        sample_a and sample_b): ``measure``, ``sample_a``, ``sample_b`` (of several columns of
-        ``by`` a tuple), ``area_a``, ``area_b``, ``difference`` = area_a - area_b with its limits
-        ``ci_low``, ``ci_high``, ``z``: the difference by ``se``, or for ROC areas by the standard
-        error that equal areas would have if that is larger, or for average precision of unequal
-        numbers Student's quantile at which the interval ends at 0; ``p_value``, with ``adjust``
-        also ``p_adjusted``, ``se``; ``better``, ``leaning`` (samples), and with ``adjust``
+        sample_a and sample_b): ``measure``, ``sample_a``, ``sample_b`` (tuples for several columns
+        of ``by``), ``area_a``, ``area_b``, ``difference`` = area_a - area_b with its limits
+        ``ci_low``, ``ci_high``, ``z``: the difference divided by ``se``, for ROC areas by the
+        standard error of equal areas if larger, for average precision with unequal numbers
+        Student's quantile at which the interval ends at 0; ``p_value``, with ``adjust`` also
+        ``p_adjusted``, ``se``; ``better``, ``leaning`` (samples), and with ``adjust``
         ``ci_low_alone``, ``ci_high_alone``, as in :func:`compare_area`.
 
     Warns
@@ -100,16 +98,16 @@ def unpaired_area(
 
     Notes
     -----
-    No candidate is in two samples: where the same candidates are scored by two measures,
-    :func:`compare_area` has the smaller variance. The variances of both areas are added; that of
-    equal areas is Newcombe's method 5, at their mean. The test is Student's with Welch's degrees of
-    freedom, or normal where the variance is Newcombe's; the interval is put together from those of
-    both areas (Zou and Donner), and agrees with it. If one sample has more than 1.2 times as many
-    true positives as the other, the difference of average precisions is skewed. The interval is
-    then Zou and Donner's alone, and the test rejects 0 if the interval excludes it. In simulations
+    No candidate is in two samples. For two measures on the same candidates use
+    :func:`compare_area`, which has a smaller variance. The variances of both areas are added; for
+    equal areas Newcombe's method 5 is used at their mean. The test is Student's with Welch's
+    degrees of freedom, or normal with Newcombe's variance. The interval combines the intervals of
+    both areas (Zou and Donner) and agrees with the test. If one sample has more than 1.2 times as
+    many true positives as the other, the difference of average precisions is skewed; the interval
+    is then Zou and Donner's, and the test rejects 0 if the interval excludes it. In simulations
     from 5 true positives on, the test at 5% rejected at most 0.060 of true hypotheses, and 95%
     intervals covered 0.93 or more (``tests/reference/unpaired.csv``). Average precision depends on
-    the prevalence, which samples may differ in. O(N log N).
+    the prevalence, which may differ between samples. Cost: O(N log N).
 
     References
     ----------
@@ -129,8 +127,7 @@ def unpaired_area(
     check_choice("test", test, TESTS)
     if kind == "ap" and test == "delong":
         raise ValueError(
-            "test='delong' is a test of ROC areas, and kind='ap' asks for average precision: leave"
-            " test out."
+            "test='delong' is for ROC areas, and kind='ap' is average precision. Leave test out."
         )
     check_choice("alternative", alternative, ALTERNATIVES)
     check_choice("adjust", adjust, (None, *ADJUSTMENTS))
@@ -244,7 +241,7 @@ def _of_dataset(each: xr.Dataset, options: dict[str, Any]) -> xr.Dataset:
 
 
 def _samples(groups: pd.DataFrame, names: list[Hashable]) -> list[Hashable]:
-    """Return the label of each sample: of several columns a tuple."""
+    """Return the label of each sample, a tuple for several columns."""
     if not names:
         return [None]
     if len(names) == 1:
@@ -253,21 +250,20 @@ def _samples(groups: pd.DataFrame, names: list[Hashable]) -> list[Hashable]:
 
 
 def _pairs(samples: list[Hashable]) -> list[tuple[int, int]]:
-    """Return the pairs of samples, by number; refuse a single sample."""
+    """Return the pairs of samples, by number; reject a single sample."""
     if len(samples) < 2:
         raise ValueError(
-            "unpaired_area compares independent samples, and there is one. Name the column that"
-            " tells them apart, by=..., or in a Dataset give them a dimension of their own; two"
-            " measures on the same candidates are compared by compare_area."
+            "unpaired_area compares independent samples, and there is one. Name the column of the "
+            "samples, by=..., or in a Dataset use a dimension; for two measures on the same "
+            "candidates use compare_area."
         )
     return list(itertools.combinations(range(len(samples)), 2))
 
 
 def sample_area(ranking: Ranking, *, kind: str) -> tuple[AnyArray, ...]:
-    """Return the area and what its limits are made of, see :class:`_SampleAreas`.
+    """Return the area and the data for its limits, see :class:`_SampleAreas`.
 
-    Of average precision there is no number of negatives: the variance under equal values is not
-    known.
+    Average precision has no number of negatives: its variance under equal values is unknown.
     """
     if kind == "roc":
         placed = roc_areas.placements(ranking)
@@ -283,13 +279,13 @@ def sample_area(ranking: Ranking, *, kind: str) -> tuple[AnyArray, ...]:
 
 
 class _SampleAreas(NamedTuple):
-    """The areas of one sample of each pair, with what their comparison needs: (pair, measure)."""
+    """The areas of one sample of each pair, with the data to compare them: (pair, measure)."""
 
     area: FloatArray
-    corrected: FloatArray  #: of average precision, see :class:`early.Influence`
+    corrected: FloatArray  #: for average precision, see :class:`early.Influence`
     variance: FloatArray
     freedom: FloatArray
-    own_freedom: FloatArray  #: of the interval of this area alone
+    own_freedom: FloatArray  #: for the interval of this area alone
     positive: FloatArray
     negative: FloatArray
 
@@ -298,7 +294,7 @@ class _SampleAreas(NamedTuple):
         return self.positive * self.negative / (self.positive + self.negative)
 
     def if_it_were(self, area: FloatArray) -> FloatArray:
-        """Return the variance that this area would have."""
+        """Return the variance at this area."""
         return roc_areas.newcombe_variance(area, self.positive, self.negative)
 
     def limits(self, kind: str, level: float, shared: FloatArray) -> Limits:
@@ -312,7 +308,7 @@ class _SampleAreas(NamedTuple):
         return early.ap_limits(self.area, corrected, error, freedom, self.positive, level)
 
 
-_EVEN = 1.2  # numbers of positives up to this ratio skew the difference little
+_EVEN = 1.2  # up to this ratio of positives the difference is hardly skewed
 
 
 def _ap_statistic(a: _SampleAreas, b: _SampleAreas, freedom: FloatArray) -> FloatArray:
@@ -346,7 +342,7 @@ def area_contrasts(
 ) -> tuple[AnyArray, ...]:
     """Return the columns (pair, measure), from the areas of the first and of the second samples.
 
-    The last one says which differences are significant.
+    The last one shows which differences are significant.
     """
     size = len(_SAMPLE_COLUMNS)
     a, b = _SampleAreas(*given[:size]), _SampleAreas(*given[size:])
@@ -365,13 +361,13 @@ def area_contrasts(
     z = np.where(np.isinf(z), np.nan, z)
     shared = np.full(z.shape, np.nan)
     if kind == "ap":
-        # where nothing varies the values' own intervals remain, and no test
+        # without variation only the values' own intervals remain, and no test
         uneven = np.maximum(a.positive, b.positive) > _EVEN * np.minimum(a.positive, b.positive)
         uneven &= variance > 0.0
         shared = np.where(uneven, np.maximum(freedom, 1.0), np.nan)
         z = np.where(uneven, _ap_statistic(a, b, shared), z)
         tested = np.where(uneven, 0.0, tested)
-    # if the model's variance is the larger one, the law is normal, as in the interval of one area
+    # a larger model variance makes the law normal, as in the interval of one area
     freedom = np.where(at_least > error, np.inf, np.maximum(freedom, 1.0))
     normal, student = (p_of_t(z, x, alternative) for x in (np.inf, np.fmin(freedom, 1e15)))
     p_value = np.where(np.isinf(freedom), normal, student)

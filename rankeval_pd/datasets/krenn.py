@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.errors import warn
+from rankeval_pd.errors import checked_call, warn
 
 # -------------------------------------------------------- German PP-verb pairs, annotated by Krenn
 #
@@ -32,31 +32,31 @@ _COUNTS = ("freq",)
 _SCORES = ("MI", "Dice", "z.score", "t.score", "chisq", "chisq.corr", "log.like", "Fisher")
 
 
+@checked_call
 def load_krenn_ppv() -> pd.DataFrame:
     """Return the German PP-verb pairs of Evert (2004), with annotation and association scores.
 
     Returns
     -------
     DataFrame
-        5,102 candidates of frequency 30 or more: ``PP`` and ``verb``; the annotations
-        ``is.colloc`` (566 collocations: support verb constructions and figurative expressions),
-        ``is.SVC``, ``is.figur``; ``freq`` and the scores ``MI``, ``Dice``, ``z.score``,
-        ``t.score``, ``chisq``, ``chisq.corr``, ``log.like``, ``Fisher``. Scores are rounded, so
-        that there are many ties.
+        5,102 candidates of frequency 30 or more: ``PP`` and ``verb``; the annotations ``is.colloc``
+        (566 collocations: support verb constructions and figurative expressions), ``is.SVC``,
+        ``is.figur``; ``freq`` and the scores ``MI``, ``Dice``, ``z.score``, ``t.score``, ``chisq``,
+        ``chisq.corr``, ``log.like``, ``Fisher``. Scores are rounded, so there are many ties.
 
     Raises
     ------
     OSError
-        If the data are neither on this machine nor to be downloaded; the message says what to do.
+        If the data are neither on this machine nor downloadable; the message explains what to do.
     ImportError
         If the packages for the download are not installed.
 
     Notes
     -----
-    If the environment variable ``RANKEVAL_PD_DATA`` names a folder that holds ``krenn_ppv.csv``,
-    the file is read. Otherwise ``KrennPPV.rda`` is downloaded from the source of the R package
-    *corpora* (GPL-3), checked by its SHA-256 and kept in the user's cache folder; this needs
-    ``pip install 'rankeval_pd[data]'``. Both give the same frame.
+    If the environment variable ``RANKEVAL_PD_DATA`` names a folder with ``krenn_ppv.csv``, the file
+    is read. Otherwise ``KrennPPV.rda`` is downloaded from the source of the R package *corpora*
+    (GPL-3), checked by its SHA-256 and kept in the user's cache folder; this needs ``pip install
+    'rankeval_pd[data]'``. Both give the same frame.
 
     References
     ----------
@@ -110,9 +110,9 @@ def _download() -> Path:
 
 def _ways_out(reason: str) -> str:
     return (
-        f"the data of Evert (2004) could not be loaded: {reason}. Either connect this machine to"
-        f" the network, pip install 'rankeval_pd[data]', and call again to download {URL}; or set"
-        f" the environment variable RANKEVAL_PD_DATA to a folder that holds {_CSV}."
+        f"the data of Evert (2004) could not be loaded: {reason}. Connect to the network and pip "
+        f"install 'rankeval_pd[data]' to download {URL}, or set the environment variable "
+        f"RANKEVAL_PD_DATA to a folder with {_CSV}."
     )
 
 
@@ -129,11 +129,11 @@ def _read_rda(path: Path) -> pd.DataFrame:
 
 # ------------------------------------------------------------------------------------- Cached data
 
-_unwritable: set[Path] = set()  # folders that cannot be written, with one warning each
+_unwritable: set[Path] = set()  # unwritable folders, with one warning each
 
 
 def cache_folder() -> Path | None:
-    """Return the cache folder: the one that is named, or the user's if pooch is installed."""
+    """Return the cache folder: the named one, or the user's if pooch is installed."""
     named = os.environ.get("RANKEVAL_PD_CACHE")
     if named:
         return Path(named).expanduser()
@@ -145,7 +145,7 @@ def cache_folder() -> Path | None:
 
 
 def data_folder() -> Path | None:
-    """Return the folder that the environment variable ``RANKEVAL_PD_DATA`` names, if any."""
+    """Return the folder in the environment variable ``RANKEVAL_PD_DATA``, if any."""
     named = os.environ.get("RANKEVAL_PD_DATA")
     return Path(named).expanduser() if named else None
 
@@ -161,9 +161,9 @@ def read_cache(path: Path) -> Any:
 
 
 def write_cache(path: Path, content: Any) -> None:
-    """Write what JSON can hold, wholly or not at all, with the permissions of the user's umask.
+    """Write JSON data, wholly or not at all, with the permissions of the user's umask.
 
-    A folder that cannot be written is no error: one warning reports it.
+    An unwritable folder causes one warning, no error.
     """
     # write to a file of another name, which then replaces the old one in a single step
     text = json.dumps(content)
@@ -180,9 +180,9 @@ def write_cache(path: Path, content: Any) -> None:
         if path.parent not in _unwritable:
             _unwritable.add(path.parent)
             warn(
-                f"what was read cannot be kept in {path.parent} ({error}), and is read anew in"
-                " every session. Make room there, or set the environment variable"
-                " RANKEVAL_PD_CACHE to another folder."
+                f"{path.parent} is not writable ({error}), so docstrings are read anew in every "
+                "session. Make it writable, or set the environment variable RANKEVAL_PD_CACHE to "
+                "another folder."
             )
 
 

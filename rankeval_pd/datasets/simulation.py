@@ -1,4 +1,4 @@
-"""Candidates of a random experiment whose true precision is known."""
+"""Simulated candidates with a known true precision."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from rankeval_pd.errors import check_count, check_number, check_share
+from rankeval_pd.errors import check_count, check_number, check_share, checked_call
 from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.stats._types import FloatArray
 
@@ -17,6 +17,7 @@ _QUALITY = {"good": 1.5, "fair": 1.0}
 _MOST_DECIMALS = 300  # 10 to this power times a score does not overflow
 
 
+@checked_call
 def simulate_candidates(
     n_candidates: int = 5_000,
     *,
@@ -26,7 +27,7 @@ def simulate_candidates(
     decimals: int | None = None,
     rng: int | np.random.Generator | None = 0,
 ) -> pd.DataFrame:
-    """Return candidates of a random experiment: true positives score higher by a known amount.
+    """Simulate candidates whose true positives score higher by a known amount.
 
     Each candidate is a true positive with probability ``baseline``. A measure's score is standard
     normal, and higher by the measure's quality for true positives.
@@ -38,13 +39,13 @@ def simulate_candidates(
     baseline : float
         Probability of a true positive, between 0 and 1.
     quality : mapping from str to float, optional
-        How far each measure lifts true positives, in standard deviations; 0 is a random ranking.
-        Unless given: ``{"good": 1.5, "fair": 1.0}``.
+        Shift of true positives by each measure, in standard deviations; 0 is a random ranking. By
+        default ``{"good": 1.5, "fair": 1.0}``.
     correlation : float
         Correlation of the scores of any two measures among candidates with the same label, from
         0 to 1.
     decimals : int, optional
-        Round the scores to so many decimals, which makes ties.
+        Decimals to which scores are rounded, which creates ties.
     rng : int, Generator or None
         Seed, Generator, or None for fresh entropy.
 
@@ -59,8 +60,8 @@ def simulate_candidates(
 
     Notes
     -----
-    The experiment is that of Evert (2004), section 3.1: true and false positives in any region of
-    scores are independent counts, given how many candidates there are. O(N) for each measure.
+    The experiment follows Evert (2004), section 3.1: true and false positives in any region of
+    scores are independent counts, given the number of candidates. Cost: O(N) per measure.
 
     References
     ----------
@@ -76,17 +77,17 @@ def simulate_candidates(
     baseline = check_share("baseline", baseline)
     together = check_number("correlation", correlation)
     if not 0.0 <= together <= 1.0:
-        raise ValueError(f"correlation={correlation!r} is outside [0, 1]: give a number in it.")
+        raise ValueError(f"correlation={correlation!r} is outside [0, 1]: pass a number in it.")
     size = check_number("n_candidates", n_candidates)
     if size != np.floor(size) or size < 1.0:
-        raise ValueError(f"n_candidates={n_candidates!r}: give a whole number of 1 or more.")
+        raise ValueError(f"n_candidates={n_candidates!r}: pass a whole number of 1 or more.")
     lifts = _lifts(quality)
     if (
         decimals is not None
         and check_count("decimals", decimals, least=-_MOST_DECIMALS) > _MOST_DECIMALS
     ):
-        raise ValueError(f"decimals={decimals!r}: give a whole number of at most {_MOST_DECIMALS}.")
-    # one order of draws: labels, the shared part of the noise, then the part of each measure
+        raise ValueError(f"decimals={decimals!r}: pass a whole number of at most {_MOST_DECIMALS}.")
+    # order of draws: labels, shared noise, then the noise of each measure
     generator = np.random.default_rng(Roles.of({"rng": rng}).rng)
     gold = generator.random(int(n_candidates)) < baseline
     shared = generator.normal(size=gold.size)
@@ -100,26 +101,27 @@ def simulate_candidates(
 
 
 def _lifts(quality: Mapping[str, float] | None) -> Mapping[str, float]:
-    """Return how far each measure lifts true positives."""
+    """Return the shift of true positives by each measure."""
     if quality is None:
         return _QUALITY
     if not isinstance(quality, Mapping):
         raise TypeError(
-            f"quality={quality!r} is of type {type(quality).__name__}: give a mapping from the"
+            f"quality={quality!r} is of type {type(quality).__name__}: pass a mapping from the"
             " names of measures to numbers, as {'good': 1.5}."
         )
     if "gold" in quality:
-        raise ValueError("quality: 'gold' is the name of the label. Give the measure another one.")
+        raise ValueError("quality: 'gold' is the name of the label. Rename the measure.")
     return {name: check_number(f"quality[{name!r}]", lift) for name, lift in quality.items()}
 
 
+@checked_call
 def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.1) -> Any:
     """Return the average precision of an acceptance region of :func:`simulate_candidates`.
 
     Parameters
     ----------
     share : float or array of float
-        The share of candidates that the region accepts on average, n / N, above 0, at most 1.
+        Mean share of candidates in the region, n / N, above 0 and at most 1.
     quality : float
         The measure's quality.
     baseline : float
@@ -131,8 +133,8 @@ def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.
 
     Notes
     -----
-    The region of scores of at least t accepts true positives with probability Q(t - quality) and
-    others with Q(t), Q being the normal upper tail; t is found by bisection.
+    Scores of at least t accept true positives with probability Q(t - quality) and others with Q(t),
+    Q being the normal upper tail; t is found by bisection.
 
     Examples
     --------
@@ -149,9 +151,9 @@ def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.
     try:
         wanted = np.asarray(share, dtype=float)
     except (TypeError, ValueError):
-        raise TypeError(f"share={share!r}: give the share of candidates, n / N.") from None
+        raise TypeError(f"share={share!r}: pass the share of candidates, n / N.") from None
     if not ((wanted > 0) & (wanted <= 1)).all():
-        raise ValueError(f"share={share!r} is outside (0, 1]: give the share of candidates, n / N.")
+        raise ValueError(f"share={share!r} is outside (0, 1]: pass the share of candidates, n / N.")
 
     def accepted(t: FloatArray) -> tuple[FloatArray, FloatArray]:
         # true positives and all candidates that score at least t, as shares of all candidates

@@ -1,1 +1,1 @@
-"""The forms that data take: the only way in and out."""
+"""The internal forms of data. All data enter and leave here."""

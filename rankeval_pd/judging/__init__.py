@@ -1,1 +1,1 @@
-"""Which candidates must be judged, and what do those say that were?"""
+"""Plans, sheets and estimates for partly judged candidates."""

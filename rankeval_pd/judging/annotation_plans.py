@@ -1,4 +1,4 @@
-"""How many candidates must be judged to know which of two measures is better?"""
+"""How many candidates to judge in order to compare two measures."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from rankeval_pd.stats.distributions.populations import binomial_laws
 from rankeval_pd.stats.significance.fisher import fisher_test
 from rankeval_pd.stats.significance.fisher_power import Pilot, drawn_laws, fisher_power
 
-_TEETH = 24  # judgements before a plan that may have its power too
-_LARGEST = 4_096  # candidates of a region that a plan from a pilot looks for
-_OUTSIDE = (0.025, 0.975)  # the range of the power holds what is between these shares
+_TEETH = 24  # judgments tried below a plan that may have its power too
+_LARGEST = 4_096  # largest region tried by a plan from a pilot
+_OUTSIDE = (0.025, 0.975)  # quantiles that limit the range of the power
 
 
 @Capabilities(
-    rankings="What to judge next?",
+    rankings="What to judge, and how?",
     short="measure_a measure_b n n_judged n_more power power_low power_high",
 )
 @with_roles
@@ -43,53 +43,50 @@ def plan_annotation(
     precisions: tuple[float, float] | None = None,
     **roles: Unpack[JudgedRoles],
 ) -> pd.DataFrame:
-    """Say how many more candidates to judge before the difference of two lists shows.
+    """Plan how many more candidates to judge to detect a difference of two lists.
 
     Parameters
     ----------
     candidates : DataFrame
-        Candidates with a score for each measure and a gold label, missing where a candidate was not
-        judged.
+        Candidates with a score for each measure and a gold label, missing for unjudged candidates.
     a, b : names of measures
     n : int
         Size of both lists.
     power : float
-        Probability that Fisher's test of the judged candidates of the two difference regions is to
-        have of finding the difference, two-sided at ``alpha``.
+        Probability that Fisher's test of the judged candidates in the two difference regions,
+        two-sided at ``alpha``, finds the difference.
     alpha : float
     budget : int, optional
-        Most judgements there can be; the power is then that of as many.
+        Largest possible number of judgments, for which the power is computed.
     precisions : pair of float, optional
-        Precisions of the two difference regions, taken as true: the share of true positives hoped
-        for among the candidates in the list of a only, and in the list of b only (not the
-        precisions of the lists, which :func:`needed_candidates` takes). By default the judged
-        candidates of the regions are the pilot to plan from.
+        Assumed true precisions of the two difference regions: the share of true positives among the
+        candidates in the list of a only, and in the list of b only (not of the lists, see
+        :func:`needed_candidates`). By default the judged candidates of the regions are the pilot.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame
         One row per group: ``measure_a``, ``measure_b``, ``n``; in details ``n_region``, the
         candidates in both regions, ``region_share``, their share of the union of the lists, and
-        ``precision_a``, ``precision_b`` of the regions; ``n_judged``: judgements that exist;
-        ``n_more``: judgements needed, half in each region if possible, or all that are left;
-        ``power`` with them; ``power_low``, ``power_high``: the range that holds the power with a
-        probability of 95% given the pilot, NaN where ``precisions`` are taken as true.
+        ``precision_a``, ``precision_b`` of the regions; ``n_judged``: existing judgments;
+        ``n_more``: further judgments needed, half in each region if possible, or all that are left;
+        ``power`` with them; ``power_low``, ``power_high``: range of the power with a probability of
+        95% given the pilot, NaN with ``precisions``.
 
     Notes
     -----
     The planned test is Fisher's test of all judgments, old and new. After a pilot, ``power`` is the
-    assurance: the power averaged over the precisions that the pilot leaves open. The rate of true
-    positives in each region has Jeffreys's prior, so the new ones have a beta-binomial law given
-    the pilot. After a small pilot the assurance can stay below the requested power, and the plan
-    then asks for all judgments; judge a larger pilot first. With ``precisions``, the
-    regions have as many true positives as these say, and the new judgements are a sample without
-    replacement; ``n_more`` is then the least number near which the power is first reached, because
-    the power rises in a saw-tooth. Either power is summed over all outcomes. Draw the candidates to
-    judge with :func:`annotation_sheet`. :func:`judged_difference` names the test of those judged. A
-    RankevalWarning reports a pilot that is no random sample of the regions, a power that is not
-    reached, and a budget with which no outcome would be significant.
+    assurance, the power averaged over the precisions that the pilot leaves open, with Jeffreys's
+    prior for each region. After a small pilot the assurance can stay below the requested power, and
+    the plan then asks for all judgments; judge a larger pilot first. With ``precisions``, new
+    judgments are a sample without replacement from regions with these precisions; ``n_more`` is
+    then about the smallest number with this power, because power rises in a sawtooth. Both powers
+    are sums over all outcomes. Draw the candidates to judge with :func:`annotation_sheet`.
+    :func:`judged_difference` names the test of the judged candidates. A RankevalWarning reports a
+    pilot that is not a random sample of the regions, a power that is not reached, and a budget
+    without any significant outcome.
 
     References
     ----------
@@ -109,8 +106,8 @@ def plan_annotation(
     check_frame(candidates)
     if roles.get("groups") is not None:
         raise ValueError(
-            "groups: what is planned is a random sample of candidates. Leave groups out, or thin"
-            " each group to one candidate."
+            "groups: plans assume a random sample of candidates. Leave groups out, or thin each "
+            "group to one candidate."
         )
     power, alpha = check_share("power", power), check_share("alpha", alpha)
     n = check_count("n", n)
@@ -124,7 +121,7 @@ def plan_annotation(
         if most is not None:
             more = min(most, left)
         else:
-            search = _least if state.pilot else _first  # a pilot's average has no teeth
+            search = _least if state.pilot else _first  # the average over a pilot has no sawtooth
             more = search(partial(state.power, alpha), power, left)
         planned = state.power(alpha, more)
         _warn_of_little(planned, power if most is None else None, more, left, state, alpha)
@@ -142,46 +139,44 @@ def plan_annotation(
 def _warn_of_little(
     planned: float, power: float | None, more: int, left: int, state: _State, alpha: float
 ) -> None:
-    """Say that all there is to judge shows too little, or a budget nothing."""
+    """Warn that all judgments are too few, or a budget shows nothing."""
     if state.size == 0:
-        warn("a and b: both lists have the same candidates, so that there is nothing to judge.")
+        warn("a and b: both lists have the same candidates, so there is nothing to judge.")
     elif left and power is not None and planned < power:
         if state.pilot:
             low, high = state.power_range(alpha, more)
-            shows = (
-                f" on average; the {sum(state.judged)} judged leave open {low:.2g} to {high:.2g}"
-            )
-            do = "Judge more first, or take longer lists, n=..."
+            shows = f" on average; the {sum(state.judged)} judged allow {low:.2g} to {high:.2g}"
+            do = "Judge more first, or use longer lists, n=..."
         else:
             shows = f": {state.in_all()}"
             do = (
-                "Take longer lists, n=..., or plan for a larger difference: precisions= are those"
-                " of candidates in one list only, which differ by more than those of the lists."
+                "Use longer lists, n=..., or plan for a larger difference: precisions= refer to "
+                "candidates in one list only, which differ more than the lists."
             )
         warn(
             f"power={power:g} is not reached: all {2 * state.size} candidates in one list only,"
             f" judged, give {planned:.2g}{shows}. {do}"
         )
     elif left and planned == 0.0:
-        do = "Judge more, or take" if state.power(alpha, left) > 0.0 else "Take"
+        do = "Judge more, or use" if state.power(alpha, left) > 0.0 else "Take"
         warn(
-            f"power is 0: with {more} more judgements no outcome that the precisions planned with"
-            f" allow is significant at alpha={alpha:g}. {do} longer lists, n=..."
+            f"power is 0: with {more} more judgments no outcome is significant at alpha={alpha:g}. "
+            f"{do} longer lists, n=..."
         )
 
 
 class _State(NamedTuple):
-    """What is known of the two difference regions."""
+    """The judgments and precisions of the two difference regions."""
 
-    size: int  #: of each
+    size: int  #: size of each
     judged: tuple[int, int]
     tp: tuple[int, int]
-    precisions: tuple[float, float]  #: of the whole regions, as planned with
-    pilot: bool = False  #: what is judged is all that is known of the precisions
+    precisions: tuple[float, float]  #: planned precisions of the whole regions
+    pilot: bool = False  #: whether the precisions come from the pilot alone
 
     @classmethod
     def of(cls, found: pd.Series, precisions: tuple[float, float] | None) -> _State:
-        """Return what a row of judged_difference says, with the precisions to plan with."""
+        """Return the state of a row of judged_difference, with the planned precisions."""
         judged, tp = (
             (int(found[f"{name}_a"]), int(found[f"{name}_b"])) for name in ("n_judged", "tp_judged")
         )
@@ -193,35 +188,34 @@ class _State(NamedTuple):
             return cls(size, judged, tp, (np.nan, np.nan))
         if not all(judged):
             raise ValueError(
-                "precisions=None: in one of the difference regions nothing is judged yet, so that"
-                " there is nothing to plan with. Judge some (annotation_sheet), or give precisions="
-                "(of the candidates that only a has, that only b has)."
+                "precisions=None: one of the difference regions has no judged candidates. Judge "
+                "some (annotation_sheet), or pass precisions=(in the list of a only, of b only)."
             )
-        # of those that are left half a candidate more, and half a candidate less, than judged
+        # half a candidate is added to each class
         first, second = (
             (t + (size - m) * (t + 0.5) / (m + 1.0)) / size for t, m in zip(tp, judged, strict=True)
         )
         return cls(size, judged, tp, (first, second), pilot=True)
 
     def in_all(self) -> str:
-        """Say what all judgements of both regions would show, and Fisher's p-value of it."""
+        """Describe what all judgments of both regions would show, with Fisher's p-value."""
         true = [round(share * self.size) for share in self.precisions]
         first, second, size = (np.array([x]) for x in (*true, self.size))
         p_value = fisher_test(first, size, second, size, "two-sided").p_value[0]
         return f"{true[0]} of {self.size} true against {true[1]}, p = {p_value:.2g}"
 
     def power(self, alpha: float, more: int) -> float:
-        """Return how probable it is that Fisher's test of so many more judgements rejects."""
+        """Return the probability that Fisher's test rejects after so many more judgments."""
         return float(self._powers(alpha, more, of_pilot=False)[0, 0])
 
     def power_range(self, alpha: float, more: int) -> tuple[float, float]:
-        """Return the limits of the power, for what the pilot leaves open."""
+        """Return the limits of the power given the pilot."""
         if not self.pilot:
             return np.nan, np.nan
         return _range(self._powers(alpha, more, of_pilot=True))
 
     def _powers(self, alpha: float, more: int, *, of_pilot: bool) -> FloatArray:
-        """Return the power on average, or for each of what is left open in either region."""
+        """Return the power on average, or for each possible precision of the regions."""
         samples = _spread(more, list(self.judged), self.size)
         laws = []
         for sample, judged, tp, share in zip(
@@ -245,16 +239,16 @@ def _range(powers: FloatArray) -> tuple[float, float]:
 
 
 def _spread(more: int, judged: list[int], size: int) -> tuple[int, int]:
-    """Return the judged candidates of either region after so many more, as even as they reach."""
+    """Return the judged candidates of either region after so many more, as even as possible."""
     total = sum(judged) + more
     first = min(max(total - total // 2, total - size, judged[0]), size, total - judged[1])
     return first, total - first
 
 
 def _first(reached: Callable[[int], float], power: float, most: int) -> int:
-    """Return the first number of judgements with this power, or all there are.
+    """Return the first number of judgments with this power, or all.
 
-    The power rises in a saw-tooth: from where halving ends, the first one of the teeth is sought.
+    Power rises in a sawtooth, so the first tooth is searched from the end of the bisection.
     """
     place = _least(reached, power, most)
     if reached(place) < power:
@@ -264,7 +258,7 @@ def _first(reached: Callable[[int], float], power: float, most: int) -> int:
 
 
 def _least(reached: Callable[[int], float], power: float, most: int) -> int:
-    """Return a number of judgements with this power, found by halving, or all there are."""
+    """Return a number of judgments with this power by bisection, or all."""
     return bisect_left(range(most), True, key=lambda more: reached(more) >= power)
 
 
@@ -279,7 +273,7 @@ def needed_candidates(
     power: float = 0.8,
     alpha: float = 0.05,
 ) -> pd.DataFrame:
-    """Say how long two lists must be for a hoped-for difference to show, or what power one has.
+    """Plan the length of two lists to detect a difference, or return the power of a length.
 
     Parameters
     ----------
@@ -288,26 +282,26 @@ def needed_candidates(
     overlap : float
         Share of each list that is in the other too, from 0 to below 1.
     n : int, optional
-        Size of the lists; by default the least with this power.
+        Size of the lists. By default the smallest with this power.
     n_judged : int, optional
-        Size of the pilot: the candidates of each list from which the precisions were estimated. By
-        default the precisions are taken as true.
+        Size of the pilot: candidates of each list behind the estimated precisions. By default the
+        precisions count as true.
     power, alpha : float
-        Of Fisher's test of the difference regions, two-sided.
+        Power and level of Fisher's test of the difference regions, two-sided.
 
     Returns
     -------
     DataFrame
         One row: ``n``; ``n_judgements``: candidates in the two regions to judge; ``power``. With
-        ``n_judged`` the power is averaged over what the pilot leaves open, as in
-        :func:`plan_annotation`, and ``power_low``, ``power_high`` are its range.
+        ``n_judged`` the power is averaged given the pilot, as in :func:`plan_annotation`, with the
+        range ``power_low``, ``power_high``.
 
     Notes
     -----
-    The candidates in both lists are taken to have the mean of the two precisions, as far as the
-    regions can make up for it. True positives of the regions are binomial, or beta-binomial given a
-    pilot, and all outcomes are summed. A RankevalWarning reports a power that regions of 4,096
-    candidates do not reach: the pilot is too small.
+    Candidates in both lists are assumed to have the mean of the two precisions, as far as possible.
+    True positives of the regions are binomial, or beta-binomial given a pilot, and the power sums
+    over all outcomes. A RankevalWarning reports a power that regions of 4,096 candidates do not
+    reach: the pilot is too small.
 
     Examples
     --------
@@ -323,11 +317,11 @@ def needed_candidates(
     first, second = (check_share(name, value) for name, value in given.items())
     power, alpha = check_share("power", power), check_share("alpha", alpha)
     if isinstance(overlap, bool) or not 0.0 <= overlap < 1.0:
-        raise ValueError(f"overlap={overlap!r}: give the share of a list in the other, in [0, 1).")
+        raise ValueError(f"overlap={overlap!r}: pass the share of a list in the other, in [0, 1).")
     if n is None and n_judged is None and first == second:
         raise ValueError(
-            f"precision_a={first!r} and precision_b={second!r} are equal: no list shows a"
-            " difference. Give the precisions that are hoped for."
+            f"precision_a={first!r} and precision_b={second!r} are equal, so no list shows a "
+            "difference. Pass the expected precisions."
         )
     shares = _of_regions(first, second, overlap)
     seen = None if n_judged is None else (1.0 - overlap) * check_count("n_judged", n_judged)
@@ -360,20 +354,20 @@ def needed_candidates(
         if n is None and planned < power:
             warn(
                 f"power={power:g} is not reached by lists of {length:,}: the pilot, n_judged="
-                f"{n_judged}, leaves open that the precisions hardly differ. Judge a larger pilot."
+                f"{n_judged}, is too small to separate the precisions. Judge a larger pilot."
             )
     return pd.DataFrame([row])
 
 
 def _of_regions(first: float, second: float, overlap: float) -> tuple[float, float]:
-    """Return the precisions of the two regions, those in both lists having the mean of the two."""
+    """Return the precisions of the two regions; shared candidates have the mean precision."""
     shared = 0.5 * (first + second)
     lowest = max(0.0, (max(first, second) - (1.0 - overlap)) / overlap) if overlap else 0.0
     highest = min(1.0, min(first, second) / overlap) if overlap else 1.0
     if lowest > highest:
         raise ValueError(
-            f"overlap={overlap!r}: lists that share so much cannot have precisions of {first:g} and"
-            f" {second:g}. The difference is at most 1 - overlap."
+            f"overlap={overlap!r}: lists with this overlap cannot have precisions of {first:g} and "
+            f"{second:g}. The difference is at most 1 - overlap."
         )
     shared = float(np.clip(shared, lowest, highest))
     return (first - overlap * shared) / (1.0 - overlap), (second - overlap * shared) / (

@@ -19,7 +19,7 @@ from rankeval_pd.judging.samples import JudgingScheme, check_frame, quietly, rea
 from rankeval_pd.nbest.difference_regions import difference_region
 
 
-@Capabilities(rankings="What to judge next?", own_rows=True)
+@Capabilities(rankings="What to judge, and how?", own_rows=True)
 @with_roles_but("positive", "min_grade")
 def annotation_sheet(
     candidates: pd.DataFrame,
@@ -31,7 +31,7 @@ def annotation_sheet(
     show: list[Hashable] | None = None,
     **roles: Unpack[JudgedRoles],
 ) -> pd.DataFrame:
-    """Return the candidates to judge for the difference of two n-best lists, scores hidden.
+    """Return the candidates to judge for the difference of two lists, scores hidden.
 
     Parameters
     ----------
@@ -42,23 +42,23 @@ def annotation_sheet(
     n : int
         Size of both lists.
     size : int, optional
-        How many candidates to judge, as from :func:`plan_annotation`; None is all that are not.
+        Number of candidates to judge, as from :func:`plan_annotation`. None is all unjudged ones.
     show : list of names, optional
-        Columns that the judges see; None is none but the index.
+        Columns that the judges see. None is only the index.
     **roles
-        Which column is what, see :func:`nbest_precision`; ``rng`` seeds the order.
+        Column roles, see :func:`nbest_precision`; ``rng`` seeds the order.
 
     Returns
     -------
     DataFrame
         One row per candidate in a random order, with the index of the input, the columns to show
-        and an empty gold column. Neither scores nor lists are there: a judge cannot tell which
-        measure found a candidate.
+        and an empty gold column. Scores and lists are hidden, so judges cannot tell which measure
+        found a candidate.
 
     Notes
     -----
-    A candidate in both lists or in neither says nothing about the difference, so that only the
-    difference regions are drawn from, as evenly from both as the unjudged allow, each at random.
+    Candidates in both lists or in neither carry no information about the difference. The sheet is a
+    random sample of the difference regions, as even as the unjudged allow.
 
     Examples
     --------
@@ -84,13 +84,14 @@ def annotation_sheet(
     )
     left = region[~region[gold].astype(bool)]
     rng = np.random.default_rng(chosen.rng)
-    sides = [rng.permutation(left.loc[left["list"] == side, place].to_numpy()) for side in "ab"]
+    places = [left.loc[left["list"] == side, place].to_numpy(copy=True) for side in "ab"]
+    sides = [rng.permutation(x) for x in places]
     total = sum(side.size for side in sides)
     wanted = total if size is None else check_count("size", size, 0)
     if wanted > total:
         raise ValueError(
-            f"size={size!r}: the difference regions have {total} candidates that are not judged."
-            f" Give {total} or less, or None for all."
+            f"size={size!r}: the difference regions have {total} unjudged candidates. Pass {total} "
+            "or less, or None for all."
         )
     from_a = min(max(wanted - wanted // 2, wanted - sides[1].size), sides[0].size)
     rows = rng.permutation(np.concatenate([sides[0][:from_a], sides[1][: wanted - from_a]]))
@@ -99,7 +100,7 @@ def annotation_sheet(
     return sheet
 
 
-@Capabilities(rankings="What to judge next?", own_rows=True, clusters=True)
+@Capabilities(rankings="What to judge, and how?", own_rows=True, clusters=True)
 @with_roles_but(
     "agreement", "measures", "exclude", "by", "rng", "dim", "key", "label", "groups",
     "lower_is_better", "missing", "ties",
@@ -107,19 +108,19 @@ def annotation_sheet(
 def with_judgements(
     candidates: pd.DataFrame, sheet: pd.DataFrame, **roles: Unpack[JudgedRoles]
 ) -> pd.DataFrame:
-    """Return the candidates with the judgements of a sheet put back.
+    """Return the candidates with the judgments of a sheet.
 
     Parameters
     ----------
     candidates : DataFrame
-        Candidates, their index without repetitions.
+        Candidates, with a unique index.
     sheet : DataFrame
-        From :func:`annotation_sheet`, its gold column filled in (True and False, 1 and 0, or what
-        ``positive`` names); what is still missing there stays as it is. Of a sheet that was saved
-        read the index too: ``pandas.read_csv("sheet.csv", index_col=0)``.
+        A sheet of :func:`annotation_sheet` with its gold column filled in (True and False, 1 and 0,
+        or values named in ``positive``). Missing values change nothing. Read a saved sheet with its
+        index: ``pandas.read_csv("sheet.csv", index_col=0)``.
     **roles
-        ``gold`` is the column of judgements in both; ``positive`` and ``min_grade`` say which of
-        its values are true, where they are words or grades.
+        ``gold`` is the column of judgments in both; ``positive`` and ``min_grade`` define the true
+        values of words or grades.
 
     Returns
     -------
@@ -142,13 +143,13 @@ def with_judgements(
             raise ValueError(f"gold={gold!r}: {name} has no such column. Name it: gold=...")
         if not frame.index.is_unique:
             raise ValueError(
-                f"{name} has repeated labels in its index, so that a judgement has no one place."
-                " Give each candidate a label of its own: reset_index(drop=True) before the sheet."
+                f"{name} has repeated labels in its index, so judgments are ambiguous. Pass each "
+                "candidate a unique label: reset_index(drop=True) before the sheet."
             )
     unknown = sheet.index.difference(candidates.index)
     if len(unknown):
         raise ValueError(
-            f"sheet has candidates that are not there: {listed(unknown[:5])}. Was its index kept?"
+            f"sheet has unknown candidates: {listed(unknown[:5])}. Keep the index of the sheet."
         )
     judged = _as_boolean(sheet, gold, chosen).dropna()
     before = _as_boolean(candidates, gold, chosen)
@@ -156,8 +157,8 @@ def with_judgements(
     other = contradicted.index[(contradicted != judged[contradicted.index])]
     if len(other):
         raise ValueError(
-            f"sheet judges {len(other)} candidates otherwise than before, {listed(other[:5])}."
-            " Settle these first."
+            f"sheet contradicts earlier judgments of {len(other)} candidates, {listed(other[:5])}. "
+            "Resolve these first."
         )
     before[judged.index] = judged
     result = candidates.copy()
@@ -166,10 +167,10 @@ def with_judgements(
 
 
 def _as_boolean(frame: pd.DataFrame, gold: Hashable, roles: Roles) -> pd.Series:
-    """Return the judgements as nullable booleans, or say which values are none."""
+    """Return the judgments as nullable booleans, or raise an error for other values."""
     column = frame_column(frame, gold, "gold")
     words = as_names(roles.positive, ())
-    if is_bool_dtype(column.dtype) and not {True, False} & {*words}:  # judged before, in no words
+    if is_bool_dtype(column.dtype) and not {True, False} & {*words}:  # judged before, as numbers
         roles = replace(roles, positive=None)
     truth = gold_values(column, gold, roles.positive, roles.min_grade, all_there=False)
     return pd.Series(truth, index=frame.index).astype("boolean")

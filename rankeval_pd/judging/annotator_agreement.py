@@ -1,4 +1,4 @@
-"""How well do several annotators agree?"""
+"""Coefficients of agreement between annotators."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_share
-from rankeval_pd.forms.out.tables import as_rows
+from rankeval_pd.forms.out.tables import apart, as_rows
 from rankeval_pd.forms.rankings.annotators import annotators_of
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.rankings.values import gold_values, group_numbers
@@ -32,7 +32,7 @@ from rankeval_pd.stats._types import IntArray
 _COLUMNS = ("statistic", "annotators", "value", "ci_low", "ci_high", "n_candidates")
 
 
-@Capabilities(rankings="Do the annotators agree?", scores=False)
+@Capabilities(rankings="What to judge, and how?", scores=False)
 @with_roles_but(
     "agreement", "measures", "exclude", "key", "label", "lower_is_better", "ties", "missing", "rng",
 )  # fmt: skip
@@ -44,21 +44,21 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
     data : DataFrame or Dataset
         Candidates with a column of labels for each annotator, ``gold=["a1", "a2", "a3"]``, missing
         where an annotator did not judge a candidate. In a Dataset, the gold label may have a
-        dimension ``annotator`` instead.
+        dimension ``annotator`` instead of columns.
     level : float
         Confidence level of each interval.
     **roles
-        Which column is what. With ``positive`` or ``min_grade``, labels count as true or false;
-        otherwise every value is a category of its own, without an order.
+        Column roles. With ``positive`` or ``min_grade``, labels are true or false; otherwise every
+        value is an unordered category.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per coefficient (Dataset: dimension row): ``statistic``:
-        "Cohen's kappa" of each pair, "Fleiss' kappa" and "Krippendorff's alpha" of all;
-        ``annotators``; ``value`` with ``ci_low`` and ``ci_high``; ``n_candidates``: those with
-        votes of both annotators, of all, or of at least two. Fleiss' kappa is NaN if candidates
-        differ in the number of votes, and every coefficient is NaN if all labels are equal.
+        One row per coefficient (Dataset: dimension row): ``statistic``: "Cohen's kappa" of each
+        pair, "Fleiss' kappa" and "Krippendorff's alpha" of all; ``annotators``; ``value`` with
+        ``ci_low`` and ``ci_high``; ``n_candidates``: candidates with votes of both annotators, of
+        all, or of at least two. Fleiss' kappa is NaN if candidates differ in the number of votes,
+        and every coefficient is NaN if all labels are equal.
 
     Raises
     ------
@@ -67,12 +67,11 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
 
     Notes
     -----
-    Intervals are jackknife intervals over candidates, of Fisher's z of the coefficient, with
-    Student's t. If fewer than 5 candidates have another label than the most common one, they are
-    the outer limits of two, the second with one candidate more on which all agree that it has the
-    rare label. In simulations of 30 to 400 candidates and a kappa of .4 to .8 they covered .94 or
-    more (``tests/reference/annotators.csv``).
-    Cost: O(candidates) for each coefficient.
+    Intervals are jackknife intervals over candidates, on Fisher's z of the coefficient, with
+    Student's t. If fewer than 5 candidates lack the most common label, they are the outer limits of
+    two, the second with one added candidate that all give the rare label. In simulations of 30 to
+    400 candidates and a kappa of 0.4 to 0.8 they covered 0.94 or more
+    (``tests/reference/annotators.csv``). Cost: O(candidates) for each coefficient.
 
     References
     ----------
@@ -97,8 +96,8 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
     names = annotators_of(data, chosen)
     if not names:
         raise ValueError(
-            f"gold={chosen.gold!r} is the label of one annotator. Name the columns of several,"
-            " gold=['a1', 'a2', 'a3']."
+            f"gold={chosen.gold!r} is the label of one annotator. Name several columns, "
+            "gold=['a1', 'a2', 'a3']."
         )
     if isinstance(data, xr.Dataset):
         refuse_by(chosen.by, chosen.dim, "groups", "Select one of them, data.isel(...).")
@@ -122,7 +121,7 @@ def _of_frame(
     parts = [
         pd.DataFrame(
             [(*key, *row) for row in _rows(codes[:, number == place], names, level)],
-            columns=pd.Index([*by, *_COLUMNS], tupleize_cols=False),
+            columns=pd.Index([*apart(by, _COLUMNS), *_COLUMNS], tupleize_cols=False),
         )
         for place, key in enumerate(keys.to_numpy(dtype=object).tolist())
     ]
@@ -134,7 +133,7 @@ def _of_frame(
 def _columns_of(
     data: xr.Dataset, roles: Roles, names: list[Hashable]
 ) -> Mapping[Hashable, pd.Series]:
-    """Return the labels of each annotator; all dimensions but that of annotators are candidates."""
+    """Return the labels of each annotator; all other dimensions are candidates."""
     if isinstance(roles.gold, list):
         data, roles = with_given_dataset(data, roles)
         votes = [data[name] for name in roles.gold]

@@ -1,4 +1,4 @@
-"""What do the judged candidates say about lists of which a part is not judged?"""
+"""Estimates for lists with unjudged candidates."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import xarray as xr
 
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.grids import few_or
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures, only_pair, with_names
 from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, with_roles_but
@@ -48,7 +49,7 @@ AVERAGE: dict[str, type] = {
 
 
 @Capabilities(
-    rankings="Only a part is judged",
+    rankings="What to judge, and how?",
     lists=True,
     ends=True,
     clusters=True,
@@ -67,80 +68,75 @@ def judged_precision(
     progress: bool | None = None,
     **roles: Unpack[JudgedRoles],
 ) -> Data:
-    """Return the precision of n-best lists of which only a part of the candidates is judged.
+    """Return the precision of partly judged n-best lists.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label, missing where a candidate was not
-        judged. In a Dataset, what has neither a label nor a score is padding.
+        judged. In a Dataset, entries without label and score are padding.
     n : int, sequence of int, range or None
-        Sizes of the lists; None is every n from 1 to the number of candidates.
+        Sizes of the lists. None is every n, or a grid of n, as in :func:`precision_band`.
     unjudged : {"estimate", "bounds"}
-        "estimate": those judged are a random sample. "bounds": nothing is known of the others; the
-        limits are the precision if none, and if all of them are true positives.
+        "estimate": the judged candidates are a random sample. "bounds": nothing is assumed; the
+        limits are the precision if none, or all, of the unjudged are true positives.
     judged_with : name, float or values, optional
-        The probability with which each candidate was chosen to be judged: a column, a Series or an
-        array, or one number for all. Unless given, each list is a random sample of its candidates.
+        Probability that each candidate was selected for judging: a column, Series or array, or one
+        number for all. By default each list is judged at random.
     windows : int or sequence of int, optional
-        In place of probabilities, last ranks of windows, ``[100, 500]``: the candidates whose best
-        rank by the measures asked is up to 100, then up to 500, and the others, are judged at
-        a rate each, which is found from the data.
+        Instead of probabilities, last ranks of windows: with ``[100, 500]`` candidates whose best
+        rank by any of the measures is up to 100, up to 500, or beyond, have a judging rate each,
+        estimated from the data.
     estimator : {"ratio", "horvitz-thompson"}
-        "ratio": the share of true positives among those judged, within each window or group of
-        equal probability. "horvitz-thompson": the sum of inverse probabilities by n, without bias
-        but of a larger variance, and possibly above 1; it needs judged_with. Its limits allow for
-        a true positive of the least probability of all, and are wide where some are small.
+        "ratio": the share of true positives among the judged, within each window or group of equal
+        probability. "horvitz-thompson": the sum of inverse probabilities divided by n, unbiased but
+        more variable, and possibly above 1; it needs judged_with. Its limits allow for a true
+        positive of the smallest probability, and are wide if some are small.
     level : float
         Confidence level of the interval of "estimate".
     progress : bool, optional
-        Whether to show a progress bar; by default where the work takes more than two seconds.
+        Whether to show a progress bar. By default one appears after two seconds.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
         ``n_judged`` and ``tp_judged``: judged candidates in the list, and true positives among
-        them; ``precision``: estimated, NaN where none is judged; ``ci_low``, ``ci_high``: limits of
-        the precision of the whole list, which are always among those of "bounds"; ``tied``:
-        candidates left out of the list although their score is the last one in it;
-        ``n_unjudged``: candidates of the list without a judgment.
+        them; ``precision``: the estimate, NaN without judged candidates; ``ci_low``, ``ci_high``:
+        limits of the precision of the whole list, always within "bounds"; ``tied``: excluded
+        candidates with the last score; ``n_unjudged``: unjudged candidates in the list.
 
     Raises
     ------
     ValueError, TypeError, KeyError
-        If a role cannot be filled, a probability is not in (0, 1], or who was chosen for certain
-        is not judged.
+        If a role cannot be filled, a probability is not in (0, 1], or a candidate with probability
+        1 is not judged.
 
     Notes
     -----
-    The interval is the exact one of a finite population, from the hypergeometric distribution: with
-    every candidate judged it is the precision itself, as :func:`nbest_precision` has it. It says
-    what is not known for want of judgements, not how the list would vary with other candidates. To
-    drop the candidates that were not judged changes the rankings and is no estimate of anything: of
-    the list of 500 of Evert's data it gives 19.8 % where the precision is 30.4 %.
+    The interval is exact for a finite population, from the hypergeometric distribution, and shrinks
+    to the precision of :func:`nbest_precision` once all candidates are judged. It reflects missing
+    judgments, not the variation between samples of candidates. Do not drop unjudged candidates:
+    that changes the rankings (for Evert's list of 500 it gives 19.8% instead of 30.4%).
 
-    Of several windows or probabilities (12 at the most), the exact intervals of the parts are put
-    together (MOVER, Zou and Donner 2008); a part of a list without judgements is taken to be as
-    the others, its limits from none to all. More probabilities are weights, and the interval
-    is Clopper and Pearson's for as many judgements as the weighted ones are worth (Korn and
-    Graubard 1998). Horvitz and Thompson's estimator has gamma limits (Fay and Feuer 1997).
+    For several windows or probabilities (12 at most), the exact intervals of the parts are combined
+    (MOVER, Zou and Donner 2008); a part without judgments gets the estimate of the others and
+    limits from none to all. More probabilities are weights, and the interval is Clopper and
+    Pearson's for the effective number of judgments (Korn and Graubard 1998). Horvitz and Thompson's
+    estimator has gamma limits (Fay and Feuer 1997). A random sample of the whole data, or of a pool
+    of lists, is random in each list. Sheets of :func:`annotation_sheet` are not, as they exclude
+    shared candidates; use :func:`judged_difference` for them. For data in memory, Fisher's tests
+    compare the judging rates within each list of up to eight n (top against rest, shared against
+    other candidates), and a :class:`RankevalWarning` reports a sample that is not random, at a
+    level of 0.001 for all tests. Small selected samples go unnoticed. Cost: as
+    :func:`nbest_precision`, and a search over the counts.
 
-    A sample that is random in the whole data is so in each list; one that was drawn from the pool
-    of several lists is so in each as long as each candidate of the pool had the same chance. The
-    sheets of :func:`annotation_sheet` are none: they say nothing of what two lists share, and are
-    for :func:`judged_difference`. Of data in memory, each list of up to eight n is looked at (its
-    top against the rest; what another list has too against what not), and a
-    :class:`RankevalWarning` says where Fisher's test finds those judged no random sample, at a
-    level of .001 for all together. A small sample that was chosen otherwise goes unnoticed.
-    Cost: as :func:`nbest_precision`, and a search over the counts.
-
-    With ``groups`` those judged are a sample of whole groups, of documents for example, and the
-    variance is that between the totals of judged groups: 0 if every candidate is judged, too large
-    if some of every group are. The interval is Wilson's for as many judgements as have this
-    variance, with Student's t. Whether they are a random sample is not looked at.
+    With ``groups`` whole groups, such as documents, are sampled for judging, and the variance is
+    between totals of judged groups: 0 if every candidate is judged, too large if every group is
+    judged in part. The interval is Wilson's for the effective number of judgments, with Student's
+    t. Randomness is not tested.
 
     References
     ----------
@@ -167,7 +163,7 @@ def judged_precision(
 
 
 @Capabilities(
-    rankings="Only a part is judged",
+    rankings="What to judge, and how?",
     lists=True,
     ends=True,
     clusters=True,
@@ -186,28 +182,28 @@ def judged_recall(
     progress: bool | None = None,
     **roles: Unpack[JudgedRoles],
 ) -> Data:
-    """Return the recall of n-best lists where only a part of the candidates is judged.
+    """Return the recall of partly judged n-best lists.
 
     Parameters
     ----------
     data, n, unjudged, judged_with, windows, estimator, level, progress, **roles
-        As in :func:`judged_precision`; without judged_with and windows, those judged are a random
-        sample of the list, and of what is not in it.
+        As in :func:`judged_precision`; without judged_with and windows, the judged are a random
+        sample inside and outside the list.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
         ``n_judged`` and ``tp_judged``: judged candidates in the list, and true positives among
-        them; ``recall`` of the list, estimated, NaN where neither it nor the rest has a judged true
-        positive; ``ci_low``, ``ci_high``; ``tied``.
+        them; ``recall`` of the list, estimated, NaN without any judged true positive; ``ci_low``,
+        ``ci_high``; ``tied``.
 
     Notes
     -----
-    Recall is the share T / (T + U) of the true positives in the list and outside of it, each
-    estimated from those judged there; a warning as that of :func:`judged_precision` says where they
-    are plainly no random sample. Its limits are where those of (1 - r) T - r U, which put the
-    intervals of T and U together, are 0 (Donner and Zou 2012). All judged, they are the recall.
+    Recall is T / (T + U) for T true positives inside and U outside the list, each estimated from
+    the judged candidates there; a warning as in :func:`judged_precision` reports samples that are
+    clearly not random. Its limits r are where the limits of (1 - r) T - r U, combined from the
+    intervals of T and U, are 0 (Donner and Zou 2012).
 
     Examples
     --------
@@ -227,16 +223,16 @@ def judged_recall(
 
 
 @Capabilities(
-    rankings="Only a part is judged",
+    rankings="What to judge, and how?",
     any_ties=True,
     clusters=True,
     short="measure average_precision ci_low ci_high n_judged n_unjudged",
 )
 @with_roles_but(
     "ties",
-    key="no effect here, but where windows cut equal scores.",
-    label="no effect here, but where windows cut equal scores.",
-    rng="no effect here, but where windows cut equal scores.",
+    key="no effect here, unless windows cut equal scores.",
+    label="no effect here, unless windows cut equal scores.",
+    rng="no effect here, unless windows cut equal scores.",
 )
 def judged_average_precision(
     data: Data,
@@ -248,38 +244,35 @@ def judged_average_precision(
     level: float = 0.95,
     **roles: Unpack[JudgedRoles],
 ) -> Data:
-    """Return the average precision of rankings of which only a part of the candidates is judged.
+    """Return the average precision of partly judged rankings.
 
     Parameters
     ----------
     data, unjudged, judged_with, windows, estimator, level, **roles
-        As in :func:`judged_precision`; without judged_with and windows, those judged are a random
-        sample of all candidates. Equal scores are one block, in whatever order.
+        As in :func:`judged_precision`; without judged_with and windows, the judged are a random
+        sample of all candidates. Equal scores are one block.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure (Dataset: dimension measure): ``measure``; ``n_judged``, ``tp_judged``;
-        ``average_precision``, NaN where no true positive is judged, or a window not at all;
-        ``ci_low``, ``ci_high``: with "bounds" the least and the largest that the unjudged allow.
+        ``average_precision``, NaN if no true positive, or no candidate of a window, is judged;
+        ``ci_low``, ``ci_high``: with "bounds" the smallest and largest possible value.
 
     Notes
     -----
-    Inferred average precision (Yilmaz and Aslam 2006): the mean over the judged true positives,
-    weighted by inverse probabilities, of the estimated precision of the list that ends where each
-    stands: 1 for itself, and the share of true positives among the others of the list that are
-    judged (of "horvitz-thompson" their weights). All judged, it is ``area("ap")``.
-
-    With ``groups`` see :func:`judged_precision`. The judged candidates are examined as there. Where
-    they are no random sample at a level of one in a million, the call raises a ValueError.
-
-    The interval has the outer limits of two, symmetric for the logit, with Student's quantile for
-    as many true positives as are judged, less one. One is around the estimate, the other around the
-    same where each positive counts among the others of its list as far as it may have been missed.
-    The standard error comes from the influences of the judged candidates. With windows or several
-    probabilities the lower limit allows for true positives that were missed where few candidates
-    are judged. In simulations of pools by depth, and of 4 judged true positives or more, it covered
-    0.93 or more (``tests/reference/second_audit_rankings.csv``). O(N log N) for each measure.
+    This is inferred average precision (Yilmaz and Aslam 2006): the mean over the judged true
+    positives, weighted by inverse probabilities, of the estimated precision at their ranks. This
+    precision counts the positive itself, and the share of true positives among the other judged
+    candidates above it (weighted for "horvitz-thompson"). With all candidates judged it is
+    ``area("ap")``. With ``groups`` see :func:`judged_precision`. Randomness is tested as there; a
+    sample that is not random at a level of one in a million raises a ValueError. The interval has
+    the outer limits of two logit intervals with Student's quantile for the judged true positives
+    minus one: around the estimate, and around a value that allows for missed positives. The
+    standard error comes from the influences of the judged candidates. With windows or several
+    probabilities the lower limit allows for true positives missed among sparsely judged candidates.
+    In simulations of pools by depth with 4 judged true positives or more, it covered 0.93 or more
+    (``tests/reference/second_audit_rankings.csv``). Cost: O(N log N) per measure.
 
     Examples
     --------
@@ -308,7 +301,7 @@ def judged_average_precision(
 
 
 @Capabilities(
-    rankings="Only a part is judged",
+    rankings="What to judge, and how?",
     lists=True,
     ends=True,
     clusters=True,
@@ -329,41 +322,39 @@ def judged_difference(
     progress: bool | None = None,
     **roles: Unpack[JudgedRoles],
 ) -> Data:
-    """Return the difference of the precisions of two lists of which only a part is judged.
+    """Return the difference of the precisions of two partly judged lists.
 
     Parameters
     ----------
     data, unjudged, judged_with, windows, estimator, level, progress, **roles
-        As in :func:`judged_precision`; without judged_with and windows, those judged in each
-        difference region are a random sample of it. The ranks of windows are those by a and b.
+        As in :func:`judged_precision`; without judged_with and windows, the judged are a random
+        sample of each difference region. Windows use ranks by a and b.
     a, b : names of measures
     n : int, sequence of int, range or None
-        Sizes of the lists; None is every n.
+        Sizes of the lists. None is every n.
 
     Returns
     -------
     DataFrame or Dataset
         One row per n (Dataset: dimensions pair and n): ``measure_a``, ``measure_b``, ``n``;
         ``n_only``: candidates in each difference region; ``n_judged_a``, ``n_judged_b``,
-        ``tp_judged_a``, ``tp_judged_b``: judged ones in either, and true positives among them;
-        ``difference`` of the precisions of the two lists, NaN where in a region none is judged,
-        with ``ci_low``, ``ci_high``; ``cuts_tie``: whether one of the lists leaves out candidates
-        with the score of its last one; ``n_judged``, ``n_unjudged``: of both regions.
+        ``tp_judged_a``, ``tp_judged_b``: judged candidates in each, and true positives among them;
+        ``difference`` of the precisions of the two lists, NaN if a region has no judged candidates,
+        with ``ci_low``, ``ci_high``; ``cuts_tie``: whether a list excludes candidates with its last
+        score; ``n_judged``, ``n_unjudged``: of both regions.
 
     Notes
     -----
-    A candidate in both lists, or in neither, says nothing about the difference: with T_a and T_b
-    true positives in the regions it is (T_a - T_b) / n, estimated from those judged there. The
-    interval puts the exact intervals of T_a and T_b together (MOVER, Zou and Donner 2008). It is
-    one of these two lists, for what is not judged of them: with both regions judged it is the
-    difference itself, of no width, and does not say whether another sample would show one. That is
-    the question of Fisher's test, which :func:`plan_annotation` plans for: ``compare_for(
-    tp_judged_a, n_judged_a, tp_judged_b, n_judged_b, overlap=0)``, with one rate in each region,
-    has its p-value. It asks for more, so that it can find no difference where the interval of these
-    lists has one. A :class:`RankevalWarning` reports judged candidates that are clearly no random
-    sample of the regions, as in :func:`judged_precision`. In simulations with a fifth of Evert's
-    data judged, intervals of precision and difference covered as promised
-    (``tests/reference/partly_judged.csv``).
+    With T_a and T_b true positives in the difference regions, the difference is (T_a - T_b) / n,
+    estimated from the judged candidates there. The interval combines the exact intervals of T_a and
+    T_b (MOVER, Zou and Donner 2008). It reflects only the unjudged candidates of these two lists
+    and shrinks to a point once all are judged, so it does not show whether another sample would
+    differ. Fisher's test, which :func:`plan_annotation` plans for, does: ``compare_for(
+    tp_judged_a, n_judged_a, tp_judged_b, n_judged_b, overlap=0)``, returns its p-value if each
+    region has one judging rate. It may find no difference although the interval excludes 0. A
+    :class:`RankevalWarning` reports judged candidates that are clearly not a random sample of the
+    regions, as in :func:`judged_precision`. In simulations with a fifth of Evert's data judged,
+    intervals of precision and difference held their level (``tests/reference/partly_judged.csv``).
 
     Examples
     --------
@@ -377,7 +368,7 @@ def judged_difference(
     """
     asked = JudgingScheme(unjudged, judged_with, windows, estimator, level)
     sizes = check_n(n)
-    pair = only_pair(data, a, b, roles)
+    pair = only_pair(data, a, b, roles, one=True)
     sample = find_sample(data, pair, asked, in_chunks=not isinstance(sizes, Shares))
     design, chosen = sample.design(), Roles.of(sample.roles)
 
@@ -416,11 +407,14 @@ def judged_difference(
 def _of_lists(
     sample: Sample | LazySample, sizes: Sizes, columns: dict[str, type], progress: bool | None
 ) -> Any:
-    """Ask for the precision or the recall of the lists of every measure."""
+    """Compute the precision or the recall of the lists of every measure."""
     design, chosen = sample.design(), Roles.of(sample.roles)
+    noted: dict[str, Any] = {}
 
     def question(inner: xr.Dataset, asked_n: IntArray) -> xr.Dataset:
         beside = sample.beside(inner)
+        few = few_or(sizes, asked_n, chosen.ties, noted)
+        asked_n = asked_n if few is None else few
         inner = warn_if_chosen(sample, inner, beside, asked_n, rest=columns is RECALL)
         lists = inner.sizes["measure"] * asked_n.size
         with drawing_bar(inner, progress, draws=lists, what=_WHAT, unit="lists") as advance:
@@ -428,10 +422,11 @@ def _of_lists(
                 inner, list_columns, {**columns, "exists": bool}, along={"n": asked_n},
                 beside=beside,
                 options={
-                    "design": design, "n": asked_n, "every": sizes is None, "ties": chosen.ties,
+                    "design": design, "n": asked_n, "every": few is None, "ties": chosen.ties,
                     "recall": columns is RECALL, "advance": advance,
                 },
             )  # fmt: skip
 
     able = can(judged_recall if columns is RECALL else judged_precision)
-    return ask_sample(sample, question, ("measure", "n", *columns), able, n=sizes)
+    named = ("measure", "n", *columns)
+    return ask_sample(sample, question, named, able, n=sizes, noted=noted)

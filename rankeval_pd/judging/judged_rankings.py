@@ -1,4 +1,4 @@
-"""Rankings of which a part is judged: who is judged, chunk by chunk, and what lists then have."""
+"""Partly judged rankings: samples chunk by chunk, and sums over lists."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from rankeval_pd.stats.rankings.judged_clusters import JudgedClusters
 from rankeval_pd.stats.rankings.judged_sums import Design
 from rankeval_pd.stats.rankings.ranking import Ranking
 
-# ------------------ Lazy rankings of which a part is judged: who is judged is found chunk by chunk
+# ------------------ Lazy partly judged rankings: the sample is found chunk by chunk
 
 BESIDE = {"judged": bool, "probability": float, "stratum": np.int64}
 
 
 class LazySample(NamedTuple):
-    """Lazy data as they came in, of which no probability is named."""
+    """Lazy data as passed, without probabilities."""
 
     data: xr.Dataset
     roles: dict[str, Any]
@@ -44,24 +44,24 @@ class LazySample(NamedTuple):
     asked: JudgingScheme
 
     def design(self) -> Design:
-        """Return how the sums are put together."""
+        """Return the design of the sums."""
         return self.asked.design(len(self.asked.ends) + 1)
 
     def beside(self, inner: xr.Dataset) -> list[xr.DataArray]:
         """Return judged, probability and stratum of the candidates in the inner form.
 
-        They came in with each chunk; what stands for all chunks has none.
+        Each chunk brings its own; values for all chunks have none.
         """
         gold = inner["gold"]
         return [inner.get(name, xr.zeros_like(gold, dtype=kind)) for name, kind in BESIDE.items()]
 
     def reader(self) -> Callable[..., xr.Dataset]:
-        """Return what brings a chunk in: it goes with every task, and holds no data."""
+        """Return the reader of a chunk, which goes with every task and holds no data."""
         return partial(_read_part, asked=self.asked)
 
 
 def _read_part(part: xr.Dataset, roles: Roles, *, scored: bool, asked: JudgingScheme) -> xr.Dataset:
-    """Bring a chunk into the inner form, and beside it who is judged."""
+    """Return a chunk in the inner form, and its sample."""
     sample = read_sample(part, by_name(roles), asked)
     inner = read_part(sample.data, Roles.of(sample.roles), scored=scored)
     return inner.assign(dict(zip(BESIDE, sample.beside(inner), strict=True)))
@@ -70,9 +70,9 @@ def _read_part(part: xr.Dataset, roles: Roles, *, scored: bool, asked: JudgingSc
 def find_sample(
     data: Any, roles: Mapping[str, Any], asked: JudgingScheme, *, in_chunks: bool = True
 ) -> Sample | LazySample:
-    """Return what is judged: of lazy rankings in chunks when they are computed, else now.
+    """Return the sample: for lazy rankings in chunks when computed, else now.
 
-    Of probabilities that differ, the strata are known when all of them are.
+    The strata of different probabilities are known once all of them are.
     """
     check_data(data)
     if in_chunks and isinstance(data, xr.Dataset) and asked.judged_with is None:
@@ -90,11 +90,13 @@ def ask_sample(
     columns: tuple[str, ...],
     able: Capabilities,
     n: Sizes = None,
+    noted: dict[str, Any] | None = None,
 ) -> Any:
-    """Ask the question of a sample, whose labels may all be alike."""
-    # a sample in memory stands beside all rankings, so no ranking can be asked alone
+    """Run the question on a sample, whose labels may all be equal; ``noted`` joins the attrs."""
+    # a sample in memory belongs to all rankings, so no ranking can be computed alone
     read = sample.reader() if isinstance(sample, LazySample) else None
-    attrs = sample.asked.attrs
+    attrs = {} if noted is None else noted  # which the question may fill
+    attrs.update(sample.asked.attrs)
     return quietly(
         sample.gold,
         lambda: answer(
@@ -104,9 +106,9 @@ def ask_sample(
 
 
 # -------------------------------------------------------------------------------------------------
-# The kernels: sums over the judged candidates of each list, of two regions, of a whole ranking.
+# Kernels: sums over the judged candidates of a list, of two regions, or of a ranking.
 
-_TOGETHER = 20_000  # lists between two steps of a progress bar
+_TOGETHER = 20_000  # lists between two updates of the progress bar
 
 
 def list_columns(
@@ -123,7 +125,7 @@ def list_columns(
     recall: bool,
     advance: Callable[[int], object],
 ) -> tuple[AnyArray, ...]:
-    """Return the columns (..., n) of the lists, and which there are."""
+    """Return the columns (..., n) of the lists, and which lists exist."""
     lists = ranking.nbest(None if every else n, ties)
     shape = np.broadcast_shapes(ranking.score.shape, judged.shape, stratum.shape)
     of_ranking = ranking.ranks, ranking.eligible, ranking.present
@@ -179,7 +181,7 @@ def _in_blocks(
 
 
 def _width(design: Any, of_each: Sequence[AnyArray]) -> int:
-    """Return how many numbers a design adds up, where there may be no ranking to add them up of."""
+    """Return how many numbers a design sums, even without any ranking."""
     return int(design.parts(*(np.zeros(0, dtype=x.dtype) for x in of_each)).shape[-1])
 
 
@@ -199,7 +201,7 @@ def region_columns(
     ends: bool,
     advance: Callable[[int], object],
 ) -> tuple[AnyArray, ...]:
-    """Return the columns (..., pair, n) of the two difference regions, and which rows there are."""
+    """Return the columns (..., pair, n) of the difference regions, and which rows exist."""
     both: BoolArray = np.asarray(present.all(axis=-2))
     exists = n <= both.sum(axis=-1)[..., np.newaxis]
     pair = [Ranking.of(score[..., side, :], true, both, ends=ends) for side in (0, 1)]
@@ -287,7 +289,7 @@ def average_columns(
             together = np.broadcast_to(cluster, shape)[row][order]
             warn_of_few(np.unique(together[seen]).size)
         found = judged_sums.average_precision(own, hit, seen, rate, part, design, together)
-        if together is not None and design.unjudged != "bounds":  # no limit is beyond the possible
+        if together is not None and design.unjudged != "bounds":  # limits stay possible
             sure = design._replace(unjudged="bounds")
             value, *limits = found
             _, least, most = judged_sums.average_precision(own, hit, seen, rate, part, sure, None)

@@ -1,4 +1,4 @@
-"""Data of which a part is judged: who is, with which probability, and whether at random."""
+"""Partly judged data: the sample, its probabilities, and tests of randomness."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from rankeval_pd.errors import (
     check_share,
     hushed,
     is_known,
+    no_table,
     unknown_name,
     warn,
 )
@@ -36,14 +37,14 @@ from rankeval_pd.stats.rankings import ranking
 from rankeval_pd.stats.rankings.judged_sums import MOST_STRATA, Design, windows_of
 from rankeval_pd.stats.significance.fisher import fisher_test
 
-# ------------ Data of which a part is judged: who is, with which probability, and in which stratum
+# ------------ Partly judged data: the sample, its probabilities and strata
 
 ESTIMATORS = ("ratio", "horvitz-thompson")
-_ROWS = "_rows"  # the dimension of the candidates as they came in
+_ROWS = "_rows"  # the dimension of the candidates as passed
 
 
 class JudgingScheme(NamedTuple):
-    """How candidates came to be judged, as the caller says it."""
+    """How candidates were selected for judging, as passed by the caller."""
 
     unjudged: str
     judged_with: Any
@@ -52,19 +53,19 @@ class JudgingScheme(NamedTuple):
     level: float
 
     def checked(self) -> JudgingScheme:
-        """Return the options, or say which is wrong."""
+        """Return the checked options."""
         check_choice("unjudged", self.unjudged, get_args(PartlyJudged))
         check_choice("estimator", self.estimator, ESTIMATORS)
         level = check_share("level", self.level)
         if self.judged_with is not None and self.windows is not None:
             raise ValueError(
-                f"windows={self.windows!r} with judged_with: each says which candidates were judged"
-                " at one rate. Give one of them."
+                f"windows={self.windows!r} with judged_with: both define judging rates. Pass one "
+                "of them."
             )
         if self.estimator == "horvitz-thompson" and self.judged_with is None:
             raise ValueError(
-                "estimator='horvitz-thompson' divides by known probabilities: name the column that"
-                " holds them, judged_with=..., or give the one rate of all, judged_with=0.2."
+                "estimator='horvitz-thompson' divides by known probabilities. Name their column, "
+                "judged_with=..., or pass one rate for all, judged_with=0.2."
             )
         windows = self.windows
         if windows is not None:
@@ -79,16 +80,16 @@ class JudgingScheme(NamedTuple):
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """What readers of the table need to know."""
+        """The attrs for readers of the table."""
         return {"unjudged": self.unjudged, "estimator": self.estimator, "level": self.level}
 
     def design(self, strata: int, heaviest: float = 0.0) -> Design:
-        """Return how the sums of so many strata are put together."""
+        """Return the design for the sums of so many strata."""
         return Design(strata, self.unjudged, self.estimator, self.level, heaviest)
 
 
 class Sample(NamedTuple):
-    """Data whose gold label says "is judged, and true", and what is known of the others."""
+    """Data with the gold label "judged and true", and the judging of all candidates."""
 
     data: Any
     roles: dict[str, Any]
@@ -99,9 +100,9 @@ class Sample(NamedTuple):
 
     @property
     def is_taken_for_random(self) -> bool:
-        """Whether those judged are taken for a random sample of each list, and not all are.
+        """Whether some candidates are unjudged, and the judged count as a random sample.
 
-        Of whole groups it is not looked at, as candidate by candidate they are none.
+        False for whole groups, which are not a random sample of candidates.
         """
         said = self.asked.judged_with is not None or self.asked.windows is not None
         said = said or self.roles.get("groups") is not None
@@ -109,12 +110,12 @@ class Sample(NamedTuple):
 
     @property
     def kinds(self) -> FloatArray:
-        """The probabilities that there are."""
+        """The distinct probabilities."""
         known = self.probability.to_numpy()
         return np.unique(known[~np.isnan(known)])
 
     def design(self) -> Design:
-        """Return how the sums are put together: by strata where the probabilities are few."""
+        """Return the design of the sums: by strata if there are few probabilities."""
         if self.asked.judged_with is None:
             return self.asked.design(len(self.asked.ends) + 1)
         strata = self.kinds.size if self.kinds.size <= MOST_STRATA else 0
@@ -123,7 +124,7 @@ class Sample(NamedTuple):
         return self.asked.design(strata, 1.0 / float(unjudged.min()) if unjudged.size else 0.0)
 
     def beside(self, inner: xr.Dataset) -> list[xr.DataArray]:
-        """Return judged, probability and stratum of the candidates, and the groups there are."""
+        """Return judged, probability and stratum of the candidates, and their groups, if any."""
         judged, probability = _taken(self.judged, inner["row"]), self._per_candidate(inner)
         if self.asked.windows is not None:
             stratum = xr.apply_ufunc(
@@ -148,7 +149,7 @@ class Sample(NamedTuple):
         return [judged, probability, stratum, *(inner[x] for x in ("cluster",) if x in inner)]
 
     def _per_candidate(self, inner: xr.Dataset) -> xr.DataArray:
-        """Return the probabilities of the candidates in the inner form; one rate is not spread."""
+        """Return the probabilities in the inner form; one rate is not broadcast."""
         known = not bool(np.isnan(self.probability).any())
         if known and self.probability.dims == (_ROWS,) and self.kinds.size == 1:
             return _of_all(self.kinds[0], inner.sizes["candidate"], "candidate")
@@ -181,7 +182,7 @@ def _taken(values: xr.DataArray, row: xr.DataArray) -> xr.DataArray:
 
 
 def read_sample(data: Any, roles: Mapping[str, Any], asked: JudgingScheme) -> Sample:
-    """Return the data with "is judged, and true" in the place of gold, and what stands beside."""
+    """Return the data with "judged and true" as gold, and the sample."""
     check_data(data)
     asked = asked.checked()
     chosen = Roles.of(roles)
@@ -224,7 +225,7 @@ def _shape(gold: xr.DataArray, roles: Roles) -> tuple[tuple[int, ...], tuple[Has
 
 
 def _scored(data: xr.Dataset, roles: Roles, gold: Hashable) -> xr.DataArray:
-    """Return which candidates some measure scores: the others, without a label, are padding."""
+    """Return which candidates have a score; others without a label are padding."""
     parts = split_measures(data, roles, with_roles_of(gold, roles, data.variables))
     named = as_names(roles.measures, parts)
     chosen = [x for name, x in parts.items() if roles.measures is None or is_known(name, named)]
@@ -239,7 +240,7 @@ def _scored(data: xr.Dataset, roles: Roles, gold: Hashable) -> xr.DataArray:
 def _with_probability(
     data: Any, asked: JudgingScheme, roles: Roles, judged: xr.DataArray
 ) -> tuple[Any, xr.DataArray]:
-    """Return the data without the column of probabilities, and these for each candidate."""
+    """Return the data without the probabilities, and the probability of each candidate."""
     given = asked.judged_with
     if given is None:
         return data, _of_all(1.0, judged.sizes[_ROWS], _ROWS)
@@ -254,8 +255,8 @@ def _with_probability(
             return data, given.rename({roles.dim: _ROWS}).astype(float).reset_coords(drop=True)
         if np.ndim(values) != 1:
             raise ValueError(
-                f"judged_with has values of shape {np.shape(values)}: give one probability for each"
-                " candidate, or the name of a column."
+                f"judged_with has values of shape {np.shape(values)}: pass one probability per "
+                "candidate, or the name of a column."
             )
         return data, xr.DataArray(np.asarray(values, dtype=float), dims=(_ROWS,))
     if isinstance(data, pd.DataFrame):
@@ -273,63 +274,63 @@ def _with_probability(
 def _check_probability(
     judged: xr.DataArray, probability: xr.DataArray, filled: xr.DataArray
 ) -> None:
-    """Raise a ValueError where probabilities are none, or contradict who is judged."""
+    """Raise a ValueError for invalid probabilities, or if they contradict the judgments."""
     if _ROWS not in probability.dims or probability.sizes[_ROWS] != judged.sizes[_ROWS]:
         raise ValueError(
             f"judged_with has values of shape {probability.shape} for {judged.sizes[_ROWS]}"
-            " candidates: give one for each, the name of a column, or one rate for all."
+            " candidates: pass one for each, the name of a column, or one rate for all."
         )
     here = ~np.isnan(filled)
     wrong = here & ~((probability > 0.0) & (probability <= 1.0))
     if bool(wrong.any()):
         raise ValueError(
-            f"judged_with: {int(wrong.sum())} candidates have no probability in (0, 1]. It says how"
-            " probable it was that a candidate would be judged, judged or not; of those that could"
-            " not be judged nothing can be estimated: unjudged='bounds', without judged_with."
+            f"judged_with: {int(wrong.sum())} candidates have no probability in (0, 1] of being "
+            "judged. If they could not be judged, use unjudged='bounds' without judged_with."
         )
     sure = here & ~judged & (probability == 1.0)
     if bool(sure.any()):
         raise ValueError(
-            f"judged_with: {int(sure.sum())} candidates that were judged with probability 1 have no"
-            " judgement. Judge them, or give the probabilities with which they were chosen."
+            f"judged_with: {int(sure.sum())} candidates with judging probability 1 have no "
+            "judgment. Judge them, or pass the true probabilities."
         )
 
 
 def check_frame(candidates: object) -> None:
-    """Raise a TypeError unless the candidates are a DataFrame: plans and sheets are for people."""
-    if not isinstance(candidates, pd.DataFrame):
-        how = ": data.to_dataframe().reset_index()" if isinstance(candidates, xr.Dataset) else ""
+    """Raise a TypeError unless the candidates are a DataFrame."""
+    if isinstance(candidates, xr.Dataset):
         raise TypeError(
-            f"candidates is of type {type(candidates).__name__}: plans and sheets are made of a"
-            f" DataFrame, one row per candidate{how}."
+            "candidates is of type Dataset, but plans and sheets need a DataFrame with one row "
+            "per candidate. Convert it: data.to_dataframe().reset_index()."
         )
+    if not isinstance(candidates, pd.DataFrame):
+        raise no_table("candidates", candidates, "a pandas DataFrame with one row per candidate")
 
 
 def quietly(gold: Hashable, question: Callable[[], Any]) -> Any:
-    """Ask without a warning of labels that are all alike: all or none may be judged true."""
+    """Suppress the warning of equal labels: all or none may be judged true."""
     with hushed(f"gold={gold!r}"):
         return question()
 
 
 def counts_of(sums: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return how many candidates, how many judged and how many judged true a set has."""
+    """Return the numbers of candidates, judged, and judged true in a set."""
     size, judged, tp = (np.rint(sums[..., k]).astype(np.int64) for k in range(3))
     return size, judged, tp
 
 
-# --------- Were the judged candidates of a list chosen at random, as an estimate takes them to be?
+# --------- Tests of whether the judged candidates of a list are a random sample
 
-_LEVEL = 1e-3  # of all the tables of a call together
+_LEVEL = 1e-3  # for all tables of a call together
 _REFUSED = 1e-6  # beyond doubt
-_NEAR = 2.5  # standard deviations; what is nearer to its mean is far from the level
-_LISTS = 8  # of a long series of n as many are looked at
-_TOPS = (2, 10)  # a half and a tenth of the list
+_NEAR = 2.5  # standard deviations; nearer to the mean no table reaches the level
+_LISTS = 8  # so many n of a long series are tested
+_TOPS = (2, 10)  # half and a tenth of the list
 
 
 class _Table(NamedTuple):
-    """Judged candidates, and all, of a part of each list and of what is left of it."""
+    """Judged and all candidates in a part of each list and in the rest."""
 
-    part: str  #: what the part is
+    part: str  #: description of the part
     judged: IntArray  #: (..., measure), or (..., measure, other measure)
     size: IntArray
     judged_else: IntArray
@@ -338,12 +339,12 @@ class _Table(NamedTuple):
 
     @classmethod
     def of(cls, part: str, counts: Sequence[AnyArray], n: int) -> _Table:
-        """Return the table of four counts: judged and all of the part, judged and all else."""
+        """Return the table of four counts: judged and all in the part and in the rest."""
         judged, size, judged_else, size_else = (x.astype(np.int64) for x in counts)
         return cls(part, judged, size, judged_else, size_else, n)
 
     def p_values(self) -> AnyArray:
-        """Return Fisher's p-value of every table that is far enough from its mean, else 1."""
+        """Return Fisher's p-value of every table far from its mean, else 1."""
         result = np.ones(self.size.shape)
         far = self._deviation() > _NEAR
         if far.any():
@@ -370,12 +371,11 @@ def warn_if_chosen(
     rest: bool = False,
     regions: bool = False,
 ) -> xr.Dataset:
-    """Warn if the judged candidates of a list are clearly no random sample of it, or of the rest.
+    """Warn if the judged are clearly not a random sample of a list, or of the rest.
 
-    ``regions`` looks at the two difference regions instead. Only data in memory are examined,
-    and only if the caller says nothing else of the sample. n is None for all candidates: as the
-    average precision of a chosen sample means nothing, clear evidence is then an error. Returns the
-    inner form, with the order of the candidates if they were ranked.
+    ``regions`` tests the two difference regions instead. Only data in memory without a judging
+    scheme are tested. n is None for average precision, whose clear evidence is an error. Returns
+    the inner form, with the order of the candidates if they were ranked.
     """
     if not isinstance(sample, Sample) or not sample.is_taken_for_random:
         return inner
@@ -404,14 +404,14 @@ def _tables(
     judged: BoolArray, score: AnyArray, present: BoolArray, order: IntArray, n: IntArray | None,
     rest: bool, regions: bool,
 ) -> Iterator[_Table]:  # fmt: skip
-    """Yield what to compare: a list's top with what is below, what others have with what not."""
+    """Yield tables: a list's top against its rest, and shared against other candidates."""
     rank = ranking.ranks(order)
     total = present.sum(axis=-1)
     whole = int(total.max(initial=0))
     sizes = np.array([whole]) if n is None else n[n <= whole]
     if sizes.size > _LISTS:
         sizes = sizes[np.unique(np.geomspace(1, sizes.size, _LISTS).astype(int)) - 1]
-    if not rest and n is not None:  # below the longest list nothing is looked at
+    if not rest and n is not None:  # candidates below the longest list are not tested
         near = (rank <= sizes.max(initial=0)).reshape(-1, rank.shape[-1]).any(axis=0)
         judged, score = judged[..., near], score[..., near]
         present, rank = present[..., near], rank[..., near]
@@ -439,12 +439,12 @@ def _of_top(
 
 
 def _of_shared(judged: BoolArray, listed: BoolArray, n: int) -> _Table:
-    """Compare what each list shares with every other with what it does not."""
+    """Compare the shared candidates of each pair of lists with the others."""
     inside = listed.astype(float)
     size, seen = (np.rint(x @ inside.swapaxes(-1, -2)) for x in (inside, inside * judged))
     own, own_seen = (x.sum(axis=-1, keepdims=True) for x in (listed, listed & judged))
     counts = [seen, size, own_seen - seen, own - size]
-    return _Table.of("that {} has in its list too", counts, n)
+    return _Table.of("shared with the list of {}", counts, n)
 
 
 def _message(table: _Table, p_values: AnyArray, measures: AnyArray, *, regions: bool) -> str:
@@ -456,10 +456,9 @@ def _message(table: _Table, p_values: AnyArray, measures: AnyArray, *, regions: 
         int(x[place]) for x in (table.judged, table.size, table.judged_else, table.size_else)
     )
     where = f"the candidates in the list of {own!r} only" if regions else f"the list of {own!r}"
-    do = "judge a random sheet (annotation_sheet)" if regions else "judged_difference takes a sheet"
+    do = "judge a random sheet (annotation_sheet)" if regions else "use judged_difference"
     return (
-        f"The judged candidates are no random sample of {where} at n = {table.n}: judged are"
-        f" {judged} of the {size} candidates {part}, and {other} of the other {left}. Estimates"
-        f" can be far off: {do}; or name the rates of judging, windows=[...] or judged_with=...;"
-        " unjudged='bounds' assumes nothing."
+        f"The judged candidates are not a random sample of {where} at n = {table.n}: {judged} of "
+        f"the {size} candidates {part} are judged, and {other} of the other {left}. Estimates can "
+        f"be far off: {do}, or pass windows=[...], judged_with=... or unjudged='bounds'."
     )

@@ -1,4 +1,4 @@
-"""How good is what a threshold accepts, and which threshold keeps a promise? (Evert 2004)."""
+"""Precision and recall above a threshold, and comparisons of acceptance sets (Evert 2004)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ ACCEPTANCE_COLUMNS = (
 
 
 @Capabilities(
-    rankings="How good is each n-best list?",
+    rankings="How good is each list?",
     ends=True,
     by_groups=True,
     short="measure n threshold n_accepted tp precision recall ci_low ci_high",
@@ -80,27 +80,27 @@ def acceptance_precision(
     phi: float = 1.0,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return precision, recall and lift of the sets that thresholds accept.
+    """Return precision, recall and lift of the candidates that thresholds accept.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     threshold : float or mapping
-        A number where one measure is evaluated, else a mapping from measure to a number or a
-        list of numbers. A candidate is accepted if its score is at least the threshold; where
-        lower is better, at most. A missing score is never accepted.
+        A number if one measure is evaluated, else a mapping from measure to a number or a list of
+        numbers. A candidate is accepted if its score is at least the threshold (at most, if lower
+        is better). A missing score is never accepted.
     n : int, float, sequence or range, optional
-        In its place, the threshold is the score of the n-th candidate, or of a share of them; all
-        candidates with this score are accepted.
+        Use the score of the n-th candidate as threshold, or give n as a share of the candidates.
+        All candidates with this score are accepted.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Kind of interval of shares, see :func:`precision_interval`.
+        Interval of each share, see :func:`precision_interval`.
     level : float
-        Confidence level of each interval, which holds for this row and share alone.
+        Confidence level of each interval on its own.
     phi : float
-        Overdispersion, 1 or more, from :func:`repetition`; it widens the interval.
+        Overdispersion, 1 or more, from :func:`repetition`. It widens the interval.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
@@ -108,16 +108,16 @@ def acceptance_precision(
         One row per measure and threshold (Dataset: dimensions measure and cut): ``measure``,
         ``threshold``, ``n_accepted``, ``tp``, ``precision``, ``recall``, ``lift``, ``ci_low``,
         ``ci_high``. An empty set has precision NaN and the interval (0, 1). With ``details=True``
-        also ``specificity``, the share of the others that is rejected; ``npv``, the share of others
-        among the rejected; ``f1``; ``youden`` = recall + specificity - 1; and limits of each, and
-        of recall, as ``recall_low``, ``recall_high``, ``spec_low``, .... With ``n`` it is a column
-        (Dataset: dimensions measure and n).
+        also ``specificity``, the share of negatives that is rejected; ``npv``, the share of
+        negatives among the rejected; ``f1``; ``youden`` = recall + specificity - 1; and the limits
+        of each and of recall: ``recall_low``, ``recall_high``, ``spec_low``, .... ``n``, if given,
+        is a column (Dataset: dimensions measure and n).
 
     Notes
     -----
-    O(N log N) for each measure, whatever the number of thresholds. F1 is 2 s / (1 + s) for
-    s = tp / (tp + fp + fn), a share with the interval ``ci``. J is the difference of two
-    independent shares, with Miettinen and Nurminen's limits, see :func:`compare`.
+    F1 is 2 s / (1 + s) for s = tp / (tp + fp + fn), a share with the interval ``ci``. Youden's J is
+    a difference of two independent shares with Miettinen and Nurminen's limits, see
+    :func:`compare`. Cost: O(N log N) per measure for any number of thresholds.
 
     References
     ----------
@@ -135,8 +135,8 @@ def acceptance_precision(
     kind = IntervalKind.of(ci=ci, level=level, phi=phi)
     if (threshold is None) == (n is None):
         raise ValueError(
-            f"threshold={threshold!r}, n={n!r}: give one of the two, the score from which on a"
-            " candidate is accepted, or how many are."
+            f"threshold={threshold!r}, n={n!r}: pass either threshold=, the lowest accepted score, "
+            "or n=, the number accepted."
         )
     sizes = check_n(n)
     names: tuple[str, ...] = ACCEPTANCE_COLUMNS[2:]
@@ -160,7 +160,7 @@ def acceptance_precision(
         taken = np.flatnonzero(~np.isnan(cuts).all(axis=1))
         chosen, asked = inner.isel(measure=taken), asked.isel(measure=taken)
         if not taken.size:
-            chosen = chosen.compute()  # Dask does not broadcast nothing
+            chosen = chosen.compute()  # Dask does not broadcast empty arrays
         whole: Whole | None = inner.attrs["whole"]
         if whole is not None and (whole.accepted is None or cuts.shape != whole.accepted.shape[1:]):
             refuse_head(data)
@@ -227,47 +227,47 @@ def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> tup
     )  # fmt: skip
 
 
-# ------------------------------------ Is what one threshold accepts better than what another does?
+# ------------------------------------ Is one acceptance set better than another?
 
 THRESHOLD_COLUMNS = (
     "measure_a", "measure_b", "n_a", "n_b", *REGION_TYPES, "recall_a", "recall_b",
 )  # fmt: skip
 _COUNTED = {name: kind for name, kind in REGION_TYPES.items() if name not in ("ci_low", "ci_high")}
-_UNEQUAL = 0.1  # lists that differ by more in size are not compared in precision alone
+_UNEQUAL = 0.1  # sets that differ more in size are not compared by precision alone
 
 
 OF_SETS = ("precision", "recall", "specificity", "npv")
-_PAIRED = ("recall", "specificity")  # of the same candidates in both sets
+_PAIRED = ("recall", "specificity")  # for the same candidates in both sets
 
 
 def check_threshold(n: Any, threshold: Any, of: str, options: RegionOptions) -> RegionOptions:
-    """Return the options with the test of ``of``; refuse what acceptance sets cannot be asked."""
+    """Return the options with the test of ``of``; reject options that acceptance sets lack."""
     check_choice("of", of, OF_SETS)
     tests = {"precision": (*TESTS, "kosinski"), "npv": ("kosinski",)}.get(of, ("mcnemar", "midp"))
     if of != "precision":
         if options.test != "fisher" and options.test not in tests:
             raise ValueError(
-                f"test={options.test!r} with of={of!r}: its paired test is"
-                f" {' or '.join(map(repr, tests))}. Leave test out."
+                f"test={options.test!r} with of={of!r}: the paired test is "
+                f"{' or '.join(map(repr, tests))}. Leave test out."
             )
         if options.phi != 1.0 or (of in _PAIRED and options.ci == "delta"):
             raise ValueError(f"of={of!r} takes neither phi nor ci='delta'. Leave them out.")
         options = options._replace(test=options.test if options.test in tests else tests[0])
     if n is not None:
         raise ValueError(
-            f"n={n!r} and threshold={threshold!r}: give the sizes of n-best lists, or thresholds"
-            " of acceptance sets, not both."
+            f"n={n!r} and threshold={threshold!r}: pass n= for n-best lists or threshold= for "
+            "acceptance sets, not both."
         )
     if options.target == "nbest":
         raise ValueError(
-            "target='nbest' and threshold: an acceptance set has a fixed threshold, whose variance"
-            " is none. Leave target out, or compare n-best lists: n=..."
+            "target='nbest' with threshold: an acceptance set has a fixed threshold without "
+            "variance. Leave target out, or compare n-best lists with n=..."
         )
     check_choice("ci", options.ci, SET_INTERVALS)
     if options.adjust in SWAPPED:
         raise ValueError(
-            f"adjust={options.adjust!r} and threshold: the swaps keep the ranks, not the scores, so"
-            " that they hold for n-best lists only. Give n=..., or adjust='holm'."
+            f"adjust={options.adjust!r} and threshold: label swaps keep ranks, not scores, and "
+            "apply to n-best lists only. Pass n=... or adjust='holm'."
         )
     return options
 
@@ -275,7 +275,7 @@ def check_threshold(n: Any, threshold: Any, of: str, options: RegionOptions) -> 
 def _of_pair(
     data: Any, threshold: Mapping[Hashable, Any], a: Hashable, b: Hashable
 ) -> Mapping[Hashable, Any]:
-    """Return the thresholds of the two measures compared: one mapping may serve several pairs."""
+    """Return the thresholds of the two measures compared; one mapping may serve several pairs."""
     if b is None or not isinstance(threshold, Mapping):
         return threshold
     columns = data.columns if isinstance(data, pd.DataFrame) else data.variables
@@ -352,7 +352,7 @@ def _paired_cuts(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the thresholds of both measures (pair, cut), NaN where a pair has fewer."""
     measures = inner.indexes["measure"].tolist()
-    place = {name: k for k, name in enumerate(measures)}  # pd.NA is equal to nothing
+    place = {name: k for k, name in enumerate(measures)}  # pd.NA equals nothing
     cuts = asked_thresholds(threshold, measures, unique=False)
     sides: tuple[list[FloatArray], list[FloatArray]] = ([], [])
     for pair in pairs:
@@ -361,15 +361,15 @@ def _paired_cuts(
         if not all(row.size for row in rows):
             name = pair[0] if not rows[0].size else pair[1]
             raise ValueError(
-                f"threshold={threshold!r} has none for {name!r}, which is compared. Give each"
-                " measure a threshold, or name the two measures: compare(a, b, threshold=...)."
+                f"threshold={threshold!r} lacks {name!r}, which is compared. Pass each measure a "
+                "threshold, or name two measures: compare(a, b, threshold=...)."
             )
         for side, name, row in zip(sides, pair, rows, strict=True):
             if row.size not in (1, longest):
                 raise ValueError(
-                    f"threshold: {pair[0]!r} has {rows[0].size} thresholds and {pair[1]!r}"
-                    f" {rows[1].size}, and they are compared one by one. Give each measure as"
-                    f" many, or a single one; {name!r} needs {longest}."
+                    f"threshold: {pair[0]!r} has {rows[0].size} thresholds and {pair[1]!r} "
+                    f"{rows[1].size}, compared one by one. Give {name!r} {longest} thresholds or a "
+                    "single one."
                 )
             side.append(np.broadcast_to(row, longest))
     width = max(row.size for row in sides[0])
@@ -390,7 +390,7 @@ def _set_columns(
     total, positive = (x.sum(axis=-1)[..., np.newaxis] for x in (both, gold & both))
     with np.errstate(divide="ignore", invalid="ignore"):
         recall = r.tp_a / positive, r.tp_b / positive
-    if of in ("npv", "specificity"):  # the sets of the rejected, and what is right to reject
+    if of in ("npv", "specificity"):  # the rejected sets, and the negatives among them
         right = r.n_a - r.tp_a, r.n_b - r.tp_b, r.overlap - r.tp_overlap
         others = total - positive
         sets = AcceptedRegions(
@@ -400,7 +400,7 @@ def _set_columns(
         of_all = others
     else:
         sets, of_all = r, positive
-    if of in _PAIRED:  # all that are right to accept, or to reject, stand in both denominators
+    if of in _PAIRED:  # all positives, or all negatives, are in both denominators
         sets = sets._replace(n_a=sets.tp_a, n_b=sets.tp_b, overlap=sets.tp_overlap)
     only_a, only_b = sets.n_a - sets.overlap, sets.n_b - sets.overlap
     tp_only_a, tp_only_b = sets.tp_a - sets.tp_overlap, sets.tp_b - sets.tp_overlap
@@ -437,14 +437,13 @@ def _set_columns(
 def _unless_unequal(
     towards: FloatArray, n_a: IntArray, n_b: IntArray, sure: BoolArray
 ) -> FloatArray:
-    """Return who is favored, and nobody where sets differ in size; warn if it would decide."""
+    """Return the favored measure, none if set sizes differ; warn if this matters."""
     unequal = np.abs(n_a - n_b) > _UNEQUAL * np.maximum(n_a, n_b)
     if (unequal & sure).any():
         first = tuple(np.argwhere(unequal & sure)[0])
         warn(
-            f"acceptance sets of {n_a[first]} and {n_b[first]} candidates differ by more than 10%"
-            " in size. The smaller set often has the higher precision whatever the measure (Evert"
-            " 2004, footnote 13), so 'better' is NaN. Compare predictive values (test='kosinski'),"
-            " recall, or n-best lists."
+            f"acceptance sets of {n_a[first]} and {n_b[first]} candidates differ by more than 10% "
+            "in size, which favors the smaller (Evert 2004, footnote 13), so 'better' is NaN. "
+            "Compare predictive values (test='kosinski'), recall, or n-best lists."
         )
     return np.where(unequal, np.nan, towards)

@@ -1,4 +1,4 @@
-"""Does a verdict hold for each annotator? It is asked again of each, and what differs is noted."""
+"""Does a verdict hold for each annotator? Each is tested, and differences are noted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _INNER = ("pair", "measure", "measure_a", "measure_b", "n", "share")
 def with_verdicts(
     table: Data, data: Data, roles: Mapping[str, Any], ask: Callable[[dict[str, Any]], Data]
 ) -> Data:
-    """Return the table with attrs that say for which annotators the verdict is another one.
+    """Return the table with attrs that name the annotators whose verdict differs.
 
     ``ask`` returns the same table for other roles. ``attrs["annotators"]`` are the annotators,
     ``attrs["annotators_differ"]`` a text for each one whose verdict differs.
@@ -60,7 +60,7 @@ def _frame(table: Any) -> pd.DataFrame:
 
 
 def _verdicts(table: pd.DataFrame) -> dict[str, str]:
-    """Return what each row, or the rows of each list size, say about who is better."""
+    """Return who is better in each row, or in the rows of each list size."""
     first = "measure_a" if "measure_a" in table else "measure"
     groups = [x for x in _order(table, first) if x not in _INNER]
     where: list[Any] = [*groups, *(x for x in ("n",) if x in table)]
@@ -87,7 +87,7 @@ def _verdicts(table: pd.DataFrame) -> dict[str, str]:
 
 
 def _order(table: pd.DataFrame, first: str) -> list[Any]:
-    """Return the columns of the groups: of a Dataset's table they come first as well."""
+    """Return the columns of the groups, which come first in a Dataset's table as well."""
     values = ("difference", "value", "precision_a", "rank_low", "lift_a", "recall_a")
     columns = list(table.columns)
     end = min(columns.index(x) for x in (first, *values) if x in columns)

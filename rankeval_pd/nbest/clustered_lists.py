@@ -1,4 +1,4 @@
-"""Lists of candidates that belong together, beside precision: recall, chance, thresholds."""
+"""Recall, chance and thresholds for lists of grouped candidates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def of_rows(
     n: IntArray,
     exists: BoolArray,
 ) -> tuple[FloatArray, IntArray]:
-    """Return what is computed of the lists of each ranking, NaN where there is none.
+    """Return what is computed for the lists of each ranking, NaN where there is none.
 
     And the clusters in each list. ``compute`` takes the members, rising n, and where the ranking
     stands.
@@ -42,7 +42,7 @@ def of_rows(
 def recall_sizes(
     ranked: ListMembers, n: IntArray, level: float, *, fixed: bool
 ) -> tuple[FloatArray, IntArray]:
-    """Return how many true positives the recall of a list, or region, is worth; ``n`` rises.
+    """Return the effective number of true positives behind a recall; ``n`` rises.
 
     And the clusters in the list.
     """
@@ -54,7 +54,7 @@ def recall_sizes(
         totals._replace(edges=(edge,)), tp / max(positive, 1.0), edge * n / ranked.gold.size,
         by_positive=True,
     )  # fmt: skip
-    added = cluster_totals.ADDED * ((1.0 - recall) ** 2 + recall**2) * found.typical
+    added = 0.5 * cluster_totals.ADDED * ((1.0 - recall) ** 2 + recall**2) * found.typical
     spread = found.spread._replace(variance=found.spread.variance + added)
     every = np.full(n.shape, positive)
     size = cluster_totals.effective_size(every, recall, spread, level, most=2.0)
@@ -62,7 +62,7 @@ def recall_sizes(
 
 
 def set_weights(ranked: ListMembers, sets: Sets, *, of_recall: bool) -> Sets:
-    """Return the sets with the groups in each, and what a candidate counts for."""
+    """Return the sets with the groups in each, and the weight of a candidate."""
     _, found, precision = list_spread(ranked, sets.n, "region")
     warn_of_few(found.clusters)
 
@@ -83,13 +83,13 @@ def random_p(
     alone: bool = False,
     fewer: bool = False,
 ) -> tuple[FloatArray, IntArray]:
-    """Return P(X >= tp) of a list whose clusters are there by chance, and the clusters in it.
+    """Return P(X >= tp) for a list of random clusters, and the clusters in it.
 
     With ``fewer`` P(X <= tp).
 
-    By Student's t of the covariance of label and place in the list, summed over clusters; its
-    variance is no smaller than that of independent candidates. With ``alone`` it is from the
-    clusters in the list, which a head has. ``n`` rises.
+    Student's t of the covariance of label and list membership, summed over clusters; the variance
+    is at least that of independent candidates. With ``alone`` it uses the clusters in the list
+    only, all that a head has. ``n`` rises.
     """
     from scipy import special
 
@@ -112,7 +112,7 @@ def random_p(
 def random_tails(
     ranking: Ranking, cluster: IntArray, n: IntArray, exists: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the chance of as many true positives in a random list, or more; and of as few."""
+    """Return the probabilities of as many, and as few, true positives in a random list."""
     size = ranking.size
 
     def of(

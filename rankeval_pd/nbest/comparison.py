@@ -38,13 +38,8 @@ from rankeval_pd.forms.roles.roles import (
 from rankeval_pd.nbest.acceptance_sets import OF_SETS, check_threshold, compare_thresholds
 from rankeval_pd.nbest.annotator_verdicts import with_verdicts
 from rankeval_pd.nbest.difference_regions import REGION_TYPES, RegionOptions, region_tests
-from rankeval_pd.nbest.grouped_lists import (
-    JoinedOptions,
-    check_clustered,
-    check_joined,
-    cluster_contrasts,
-    compare_joined,
-)  # fmt: skip
+from rankeval_pd.nbest.grouped_lists import check_clustered, check_joined, cluster_contrasts
+from rankeval_pd.nbest.joined_lists import JoinedOptions, compare_joined
 from rankeval_pd.nbest.mean_votes import check_votes, compare_votes
 from rankeval_pd.nbest.precision import intervals_read
 from rankeval_pd.nbest.precision_bands import difference_margins
@@ -76,9 +71,9 @@ from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.significance.fisher import sample_odds_ratio
 
 NBEST_COLUMNS = ("measure_a", "measure_b", "n", *REGION_TYPES, "cuts_tie")
-DRAWN = ("p_stderr", "undecided")  # with adjust="max-t", behind the others
+DRAWN = ("p_stderr", "undecided")  # with adjust="max-t", after the others
 _COUNTED = {name: kind for name, kind in REGION_TYPES.items() if name not in ("ci_low", "ci_high")}
-FEW = 20  # n up to which a pair near alpha gets more swaps,
+FEW = 20  # up to so many n a pair near alpha gets more swaps,
 MORE = 64  # and at most so many times as many
 COMPARED = ("precision", "recall", "lift")
 
@@ -118,79 +113,78 @@ def compare(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Compare two measures, or all pairs, by the candidates that only one of them accepts.
+    """Compare measures by the candidates that only one of two n-best lists contains.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     a, b : names of measures, optional
-        Both: this pair; ``b`` may be a list. ``a`` alone: a against each other measure. Neither:
-        all pairs.
+        Both: this pair; ``b`` may be a list. Only ``a``: a against each other measure. Neither: all
+        pairs.
     n : int, sequence of int, range or None
-        Sizes of the n-best lists; None is every n from 1 to the number of candidates.
+        Sizes of the n-best lists. None is every n from 1 to the number of candidates.
     of : {"precision", "recall", "lift", "specificity", "npv"}
-        What is compared; with ``threshold`` see Notes. Of n-best lists, recall and lift are
-        precision times n / N+, or N / N+: so are the difference and its interval, and the test is
-        the same.
+        Quantity to compare; with ``threshold`` see Notes. For n-best lists, recall and lift
+        multiply precision, its difference and the interval by n / N+ or N / N+; the test is the
+        same.
     threshold : mapping, optional
-        Compare acceptance sets instead: from each measure to a threshold, or a list of them.
+        Compare acceptance sets instead: a mapping from measure to a threshold or a list of
+        thresholds.
     test : {None, "fisher", "midp", "mcnemar", "boschloo", "barnard", "score", "kosinski"}
-        What ``p_value`` is; None is "fisher", Evert's (2004), and with ``phi`` above 1 "score".
-        Fisher's size is far below the level if regions are small. Mid-p may exceed it slightly.
+        Test behind ``p_value``. None is "fisher" as in Evert (2004), or "score" if ``phi`` is above
+        1. Fisher's test is conservative for small regions. Mid-p may exceed the level slightly.
         Boschloo's and Barnard's tests are exact and more powerful, and take milliseconds for each
         n. McNemar's has little power if positives are rare. Only the score test takes ``phi``. With
         ``ties="expected"`` leave it out.
     alternative : {"two-sided", "greater", "less"}
         "greater": a is better than b.
     margin : float, optional
-        Largest difference that does not matter. Adds ``p_equivalence``: whether ``difference`` is
-        within -+ margin. With "greater" the column is ``p_noninferior``: whether it is above
-        -margin. With "less" it is below margin.
+        Largest difference that does not matter. Adds ``p_equivalence``, the test that
+        ``difference`` is within ±margin, or with "greater" ``p_noninferior``, the test that it is
+        above -margin (with "less": below margin).
     alpha : float
-        A row is significant where p <= alpha.
+        A row is significant if p ≤ alpha.
     adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
-        Adjustment for the number of tests, all rows (groups, pairs and n), of p-values and
-        intervals. "max-t" holds for all n together: the labels of the two rankings are swapped at
-        random, candidate by candidate, and the largest difference over all n counts. Over pairs
-        and groups it multiplies p-values by the number of pairs. "max-t-stepdown" steps down
-        as Holm's method does: p-values are smaller, and intervals the same. Measures that
-        rank all candidates alike count once.
+        Adjustment of p-values and intervals for the number of rows (groups, pairs and n). "max-t"
+        takes the largest difference over all n, with the labels of the two rankings swapped at
+        random candidate by candidate; across pairs and groups it multiplies p-values by the number
+        of pairs. "max-t-stepdown" steps down as Holm's method does: p-values are smaller, intervals
+        the same. Measures with identical rankings count once.
     adjust_over : {"all", "n", "group"}
-        What is one family: all rows; or the rows of each n; or those of each group of ``by`` (of a
-        Dataset, of each element of the batch dimensions).
+        One family is all rows, the rows of each n, or the rows of each group of ``by`` (Dataset:
+        each element of the batch dimensions).
     n_resamples : int, optional
-        Number of swaps of "max-t". None is 999, or as many as let the smallest adjusted p-value be
-        a tenth of alpha (of more than 50 pairs, half of alpha, or 500 / alpha swaps). Of up to 20
-        n, pairs near alpha get up to 64 times as many; ``undecided`` marks those still undecided.
+        Number of swaps of "max-t". None is 999, or enough for a smallest adjusted p-value of a
+        tenth of alpha (above 50 pairs: half of alpha, or 500 / alpha swaps). For up to 20 n, pairs
+        near alpha get up to 64 times as many; ``undecided`` marks pairs that remain open.
     level : float
-        Confidence level of the interval of the difference; with ``adjust``, of all intervals of a
-        family together (with "bh" and "by", see Notes).
+        Confidence level of the interval of the difference. With ``adjust`` it holds for all
+        intervals of a family together (for "bh" and "by", see Notes).
     ci : {"score", "newcombe", "agresti-caffo", "miettinen-nurminen", "delta"}
         Interval of the difference of the two regions, times n_only / n. "score", Miettinen and
-        Nurminen's with half a continuity correction, covers at least the level; the next three
-        fall to .8 near the ends. With ``threshold``, "score" combines the Clopper-Pearson limits of
-        both sets; "delta" is too narrow if a set, or the part that the other one lacks, is small.
-        All reach to 0 where the test of the row does not reject.
+        Nurminen's with half a continuity correction, covers at least the level; coverage of the
+        next three falls to 0.8 near the ends. With ``threshold``, "score" combines the
+        Clopper-Pearson limits of both sets; "delta" is too narrow if a set or its difference region
+        is small. All include 0 if the row's test does not reject.
     target : {"region", "nbest"}
-        The quantity that the interval covers. "region" is Evert's (2004): the two lists are
-        acceptance regions with fixed thresholds. Regions of fewer than 10 candidates have the outer
-        limits of both intervals.
-        "nbest" adds the variance of the thresholds, with the normal approximation of
-        :func:`difference_band` in place of ``ci``; it may contain 0 where the test rejects.
+        The quantity that the interval covers. "region", as in Evert (2004), takes the lists as
+        acceptance regions with fixed thresholds; below 10 candidates it has the outer limits of
+        both intervals. "nbest" adds the variance of the thresholds and replaces ``ci`` by the
+        normal approximation of :func:`difference_band`; it may contain 0 although the test rejects.
     phi : float
-        Overdispersion, 1 or more, from :func:`repetition`, taken as known. It widens the interval,
-        and the test is the score test. ``p_mid`` is NaN.
+        Overdispersion, 1 or more, from :func:`repetition`, taken as known. It widens the interval
+        and selects the score test; ``p_mid`` is NaN.
     combine : bool
-        Whether to combine the groups of ``by`` (of a Dataset, all batch dimensions) into one exact
-        test for each n, that of Cochran, Mantel and Haenszel: each group is a stratum.
+        Whether to combine the groups of ``by`` (Dataset: all batch dimensions) into one exact
+        Cochran-Mantel-Haenszel test for each n, with each group as a stratum.
     average : {None, "macro", "micro"}
-        One row for all groups: "macro" has the means over groups, "micro" the sums of true
-        positives over the sums of n, both with Student's interval and test over the groups.
+        One row for all groups: "macro" averages over groups, "micro" divides summed true positives
+        by summed n. Both use Student's interval and test over the groups.
     progress : bool, optional
-        Whether to show a progress bar; by default where the work takes more than two seconds.
+        Whether to show a progress bar. By default one appears after two seconds.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
@@ -200,76 +194,72 @@ def compare(
 
         * ``measure_a``, ``measure_b``, ``n``;
         * ``precision_a``, ``precision_b`` (or ``recall_a``, ``recall_b``; ``lift_a``, ``lift_b``),
-          ``difference`` of the two, and its limits ``ci_low``, ``ci_high``: with ``adjust`` they
-          are simultaneous, with "greater" or "less" one-sided (the other is the end of the range);
+          their ``difference`` and its limits ``ci_low``, ``ci_high``: simultaneous with ``adjust``,
+          one-sided with "greater" or "less" (the other limit ends the range);
         * ``overlap``: candidates in both lists; ``n_only_a``, ``n_only_b``: in one only (the
           difference regions); ``tp_only_a``, ``tp_only_b``: true positives among these;
         * ``odds_ratio``: (tp_only_a fp_only_b) / (fp_only_a tp_only_b), NaN for 0/0;
-        * ``p_value``: of ``test``; with "max-t" the share of the swaps whose difference at this n
-          is as large, which is not Fisher's p-value, and not exact; ``p_mid``: Fisher's mid-p, NaN
-          with "max-t"; with ``adjust`` only, ``p_adjusted``, never below p_value;
+        * ``p_value`` of ``test``; with "max-t" the share of swaps with as large a difference at
+          this n, not Fisher's p-value and not exact; ``p_mid``: Fisher's mid-p, NaN with "max-t";
+          with ``adjust`` only, ``p_adjusted``, never below p_value;
         * with ``margin`` only, ``p_equivalence`` or ``p_noninferior``: unconditional and exact for
-          the two regions; with ``groups`` by Student's t. It is of each row alone, unadjusted;
-        * ``significant``: p_adjusted, or without ``adjust`` p_value, is at most alpha;
-        * ``better``: the measure that the difference favors where it is significant, else NaN;
-        * ``cuts_tie``: whether a list excludes candidates with its last score. ``tie_low``,
-          ``tie_high``: the difference at the 2.5% and 97.5% points over random orders of equal
-          scores; ``p_tie_low``, ``p_tie_high``: the p-values that would decide there;
-          ``tie_decides``: whether one of them decides otherwise. ``ties="expected"`` has none of
-          the five: its columns are means over all orders, with shares of candidates;
-        * with "max-t" only, ``p_stderr``: Monte-Carlo standard error of p_adjusted;
-          ``undecided``: its 95% Monte-Carlo interval contains alpha, so draw more;
-        * ``leaning``: the measure that the difference favors, significant or not; NaN at 0;
-        * with ``adjust`` only, ``ci_low_alone``, ``ci_high_alone``: the interval of this row alone,
-          by ``ci`` and ``target``.
+          the two regions, Student's t with ``groups``; never adjusted;
+        * ``significant``: p_adjusted (without ``adjust``: p_value) is at most alpha;
+        * ``better``: the favored measure if the difference is significant, else NaN;
+        * ``cuts_tie``: whether a list excludes candidates with its last score; ``tie_low``,
+          ``tie_high``: the 2.5% and 97.5% points of the difference over random orders of equal
+          scores; ``p_tie_low``, ``p_tie_high``: the p-values there; ``tie_decides``: whether one of
+          them changes the decision. These five are missing with ``ties="expected"`` (not with
+          ``combine``), whose columns are means over all orders;
+        * with "max-t" only, ``p_stderr``: Monte Carlo standard error of p_adjusted; ``undecided``:
+          its 95% Monte Carlo interval contains alpha, so draw more;
+        * ``leaning``: the favored measure, significant or not; NaN at 0;
+        * with ``adjust`` only, ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval.
 
-        ``attrs["family"]`` says what is adjusted together. With ``combine`` the counts are sums
-        over the groups, and ``n_groups``, ``n_left_out``, the groups with and without lists of n,
-        come last; with ``average`` the same two are ``n_queries``, ``n_missing``. Under
-        ``missing="absent"`` lists that end early are filled up with candidates of their own that
-        are not relevant.
+        ``attrs["family"]`` describes the family. With ``combine`` counts are sums over groups, and
+        the last columns ``n_groups``, ``n_left_out`` count groups with and without lists of n; with
+        ``average`` these are ``n_queries``, ``n_missing``. ``missing="absent"`` pads short lists
+        with irrelevant candidates.
 
-        With ``threshold``, ``n_a`` and ``n_b`` replace ``n``, ``recall_a`` and ``recall_b`` come
-        last in the place of ``cuts_tie`` (Dataset: dimensions pair and cut), and ``better`` and
-        ``leaning`` follow the precision in the two difference regions.
+        With ``threshold``, ``n_a`` and ``n_b`` replace ``n``, ``recall_a`` and ``recall_b`` replace
+        ``cuts_tie`` (Dataset: dimensions pair and cut), and ``better`` and ``leaning`` follow the
+        precision in the two difference regions.
 
     Warns
     -----
     RankevalWarning
         With target="region", if the difference of two lists varies more than 1.5 times as much as
-        that of regions with fixed thresholds. If acceptance sets that differ significantly in
-        precision differ in size by more than 10%: "better" and "leaning" are NaN then (Evert's
-        footnote 13). If an adjusted family has
-        measures that nobody named and that rank all candidates alike. Where ``tie_decides``.
+        the difference of regions with fixed thresholds. If acceptance sets that differ
+        significantly in precision differ in size by more than 10%; "better" and "leaning" are then
+        NaN (Evert's footnote 13). If an adjusted family contains unnamed measures with identical
+        rankings. If ``tie_decides``.
 
     Notes
     -----
     With ``threshold``, ``of`` is "precision" (difference regions; ``test="kosinski"``: positive
     predictive values), "npv" (Kosinski's weighted generalized score test; counts are of rejected
-    candidates), "recall" or "specificity" (McNemar's exact test of true positives accepted, or of
-    others rejected; ``test="midp"``, more powerful, rejected at most 0.054 in simulations,
-    ``tests/reference/thresholds.csv``).
+    candidates), "recall" or "specificity" (McNemar's exact test on the true positives accepted or
+    the negatives rejected; ``test="midp"`` is more powerful and rejected at most 0.054 in
+    simulations, ``tests/reference/thresholds.csv``).
 
-    The two-sided test takes all tables that are at most as likely as the observed one, up to a
-    relative 1e-7, as R does. n-best lists have difference regions of equal size, so that the test
-    is twice one tail, at most 1. With an empty region, or with no or only true positives in both,
-    p_value and p_mid are 1.
+    Like R, the two-sided test counts all tables at most as likely as the observed one, up to a
+    relative 1e-7. n-best lists have difference regions of equal size, so it is twice one tail, at
+    most 1. With an empty region, or no or only true positives in both, p_value and p_mid are 1.
 
-    Lists that cut a tie have the outer limits of the regions' and the lists' interval. Means over
-    orders have the score test, and with "max-t" swaps of the shares; see the page of ties.
+    Lists that cut a tie have the outer limits of the regions' and the lists' intervals. Means over
+    orders use the score test, with "max-t" swaps of the shares; see the page on ties.
 
-    Intervals and ``adjust``: with "holm" and "bonferroni" the intervals are Bonferroni's; with "bh"
-    and "by" those of Benjamini and Yekutieli (2005), of the level 1 - R (1 - level) / m with R of m
-    tests rejected. With "max-t" they are the bands of :func:`difference_band` of each pair, of the
-    level 1 - (1 - level) / F for F pairs, groups counted. Each reaches to 0 where p_adjusted is
-    above 1 - ``level``. Step-down and Holm's method may reject where the interval holds 0.
+    Intervals and ``adjust``: "holm" and "bonferroni" use Bonferroni's intervals; "bh" and "by" use
+    those of Benjamini and Yekutieli (2005) at level 1 - R (1 - level) / m with R of m tests
+    rejected. "max-t" uses the bands of :func:`difference_band` at level 1 - (1 - level) / F for F
+    pairs, groups counted. Each includes 0 if p_adjusted is above 1 - ``level``. Step-down and
+    Holm's method may reject although the interval contains 0.
 
-    With ``agreement="mean"`` the true positives are sums of shares of votes. The test is Student's
-    over candidates, with the variance of ``target="nbest"``, and there is no odds ratio or mid-p.
-
-    Cost: half a second for every n of 100,000 candidates. "max-t" takes O(n) for each swap and
-    pair. Its null hypothesis is that, given the gold label, the two ranks of every candidate may be
-    exchanged. Draws depend on ``rng`` and tie keys.
+    With ``agreement="mean"`` the true positives are sums of vote shares. The test is Student's over
+    candidates, with the variance of ``target="nbest"``; odds ratio and mid-p are left out. The null
+    hypothesis of "max-t" is that, given the gold label, the two ranks of every candidate are
+    exchangeable. Draws depend on ``rng`` and tie keys. Cost: half a second for every n of 100,000
+    candidates; "max-t" takes O(n) for each swap and pair.
 
     References
     ----------
@@ -291,7 +281,7 @@ def compare(
     sizes = check_n(n)
     check_choice("of", of, OF_SETS if threshold is not None else COMPARED)
     if test == "kosinski" and threshold is None:
-        raise ValueError("test='kosinski' compares acceptance sets. Give threshold={...}.")
+        raise ValueError("test='kosinski' compares acceptance sets. Pass threshold={...}.")
     check_flag("combine", combine)
     if combine or average is not None:
         only = {
@@ -333,8 +323,8 @@ def compare(
         return compare_thresholds(data, a, b, threshold, of, options, roles, able)
     if test in ("boschloo", "barnard") and n is None:
         raise ValueError(
-            f"test={test!r} and n=None: this test takes milliseconds for each n. Give the n that"
-            " matter, or take test='midp', which is nearly as powerful."
+            f"test={test!r} and n=None: this test takes milliseconds for each n. Pass the relevant "
+            "n, or test='midp', which is nearly as powerful."
         )
     check_choice("ci", ci, DIFFERENCE_INTERVALS)
     options = options._replace(test="cluster", ci="cluster") if clustered else options
@@ -348,7 +338,7 @@ def compare(
 def _compare_lists(
     data: Data, a: Hashable, b: Names, sizes: Sizes, of: str, options: RegionOptions, roles: Any
 ) -> Data:
-    """Compare n-best lists: each n by its own test, or all n together by swaps of the labels."""
+    """Compare n-best lists: each n by its own test, or all n together by label swaps."""
     chosen = Roles.of(roles)
     options = options._replace(seed=chosen.swaps if options.swapped else 0)
     noted = {**options.noted(), **({} if of == "precision" else {"of": of})}
@@ -458,9 +448,9 @@ def _swapped(
     intervals: bool,
     advance: Callable[[int], object],
 ) -> tuple[AnyArray, ...]:
-    """Return p-values of swaps, alone and for all n, their number, the bands' margins, and more.
+    """Return p-values of swaps at each n and for all n, their number and the bands' margins.
 
-    The last are the p-values at the ends of what orders of equal scores make of lists: (end, ...).
+    Last come the p-values at both ends of the tie orders: (end, ...).
     """
     shape = lists.exists.shape
     p_alone, p_swaps, drawn, margin = (np.full(shape, np.nan) for _ in range(4))

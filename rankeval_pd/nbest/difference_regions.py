@@ -15,7 +15,7 @@ from rankeval_pd.forms.lazy.batches import find_batches
 from rankeval_pd.forms.lazy.heads import HeadFrame, head_of
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.tables import OVER_LISTS
-from rankeval_pd.forms.rankings.answers import answer, size_of
+from rankeval_pd.forms.rankings.answers import size_of
 from rankeval_pd.forms.rankings.candidates import (
     Data,
     check_data,
@@ -23,18 +23,16 @@ from rankeval_pd.forms.rankings.candidates import (
     read_frame,
     read_part,
 )
-from rankeval_pd.forms.rankings.kernel_calls import PairRanks, ask_pairs, only_pair, pair_names
-from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n, check_not_above, those
+from rankeval_pd.forms.rankings.kernel_calls import only_pair
+from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n, check_not_above
 from rankeval_pd.forms.roles.columns import native, with_columns
 from rankeval_pd.forms.roles.declarations import (
     NO_CONCLUSION,
     Capabilities,
-    can,
     check_draws,
-    with_roles,
     with_roles_but,
 )
-from rankeval_pd.forms.roles.roles import ListSizes, RankingRoles, Roles
+from rankeval_pd.forms.roles.roles import RankingRoles, Roles
 from rankeval_pd.nbest.precision import TARGETS
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -42,22 +40,21 @@ from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.fisher import (
     ALTERNATIVES,
-    conditional_odds_ratio,
     fisher_test,
     mcnemar_test,
     sample_odds_ratio,
 )
 from rankeval_pd.stats.significance.unconditional import barnard, boschloo, score_test
 
-# ----------- Which candidates make the difference? The difference region (Evert 2004, section 3.3)
+# ----------- The difference region (Evert 2004, section 3.3)
 
 
-@Capabilities(rankings="Which candidates make it?", own_rows=True, clusters=True)
+@Capabilities(rankings="Is A better than B?", own_rows=True, clusters=True)
 @with_roles_but("gold", "positive", "min_grade", groups=NO_CONCLUSION)
 def difference_region(
     data: Data, a: Hashable, b: Hashable, n: int, **roles: Unpack[RankingRoles]
 ) -> Data:
-    """Return the candidates that only one of two n-best lists has.
+    """Return the candidates found in only one of two n-best lists.
 
     Parameters
     ----------
@@ -67,14 +64,14 @@ def difference_region(
     n : int
         Size of both lists.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        The rows of the input that only one list accepts, in their order and with their index
-        (Dataset: dimension row), and ``list`` ("a" or "b"), ``rank_a``, ``rank_b``: the ranks,
-        from 1, in the two rankings.
+        The rows found in one list only, in their order and with their index (Dataset: dimension
+        row), plus ``list`` ("a" or "b") and ``rank_a``, ``rank_b``, the ranks from 1 in the two
+        rankings.
 
     References
     ----------
@@ -95,8 +92,8 @@ def difference_region(
     head = head_of(data)
     if head is not None and head.whole.reach < head.whole.total:
         raise ValueError(
-            "the rank of a candidate that one list alone accepts may be anything in the other, and"
-            " the head does not know it. Ask ddf.rankeval.difference_region(a, b, n), which counts."
+            "a head does not know the ranks of candidates found in one list only. Use "
+            "ddf.rankeval.difference_region(a, b, n), which counts them."
         )
     return _of(data, a, b, n, roles)
 
@@ -109,7 +106,7 @@ def region_of_head(
     ranks: Callable[[pd.DataFrame], IntArray],
     **roles: Unpack[RankingRoles],
 ) -> pd.DataFrame:
-    """Return the difference region of a head, whose ranks in the whole are counted for it.
+    """Return the difference region of a head, given its ranks in the whole.
 
     ``ranks`` gives them, (measure, candidate), in the order of the head's measures.
     """
@@ -120,14 +117,12 @@ def region_of_head(
 
 
 def _of(data: Data, a: Hashable, b: Hashable, n: int, roles: RankingRoles) -> Data:
-    """Return the region, the ranks being those among the candidates that are here."""
+    """Return the region, with ranks among the candidates present."""
     check_data(data)
     sizes = check_n(n)
     if sizes is None or np.size(sizes) != 1:
-        raise ValueError(f"n={n!r}: give the size of the two lists, one whole number or share.")
-    if b is None or isinstance(b, list):
-        raise TypeError(f"b={b!r}: name one measure, whose list is compared with that of a.")
-    chosen = Roles.of(only_pair(data, a, b, roles))
+        raise ValueError(f"n={n!r}: pass the size of the two lists, one whole number or share.")
+    chosen = Roles.of(only_pair(data, a, b, roles, one=True))
     chosen.check_ties()
     frame = isinstance(data, pd.DataFrame)
     present = data.columns if frame else {*data.variables, *data.dims}
@@ -137,8 +132,8 @@ def _of(data: Data, a: Hashable, b: Hashable, n: int, roles: RankingRoles) -> Da
         if name in present:
             how = "columns=" if frame else ""
             raise ValueError(
-                f"data has a column {name!r}, and so would the result. Rename it:"
-                f" data.rename({how}{{{name!r}: ...}})."
+                f"data has a column {name!r}, a name the result needs. Rename it: "
+                f"data.rename({how}{{{name!r}: ...}})."
             )
 
     def region(inner: xr.Dataset) -> _Region:
@@ -151,7 +146,7 @@ def _of(data: Data, a: Hashable, b: Hashable, n: int, roles: RankingRoles) -> Da
 
 
 class _Region(NamedTuple):
-    """The candidates that only one list has, in the order of the input."""
+    """The candidates found in one list only, in the order of the input."""
 
     rows: IntArray
     list: AnyArray
@@ -203,7 +198,7 @@ def _dataset_region(
         }
     pick = {**dict(zip(batch, where.T, strict=True)), roles.dim: joined.pop("rows")}
     if not len(where):
-        data = data.compute()  # Dask does not choose nothing of nothing
+        data = data.compute()  # Dask does not index empty arrays
     picked = _picked(data, pick)
     of_all = {
         name: picked[name].expand_dims(row=len(where))
@@ -214,7 +209,7 @@ def _dataset_region(
 
 
 def _picked(data: xr.Dataset, pick: Mapping[Hashable, IntArray]) -> xr.Dataset:
-    """Return the data at these places, a row for each."""
+    """Return the data at these places, one row each."""
     whole = {  # which xarray takes by slices only
         name: ("row", _taken(variable.data, pick[variable.dims[0]]))
         for name, variable in data.variables.items()
@@ -241,7 +236,7 @@ def _of_cells(
     sizes: Mapping[Hashable, int],
     region: Callable[[xr.Dataset], _Region],
 ) -> tuple[IntArray, dict[str, AnyArray]]:
-    """Return the regions of all rankings, one under the other, and where in the batch each is."""
+    """Return the stacked regions of all rankings, and the place of each in the batch."""
     cells = list(np.ndindex(*(sizes[d] for d in batch)))
     regions = [
         region(inner.isel({d: i for d, i in zip(batch, cell, strict=True) if d in inner.dims}))
@@ -257,7 +252,7 @@ def _of_cells(
 
 def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: str) -> _Region:
     measures = inner.indexes["measure"].tolist()
-    places = {name: k for k, name in enumerate(measures)}  # pd.NA is equal to nothing
+    places = {name: k for k, name in enumerate(measures)}  # pd.NA equals nothing
     for role, name in (("a", a), ("b", b)):
         if name not in places:
             raise unknown_name(role, name, measures)
@@ -279,7 +274,7 @@ def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: s
     return _Region(np.sort(rows), names[only], rank_a[only], rank_b[only])
 
 
-# ------------------------ How two difference regions are tested, and what is asked of a comparison
+# ------------------------ Tests of two difference regions, and the options of a comparison
 REGION_TYPES: dict[str, type] = {
     "precision_a": float, "precision_b": float, "difference": float, "ci_low": float,
     "ci_high": float, "overlap": np.int64, "n_only_a": np.int64, "n_only_b": np.int64,
@@ -327,7 +322,7 @@ class RegionOptions(NamedTuple):
         return cls(**given)
 
     def noted(self) -> dict[str, Any]:
-        """Return what the readers of the table, and the plots, need to know."""
+        """Return the attrs that readers of the table and plots need."""
         kept = {k: x for k, x in self._asdict().items() if k not in ("seed", "progress")}
         if self.swapped or self.means:
             kept["test"] = "swaps" if self.swapped else "score"
@@ -349,16 +344,16 @@ class RegionOptions(NamedTuple):
 
 
 def _test_with(phi: float, test: str | None, adjust: str | None) -> str:
-    """Return the test that is meant, or refuse one that takes counts for binomial."""
+    """Return the test, or reject one that assumes binomial counts."""
     if phi > 1.0 and test not in (None, "score"):
         raise ValueError(
-            f"phi={phi:g} with test={test!r}: an exact test takes the true positives for binomial,"
-            " and has no version for counts that vary more. Leave test out, or give test='score'."
+            f"phi={phi:g} with test={test!r}: exact tests assume binomial counts. Leave test out, "
+            "or pass test='score'."
         )
     if phi > 1.0 and adjust in SWAPPED:
         raise ValueError(
-            f"phi={phi:g} with adjust={adjust!r}: the swaps take the candidates for independent."
-            " Give another adjustment, as adjust='holm', or leave phi out."
+            f"phi={phi:g} with adjust={adjust!r}: label swaps assume independent candidates. Pass "
+            "another adjustment such as adjust='holm', or leave phi out."
         )
     return test or ("fisher" if phi == 1.0 else "score")
 
@@ -372,7 +367,7 @@ def region_tests(
     exists: BoolArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return odds ratio, p-value and mid-p of two difference regions."""
-    regions = np.clip(tp_a, 0, n_a), n_a, np.clip(tp_b, 0, n_b), n_b  # of lists that do not exist
+    regions = np.clip(tp_a, 0, n_a), n_a, np.clip(tp_b, 0, n_b), n_b  # for lists that do not exist
     exact = fisher_test(*regions, options.alternative)
     p_value = exact.p_mid if options.test == "midp" else exact.p_value
     if options.test == "score":
@@ -383,7 +378,7 @@ def region_tests(
         there = np.broadcast_to(exists, p_value.shape)
         of_a, of_b = ((t[there], n[there]) for t, n in (regions[:2], regions[2:]))
         p_value[there] = _other_test(*of_a, *of_b, options)
-    # the mid-p of counts that are not binomial would say what the row's own test denies
+    # mid-p assumes binomial counts and would contradict the row's own test
     p_mid = exact.p_mid if options.phi == 1.0 else np.full_like(exact.p_mid, np.nan)
     return sample_odds_ratio(tp_a, n_a, tp_b, n_b), p_value, p_mid
 
@@ -405,95 +400,3 @@ def _other_test(
                 advance(1)
 
     return test(tp_a, n_a, tp_b, n_b, options.alternative, shown)
-
-
-# ---------------- How large is the difference between two difference regions? Odds ratios, exactly
-
-COLUMNS = ("measure_a", "measure_b", "n", "odds_ratio", "odds_ratio_mle", "ci_low", "ci_high")
-
-
-@Capabilities(rankings="Is A better than B?", lists=True, ends=True, heads=True)
-@with_roles
-def odds_ratios(
-    data: Data,
-    a: Hashable,
-    b: Hashable,
-    n: ListSizes,
-    *,
-    level: float = 0.95,
-    **roles: Unpack[RankingRoles],
-) -> Data:
-    """Return the odds ratio of true positives in the two difference regions, with its interval.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
-    a, b : names of measures
-    n : int, sequence of int, range or None
-        Sizes of the n-best lists; None is every n.
-    level : float
-        Confidence level of the interval.
-    **roles
-        Which column is what, see :func:`nbest_precision`.
-
-    Returns
-    -------
-    DataFrame or Dataset
-        One row per n (Dataset: dimensions pair and n): ``measure_a``, ``measure_b``, ``n``;
-        ``odds_ratio``, the sample's (tp_only_a fp_only_b) / (fp_only_a tp_only_b), 0, inf, or NaN
-        for 0/0; ``odds_ratio_mle``, the conditional maximum-likelihood estimate; ``ci_low``,
-        ``ci_high``, the exact interval of the latter, from 0 to inf. NaN is the estimate where the
-        regions are empty or have no or only true positives.
-
-    Notes
-    -----
-    Above 1, what only a accepts is better. The conditional estimate is the odds ratio under which
-    the observed table is the expected one, given its margins (Fisher's noncentral hypergeometric
-    distribution). The interval excludes 1 where Fisher's test in :func:`compare` rejects.
-
-    References
-    ----------
-    Evert (2004), section 3.3. J. Cornfield (1956), A statistical problem arising from
-    retrospective studies.
-
-    Examples
-    --------
-    >>> import rankeval_pd
-    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
-    >>> df.rankeval.odds_ratios("good", "fair", [100, 200])
-      measure_a measure_b    n  odds_ratio  odds_ratio_mle    ci_low    ci_high
-    0      good      fair  100     3.97500        3.930301  1.607883  10.282152
-    1      good      fair  200    10.73494       10.634243  2.432820  97.182094
-    """
-    level = check_share("level", level)
-    sizes = check_n(n)
-    chosen = Roles.of(roles)
-
-    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        return ask_pairs(
-            inner,
-            pair_names(inner, a, b),
-            _columns,
-            dict.fromkeys(COLUMNS[3:], float),
-            n=those(sizes, asked),
-            ties=chosen.ties,
-            options={"level": level},
-        )
-
-    return answer(
-        data, only_pair(data, a, b, roles), question, COLUMNS, can(odds_ratios), n=sizes,
-        attrs={"level": level},
-    )  # fmt: skip
-
-
-def _columns(lists: PairRanks, n: IntArray, *, level: float) -> tuple[FloatArray, ...]:
-    r = lists.regions(n)
-    only = n - r.overlap
-    tp_a, tp_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
-    there = lists.exists
-    values = np.full((3, *only.shape), np.nan)
-    values[:, there] = conditional_odds_ratio(
-        tp_a[there], only[there], tp_b[there], only[there], level
-    )
-    return (sample_odds_ratio(tp_a, only, tp_b, only), *values)

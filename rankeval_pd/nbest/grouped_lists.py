@@ -1,77 +1,84 @@
-"""Lists in groups: clusters of candidates, strata of queries, means over queries."""
+"""Intervals and tests for lists of grouped candidates, from whole clusters."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_share, is_known, warn
-from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.out.averages import check_average, over_groups
-from rankeval_pd.forms.rankings.answers import answer
-from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.errors import is_known, warn
+from rankeval_pd.forms.out.averages import check_average
 from rankeval_pd.forms.rankings.kernel_calls import (
     PairRanks,
-    ask_pairs,
-    only_pair,
-    pair_names,
 )
-from rankeval_pd.forms.rankings.values import Shares, Sizes, those
-from rankeval_pd.forms.roles.declarations import Capabilities
-from rankeval_pd.forms.roles.roles import Alternative, Names, Roles
-from rankeval_pd.nbest.region_intervals import OF_ERROR, decide, decision_columns, family_attr
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.forms.rankings.values import Shares, Sizes
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands, cluster_totals
 from rankeval_pd.stats.intervals.proportions import INTERVALS, z_of
 from rankeval_pd.stats.rankings.ranking import Ranking, Whole, nbest_regions, up_to_ranks
-from rankeval_pd.stats.significance import fisher
-from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
-
-# --------------- Lists of candidates that belong together: intervals and tests from whole clusters
 
 FEW = 10
-"""Fewer clusters make an interval that is known only roughly; from so many on, it holds."""
+"""With fewer clusters an interval is only approximate."""
 
 
 def warn_of_few(clusters: int) -> None:
-    """Say that there are few clusters."""
+    """Warn that there are few clusters."""
     if clusters < FEW:
         warn(
-            f"groups: there are {clusters} groups. From fewer than {FEW} the spread between groups"
-            " is known only roughly: the interval is wide, and may hold its level less well than it"
-            " says. Add groups, or read the interval as a rough one."
+            f"groups: there are {clusters} groups, and fewer than {FEW} give only a rough estimate "
+            "of the spread between groups. Add groups, or treat the interval as approximate."
         )
 
 
 def check_clustered(test: Any, ci: Any, phi: Any, threshold: Any) -> None:
-    """Raise a ValueError where candidates that belong together are to be taken for independent."""
+    """Raise a ValueError if an option assumes that grouped candidates are independent."""
     if test not in (None, "cluster"):
         raise ValueError(
-            f"test={test!r} with groups: this test takes the candidates for independent. Leave test"
-            " out: the test is that of whole groups then."
+            f"test={test!r} with groups: this test assumes independent candidates. Leave test out "
+            "to test whole groups."
         )
     if ci not in ("score", "cluster"):
         raise ValueError(
-            f"ci={ci!r} with groups: this interval takes the candidates for independent. Leave ci"
-            " out: the interval is that of whole groups then."
+            f"ci={ci!r} with groups: this interval assumes independent candidates. Leave ci out "
+            "for an interval from whole groups."
         )
     if phi != 1.0:
         raise ValueError(
-            f"phi={phi!r} with groups: groups find out from the data how much more than binomial"
-            " the true positives vary. Leave one of the two out."
+            f"phi={phi!r} with groups: groups already estimate the overdispersion from the data. "
+            "Leave one of the two out."
         )
     if threshold is not None:
         raise ValueError(
-            "threshold with groups: acceptance sets are compared candidate by candidate. Give n,"
-            " the sizes of n-best lists."
+            "threshold with groups: acceptance sets are compared candidate by candidate. Pass n=, "
+            "the sizes of n-best lists."
+        )
+
+
+def check_joined(
+    combine: bool, average: str | None, sizes: Sizes, others: Mapping[str, tuple[Any, Any]]
+) -> None:
+    """Raise a ValueError if an option has no meaning for all groups together.
+
+    ``others`` maps options to the given value and the default.
+    """
+    check_average(average, combine=combine)
+    asked = "combine=True" if combine else f"average={average!r}"
+    for name, (given, usual) in others.items():
+        if given is not usual and not is_known(given, [usual]):
+            raise ValueError(
+                f"{asked} with {name}={given!r}: all groups together have one test, and this "
+                f"option applies to single groups. Leave it out, or leave {asked} out."
+            )
+    if isinstance(sizes, Shares):
+        raise ValueError(
+            f"{asked} with shares of the candidates: groups of different sizes would have "
+            "different n. Pass whole numbers."
         )
 
 
 class ListMembers(NamedTuple):
-    """One ranking, the candidates that are in it."""
+    """One ranking and the candidates in it."""
 
     gold: BoolArray
     rank: IntArray
@@ -80,14 +87,14 @@ class ListMembers(NamedTuple):
 
     @classmethod
     def of(cls, ranking: Ranking, row: tuple[int, ...], cluster: IntArray) -> ListMembers:
-        """Return the ranking of one measure in one batch, of those that may be in a list."""
+        """Return the ranking of one measure in one batch, candidates of lists only."""
         here = ranking.eligible[row]
         of_row = np.broadcast_to(cluster, ranking.score.shape)[row]
         rank, gold = ranking.ranks[row][here], ranking.gold[row][here]
         return cls(gold, rank, cluster_numbers(of_row[here]), ranking.whole)
 
     def warn_of_few(self) -> None:
-        """Say that there are few clusters: levels, of two factors."""
+        """Warn that there are few clusters (for two factors: levels)."""
         found = cluster_totals.factors_of(self.cluster)
         warn_of_few(_everyone(self.whole) or min(int(x.max(initial=-1)) + 1 for x in found))
 
@@ -121,7 +128,7 @@ def list_spread(
     """Return totals, spread and shrunken precision of the lists of one ranking; ``n`` rises."""
     totals, precision = ranked.totals(n, target)
     around = precision if totals.fixed else totals.edges[0]
-    # few clusters have the rare label of a share near 0 or 1, and may be lacking by chance
+    # near 0 or 1 few clusters have the rare label, and may be absent by chance
     rare = np.maximum(cluster_totals.ADDED, (1.0 - 2.0 * precision) ** 6)
     added = rare * ((1.0 - around) ** 2 + around**2)
     return totals, cluster_totals.total_spread(totals, added), precision
@@ -136,9 +143,9 @@ def weights(
     target: str,
     level: float,
 ) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Return what a candidate of each list counts for in its interval, and the clusters in it.
+    """Return the weight of a candidate in each list's interval, and the clusters in it.
 
-    And how many times as much as that of a region with a fixed threshold its precision varies.
+    And the ratio of its precision's variance to a fixed region's.
     """
     weight: FloatArray = np.ones(exists.shape)
     ratio: FloatArray = np.ones(exists.shape)
@@ -162,7 +169,7 @@ def weights(
 def band(
     ranked: ListMembers, n: IntArray, level: float, **drawing: Any
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the limits of a band that one precision curve is in; ``n`` rises."""
+    """Return the limits of a band around one precision curve; ``n`` rises."""
     from scipy import special
 
     totals, result, precision = list_spread(ranked, n, "nbest")
@@ -194,9 +201,8 @@ def difference(
 ) -> Difference:
     """Return the difference of the true positives and its spread; ``n`` rises.
 
-    The variance is the larger of two, so one law holds for both targets: that of the lists, with
-    the precision at the edge of either, and that of the two regions, with their precision together,
-    so that what both lists have cancels.
+    The variance is the larger of two, valid for both targets: the lists' variance, with the
+    precision at the edge of each, and the regions', with their pooled precision.
     """
     cluster = cluster_numbers(cluster)
     r = nbest_regions(rank_a, rank_b, gold, n)
@@ -222,14 +228,14 @@ def difference(
 
 
 def p_values(found: Difference, alternative: str) -> FloatArray:
-    """Return the p-values of the differences, of Student's t; 1 where there is one cluster."""
+    """Return the p-values of the differences by Student's t; 1 for one cluster."""
     return p_of_gap(found.value, found.error, found.spread.freedom, alternative)
 
 
 def p_of_gap(
     gap: FloatArray, error: FloatArray, freedom: FloatArray, alternative: str
 ) -> FloatArray:
-    """Return the p-values of differences with these standard errors; 1 where nothing is known."""
+    """Return the p-values of differences with these standard errors; 1 if unknown."""
     from scipy import special
 
     t = gap / np.where(error > 0.0, error, 1.0)
@@ -253,7 +259,7 @@ def margins(
 ) -> FloatArray:
     """Return half the width of the band of a difference of precision, for each level; ``n`` rises.
 
-    Of a head, whose other candidates' clusters are not known, it is Bonferroni's for all n.
+    A head lacks the clusters of other candidates and uses Bonferroni's width for all n.
     """
     result = difference(rank_a, rank_b, gold, cluster, n, whole)
     if result.n_groups.any():
@@ -273,7 +279,7 @@ def margins(
     return np.where(result.n_groups > 0, half, 0.0)
 
 
-_SOME = 1e-300  # an error that is above 0: of lists that differ, though nothing is known of it
+_SOME = 1e-300  # an error above 0 for lists that differ, though it is unknown
 
 
 def pair_contrast(
@@ -297,7 +303,7 @@ def pair_contrast(
 def cluster_contrasts(
     lists: PairRanks, n: IntArray, *, alternative: str
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
-    """Return the same of all pairs of lists, NaN where there is none."""
+    """Return the same for all pairs of lists, NaN where there is none."""
     shape = lists.exists.shape
     columns = np.full((3, *shape), np.nan)
     n_groups = np.zeros(shape, dtype=np.int64)
@@ -308,172 +314,3 @@ def cluster_contrasts(
             columns[(slice(None), *row, asked)] = found[:3]
             n_groups[(*row, asked)] = found[3]
     return columns[0], columns[1], columns[2], n_groups
-
-
-# -------------------------------------------------------------------------------------------------
-# Is A better than B over all groups: one exact test within strata, or the mean over queries.
-
-_FRONT = (
-    "measure_a", "measure_b", "n", "precision_a", "precision_b", "difference", "ci_low", "ci_high",
-)  # fmt: skip
-_COUNTS = ("overlap", "n_only_a", "n_only_b", "tp_only_a", "tp_only_b")
-
-
-def check_joined(
-    combine: bool, average: str | None, sizes: Sizes, others: Mapping[str, tuple[Any, Any]]
-) -> None:
-    """Raise a ValueError where an option has no meaning for all groups together.
-
-    ``others`` are options: what was given, and what it is unless given.
-    """
-    check_average(average, combine=combine)
-    asked = "combine=True" if combine else f"average={average!r}"
-    for name, (given, usual) in others.items():
-        if given is not usual and not is_known(given, [usual]):
-            raise ValueError(
-                f"{asked} with {name}={given!r}: all groups together have one test, and this"
-                f" option is of the rows of single groups. Leave it out, or leave {asked} out."
-            )
-    if isinstance(sizes, Shares):
-        raise ValueError(
-            f"{asked} with shares of the candidates: groups of different sizes would have lists of"
-            " different n. Give whole numbers."
-        )
-
-
-class JoinedOptions(NamedTuple):
-    """How the comparison of all groups together is made."""
-
-    combine: bool
-    average: str | None
-    alternative: Alternative
-    adjust: str | None
-    adjust_over: str
-    alpha: float
-    level: float
-
-    @classmethod
-    def of(cls, **given: Any) -> JoinedOptions:
-        """Return the options, checked."""
-        check_choice("alternative", given["alternative"], ("two-sided", "greater", "less"))
-        check_choice("adjust", given["adjust"], (None, *ADJUSTMENTS))
-        check_choice("adjust_over", given["adjust_over"], tables.OVER_LISTS)
-        for name in ("alpha", "level"):
-            given[name] = check_share(name, given[name])
-        return cls(combine=given["average"] is None, **given)
-
-
-def compare_joined(
-    data: Data,
-    a: Hashable,
-    b: Names,
-    sizes: IntArray | None,
-    roles: Mapping[str, Any],
-    options: JoinedOptions,
-) -> Data:
-    """Compare pairs of measures in all groups together: combined, or with ``average`` averaged."""
-    ties = Roles.of(roles).ties
-    noted = options._asdict()
-
-    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        pairs, n = pair_names(inner, a, b), those(sizes, asked)
-        one = inner.assign_attrs(n_groups=1)
-        noted.update(family_attr(options, pairs, one, a, b, 0 if n is None else n.size))
-        types: dict[str, type] = dict.fromkeys(("tp_a", "tp_b", *_COUNTS), np.int64)
-        return ask_pairs(inner, pairs, _counts, types, n=n, ties=ties)
-
-    def together(lists: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
-        ask = _tested if options.average is None else _averaged
-        return decide([ask(lists, batch, options)], [], how=options, interval=OF_ERROR)[0]
-
-    return answer(
-        data, only_pair(data, a, b, roles), question,
-        _joined_columns(options),
-        Capabilities(lists=True, ends=True), n=sizes, combine=together, attrs=noted,
-    )  # fmt: skip
-
-
-def _joined_columns(options: JoinedOptions) -> tuple[str, ...]:
-    decision, ending = decision_columns(options)
-    counts = ("n_groups", "n_left_out") if options.combine else ("n_queries", "n_missing")
-    p_values = ("p_value", "p_mid") if options.combine else ("p_value",)
-    return (*_FRONT, *_COUNTS, *p_values, *decision, *counts, *ending)
-
-
-def _counts(lists: PairRanks, n: IntArray) -> tuple[AnyArray, ...]:
-    r = lists.regions(n)
-    only = n - r.overlap
-    if (lists.exists & (lists.a.cuts_tie(n) | lists.b.cuts_tie(n))).any():
-        warn(
-            "combine=True or average=...: a list cuts a block of equal scores, and whether their"
-            " order decides is not looked at. tie_sensitivity shows it group by group; or choose n"
-            " at which no block is cut."
-        )
-    return r.tp_a, r.tp_b, r.overlap, only, only, r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
-
-
-def _sums(lists: xr.Dataset, batch: list[Hashable]) -> dict[str, xr.DataArray]:
-    there = lists["exists"]
-    return {
-        name: lists[name].where(there, 0).sum(batch).astype(np.int64) for name in _COUNTS
-    }  # fmt: skip
-
-
-def _tested(lists: xr.Dataset, batch: list[Hashable], options: JoinedOptions) -> xr.Dataset:
-    there = lists["exists"]
-    groups, total = there.sum(batch), (lists["n"] * there).sum(batch)
-    columns = [lists[name].where(there, 0) for name in ("tp_only_a", "tp_only_b", "n_only_a")]
-    columns = [tables.in_one_chunk(x, batch) for x in columns]
-    names = ("difference", "error", "reach", "p_value", "p_mid")
-    result = xr.apply_ufunc(
-        _strata, *columns, total, kwargs={"alternative": options.alternative},
-        input_core_dims=[batch, batch, batch, []], output_core_dims=[[]] * len(names),
-        dask="parallelized", output_dtypes=[float] * len(names),
-    )  # fmt: skip
-    listed = total.where(total > 0)
-    precision = {
-        f"precision_{side}": lists[f"tp_{side}"].where(there, 0).sum(batch) / listed
-        for side in "ab"
-    }
-    return xr.Dataset(
-        {**precision, **dict(zip(names, result, strict=True)), **_sums(lists, batch)}
-    ).assign(
-        freedom=np.inf, n_groups=groups, n_left_out=(~there).sum(batch), exists=there.any(batch)
-    )
-
-
-def _strata(
-    tp_a: AnyArray, tp_b: AnyArray, size: AnyArray, total: AnyArray, *, alternative: str
-) -> tuple[FloatArray, ...]:
-    values = np.full((5, *total.shape), np.nan)
-    for row in np.ndindex(total.shape):
-        if not total[row]:
-            continue
-        x, y, m = (np.asarray(v[row]).ravel().astype(np.int64) for v in (tp_a, tp_b, size))
-        share = float(m.sum()) / float(total[row])
-        difference, error = fisher.mantel_haenszel_difference(x, y, m)
-        p = fisher.stratified_exact_test(x, y, m, alternative)
-        values[(slice(None), *row)] = (share * difference, share * error, share, *p)
-    return tuple(values)
-
-
-def _averaged(lists: xr.Dataset, batch: list[Hashable], options: JoinedOptions) -> xr.Dataset:
-    there = lists["exists"]
-    n = lists["n"].where(there)
-    tp = {side: lists[f"tp_{side}"].where(there) for side in "ab"}
-    gain = tp["a"] - tp["b"]
-    if options.average == "macro":
-        result = over_groups(gain / n, None, batch, options.alternative)
-        precision = {side: over_groups(x / n, None, batch).value for side, x in tp.items()}
-    else:
-        result = over_groups(gain, n, batch, options.alternative)
-        precision = {side: over_groups(x, n, batch).value for side, x in tp.items()}
-    return xr.Dataset(
-        {
-            "precision_a": precision["a"], "precision_b": precision["b"],
-            "difference": result.value, "error": result.se, "freedom": result.n_queries - 1.0,
-            "p_value": result.p_value,
-            "n_queries": result.n_queries, "n_missing": (~there).sum(batch),
-            "exists": there.any(batch), **_sums(lists, batch),
-        }
-    ).assign(reach=1.0)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Is A better than B in the mean of several annotators' votes? The rows of agreement="mean"."""
+"""Comparisons by the mean of several annotators' votes: agreement="mean"."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _TYPES: dict[str, type] = {
 
 
 def check_votes(options: RegionOptions, **others: tuple[Any, Any]) -> None:
-    """Raise a ValueError where an option needs whole counts; ``others`` are given and usual."""
+    """Raise a ValueError if an option needs whole counts; ``others`` hold value and default."""
     for name, (given, usual) in others.items():
         if given is not usual and not is_known(given, [usual]):
             raise ValueError(
-                f"agreement='mean' with {name}={given!r}: the mean of the votes is tested over"
-                " candidates by Student's t, and this option needs whole counts of true positives."
-                f" Leave {name} out, or pass agreement='majority'."
+                f"agreement='mean' with {name}={given!r}: mean votes are compared by Student's t, "
+                f"and this option needs whole counts of true positives. Leave {name} out, or pass "
+                "agreement='majority'."
             )
     if options.swapped:
         raise ValueError(
@@ -62,7 +62,7 @@ def compare_votes(
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         pairs, n = pair_names(inner, a, b), those(sizes, asked)
         noted.update(family_attr(options, pairs, inner, a, b, 0 if n is None else n.size))
-        # the number of each share takes the place of that of a group, which candidates keep
+        # the code of each share replaces the group, which candidates keep
         shares, number = np.unique(inner[SHARE].to_numpy(), return_inverse=True)
         numbered = inner[SHARE].copy(data=number.reshape(inner[SHARE].shape))
         kernel = partial(_columns, shares=shares, alternative=options.alternative)
@@ -94,7 +94,7 @@ def _columns(
         asked, number = lists.exists[row], lists.clusters_of(row)
         if not asked.any() or number is None:
             continue
-        # an empty place of a list that ends early is a group of its own, without a vote
+        # padding of a short list is a group of its own, without a vote
         label = np.append(shares, 0.0)[np.minimum(number, shares.size)]
         sizes = n[asked]
         r = vote_difference(*lists.of(row)[:2], label, sizes)

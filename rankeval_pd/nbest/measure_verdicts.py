@@ -57,68 +57,65 @@ def measure_ranks(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Rank the measures, with the ranks that the differences between them leave open.
+    """Rank the measures, with confidence limits of the ranks.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     n : int, sequence of int or range, optional
-        Sizes of the lists: the measures are ranked by the precision of their n-best lists.
+        Sizes of the n-best lists whose precision ranks the measures.
     kind : {"ap", "roc"}, optional
-        In place of n: rank by average precision, or by the area under the ROC curve.
+        Without n: rank by average precision or by the area under the ROC curve.
     adjust : {"max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
-        Adjustment of the tests of all pairs. Lists are compared by label swaps, as in
-        ``compare(adjust="max-t")``, areas by Student's joint distribution of all differences. The
-        others adjust the p-values of single tests.
+        Adjustment of the tests of all pairs. "max-t" uses label swaps for lists, as in
+        ``compare(adjust="max-t")``, and Student's joint distribution of all differences for areas.
+        The others adjust the p-values of single tests.
     adjust_over : {"n", "group"}
-        Whether the pairs at each n are one family, or those at all n together. Each group of
-        ``by`` is a family of its own in any case.
+        Whether the pairs at each n are one family, or the pairs at all n together. Each group of
+        ``by`` is always a family of its own.
     n_resamples : int, optional
         Number of swaps, or of draws from the joint distribution. None is as many as the pairs and
-        the level need, at least 999 swaps or 9,999 draws; for a pair near the level they then go on
-        as in :func:`compare`, up to 64 times as many, so that the seed does not decide.
+        the level need, at least 999 swaps or 9,999 draws, and as in :func:`compare` up to 64 times
+        as many for pairs near the level.
     level : float
-        Of the intervals of the values, and of the ranks: those of all measures hold together.
+        Confidence level of the intervals of all values together, and of all ranks together.
     progress : bool, optional
-        Whether to show a progress bar; by default where the work takes more than two seconds.
+        Whether to show a progress bar. By default one appears after two seconds.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure, the best first (Dataset: dimension measure, in the order of the
-        columns); where n was given, one per measure and n: ``measure``, ``n``, ``value``,
-        ``ci_low``, ``ci_high``; ``rank``, 1 being the best, equal values sharing the better rank;
-        ``rank_low``, ``rank_high``: one more than the number of measures that are significantly
-        better, and the number of measures less those that are significantly worse;
-        ``tied_for_best``: no other measure is significantly better, so that rank_low is 1;
-        of n-best lists ``tied``: candidates left out although they have the score of the last;
-        ``letters``: two measures share a letter if, and only if, the tests do not distinguish them;
-        of draws ``undecided``: whether other draws may decide otherwise for a pair with this
-        measure; ``ci_low_alone``, ``ci_high_alone``: the interval of this value alone.
+        columns); with n, one per measure and n: ``measure``, ``n``, ``value``, ``ci_low``,
+        ``ci_high``; ``rank``, 1 for the best, equal values sharing the better rank; ``rank_low``,
+        ``rank_high``: one more than the number of significantly better measures, and the number of
+        measures minus the significantly worse ones; ``tied_for_best``: no other measure is
+        significantly better, so rank_low is 1; for n-best lists ``tied``: excluded candidates with
+        the last score; ``letters``: two measures share a letter if and only if the tests do not
+        distinguish them; with draws ``undecided``: other draws may change the decision for a pair
+        with this measure; ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval.
 
     Warns
     -----
     RankevalWarning
-        If lists have fewer true positives than random ones have, by more than chance:
-        ``lower_is_better`` may be forgotten. With ``kind``, if a class has fewer than 10
-        candidates.
+        If lists have significantly fewer true positives than random lists: ``lower_is_better`` may
+        be missing. With ``kind``, if a class has fewer than 10 candidates.
 
     Notes
     -----
-    All true ranks are between their limits together with probability ``level`` (or more), because
-    that needs no false decision among the pairs only, and ``adjust`` controls it ("bh" and "by"
-    control the share of false decisions instead, None nothing). Intervals of n-best precision are
-    Clopper and Pearson's of the acceptance region, those of areas as in :func:`area`. The level of
-    each is raised by Bonferroni's method to that of all measures (with ``adjust_over="group"`` at
-    all n), so the interval of the best measure holds after the choice. In
-    simulations with twelve equally good measures, all ranks were within their limits in .94 of the
-    samples or more (``tests/reference/measure_ranks.csv``).
+    All true ranks are within their limits together with probability at least ``level``, as
+    ``adjust`` prevents false decisions among the pairs ("bh" and "by" control the share of false
+    decisions instead, None nothing). Intervals of n-best precision are Clopper and Pearson's for
+    the acceptance region; for areas see :func:`area`. All are Bonferroni-adjusted for the measures
+    (with ``adjust_over="group"`` for all n too), so the interval of the best measure holds after
+    the choice. In simulations with twelve equally good measures, all ranks were within their limits
+    in at least 94% of the samples (``tests/reference/measure_ranks.csv``).
 
-    Cost: as ``compare(adjust="max-t")`` of all pairs; twelve measures, 3 n of 5,000 candidates and
-    9,999 swaps take six seconds. Areas take O(N log N) for each measure.
+    Cost: as ``compare(adjust="max-t")`` for all pairs; twelve measures, 3 n of 5,000 candidates and
+    9,999 swaps take six seconds. Areas take O(N log N) per measure.
 
     References
     ----------
@@ -144,7 +141,7 @@ def ranked(data: Data, asked: RankCriterion, columns: dict[str, type], roles: An
     rows: list[Any] = []
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        baseline, own = None, list[Any]()  # chunks of a Dataset are asked by several threads
+        baseline, own = None, list[Any]()  # several threads process the chunks of a Dataset
         if asked.baseline is not None:
             measures = inner.indexes["measure"].tolist()
             if asked.baseline not in measures:
@@ -182,7 +179,7 @@ def _answered(
     names: tuple[str, ...],
     columns: dict[str, type],
 ) -> Data:
-    """Return the answer for the whole data, its rows named by ``names``, and by n of lists."""
+    """Return the answer for the whole data, with rows named by ``names`` and n."""
     over_n: bool = asked.kind is None
     if means := over_n and Roles.of(roles).ties == "expected":
         check_means(data)
@@ -203,7 +200,7 @@ def _tested(
     dim: str,
     **more: Any,
 ) -> xr.Dataset:
-    """Return the columns of every measure, or of every pair of them, all pairs being tested."""
+    """Return the columns of every measure, or of every pair, from the tests of all pairs."""
     over_n: bool = asked.kind is None
     measures = inner.sizes["measure"]
     every = pair_names(inner, None, None) if measures > 1 else []
@@ -281,7 +278,7 @@ def _columns(
     stands: IntArray | None,
     **options: Any,
 ) -> tuple[AnyArray, ...]:
-    """Return the columns of the measures that are known, in order, and which rows there are."""
+    """Return the known columns of the measures, in order, and the rows to keep."""
     find = of_lists if asked.kind is None else of_areas
     found = find(
         score,
@@ -315,7 +312,7 @@ def _columns_of_pairs(
     stands: IntArray | None,
     **options: Any,
 ) -> tuple[AnyArray, ...]:
-    """Return the columns of the pairs, and which rows there are."""
+    """Return the columns of the pairs, and the rows to keep."""
     find = of_lists if asked.kind is None else of_areas
     found = find(
         score, gold, present, keys, cluster, asked=asked, baseline=None, stands=stands, **options
@@ -331,5 +328,5 @@ def _columns_of_pairs(
 
 
 def _leave(asked: RankCriterion, columns: list[AnyArray]) -> tuple[AnyArray, ...]:
-    """Return the columns, of areas without the dimension n."""
+    """Return the columns, for areas without the dimension n."""
     return tuple(columns if asked.kind is None else [column[..., 0] for column in columns])

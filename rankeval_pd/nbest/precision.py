@@ -1,4 +1,4 @@
-"""How good is each n-best list? Precision with its interval (Evert 2004, sections 2 and 3.2)."""
+"""Precision of n-best lists with intervals (Evert 2004, sections 2 and 3.2)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from rankeval_pd.stats.rankings.ranking import Ranking, Size
 from rankeval_pd.stats.significance.adjust import level_of_each
 
 # -------------------------------------------------------------------------------------------------
-# How good is each n-best list? Precision with its interval (Evert 2004, sections 2 and 3.2).
+# Precision of n-best lists with intervals (Evert 2004, sections 2 and 3.2).
 
 _NBEST_TYPES: dict[str, type] = {
     "threshold": float, "tp": np.int64, "precision": float, "recall": float, "lift": float,
@@ -52,7 +52,7 @@ AVERAGED_COLUMNS = (
 
 
 @Capabilities(
-    rankings="How good is each n-best list?", lists=True, any_ties=True, ends=True, clusters=True,
+    rankings="How good is each list?", lists=True, any_ties=True, ends=True, clusters=True,
     crossed=True, heads=True,
     short="measure n tp precision ci_low ci_high lift tied",
 )  # fmt: skip
@@ -75,31 +75,32 @@ def nbest_precision(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     n : int, sequence of int, range or None
-        Sizes of the lists; None is every n from 1 to the number of candidates.
+        Sizes of the lists. None is every n from 1 to the number of candidates.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Kind of interval of precision, see :func:`precision_interval`.
+        Interval of precision, see :func:`precision_interval`.
     level : float
-        Confidence level of the interval of each measure at each n, which holds for this row alone.
+        Confidence level of each interval on its own.
     target : {"region", "nbest"}
-        What the interval is one of. "region" is the paper's: the acceptance region whose threshold
-        is the score of the n-th candidate, and stays. "nbest" adds the variance of this threshold,
-        which for good rankers, at n near the number of true positives, is many times as large.
+        The quantity that the interval covers. "region", as in Evert (2004), is the acceptance
+        region with the score of the n-th candidate as fixed threshold. "nbest" adds the variance of
+        this threshold, which is many times larger for good rankers at n near the number of true
+        positives.
     phi : float
-        Overdispersion, 1 or more, from :func:`repetition`; it widens the interval.
+        Overdispersion, 1 or more, from :func:`repetition`. It widens the interval.
     average : {None, "macro", "micro"}
-        One row for all groups of ``by`` (of a Dataset, all batch dimensions) that have n
-        candidates: "macro" has the means over groups (of recall and lift over those with
-        positives), "micro" sums of true positives over sums of n. The interval is one over the
-        groups, as another sample of queries: Clopper and Pearson's for as many candidates as the
-        groups are worth, with Student's quantile (Korn and Graubard).
+        One row for all groups of ``by`` (Dataset: all batch dimensions) with n candidates. "macro"
+        averages over groups (recall and lift over groups with positives), "micro" divides summed
+        true positives by summed n. The interval treats the groups as a sample: Clopper and
+        Pearson's for the effective number of candidates, with Student's quantile (Korn and
+        Graubard).
     **roles
         ``gold``, ``measures``, ``by``, ``key``, ``lower_is_better``, ``ties``, ``missing``,
-        ``rng``, ``dim``: which column is what, see the page "Roles of the columns".
+        ``rng``, ``dim``: column roles, see the page "Roles of the columns".
 
     Returns
     -------
     DataFrame or Dataset
-        One row per measure and n (Dataset: dimensions measure and n); none where a group, or with
+        One row per measure and n (Dataset: dimensions measure and n), except where a group, or with
         ``missing="drop"`` a measure, has fewer than n candidates:
 
         * ``measure``, ``n``: the measure and the size of the list;
@@ -108,41 +109,40 @@ def nbest_precision(
         * ``precision``: tp / n; ``recall``: tp / N+; ``lift``: precision / (N+ / N), NaN without
           true positives;
         * ``ci_low``, ``ci_high``: confidence limits of precision;
-        * ``tied``: candidates left out although their score is the threshold; the share of lists
-          that cut a tie is the mean of ``tied > 0``;
-        * ``tp_sd``, under ``ties="expected"`` only: the standard deviation of the true positives
-          over the orders of equal scores, whose mean ``tp`` then is;
-        * ``n_groups``, with ``groups`` only: the groups that the list has candidates of;
-        * ``ci_low_best``, ``ci_high_best``: the interval to quote for the measure that turned out
-          best at this n. Those of all measures hold together (Bonferroni); of a single measure it
-          is its own.
+        * ``tied``: excluded candidates with the threshold's score; the mean of ``tied > 0`` is the
+          share of lists that cut a tie;
+        * ``tp_sd``, with ``ties="expected"`` only: standard deviation of the true positives over
+          orders of equal scores; ``tp`` is then their mean;
+        * ``n_groups``, with ``groups`` only: groups with candidates in the list;
+        * ``ci_low_best``, ``ci_high_best``: the interval to report for the best measure at this n.
+          It is simultaneous over all measures (Bonferroni).
 
-        With ``average`` there is no ``threshold`` and no ``tied``; ``tp`` is the sum, and
-        ``n_queries``, ``n_missing`` count the groups with and without a list of n. Under
-        ``missing="absent"`` a list that ends early is filled up with what is not relevant, as
-        search does, so that every group has one; :func:`per_query` says where runs end early.
+        With ``average``, ``threshold`` and ``tied`` are left out, ``tp`` is the sum, and
+        ``n_queries``, ``n_missing`` count the groups with and without a list of n.
+        ``missing="absent"`` pads short lists with irrelevant candidates, as in search, so every
+        group has one; :func:`per_query` shows where runs end early.
 
     Warns
     -----
     RankevalWarning
-        With target="region", if the precision of a list asked for, of 10 candidates or more,
-        varies more than 1.5 times as much as that of a region with its threshold. With ``groups``,
-        also if there are fewer than 10 of them.
+        With target="region", if the precision of a list of 10 candidates or more varies more than
+        1.5 times as much as the precision of a fixed region. With ``groups``, if there are fewer
+        than 10.
 
     Raises
     ------
     ValueError, TypeError, KeyError
-        If a role cannot be filled, a score is missing without leave, n is not a size of a list.
+        If a role cannot be filled, a score is missing, or n is not the size of a list.
 
     Notes
     -----
-    With ``groups``, whole groups of candidates are taken as independent, and no single candidates:
-    the interval is that of a region as much smaller as the variance between groups is larger than
-    binomial, with Student's t (Korn and Graubard). Wilson's stands for "clopper-pearson" then, as
-    the smaller size is no whole number. It costs O(groups) for each n.
+    With ``groups``, whole groups of candidates are independent, not single candidates. The region's
+    size is divided by the overdispersion between groups, and the interval uses Student's t (Korn
+    and Graubard). As this size is not a whole number, Wilson's interval replaces "clopper-pearson".
+    It costs O(groups) for each n.
 
-    The cost is that of sorting each measure, O(N log N), and about a microsecond for each
-    interval: a second for every n of a million candidates is the intervals'.
+    Cost: sorting each measure, O(N log N), and about a microsecond for each interval, a second for
+    every n of a million candidates.
 
     References
     ----------
@@ -163,8 +163,8 @@ def nbest_precision(
     sizes, ties = check_n(n), chosen.ties
     if clustered and kind.phi > 1.0:
         raise ValueError(
-            f"phi={phi:g} with groups: groups find out from the data how much more than binomial"
-            " the true positives vary. Leave one of the two out."
+            f"phi={phi:g} with groups: groups already estimate the overdispersion from the data. "
+            "Leave one of the two out."
         )
     types: dict[str, type] = {
         **_NBEST_TYPES,
@@ -188,13 +188,13 @@ def nbest_precision(
             },
         )  # fmt: skip
         if average is not None:
-            total, drawn = pool_size(inner, "retrieved")  # of lists that end
+            total, drawn = pool_size(inner, "retrieved")  # for lists that end
             positive = (inner["gold"] & inner["present"]).sum("candidate")
             result = result.assign(total=total, drawn=drawn, positive=positive)
         return result
 
     averaged = {} if average is None else {"average": average, "ci": "korn-graubard"}
-    # of an average the intervals of the lists are not read
+    # an average does not use the intervals of the lists
     with nullcontext() if average is None else intervals_unread():
         return answer(
             data, roles, question, columns, can(nbest_precision, clusters=average is None), n=sizes,
@@ -255,7 +255,7 @@ def _nbest_columns(
 # --------------------------------------------- The interval of precision (Evert 2004, section 3.2)
 
 TARGETS = ("region", "nbest")
-LEAST = 10  # candidates of a list, of fewer of which the variance is a mere guess
+LEAST = 10  # with fewer candidates in a list the variance is a mere guess
 
 
 class Interval(NamedTuple):
@@ -281,14 +281,14 @@ class IntervalKind(NamedTuple):
         return cls(ci, check_share("level", level), check_at_least_one("phi", phi), target)
 
     def of_groups(self, clustered: bool) -> IntervalKind:
-        """Return the kind for candidates that belong together: they are no whole number.
+        """Return the kind for grouped candidates, whose effective number is not whole.
 
-        So Clopper and Pearson's interval would be wider than Wilson's without being exact.
+        Clopper and Pearson's interval would be wider than Wilson's without being exact.
         """
         return self._replace(ci="wilson") if clustered and self.ci == "clopper-pearson" else self
 
     def limits(self, tp: AnyArray, n: AnyArray) -> tuple[FloatArray, FloatArray]:
-        """Return the limits of precision; a list that varies more counts as a shorter one."""
+        """Return the limits of precision; overdispersion shortens the list."""
         return INTERVALS[self.ci](tp / self.phi, n / self.phi, self.level)
 
 
@@ -310,14 +310,13 @@ def precision_interval(
     n : int or array of int
         Accepted candidates; broadcasts with ``tp``.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Kind of interval. Clopper-Pearson is the paper's; its coverage is never below the level,
-        nor is that of Blaker's, which is shorter. The coverage of the others is close to the
-        level on average.
+        Kind of interval. Clopper-Pearson, as in Evert (2004), never covers less than the level; nor
+        does Blaker's, which is shorter. The others are close to the level on average.
     level : float
         Confidence level, between 0 and 1.
     phi : float
-        Overdispersion, 1 or more, as :func:`repetition` and :func:`dispersion_for` give it: the
-        interval is that of tp / phi of n / phi.
+        Overdispersion, 1 or more, from :func:`repetition` or :func:`dispersion_for`. The interval
+        uses tp / phi of n / phi.
 
     Returns
     -------
@@ -327,18 +326,18 @@ def precision_interval(
     Raises
     ------
     ValueError
-        If a count is negative, not whole, or if tp is above n.
+        If a count is negative or not whole, or if tp is above n.
 
     Notes
     -----
-    The interval is one of the average precision of a *fixed* acceptance region; see Evert's last
-    paragraph of section 3.2 for the difference to the n-best list. Errors are below 1e-12
-    relative to the limit, for lists of more than a hundred million candidates below 1e-11. About a
-    microsecond for each interval.
+    The interval covers the average precision of a *fixed* acceptance region; the last paragraph of
+    Evert's (2004) section 3.2 explains the difference to the n-best list. Relative errors are below
+    1e-12, above a hundred million candidates below 1e-11. Cost: about a microsecond for each
+    interval.
 
     References
     ----------
-    Evert (2004), section 3.2 and footnote 12, which gives 35.7 % to 44.4 % for this example.
+    Evert (2004), section 3.2 and footnote 12, which gives 35.7% to 44.4% for this example.
 
     Examples
     --------
@@ -355,14 +354,14 @@ def precision_interval(
             values.dtype.kind not in "iuf"
             or not (np.isfinite(values) & (values >= 0) & (values == np.floor(values))).all()
         ):
-            raise ValueError(f"{name}={brief(values)}: give counts, whole numbers of 0 or more.")
-    most = 10**12 if ci == "blaker" else 2**53  # of as many steps; all that float64 tells apart
+            raise ValueError(f"{name}={brief(values)}: pass counts, whole numbers of 0 or more.")
+    most = 10**12 if ci == "blaker" else 2**53  # with as many steps; all that float64 distinguishes
     if (n >= most).any():
         raise ValueError(f"n={brief(n)}: with ci={ci!r} lists hold fewer than {most:,} candidates.")
     if (tp > n).any():
         raise ValueError(
-            f"tp={brief(tp)} is above n={brief(n)}: no list has more true positives than"
-            " candidates. Is it tp first, then n?"
+            f"tp={brief(tp)} is above n={brief(n)}: no list has more true positives than "
+            "candidates. Pass tp first, then n."
         )
     low, high = kind.limits(tp, n)
     return Interval(float(low), float(high)) if np.ndim(low) == 0 else Interval(low, high)
@@ -378,10 +377,10 @@ def shares_of(
     weight: FloatArray | float = 1.0,
     drawn_from: Size | None = None,
 ) -> tuple[FloatArray, ...]:
-    """Return precision, recall, lift and the limits of precision; NaN is what is undefined.
+    """Return precision, recall, lift and the limits of precision; NaN if undefined.
 
-    ``weight`` is what a candidate of the list counts for in the limits, and ``drawn_from`` the size
-    of what a random list, the chance of the lift, is drawn from.
+    ``weight`` is the weight of a candidate in the limits, and ``drawn_from`` the number of
+    candidates a random list is drawn from.
     """
     positive = size.positive[..., np.newaxis]
     pool = [x[..., np.newaxis] for x in drawn_from or size]
@@ -396,18 +395,18 @@ def shares_of(
 
 
 def warn_of_reversed(worse: BoolArray) -> None:
-    """Say that lists are worse than chance: their measures may be meant the other way round."""
+    """Warn of lists worse than chance, whose measures may be reversed."""
     if worse.any():
         warn(
-            f"{int(worse.sum())} of {worse.size} lists have fewer true positives than random ones,"
-            " by more than chance: such a measure ranks the true positives last. If its small"
-            " values are the better ones, name it in lower_is_better, or take it out there."
+            f"{int(worse.sum())} of {worse.size} lists have significantly fewer true positives "
+            "than random lists, so the measure may be reversed. If small values are better, name "
+            "the measure in lower_is_better; if not, remove it there."
         )
 
 
 @contextmanager
 def intervals_unread() -> Iterator[None]:
-    """Ask a question for its tests alone: without what is said of its intervals."""
+    """Run a question for its tests alone, without intervals and their warnings."""
     token = _READ.set(False)
     try:
         with hushed("target='region'"):
@@ -420,5 +419,5 @@ _READ = ContextVar("read", default=True)
 
 
 def intervals_read() -> bool:
-    """Return whether intervals are asked for, which cost as much as the tests."""
+    """Return whether intervals are needed, which cost as much as the tests."""
     return _READ.get()

@@ -1,4 +1,4 @@
-"""Precision along the whole ranking: simultaneous bands, and precision around each rank."""
+"""Simultaneous bands of precision along the ranking, and precision around each rank."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import xarray as xr
 from rankeval_pd.errors import check_count, check_share, warn
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.grids import few_or
 from rankeval_pd.forms.rankings.kernel_calls import (
     PairRanks,
     ask_measures,
@@ -18,7 +19,7 @@ from rankeval_pd.forms.rankings.kernel_calls import (
     only_pair,
     pair_names,
 )
-from rankeval_pd.forms.rankings.values import check_n, those
+from rankeval_pd.forms.rankings.values import check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, check_draws, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, ProportionInterval, RankingRoles, Roles
 from rankeval_pd.nbest import grouped_lists
@@ -30,15 +31,15 @@ from rankeval_pd.stats.intervals.proportions import INTERVALS, z_of
 from rankeval_pd.stats.rankings.ranking import Ranking, Whole, nbest_regions
 from rankeval_pd.stats.rankings.swap_draws import Keys
 
-# --------------- What holds for all n together? Bands around precision curves and their difference
+# --------------- Simultaneous bands of precision curves and their difference
 
 PRECISION_COLUMNS = ("measure", "n", "precision", "band_low", "band_high")
 _PRECISION_TYPES = dict.fromkeys(PRECISION_COLUMNS[2:], float) | {"exists": bool}
 DIFFERENCE_COLUMNS = ("measure_a", "measure_b", "n", "difference", "band_low", "band_high")
-_TOO_PRECISE = 0.9  # above this precision the bands are known to cover less than they say
+_TOO_PRECISE = 0.9  # above this precision the bands may cover less than their level
 
 
-@Capabilities(rankings="What holds for all n together?", lists=True, clusters=True, heads=True)
+@Capabilities(rankings="What holds for all n?", lists=True, clusters=True, heads=True)
 @with_roles
 def precision_band(
     data: Data,
@@ -49,23 +50,24 @@ def precision_band(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return a band that the whole precision curve is in, at all n asked for together.
+    """Return a simultaneous band of the precision curve over all requested n.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     n : int, sequence of int, range or None
-        Sizes of the lists; None is every n from 1 to the number of candidates. The fewer, the
-        narrower the band.
+        Sizes of the lists. None is every n from 1 to the number of candidates, above 20,000
+        candidates a grid of about 1,000 n (``attrs["n_grid"]``): every n up to about 70, then steps
+        of some 1%. Fewer n make a narrower band.
     level : float
-        Probability that the average precision of the n-best list is in the band at every n.
+        Probability that the band contains the average precision of the n-best list at every n.
     n_resamples : int
         Number of draws of multipliers, at least level / (1 - level).
     progress : bool, optional
-        Whether to show a progress bar; by default where the work takes more than two seconds.
+        Whether to show a progress bar. By default one appears after two seconds.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
@@ -76,25 +78,25 @@ def precision_band(
     Warns
     -----
     RankevalWarning
-        If the precision is above 0.9 at some n: the band may then cover less often than it says.
+        If the precision is above 0.9 at some n: the band may cover less often than ``level``.
 
     Notes
     -----
-    Candidates are taken as a sample, and the precision as that of n-best lists: unlike the paper's
-    interval, the band has the variance of the list's threshold in it. At each n it is a
-    Clopper-Pearson interval, of a list shortened to have this variance, at the level that the
-    largest deviation over all n asks for (sup-t, by Gaussian multipliers of the influence of each
-    candidate). In simulations, 95 % bands covered .956 to .979 where the precision stays below .9,
-    and .970 to .983 above (``tests/reference/simultaneous.csv``).
+    Candidates are a random sample, and the band covers the precision of n-best lists: unlike
+    Evert's (2004) interval it includes the variance of the threshold. At each n it is the
+    Clopper-Pearson interval of a list shortened to have this variance, at the level required by the
+    largest deviation over all n (sup-t, with Gaussian multipliers of each candidate's influence).
+    In simulations, 95% bands covered 0.956 to 0.979 for precisions below 0.9, and 0.970 to 0.983
+    above (``tests/reference/simultaneous.csv``).
 
-    Cost: sorting, and O(N) for each draw, less where few n are asked for: below a second for
-    1,000 draws and 2,000 n of 5,000 candidates. The same for the same ``rng``.
+    Cost: sorting, and O(number of n) for each draw if n is None, else O(N): a second for a million
+    candidates, two minutes for ``range(1, 1_000_001)``. The same ``rng`` gives the same band.
 
     References
     ----------
-    Evert (2004), end of section 3.2, names the two sources of variance. The influence function
-    of precision at n is also in J. R. Ash and J. M. Hughes-Oliver (2022), Confidence bands and
-    hypothesis tests for hit enrichment curves.
+    Evert (2004), end of section 3.2, names the two sources of variance. The influence function of
+    precision at n is in J. R. Ash and J. M. Hughes-Oliver (2022), Confidence bands and hypothesis
+    tests for hit enrichment curves.
 
     Examples
     --------
@@ -113,20 +115,21 @@ def precision_band(
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         measures = inner.sizes["measure"]
+        few = few_or(sizes, asked, chosen.ties, attrs)
         beside = [inner[name] for name in ("draws", "cluster") if name in inner]
         with drawing_bar(
             inner, progress, draws=measures * draws, what="drawing multipliers"
         ) as advance:
             return ask_measures(
-                inner, _band_columns, _PRECISION_TYPES, along={"n": asked},
+                inner, _band_columns, _PRECISION_TYPES, along={"n": asked if few is None else few},
                 beside=beside,
                 options={
-                    "n": those(sizes, asked), "ties": chosen.ties, "level": level,
-                    "n_resamples": draws, "seed": seed, "advance": advance,
+                    "n": few, "ties": chosen.ties, "level": level, "n_resamples": draws,
+                    "seed": seed, "advance": advance, "at_once": few is not None and sizes is None,
                 },
             )  # fmt: skip
 
-    attrs = {"level": level, "band": "sup-t"}
+    attrs: dict[str, Any] = {"level": level, "band": "sup-t"}
     return answer(
         data, roles, question, PRECISION_COLUMNS, can(precision_band, heads=chosen.groups is None),
         n=sizes, attrs=attrs,
@@ -134,12 +137,12 @@ def precision_band(
 
 
 def enough(n_resamples: Any, level: float) -> int:
-    """Return the number of draws, or refuse: so few have no quantile of the level."""
+    """Return the number of draws; reject too few for a quantile of the level."""
     draws, needed = check_draws("n_resamples", n_resamples), bands.draws_needed(level)
     if draws < needed:
         raise ValueError(
-            f"n_resamples={draws} cannot reach level={level!r}: of so few draws none is expected"
-            f" beyond it. Give n_resamples={needed} or more."
+            f"n_resamples={draws} cannot reach level={level!r}: too few draws lie beyond it. Pass "
+            f"n_resamples={needed} or more."
         )
     return draws
 
@@ -155,6 +158,7 @@ def _band_columns(
     n_resamples: int,
     seed: int,
     advance: Callable[[int], object],
+    at_once: bool,
 ) -> tuple[AnyArray, ...]:
     lists = ranking.nbest(n, ties)
     n = ranking.every if n is None else n
@@ -170,7 +174,7 @@ def _band_columns(
                 best_first = ranking.order[row][: ranking.here[row]]
                 ranked, keys = ranking.gold[row][best_first], draws[row][best_first]
                 result: Any = _precision_limits(
-                    ranked, keys, n[asked], level, ranking.whole, **drawing
+                    ranked, keys, n[asked], level, ranking.whole, at_once=at_once, **drawing
                 )
             else:
                 one = grouped_lists.ListMembers.of(ranking, row, cluster)
@@ -183,7 +187,7 @@ def _band_columns(
 def _precision_limits(
     ranked: BoolArray, keys: Keys, n: IntArray, level: float, whole: Whole | None, **drawing: Any
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the band of one ranking, whose labels come best first."""
+    """Return the band of one ranking, with labels sorted best first."""
     from scipy import special
 
     rising, back = np.unique(n, return_inverse=True)
@@ -208,13 +212,13 @@ def _precision_limits(
 def _warn_if_too_precise(precision: FloatArray) -> None:
     if (precision > _TOO_PRECISE).any():
         warn(
-            f"precision is {precision.max():.3g} at one of the n asked for: where it is above"
-            f" {_TOO_PRECISE:g}, the band may cover less often than its level says. Ask for larger"
-            " n only, or read the intervals at each n alone, with target='nbest'."
+            f"precision reaches {precision.max():.3g}, and above {_TOO_PRECISE:g} the band may "
+            "cover less often than its level. Pass larger n only, or use the intervals at each n "
+            "with target='nbest'."
         )
 
 
-@Capabilities(rankings="What holds for all n together?", lists=True, clusters=True, heads=True)
+@Capabilities(rankings="What holds for all n?", lists=True, clusters=True, heads=True)
 @with_roles
 def difference_band(
     data: Data,
@@ -227,25 +231,25 @@ def difference_band(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return a band for the difference of two precision curves, at all n asked for together.
+    """Return a simultaneous band of the difference of two precision curves.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     a, b : names of measures, optional
-        Both: this pair. ``a`` alone: a against each other measure. Neither: all pairs; each pair
-        has a band of its own.
+        Both: this pair. Only ``a``: a against each other measure. Neither: all pairs. Each pair has
+        its own band.
     n : int, sequence of int, range or None
-        Sizes of the lists; None is every n from 1 to the number of candidates.
+        Sizes of the lists. None is every n, or a grid of n as in :func:`precision_band`.
     level : float
-        Probability that the difference of the average precisions is in the band at every n.
+        Probability that the band contains the difference of the average precisions at every n.
     n_resamples : int
         Number of draws of multipliers, at least level / (1 - level).
     progress : bool, optional
-        Whether to show a progress bar; by default where the work takes more than two seconds.
+        Whether to show a progress bar. By default one appears after two seconds.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
@@ -258,21 +262,20 @@ def difference_band(
     Warns
     -----
     RankevalWarning
-        If a precision is above 0.9 at some n: the band may cover less often than it says.
+        If a precision is above 0.9 at some n: the band may cover less often than ``level``.
 
     Notes
     -----
     Where the band excludes 0, one measure is better, and all such statements hold together with
-    the probability ``level``. As :func:`precision_band`, with the same multipliers in both
-    rankings, which cancels what the lists share. In simulations, 95% bands covered .961 to .980.
-    ``compare(adjust="max-t")`` is the test to this band, of a sharper null hypothesis; the two
-    agree but for a few n.
+    probability ``level``. As in :func:`precision_band`, multipliers are drawn, here the same for
+    both rankings, so shared candidates cancel. In simulations, 95% bands covered 0.961 to 0.980.
+    ``compare(adjust="max-t")`` tests a sharper null hypothesis; the two disagree at a few n only.
 
-    Cost: as :func:`precision_band`, for each pair.
+    Cost: as :func:`precision_band` for each pair, with up to O(N) for each draw.
 
     References
     ----------
-    Evert (2004), section 3.3, whose claim is one about all n up to 1250.
+    Evert (2004), section 3.3, which makes a claim about all n up to 1250.
 
     Examples
     --------
@@ -290,6 +293,8 @@ def difference_band(
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         pairs = pair_names(inner, a, b)
+        few = few_or(sizes, asked, chosen.ties, attrs)
+        at_once = few is not None and sizes is None and chosen.groups is None
         with drawing_bar(
             inner, progress, draws=len(pairs) * draws, what="drawing multipliers"
         ) as advance:
@@ -298,12 +303,12 @@ def difference_band(
                 pairs,
                 _difference_columns,
                 dict.fromkeys(DIFFERENCE_COLUMNS[3:], float),
-                n=those(sizes, asked),
+                n=few,
                 ties=chosen.ties,
-                options={**options, "advance": advance},
+                options={**options, "advance": advance, "at_once": at_once},
             )
 
-    attrs = {"level": level, "band": "sup-t"}
+    attrs: dict[str, Any] = {"level": level, "band": "sup-t"}
     return answer(
         data, only_pair(data, a, b, roles), question, DIFFERENCE_COLUMNS,
         can(difference_band, heads=chosen.groups is None), n=sizes, attrs=attrs,
@@ -315,13 +320,12 @@ def _difference_columns(
     n: IntArray,
     *,
     level: float,
-    n_resamples: int,
-    seed: int,
-    advance: Callable[[int], object],
+    at_once: bool,
+    **drawing: Any,
 ) -> tuple[FloatArray, ...]:
     shape = lists.exists.shape
     difference, margin = np.full(shape, np.nan), np.full(shape, np.nan)
-    drawing: Any = {"n_resamples": n_resamples, "seed": seed, "advance": advance}
+    drawing |= {"at_once": True} if at_once else {}
     for row in np.ndindex(shape[:-1]):
         asked = lists.exists[row]
         if not asked.any():
@@ -354,7 +358,7 @@ def difference_margins(
 ) -> FloatArray:
     """Return half the width of the band of a difference, for each level: (level, n).
 
-    With ``each`` every n has its own, and nothing is drawn.
+    With ``each`` every n has its own width, without draws.
     """
     rising, back = np.unique(n, return_inverse=True)
     if cluster is not None:
@@ -376,19 +380,19 @@ def difference_margins(
             edges = spread.edge_a[differ], spread.edge_b[differ]
             cells = bands.cells(gold, (rank_a, rank_b), rising[differ], keys, whole)
             largest = bands.largest(
-                cells, edges, spread.centre[differ], spread.influence[differ], **drawing
+                cells, edges, spread.center[differ], spread.influence[differ], **drawing
             )
             factors = [bands.critical_value(largest, level) for level in levels]
         margins[:, differ] = np.multiply.outer(factors, deviation)
     return margins[:, back]
 
 
-# --------------------------------------------------- How good are the candidates around each rank?
+# --------------------------------------------------- Precision around each rank
 
 LOCAL_COLUMNS = ("measure", "n", "precision", "ci_low", "ci_high")
 
 
-@Capabilities(rankings="How good is each n-best list?", lists=True, heads=True)
+@Capabilities(rankings="How good is each list?", lists=True, heads=True)
 @with_roles
 def local_precision(
     data: Data,
@@ -398,21 +402,20 @@ def local_precision(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the precision among the candidates around each rank, rather than up to it.
+    """Return the precision among the candidates around each rank.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     window : int
-        How many candidates count, an even number: those of rank n - window/2 + 1 to
-        n + window/2.
+        Number of candidates, even: those of rank n - window/2 + 1 to n + window/2.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Kind of interval of precision, see :func:`precision_interval`.
     level : float
         Confidence level of the interval at each n.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
@@ -422,8 +425,8 @@ def local_precision(
 
     Notes
     -----
-    Where the precision of the n-best list says what has been found so far, this says what going on
-    from here brings. O(N log N), and about a microsecond for each interval.
+    The precision of the n-best list describes the candidates found so far; local precision
+    describes the gain from going on. Cost: O(N log N).
 
     References
     ----------
@@ -444,7 +447,7 @@ def local_precision(
     ties = Roles.of(roles).ties
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        reach = min(half, sizes.size + 1)  # beyond all candidates there is no window
+        reach = min(half, sizes.size + 1)  # no window extends beyond the last candidate
         n = np.arange(reach, sizes.size - reach + 1)
         return ask_measures(
             inner,
@@ -459,7 +462,7 @@ def local_precision(
     rows = result.sizes.get("n", 1) if isinstance(result, xr.Dataset) else len(result)
     if not rows and len(data) and ties != "blocks":
         raise ValueError(
-            f"window={window!r} is above the number of candidates. Give a smaller even number."
+            f"window={window!r} is above the number of candidates. Pass a smaller even number."
         )
     return result
 
@@ -468,8 +471,8 @@ def _half(window: Any) -> int:
     size = check_count("window", window, 2)
     if size % 2:
         raise ValueError(
-            f"window={window!r} is odd: it has as many candidates to either side of the rank. Give"
-            f" {size + 1}."
+            f"window={window!r} is odd, but both sides of the rank need equally many candidates. "
+            f"Pass {size + 1}."
         )
     return size // 2
 
@@ -490,6 +493,6 @@ def _local_columns(
     begins = np.concatenate([start == 0, lists.exists], axis=-1)[..., n - half]
     exists = lists.exists[..., upper] & begins
     limits = np.full((2, *tp.shape), np.nan)
-    size = np.full(np.count_nonzero(exists), 2 * half)
-    limits[:, exists] = kind.limits(tp[exists], size)
+    counts, back = np.unique(tp[exists], return_inverse=True)  # few of them are different
+    limits[:, exists] = np.array(kind.limits(counts, np.full(counts.size, 2 * half)))[:, back]
     return (tp / (2.0 * half), *limits, exists)

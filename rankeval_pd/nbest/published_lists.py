@@ -1,4 +1,4 @@
-"""Comparisons and repeated samples from published figures."""
+"""Comparisons and repeated samples from published numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from rankeval_pd.errors import brief, check_choice, check_count, check_share, check_together
+from rankeval_pd.errors import (
+    brief,
+    check_choice,
+    check_count,
+    check_share,
+    check_together,
+    checked_call,
+)
 from rankeval_pd.forms.roles.options import with_options
 from rankeval_pd.forms.roles.roles import Alternative
 from rankeval_pd.stats._types import AnyArray, IntArray
@@ -17,12 +24,13 @@ from rankeval_pd.stats.distributions import binomial
 from rankeval_pd.stats.significance import dispersion
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES, fisher_test
 
-# ------------------------------------------------- Is A better than B, by published figures alone?
+# ------------------------------------------------- Comparisons of published lists
 
-_ROUNDING = 1e-6  # of a count that came as a rate times a size
+_ROUNDING = 1e-6  # for a count given as a rate times a size
 _BLOCK = 200_000  # tables tested together
 
 
+@checked_call
 def compare_for(
     tp_a: float,
     n_a: int,
@@ -32,18 +40,18 @@ def compare_for(
     overlap: int | tuple[int, int] | None = None,
     alternative: Alternative = "two-sided",
 ) -> pd.DataFrame:
-    """Return the p-values of :func:`compare` that two published lists of one ranking task allow.
+    """Return the possible p-values of :func:`compare` for two published lists.
 
     Parameters
     ----------
     tp_a, tp_b : number
-        True positives in each list, whole numbers; a rate times a size, ``.42 * 100``, is taken to
-        the nearest one if it is one but for rounding.
+        True positives in each list, whole numbers. A rate times a size, ``.42 * 100``, is rounded
+        if it is whole except for floating-point error.
     n_a, n_b : int
         Sizes of the lists.
     overlap : int or pair of int, optional
-        Candidates in both lists, or these and the true positives among them. Without it every
-        overlap that is possible is tried.
+        Candidates in both lists, or these and the true positives among them. By default every
+        possible overlap is tried.
     alternative : {"two-sided", "greater", "less"}
         "greater": a is better than b.
 
@@ -52,18 +60,18 @@ def compare_for(
     DataFrame
         One row: ``difference`` = tp_a / n_a - tp_b / n_b, and ``p_low`` and ``p_high``, the
         smallest and the largest p-value of Fisher's exact test of the two difference regions. They
-        are equal where nothing is left open: with both numbers of the overlap, or with overlap 0.
+        are equal if both numbers of the overlap are given, or with overlap 0.
 
     See Also
     --------
-    compare_accuracies : The same for two systems that answered the same test items.
+    compare_accuracies : The same for two systems on the same test items.
 
     Notes
     -----
-    What two lists share says nothing about which is better, so that the p-value depends on how
-    much that is: on the candidates in both, and on the true positives among them. If p_high is at
-    most the level, the difference is significant whatever the overlap; if p_low is above it, it
-    cannot be. Every table is tested: up to n_a tp_a of them, some seconds for lists of 1,000.
+    Shared candidates carry no information about which list is better, so the p-value depends on
+    their number and on the true positives among them. If p_high is at most the level, the
+    difference is significant whatever the overlap; if p_low is above it, it cannot be. All tables
+    are tested, up to n_a tp_a of them, which takes some seconds for lists of 1,000.
 
     References
     ----------
@@ -92,20 +100,20 @@ def compare_for(
 
 
 def _whole(name: str, value: Any, size: int) -> int:
-    """Return a count of true positives, a rate times a size taken to the nearest whole number."""
+    """Return a count of true positives; round a rate times a size."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(
         value, (int, float, np.integer, np.floating)
     ):
         raise TypeError(
-            f"{name}={value!r} is of type {type(value).__name__}: give the number of true positives"
-            " in the list."
+            f"{name}={value!r} is of type {type(value).__name__}: pass the number of true "
+            "positives in the list."
         )
     nearest = round(float(value)) if np.isfinite(value) else -1
     if abs(nearest - value) > _ROUNDING or not 0 <= nearest <= size:
         raise ValueError(
-            f"{name}={value!r}: give a whole number from 0 to {size}, the size of the list, or a"
-            " rate times this size that is one but for rounding. A printed rate such as 42.3 % may"
-            " stand for several: try each."
+            f"{name}={value!r}: pass a whole number from 0 to {size}, the size of the list, or a "
+            "rate times this size. A printed rate such as 42.3% may stand for several counts: try "
+            "each."
         )
     return nearest
 
@@ -113,12 +121,12 @@ def _whole(name: str, value: Any, size: int) -> int:
 def _overlaps(
     tp_a: int, n_a: int, tp_b: int, n_b: int, overlap: Any
 ) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield the sizes of overlaps that are possible and the true positives in each, in blocks."""
+    """Yield the possible overlaps and the true positives in each, in blocks."""
     pair = isinstance(overlap, (tuple, list))
     if pair and len(overlap) != 2:
         raise ValueError(
-            f"overlap={overlap!r}: give the candidates in both lists, or these and the true"
-            " positives among them."
+            f"overlap={overlap!r}: pass the candidates in both lists, or these and the true "
+            "positives among them."
         )
     given = None if overlap is None else check_count("overlap", overlap[0] if pair else overlap, 0)
     sizes = range(min(n_a, n_b) + 1) if given is None else [given]
@@ -146,11 +154,11 @@ def _joined(found: list[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]
     return np.concatenate(sizes), np.concatenate(true)
 
 
-# -------------------------------- Repeated samples, from published figures (Evert 2004, section 4)
+# -------------------------------- Repeated samples from published numbers (Evert 2004, section 4)
 
 
 class Dispersion(NamedTuple):
-    """How many times as much as binomial counts the true positives vary: floats, or arrays."""
+    """The overdispersion of the true positives against binomial counts: floats or arrays."""
 
     phi: Any
     phi_low: Any
@@ -166,12 +174,12 @@ def dispersion_for(
     *,
     level: float = 0.95,
 ) -> Dispersion:
-    """Return the overdispersion that published standard deviations amount to.
+    """Return the overdispersion implied by published standard deviations.
 
     Parameters
     ----------
     sd_observed, sd_expected : float or array
-        Standard deviation of the precision over samples, and the one that the model expects.
+        Observed and expected standard deviation of the precision over samples.
     n_samples : int or array of int
         Number of samples, 2 or more.
     level : float
@@ -181,19 +189,17 @@ def dispersion_for(
     -------
     Dispersion
         A named tuple ``(phi, phi_low, phi_high, p_dispersion)``: phi = (sd_observed /
-        sd_expected)^2, its interval, and the probability of as much variation or more if the
-        binomial model holds; floats for scalars. Give phi, where it is above 1, to ``phi=`` of the
-        intervals.
+        sd_expected)^2, its interval, and the probability of at least as much variation under the
+        binomial model; floats for scalars. If phi is above 1, pass it as ``phi=`` to the intervals.
 
     Notes
     -----
-    (n_samples - 1) phi is taken as chi-squared with n_samples - 1 degrees of freedom. Counts that
-    do not vary at all set no upper limit: phi_high is then inf.
+    (n_samples - 1) phi follows a chi-squared distribution with n_samples - 1 degrees of freedom. If
+    counts do not vary at all, phi_high is inf.
 
     References
     ----------
-    Evert (2004), section 4, whose figures the example has. The paper calls them "a little more
-    variation than expected".
+    Evert (2004), section 4, the source of the example: "a little more variation than expected".
 
     Examples
     --------
@@ -211,25 +217,26 @@ def dispersion_for(
     check_positive("sd_expected", expected, zero=False)
     check_samples(samples, 2)
     freedom = samples - 1.0
-    with np.errstate(over="ignore"):  # more than float64 holds: infinitely more than expected
+    with np.errstate(over="ignore"):  # above the range of float64: infinitely more than expected
         chi2 = freedom * (observed / expected) ** 2
     result = dispersion.overdispersion(chi2, freedom, level)
     return Dispersion(*(float(x) if x.ndim == 0 else x for x in map(np.asarray, result)))
 
 
+@checked_call
 def coverage_for(
     failures: npt.ArrayLike, n_samples: npt.ArrayLike, failure_rate: npt.ArrayLike
 ) -> Any:
-    """Return the probability that as many intervals fail, or more, if they hold what they promise.
+    """Return the probability of at least as many failures of valid intervals.
 
     Parameters
     ----------
     failures : int or array of int
-        Number of samples whose interval leaves out the true precision.
+        Number of samples whose interval excludes the true precision.
     n_samples : int or array of int
         Number of samples.
     failure_rate : float or array
-        How often an interval fails if the model holds. For a Clopper-Pearson interval this is less
+        Failure rate of an interval under the model. For a Clopper-Pearson interval this is less
         than 1 - level: :func:`repetition` gives ``ci_failures_expected / n_samples``.
 
     Returns
@@ -239,8 +246,8 @@ def coverage_for(
 
     References
     ----------
-    Evert (2004), section 4, compares 12 failures of 80 with 5 %, where 95 % intervals of 100
-    candidates fail in 4.0 % and 4.3 %; the paper's 9 failures are significant too.
+    Evert (2004), section 4, compares 12 failures of 80 with 5%, but 95% intervals of 100 candidates
+    fail in 4.0% and 4.3%; Evert's 9 failures are significant too.
 
     Examples
     --------
@@ -255,9 +262,9 @@ def coverage_for(
         failures.dtype.kind not in "iuf"
         or not ((failures >= 0) & (failures <= samples) & (failures == np.floor(failures))).all()
     ):
-        raise ValueError(f"failures={brief(failures)}: give whole numbers from 0 to n_samples.")
+        raise ValueError(f"failures={brief(failures)}: pass whole numbers from 0 to n_samples.")
     if rate.dtype.kind not in "iuf" or not ((rate >= 0) & (rate <= 1)).all():
-        raise ValueError(f"failure_rate={brief(rate)}: give a probability, from 0 to 1.")
+        raise ValueError(f"failure_rate={brief(rate)}: pass a probability, from 0 to 1.")
     p_value = np.exp(binomial.tails(failures, samples, rate).ge)
     return float(p_value) if p_value.ndim == 0 else p_value
 
@@ -267,7 +274,7 @@ def check_positive(argument: str, values: AnyArray, *, zero: bool) -> None:
     kind = values.dtype.kind in "iuf"
     if not kind or not (np.isfinite(values) & ((values >= 0) if zero else (values > 0))).all():
         least = "of 0 or more" if zero else "above 0"
-        raise ValueError(f"{argument}={brief(values)}: give finite numbers {least}.")
+        raise ValueError(f"{argument}={brief(values)}: pass finite numbers {least}.")
 
 
 def check_samples(samples: AnyArray, least: int) -> None:
@@ -277,4 +284,4 @@ def check_samples(samples: AnyArray, least: int) -> None:
         and (np.isfinite(samples) & (samples == np.floor(samples))).all()
     )
     if not whole or (samples < least).any():
-        raise ValueError(f"n_samples={brief(samples)}: give whole numbers of {least} or more.")
+        raise ValueError(f"n_samples={brief(samples)}: pass whole numbers of {least} or more.")

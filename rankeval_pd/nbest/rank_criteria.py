@@ -1,4 +1,4 @@
-"""What measures are ranked by, how the ranks are decided, and the columns that say so."""
+"""How measures are ranked, how differences are tested, and the columns of the result."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ OVER_EACH = ("n", "group")
 
 
 class RankCriterion(NamedTuple):
-    """What the measures are ranked by, and how the differences are tested."""
+    """The criterion that ranks the measures, and the tests of the differences."""
 
     n: Sizes
     kind: str | None
@@ -48,7 +48,7 @@ class RankCriterion(NamedTuple):
     n_resamples: int | None
     progress: bool | None
     baseline: Hashable
-    attrs: dict[str, Any]  #: what readers and plots of the table need to know
+    attrs: dict[str, Any]  #: attrs for readers and plots of the table
 
     @classmethod
     def of(
@@ -66,8 +66,8 @@ class RankCriterion(NamedTuple):
         """Return the options, checked."""
         if (n is None) == (kind is None):
             raise ValueError(
-                f"n={n!r}, kind={kind!r}: give one of the two, sizes of lists or kind='ap' (average"
-                " precision) or 'roc' (area under the ROC curve)."
+                f"n={n!r}, kind={kind!r}: pass either n=, sizes of lists, or kind='ap' (average "
+                "precision) or 'roc' (area under the ROC curve)."
             )
         check_choice("kind", kind, (None, *KINDS))
         check_choice("adjust", adjust, (None, *SWAPPED, *ADJUSTMENTS))
@@ -86,11 +86,11 @@ class RankCriterion(NamedTuple):
         return self.how.adjust in SWAPPED
 
     def together(self, measures: int, sizes: int) -> float:
-        """Return the level of each interval with which all of a family hold (Bonferroni)."""
+        """Return the level of each interval in a family (Bonferroni)."""
         return level_of_each(self.how.level, measures * (1 if self.how.each else sizes))
 
     def draws(self, pairs: int) -> int:
-        """Return the number of draws: with fewer no pair could be significant."""
+        """Return the number of draws; with fewer no pair could be significant."""
         alpha = 1.0 - self.how.level
         needed = swaps.least_swaps(pairs, alpha)
         if self.n_resamples is None:
@@ -100,14 +100,14 @@ class RankCriterion(NamedTuple):
             return check_needed(most, f"level={self.how.level!r}") if self.swapped else most
         if self.kind is None and self.swapped and self.n_resamples < needed:
             raise ValueError(
-                f"n_resamples={self.n_resamples} cannot reach level={self.how.level:g}: the"
-                f" smallest p-value of {pairs} pairs is {pairs}/(n_resamples + 1). Give"
-                f" n_resamples={needed} or more, or None for as many as are needed."
+                f"n_resamples={self.n_resamples} cannot reach level={self.how.level:g}: the "
+                f"smallest p-value of {pairs} pairs is {pairs}/(n_resamples + 1). Pass "
+                f"n_resamples={needed} or more, or None for as many as are needed."
             )
         return self.n_resamples
 
     def columns(self, wanted: dict[str, type]) -> dict[str, type]:
-        """Return the columns of this call: the ones that are always there, and those behind."""
+        """Return the columns of this call: the fixed ones, then the optional ones."""
         adjusted = self.how.adjust is not None
         kept = {name: kind for name, kind in wanted.items() if adjusted or name != "p_adjusted"}
         kept |= OF_LISTS if self.kind is None else {}

@@ -1,8 +1,7 @@
-"""How many of the true positives does a list find? Recall with intervals and bands."""
+"""Recall of n-best lists, with intervals and bands."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Unpack
 
 import numpy as np
@@ -11,6 +10,7 @@ import xarray as xr
 from rankeval_pd.errors import check_choice, check_share, warn_of_thresholds
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.grids import few_or
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures, sides
 from rankeval_pd.forms.rankings.values import Sizes, check_n, those
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
@@ -41,7 +41,7 @@ BANDS = ("clopper-pearson", "emproc", "emproc-plus")
 
 
 @Capabilities(
-    rankings="How much is found, how early?",
+    rankings="How good is each list?",
     lists=True,
     any_ties=True,
     ends=True,
@@ -65,39 +65,39 @@ def nbest_recall(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     n : int, float, sequence or range, optional
-        Sizes of the lists, or shares of the candidates; None is every n.
+        Sizes of the lists, or shares of the candidates. None is every n.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Kind of interval, see :func:`precision_interval`; of true positives found among all.
+        Interval of the share of true positives found, see :func:`precision_interval`.
     level : float
-        Confidence level of the interval at each n, which holds for each n alone.
+        Confidence level of each interval on its own.
     target : {"nbest", "region"}
-        What the interval is one of. "nbest": the list of the best n / N of the candidates, whose
-        threshold varies with the sample. "region": all candidates above the score of the n-th,
-        a threshold that stays.
+        The quantity that the interval covers. "nbest": the best n / N of the candidates, whose
+        threshold varies with the sample. "region": all candidates above the score of the n-th, a
+        fixed threshold.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure and n (Dataset: dimensions measure and n), the columns of
         :func:`nbest_precision`: ``measure``, ``n``, ``threshold``, ``tp``, ``precision``,
-        ``recall`` = tp / N+, ``lift``, ``ci_low``, ``ci_high``: the limits of recall, NaN without
-        true positives; ``tied``, ``tp_sd`` under ``ties="expected"``, and ``n_groups``.
+        ``recall`` = tp / N+, ``lift``, ``ci_low``, ``ci_high`` (the limits of recall, NaN without
+        true positives), ``tied``, ``tp_sd`` with ``ties="expected"``, and ``n_groups``.
 
     Warns
     -----
     RankevalWarning
-        With target="region", if the recall of a list asked for, of 10 candidates or more, varies
-        more than 1.5 times as much as that of a region with its threshold.
+        With target="region", if the recall of a list of 10 candidates or more varies more than 1.5
+        times as much as the recall of a fixed region.
 
     Notes
     -----
-    With "nbest" the interval is that of as many true positives as have the variance of the list's
-    recall (Jiang and Zhao; Ash and Hughes-Oliver's "EmProc"), which is smaller than that of a
-    region where lists are short, and larger where good rankings end, at n near N+; but of no more
-    than 2 N+. In simulations 95 % intervals covered .945 or more (``tests/reference/recall.csv``).
-    O(N log N), and a microsecond for each interval.
+    With "nbest" the interval uses the effective number of true positives that matches the variance
+    of the list's recall (Jiang and Zhao; Ash and Hughes-Oliver's "EmProc"), at most 2 N+. This
+    variance is smaller than a fixed region's for short lists, and larger for good rankings at n
+    near N+. In simulations 95% intervals covered 0.945 or more (``tests/reference/recall.csv``).
+    Cost: O(N log N), and a microsecond for each interval.
 
     References
     ----------
@@ -131,7 +131,7 @@ def recall_of_lists(
     columns: tuple[str, ...],
     roles: Any,
 ) -> Data:
-    """Return the columns asked for of n-best lists, whose limits are those of recall or of lift."""
+    """Return columns of n-best lists with the limits of recall or lift."""
     ties, scaled = Roles.of(roles).ties, "recall" not in types
     if Roles.of(roles).groups is not None:
         types, columns = {**types, "n_groups": np.int64}, (*columns, "n_groups")
@@ -196,7 +196,7 @@ def _list_columns(
 
 
 @Capabilities(
-    rankings="How much is found, how early?",
+    rankings="How good is each list?",
     lists=True,
     short="measure n recall band_low band_high",
 )
@@ -211,30 +211,29 @@ def recall_band(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return a band that the whole recall curve is in, at all n asked for together.
+    """Return a simultaneous band of the recall curve over all requested n.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     n : int, float, sequence or range, optional
-        Sizes of the lists, or shares of the candidates; None is every n. The fewer, the narrower
-        the band.
+        Sizes of the lists, or shares of the candidates; None is every n, or a grid of n as in
+        :func:`precision_band`. Fewer n make a narrower band.
     ci : {"clopper-pearson", "emproc", "emproc-plus"}
-        "clopper-pearson": at each n the interval of :func:`nbest_recall`, at the level that the
-        largest deviation over all n asks for. The others are the bands of the R package chemmodlab,
-        recall -+ factor times standard error, "emproc-plus" with two true positives more at either
-        end of the ranking. Their lists are the candidates above the score of the (n + 1)-th, which
-        ``recall`` then is of, and what is at the end of a list is estimated by a kernel of the
-        scores.
+        "clopper-pearson": at each n the interval of :func:`nbest_recall`, at the level required by
+        the largest deviation over all n. The others are the bands of the R package chemmodlab,
+        recall ± factor times standard error, "emproc-plus" with two more true positives at either
+        end of the ranking. Their lists, and ``recall``, use the candidates above the score of the
+        (n + 1)-th, and a kernel of the scores estimates the precision at the end of a list.
     level : float
-        Probability that the recall of the best n / N of the population is in the band at every n.
+        Probability that the band contains the recall of the population's best n / N at every n.
     n_resamples : int
         Number of draws of multipliers, at least level / (1 - level).
     progress : bool, optional
-        Whether to show a progress bar; by default where the work takes more than two seconds.
+        Whether to show a progress bar. By default one appears after two seconds.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
@@ -245,14 +244,13 @@ def recall_band(
 
     Notes
     -----
-    The band is a sup-t band, as :func:`precision_band`: the factor is the quantile of the largest
-    of all standardised deviations, whose joint distribution is drawn by normal multipliers of the
-    influence of each candidate. In simulations 95 % bands covered .955 or more; "emproc", which has
-    no width where a list finds all, .01 to .94, and "emproc-plus" .39 to .98, because both are cut
-    at the recall of a perfect ranking of the sample (``tests/reference/recall.csv``). chemmodlab's
-    bands of a virtual screening are reproduced to the Monte-Carlo error of its factor.
-
-    Cost: as :func:`precision_band`; "emproc" O(2,001) more for each n.
+    Like :func:`precision_band` this is a sup-t band: the factor is the quantile of the largest
+    standardized deviation, drawn with normal multipliers of each candidate's influence. In
+    simulations 95% bands covered 0.955 or more, "emproc" 0.01 to 0.94 and "emproc-plus" 0.39 to
+    0.98 (``tests/reference/recall.csv``). Both are cut at the recall of a perfect ranking of the
+    sample, and "emproc" has no width once a list finds all. chemmodlab's bands of a virtual
+    screening are reproduced up to the Monte Carlo error of its factor. Cost: as
+    :func:`precision_band`; "emproc" takes O(2,001) more for each n.
 
     References
     ----------
@@ -276,22 +274,25 @@ def recall_band(
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         work = inner.sizes["measure"] * draws
+        few = few_or(sizes, asked, chosen.ties, attrs)
         with drawing_bar(inner, progress, draws=work, what="drawing multipliers") as advance:
             return ask_measures(
-                inner, _band_columns, _BAND_TYPES, along={"n": asked}, beside=[inner["draws"]],
+                inner, _band_columns, _BAND_TYPES, along={"n": asked if few is None else few},
+                beside=[inner["draws"]],
                 options={
-                    "n": those(sizes, asked), "ties": chosen.ties, "ci": ci, "level": level,
-                    "n_resamples": draws, "seed": chosen.draws, "advance": advance,
+                    "n": few, "ties": chosen.ties, "ci": ci, "level": level, "n_resamples": draws,
+                    "seed": chosen.draws, "advance": advance,
+                    "at_once": few is not None and sizes is None,
                 },
             )  # fmt: skip
 
-    attrs = {"level": level, "band": "sup-t", "ci": ci}
+    attrs: dict[str, Any] = {"level": level, "band": "sup-t", "ci": ci}
     return answer(data, roles, question, BAND_COLUMNS, can(recall_band), n=sizes, attrs=attrs)
 
 
 def _band_columns(
     ranking: Ranking, draws: Keys, *, n: IntArray | None, ties: str, ci: str, level: float,
-    n_resamples: int, seed: int, advance: Callable[[int], object],
+    **drawing: Any,
 ) -> tuple[AnyArray, ...]:  # fmt: skip
     lists = ranking.nbest(n, ties)
     n = ranking.every if n is None else n
@@ -303,7 +304,7 @@ def _band_columns(
         if asked.any() and ranked.any():
             result[(slice(None), *row, asked)] = _band_of_one(
                 ranking.score[row][best_first], ranked, draws[row][best_first], n[asked], ci, level,
-                n_resamples=n_resamples, seed=seed, advance=advance,
+                **drawing,
             )  # fmt: skip
     expected = np.where(lists.exists, n / np.maximum(ranking.here, 1)[..., np.newaxis], np.nan)
     return (*result, expected, lists.exists)
@@ -313,7 +314,7 @@ def _band_of_one(
     score: FloatArray, ranked: BoolArray, keys: Keys, n: IntArray, ci: str, level: float,
     **drawing: Any,
 ) -> AnyArray:  # fmt: skip
-    """Return recall and its band, of one ranking, whose candidates come best first."""
+    """Return recall and its band for one ranking, sorted best first."""
     rising, back = np.unique(n, return_inverse=True)
     positive = int(ranked.sum())
     if ci == "clopper-pearson":
@@ -330,14 +331,14 @@ def _band_of_one(
 
 
 def precision_as(result: xr.Dataset, inner: xr.Dataset, of: str) -> xr.Dataset:
-    """Return recall or lift in the place of precision, and ``times`` as much as it they are.
+    """Replace precision by recall or lift, ``times`` as large.
 
     ``most`` is the largest precision of a list that contains all true positives.
     """
     if of == "lift" and inner.attrs["ends"]:
         raise ValueError(
-            "of='lift' with missing='absent': the two measures retrieved different candidates, and"
-            " the lift of each has a chance of its own. Compare precision, or recall."
+            "of='lift' with missing='absent': the two measures retrieved different candidates, so "
+            "each lift has its own baseline. Compare precision or recall."
         )
     pairs = list(zip(*(result[f"measure_{side}"].to_numpy() for side in "ab"), strict=True))
     a, b = sides(inner["present"], pairs)

@@ -1,4 +1,4 @@
-"""Intervals of a comparison's differences, and what decides: alone, or adjusted for a family."""
+"""Intervals and decisions of a comparison, alone or adjusted for a family."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rankeval_pd.forms.rankings.kernel_calls import Pair
 from rankeval_pd.forms.roles.declarations import check_needed
 from rankeval_pd.forms.roles.roles import Names
 from rankeval_pd.nbest.tie_warnings import P_ENDS, decides, warn_of_order
+from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.cluster_totals import alike_share
 from rankeval_pd.stats.intervals.differences import (
@@ -48,7 +49,7 @@ Decision = (
 
 
 def decision_columns(how: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the columns of what decides: in the middle of a table, and at its end."""
+    """Return the decision columns: in the middle of a table, and at its end."""
     margin = getattr(how, "margin", None)
     beside = () if margin is None else (margin_name(how.alternative),)
     if how.adjust is None:
@@ -59,7 +60,7 @@ def decision_columns(how: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def family_attr(
     how: Decision, pairs: Sequence[Pair], inner: xr.Dataset, a: Hashable, b: Names, sizes: int
 ) -> dict[str, str]:
-    """Return the attribute that says what is adjusted together, if anything is."""
+    """Return the attribute that describes the family, if p-values are adjusted."""
     if how.adjust is None:
         return {}
     one = a if a is not None and (b is None or isinstance(b, list)) else None
@@ -77,10 +78,10 @@ def decide(
     interval: tuple[Interval, tuple[str, ...]],
     towards: str = "difference",
 ) -> list[xr.Dataset]:
-    """Return the results with intervals, the adjusted p-values and what they decide.
+    """Return the results with intervals, adjusted p-values and decisions.
 
-    All groups being known. The p-value that decides is p_adjusted, or without an adjustment
-    p_value, and an interval reaches to 0 where it is above 1 - level.
+    All groups must be known. The deciding p-value is p_adjusted, or without adjustment p_value; an
+    interval includes 0 if it is above 1 - level.
 
     Parameters
     ----------
@@ -91,9 +92,9 @@ def decide(
         The dimensions of the groups.
     how : options
     interval : function and names
-        A function from these columns, and a level, to limits; what ends the range is theirs too.
+        A function from these columns and a level to limits and the ends of the range.
     towards : str
-        The column whose sign says which of the two is favored.
+        The column whose sign shows which of the two is favored.
     """
     if getattr(how, "margin", None) is not None:
         results = [_with_margin(result, how, interval) for result in results]
@@ -136,7 +137,7 @@ def decide(
             _limits(result, p, level, how, interval)
             for result, p, level in zip(results, held, wider, strict=True)
         ]
-    if ends[0]:  # all rows at their low ends, and all at their high ones
+    if ends[0]:  # all rows at their low ends, and all at their high ends
         sides = [
             adjusted_together(list(side), how.adjust, **family) for side in zip(*ends, strict=True)
         ]
@@ -155,7 +156,7 @@ def decide(
 
 
 def _stands_for(result: xr.Dataset, alternative: str) -> IntArray | None:
-    """Return the pair whose test each pair repeats, itself included; None if all are distinct."""
+    """Return the first pair with the same test for each pair; None if all are distinct."""
     if "order_a" not in result:
         return None
     orders = result["order_a"].to_numpy(), result["order_b"].to_numpy()
@@ -163,7 +164,7 @@ def _stands_for(result: xr.Dataset, alternative: str) -> IntArray | None:
 
 
 def _once(p: xr.DataArray, stands: IntArray | None) -> xr.DataArray:
-    """Return the p-values with NaN, no test, for pairs that repeat another or are copies."""
+    """Return the p-values with NaN for pairs that repeat another or are copies."""
     if stands is None:
         return p
     return p.where(xr.DataArray(stands == np.arange(stands.size), dims="pair"))
@@ -172,7 +173,7 @@ def _once(p: xr.DataArray, stands: IntArray | None) -> xr.DataArray:
 def _shared(
     found: list[xr.DataArray], own: list[xr.DataArray], stands: list[IntArray | None]
 ) -> list[xr.DataArray]:
-    """Return what was found of distinct pairs for all; a pair of copies keeps its own."""
+    """Return results of distinct pairs for all pairs; a pair of copies keeps its own."""
     return [
         x
         if pair is None
@@ -186,7 +187,7 @@ def _with_margin(
 ) -> xr.Dataset:
     """Return the result with the p-value of the margin, of each row alone.
 
-    It is exact for two regions, and elsewhere the one that agrees with the interval.
+    It is exact for two regions, and agrees with the interval elsewhere.
     """
     kernel, names = interval
     margin = how.margin / result["times"] if "times" in result else xr.DataArray(how.margin)
@@ -213,7 +214,7 @@ def _of_two_regions(
     margin: FloatArray, tp_a: IntArray, tp_b: IntArray, only: IntArray, n: IntArray, *,
     how: Decision,
 ) -> FloatArray:  # fmt: skip
-    """Return exact p-values: a margin of lists is n / only times as large in their regions."""
+    """Return exact p-values; in the regions a margin is n / n_only times as large."""
     columns = np.column_stack(np.broadcast_arrays(margin, tp_a, tp_b, only, n))
     rows, back = np.unique(columns, axis=0, return_inverse=True)
     found = [
@@ -221,7 +222,7 @@ def _of_two_regions(
             int(a), int(b), int(m), share * size / m if m else np.inf, how.alternative, how.alpha
         )
         if share > 0.0
-        else np.nan  # recall, or lift, without a true positive
+        else np.nan  # recall or lift without a true positive
         for share, a, b, m, size in rows.tolist()
     ]
     return np.array(found, dtype=float)[back.ravel()]
@@ -238,7 +239,7 @@ def _decided(
     towards: str,
     ends: Sequence[xr.DataArray] = (),
 ) -> xr.Dataset:
-    """Add who is better; and turn precision into what it was asked in multiples of."""
+    """Add who is better, and convert precision to recall or lift."""
     if ends:
         result = decides(result, p, ends, how.alpha, towards)
     result = with_better(result.assign(significant=rejects(p, how.alpha)), towards)
@@ -251,10 +252,10 @@ def _decided(
 
 
 def with_better(result: xr.Dataset, towards: str = "difference") -> xr.Dataset:
-    """Return the result with the measure that is favored, and with it only where significant.
+    """Return the result with the favored measure, and the significantly better one.
 
-    ``leaning`` is the first of the two where ``towards`` is above 0, NaN at 0; ``better`` is the
-    same where ``significant`` is true, else NaN.
+    ``leaning`` is the first of the two if ``towards`` is above 0, NaN at 0; ``better`` is
+    ``leaning`` if ``significant``, else NaN.
     """
     sign = result[towards]
     columns = xr.apply_ufunc(
@@ -275,12 +276,15 @@ def with_better(result: xr.Dataset, towards: str = "difference") -> xr.Dataset:
 def favored(
     sign: FloatArray, significant: BoolArray, pair: IntArray, *, a: AnyArray, b: AnyArray
 ) -> tuple[AnyArray, AnyArray]:
-    """Return the names of the favored ones, and of those that are significantly better."""
+    """Return the names of the favored and of the significantly better measures."""
     leaning = np.where(sign > 0, a[pair], b[pair]).astype(object)
     leaning[~(np.abs(sign) > 0)] = np.nan
     better = leaning.copy()
     better[~significant] = np.nan
     return leaning, better
+
+
+_ROWS = 1 << 16  # whose limits are computed at a time: they stay in the cache
 
 
 def _limits(
@@ -290,12 +294,24 @@ def _limits(
     how: Decision,
     interval: tuple[Interval, tuple[str, ...]],
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return the limits at these levels, which reach to 0 where the test does not reject."""
+    """Return the limits at these levels, including 0 if the test does not reject."""
     kernel, names = interval
 
+    shown = False if level.chunks is not None else getattr(how, "progress", None)
+
     def limits(level: FloatArray, p: FloatArray, *columns: AnyArray) -> Limits:
-        low, high = one_sided(kernel, level, columns, how.alternative)
-        return agree_with_test(low, high, p, how.alternative, how.level)
+        rows = [x.ravel() for x in np.broadcast_arrays(level, p, *columns)]
+        found, total = np.empty((2, level.size)), level.size
+        bar = progress_bar(shown, total=total, what="intervals of differences", unit="rows")
+        with bar as advance:
+            for start in range(0, total, _ROWS):
+                some = slice(start, start + _ROWS)
+                at_level, own, *few = (x[some] for x in rows)
+                low, high = one_sided(kernel, at_level, few, how.alternative)
+                found[:, some] = agree_with_test(low, high, own, how.alternative, how.level)
+                advance(own.size)
+        low, high = found.reshape(2, *level.shape)
+        return low, high
 
     low, high = xr.apply_ufunc(
         limits, level, p, *(result[name] for name in names), output_core_dims=[[], []],
@@ -307,7 +323,7 @@ def _limits(
 def _band(
     result: xr.Dataset, own: tuple[xr.DataArray, xr.DataArray], p: xr.DataArray, how: Decision
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return the simultaneous limits: those of the band, no narrower than those of the row."""
+    """Return the simultaneous limits of the band, no narrower than the row's own."""
 
     def limits(
         low: FloatArray, high: FloatArray, difference: FloatArray, margin: FloatArray, p: FloatArray
@@ -324,7 +340,7 @@ def _band(
 
 
 def _with_error(result: xr.Dataset, alpha: float, p: xr.DataArray) -> xr.Dataset:
-    """Add the standard error of the adjusted p-value, and whether other draws may decide else."""
+    """Add the standard error of p_adjusted, and whether other draws may decide otherwise."""
     error, undecided = xr.apply_ufunc(
         swaps.monte_carlo_error,
         result["p_swaps"],
@@ -338,7 +354,7 @@ def _with_error(result: xr.Dataset, alpha: float, p: xr.DataArray) -> xr.Dataset
     return result.assign(p_stderr=error, undecided=undecided)
 
 
-# ------------------------------------------------- Of which columns the limits at a level are made
+# ------------------------------------------------- From columns to limits
 
 
 _REGIONS = ("tp_only_a", "tp_only_b", "n_only_a", "n")
@@ -347,7 +363,7 @@ _REGIONS = ("tp_only_a", "tp_only_b", "n_only_a", "n")
 def of_regions(ci: str, phi: float) -> tuple[Interval, tuple[str, ...]]:
     """Return the interval of two difference regions of one size.
 
-    Regions of few candidates have the outer limits of theirs and of the lists' interval.
+    Small regions have the outer limits of the regions' and the lists' intervals.
     """
 
     def limits(
@@ -374,9 +390,9 @@ def _of_error(
     only: FloatArray,
     level: float,
 ) -> Limits:
-    """Return difference -+ quantile times error; the whole range where there is no freedom.
+    """Return difference ± quantile times error; the whole range without degrees of freedom.
 
-    If all queries, or candidates, have the same difference, only a share of the others may differ.
+    If all queries or candidates have the same difference, a share of unseen ones may differ.
     """
     known = freedom > 0
     margin = quantile_of(np.where(known, freedom, 1.0), level) * error
@@ -391,7 +407,7 @@ def _of_error(
 OF_ERROR: tuple[Interval, tuple[str, ...]] = (
     _of_error, ("difference", "error", "freedom", "reach", "n_only_a"),
 )  # fmt: skip
-"""The interval of a difference within -+ ``reach`` whose standard error is known."""
+"""The interval of a difference within ± ``reach`` with a known standard error."""
 
 
 def of_paired() -> tuple[Interval, tuple[str, ...]]:
@@ -400,7 +416,7 @@ def of_paired() -> tuple[Interval, tuple[str, ...]]:
 
 
 def of_sets(ci: str, phi: float) -> tuple[Interval, tuple[str, ...]]:
-    """Return the interval of two acceptance sets, from the counts of what both and one accept."""
+    """Return the interval of two acceptance sets, from the counts of both and of one only."""
     names = ("tp_overlap", "tp_only_a", "tp_only_b", "overlap", "n_only_a", "n_only_b")
     return partial(_of_sets, ci=ci, phi=phi), names
 
@@ -415,7 +431,7 @@ def _of_sets(*counts: FloatArray, level: float, ci: str, phi: float) -> Limits:
             weights = 1.0 / n_a - 1.0 / n_b, 1.0 / n_a, -1.0 / n_b
             difference = (tp[0] + tp[1]) / n_a - (tp[0] + tp[2]) / n_b
             delta = delta_method(tp, size, weights, difference, level, phi=phi)
-        flat = delta[0] == delta[1]  # the delta method finds no variance where all are right
+        flat = delta[0] == delta[1]  # the delta method finds no variance if all are right
         low, high = (np.where(flat, x, y) for x, y in zip((low, high), delta, strict=True))
         low, high = np.clip((low, high), -1.0, 1.0)
     same = (only_a == 0) & (only_b == 0) & (both > 0)
@@ -426,11 +442,11 @@ _MOST_SWAPS = 1e15
 
 
 def enough_draws(n_tests: int, options: Decision) -> int:
-    """Return how many draws there are, or refuse: of so few no statistic could be significant."""
+    """Return the number of draws; reject too few for any significance."""
     if n_tests / options.alpha > _MOST_SWAPS:
         raise ValueError(
-            f"alpha={options.alpha:g}: no test by draws is significant at it, unless there are more"
-            f" than {_MOST_SWAPS:.0e} of them. Give a larger alpha."
+            f"alpha={options.alpha:g}: a resampling test would need more than {_MOST_SWAPS:.0e} "
+            "draws. Pass a larger alpha."
         )
     if options.n_resamples is None:
         return check_needed(swaps.enough_swaps(n_tests, options.alpha), f"alpha={options.alpha!r}")
@@ -438,8 +454,8 @@ def enough_draws(n_tests: int, options: Decision) -> int:
     if options.n_resamples < needed:
         what = "pairs, counted in every group," if options.adjust_over == "all" else "pairs"
         raise ValueError(
-            f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g}: the smallest"
-            f" p-value of {n_tests} {what if n_tests > 1 else 'pair'} is {n_tests}/(n_resamples +"
-            f" 1). Give n_resamples={needed} or more, or leave it out."
+            f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g}: the smallest "
+            f"p-value of {n_tests} {what if n_tests > 1 else 'pair'} is {n_tests}/(n_resamples + "
+            f"1). Pass n_resamples={needed} or more, or leave it out."
         )
     return int(options.n_resamples)

@@ -1,4 +1,4 @@
-"""Would it happen again? Precision over repeated samples (Evert 2004, section 4)."""
+"""Precision over repeated samples (Evert 2004, section 4)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _SAMPLE: dict[str, type] = {
     "ci_low": float, "ci_high": float, "covered": bool,
 }  # fmt: skip
 SAMPLE_COLUMNS = ("measure", *_SAMPLE)
-_BOOTSTRAP = 999  # draws of the test of fit
+_BOOTSTRAP = 999  # draws for the goodness-of-fit test
 
 
 @Capabilities(
@@ -69,27 +69,27 @@ def repetition(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Compare the variation of precision over repeated samples with what the model expects.
+    """Compare the variation of precision over repeated samples with the binomial model.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates of several samples, ``by`` naming the column of the sample; in a Dataset, the
-        batch dimension is the samples.
+        Candidates of several samples; ``by`` names the sample column. In a Dataset the batch
+        dimension holds the samples.
     threshold : float or mapping, optional
-        The acceptance threshold, the same for all samples: a number where one measure is
-        evaluated, else a mapping from measure to a number.
+        The acceptance threshold of all samples: a number if one measure is evaluated, else a
+        mapping from measure to a number.
     n : int, optional
-        In place of a threshold: accept so many candidates on average, by the lowest threshold
+        Without threshold: the average number of accepted candidates. The threshold is the lowest
         that accepts no more.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        The interval whose coverage is counted.
+        Interval whose coverage is counted.
     level : float
-        Confidence level of this interval, and of that of phi.
+        Confidence level of this interval and of phi's.
     progress : bool, optional
-        True shows a bar, False none; unless given, one appears after two seconds.
+        Whether to show a progress bar. By default one appears after two seconds.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
@@ -99,41 +99,39 @@ def repetition(
         * ``threshold``, ``n_samples`` (those that accept a candidate), ``n_mean`` (accepted on
           average, over all samples), ``precision`` (all samples pooled);
         * ``sd_expected``, ``sd_observed``, ``sd_ratio``: standard deviation of the samples'
-          precision, by the model and as found;
-        * ``phi``, ``phi_low``, ``phi_high``, ``p_dispersion``: overdispersion, how many times as
-          much as binomial counts the true positives vary, its interval, and the probability of as
-          much or more if the model holds. Give phi to ``phi=`` of the intervals;
+          precision, expected and observed;
+        * ``phi``, ``phi_low``, ``phi_high``, ``p_dispersion``: overdispersion, the ratio of
+          observed to binomial variance, its interval, and the probability of at least as much under
+          the model. Pass phi as ``phi=`` to the intervals;
         * ``ks_statistic``, ``p_ks``: Kolmogorov's distance from the normal distribution of the
           model, and its p-value;
-        * ``ci_failures``, ``ci_failures_expected``, ``p_coverage``: samples whose interval leaves
-          out the precision of the other samples, how many would if all samples had the same
-          average precision, and the probability of as many or more: exact, given the pooled
-          precision, the sample's count and those of the others being random alike.
+        * ``ci_failures``, ``ci_failures_expected``, ``p_coverage``: samples whose interval excludes
+          the precision of the other samples, the expected number if all samples had the same
+          average precision, and the exact probability of as many or more given the pooled
+          precision.
 
     Raises
     ------
     ValueError
-        If there is no sample, or one only; if both or none of threshold and n are given.
+        If there are fewer than two samples, or unless exactly one of threshold and n is given.
 
     Notes
     -----
-    The expected standard deviation is that of Eq. 4 with the harmonic mean of the sizes; phi is
-    Pearson's statistic by its degrees of freedom, which takes every sample with its own size.
-    p_ks comes from a parametric bootstrap of 999 draws, because the mean is estimated from the
-    same samples, and it has little power: the test of dispersion is the one to read. An interval
-    fails less often than 1 - level says where it is Clopper-Pearson's, and more often for missing
-    a moving target, the precision of the other samples, if these are few: both are in p_coverage.
+    The expected standard deviation is Eq. 4 with the harmonic mean of the sizes. phi is Pearson's
+    statistic divided by its degrees of freedom, with each sample's own size. p_ks comes from a
+    parametric bootstrap of 999 draws and has little power: use the test of dispersion instead.
+    Clopper-Pearson intervals fail less often than 1 - level; if there are few other samples, their
+    varying precision makes intervals fail more often. p_coverage accounts for both. phi also
+    includes differences between parts of one corpus (topic, author); only samples drawn under the
+    same conditions can test that it is 1.
 
-    That phi is 1 can only be tested on samples drawn under the same conditions; what differs
-    between parts of one corpus (topic, author) is in phi too.
-
-    O(N log N), and for each measure 999 draws of every sample and a transform for every size of a
-    sample: some three seconds a measure for 20,000 samples.
+    Cost: O(N log N), 999 draws of every sample and a transform for every sample size: some three
+    seconds per measure for 20,000 samples.
 
     References
     ----------
-    Evert (2004), section 4, Eqs 3 and 4 (where "average number of TPs" must read candidates),
-    figure 4, footnote 15.
+    Evert (2004), section 4, Eqs 3 and 4 (read "average number of TPs" as candidates), figure 4,
+    footnote 15.
 
     Examples
     --------
@@ -179,12 +177,12 @@ def repetition_samples(
     DataFrame or Dataset
         One row per measure and sample (Dataset: dimension row), after the columns of ``by``:
         ``measure``, ``threshold``, ``n_accepted``, ``tp``, ``precision`` (NaN where nothing is
-        accepted), ``ci_low``, ``ci_high``, ``covered`` (whether the interval has the precision of
-        the other samples in it).
+        accepted), ``ci_low``, ``ci_high``, ``covered`` (whether the interval contains the precision
+        of the other samples).
 
     Notes
     -----
-    Of a lazy Dataset it computes, its rows being of one dimension. O(N log N).
+    Computes a lazy Dataset, as rows have one dimension. Cost: O(N log N).
 
     References
     ----------
@@ -207,8 +205,7 @@ def repetition_samples(
     """
     study = _Study.of(threshold, n, ci, level, roles)
     result = study.ask(data, _sample_columns, _SAMPLE, per_sample=True).compute()
-    keys = study.keys(data)
-    tables.check_names("by=", keys.columns, SAMPLE_COLUMNS)
+    keys = tables.keys_apart(study.keys(data), SAMPLE_COLUMNS)
     rows = result.rename(sample=tables.GROUP).transpose(tables.GROUP, "measure")
     rows = rows.assign_coords({tables.GROUP: np.arange(len(keys))})
     table: Any = tables.leave_frame([rows], keys, SAMPLE_COLUMNS, attrs=study.noted())
@@ -219,16 +216,16 @@ def repetition_samples(
 
 
 class _Study(NamedTuple):
-    """What is asked of the samples."""
+    """The options of a repetition study."""
 
     threshold: Any
     n: int | None
     ci: str
     level: float
     roles: Roles
-    seed: int  #: of the test of fit
+    seed: int  #: draws for the goodness-of-fit test
     progress: bool | None = False
-    advance: Callable[[int], object] = nothing_moves  #: told of draws of the test of fit
+    advance: Callable[[int], object] = nothing_moves  #: reports the progress of these draws
 
     @classmethod
     def of(cls, threshold: Any, n: Any, ci: str, level: float, roles: Mapping[str, Any]) -> _Study:
@@ -238,8 +235,8 @@ class _Study(NamedTuple):
         chosen.check_groups()
         if (threshold is None) == (n is None):
             raise ValueError(
-                f"threshold={threshold!r}, n={n!r}: give one of them, the threshold of the scores,"
-                " or how many candidates are accepted on average."
+                f"threshold={threshold!r}, n={n!r}: pass either threshold=, a score, or n=, the "
+                "average number accepted."
             )
         size = None if n is None else check_count("n", n)
         return cls(threshold, size, ci, check_share("level", level), chosen, chosen.draws)
@@ -250,7 +247,7 @@ class _Study(NamedTuple):
     def ask(
         self, data: Any, columns: Any, types: Mapping[str, type], *, per_sample: bool = False
     ) -> xr.Dataset:
-        """Ask for columns of every measure, from the candidates of all samples."""
+        """Compute the columns of every measure from the candidates of all samples."""
         check_data(data)
         if isinstance(data, xr.Dataset) and self.roles.dim in data.dims:
             batches = find_batches(data, self.roles, partial(read_part, scored=True), scored=True)
@@ -285,7 +282,7 @@ class _Study(NamedTuple):
     def _ask_chunks(
         self, batches: Batches, columns: Any, types: Mapping[str, type], *, per_sample: bool
     ) -> xr.Dataset:
-        """Ask the same of samples in chunks: the thresholds are found first, then all counted."""
+        """Compute the same for samples in chunks: first the thresholds, then the counts."""
         import dask.array as da
         from dask.delayed import delayed
 
@@ -334,21 +331,21 @@ class _Study(NamedTuple):
         return tuple(np.array(column) for column in zip(*result, strict=True))
 
     def _cuts(self, inner: xr.Dataset) -> xr.DataArray:
-        """Return the threshold of each measure, NaN where n is given in its place."""
+        """Return the threshold of each measure, NaN if n is given instead."""
         measures = inner.indexes["measure"].tolist()
         if self.threshold is None:
             return xr.DataArray(np.full(len(measures), np.nan), dims="measure")
         if not isinstance(self.threshold, Mapping) and len(measures) > 1:
             raise ValueError(
-                f"threshold={self.threshold!r}: a number is for one measure, and there are"
-                f" {listed(measures)}. Give a mapping from measure to a number; or is it the number"
-                " accepted on average, n=...?"
+                f"threshold={self.threshold!r}: a single number needs a single measure, and there "
+                f"are {listed(measures)}. Pass a mapping from measure to a number, or n=..., the "
+                "average number accepted."
             )
         cuts = asked_thresholds(self.threshold, measures)
         if cuts.shape[1] != 1 or np.isnan(cuts).any():
             raise ValueError(
-                f"threshold={self.threshold!r}: give one number for each measure, which are"
-                f" {measures!r}; or name the measures that are meant: measures=..."
+                f"threshold={self.threshold!r}: pass one number for each of the measures "
+                f"{measures!r}, or name fewer with measures=..."
             )
         return xr.DataArray(cuts[:, 0], dims="measure")
 
@@ -360,8 +357,8 @@ class _Study(NamedTuple):
             batch = list(inner.attrs["batch"])
             if not batch:
                 raise ValueError(
-                    "data has no dimension beside that of the candidates: the samples are one, as"
-                    " of xarray.concat(parts, 'sample')."
+                    "data has no sample dimension beside the candidates' dimension. Build one "
+                    "with xarray.concat(parts, 'sample')."
                 )
             score, gold, present = xr.broadcast(inner["score"], inner["gold"], inner["present"])
             whole = inner.assign(score=score, gold=gold, present=present).drop_vars("row")
@@ -369,8 +366,7 @@ class _Study(NamedTuple):
             return (whole.chunk(dict.fromkeys(batch, -1)) if lazy else whole), batch
         if not as_names(self.roles.by, data.columns):
             raise ValueError(
-                "by is not given: name the column that says which sample each row belongs to,"
-                " by='sample'."
+                "by is missing. Name the column with the sample of each row, such as by='sample'."
             )
         groups = read_frame(data, self.roles)
         if len(groups.keys) < 2:
@@ -428,8 +424,8 @@ class _Study(NamedTuple):
 
 def _too_few(samples: int) -> ValueError:
     return ValueError(
-        f"there is {samples} sample: variation needs two or more. Name the column of the samples:"
-        " by=..."
+        f"there is {samples} sample, and variation needs two or more. Name the sample column: "
+        "by=..."
     )
 
 
@@ -460,7 +456,7 @@ def _study_columns(
 
 
 def _covered(n: IntArray, tp: IntArray, study: _Study) -> BoolArray:
-    """Return whether the interval of each sample has the precision of the others in it."""
+    """Return whether the interval of each sample contains the precision of the others."""
     others = (tp.sum() - tp) / np.maximum(n.sum() - n, 1)
     low, high = INTERVALS[study.ci](tp.astype(float), n.astype(float), study.level)
     return np.asarray((low <= others) & (others <= high))

@@ -9,7 +9,7 @@ from rankeval_pd.stats._types import FloatArray
 
 
 def top_scores(inner: xr.Dataset, most: int) -> list[FloatArray]:
-    """Return the best scores of each measure in some samples, one more than are accepted."""
+    """Return the best scores of each measure in some samples, one more than accepted."""
     score, present = xr.broadcast(inner["score"], inner["present"])
     usable = [
         one.to_numpy()[there.to_numpy()]
@@ -21,14 +21,14 @@ def top_scores(inner: xr.Dataset, most: int) -> list[FloatArray]:
 
 
 def top_of_all(parts: list[list[FloatArray]], most: int) -> list[FloatArray]:
-    """Return those of several parts."""
+    """Return the best scores of several parts."""
     return [_top(np.concatenate(scores), most + 1) for scores in zip(*parts, strict=True)]
 
 
 def _top(scores: FloatArray, count: int) -> FloatArray:
     if scores.size <= count:
         return scores
-    return np.partition(scores, scores.size - count)[-count:].copy()  # the others are let go
+    return np.partition(scores, scores.size - count)[-count:].copy()  # the others are dropped
 
 
 def least_scores(tops: list[FloatArray], most: int, n: int) -> FloatArray:
@@ -37,27 +37,27 @@ def least_scores(tops: list[FloatArray], most: int, n: int) -> FloatArray:
 
 
 def accepted(inner: xr.Dataset, least: FloatArray) -> xr.Dataset:
-    """Return how many candidates of each sample are accepted, and true positives among them."""
+    """Return the accepted candidates of each sample, and the true positives among them."""
     cuts = xr.DataArray(least, dims="measure")
-    accepted = inner["present"] & (inner["score"] >= cuts)  # NaN is not
+    accepted = inner["present"] & (inner["score"] >= cuts)  # NaN is not accepted
     return xr.Dataset(
         {"sizes": accepted.sum("candidate"), "tp": (accepted & inner["gold"]).sum("candidate")}
     )
 
 
 def least_score(scores: FloatArray, most: int, n: int) -> float:
-    """Return the lowest score that at most so many of all candidates reach."""
+    """Return the lowest score reached by at most so many of all candidates."""
     falling = np.sort(scores)[::-1]
     if most >= falling.size:
         if most > falling.size:
             raise ValueError(
-                f"n={n} is above the mean number of candidates of the samples. Give a smaller n."
+                f"n={n} is above the mean number of candidates per sample. Pass a smaller n."
             )
         return float(falling[-1])
     higher = falling[falling > falling[most]]
     if not higher.size:
         raise ValueError(
-            f"n={n}: more candidates per sample than that have the best score of all, so that no"
-            " threshold accepts so few. Give a larger n."
+            f"n={n}: more candidates per sample share the best score, so no threshold accepts so "
+            "few. Pass a larger n."
         )
     return float(higher[-1])

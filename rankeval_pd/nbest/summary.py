@@ -1,4 +1,4 @@
-"""Everything that a verdict needs, in one table."""
+"""All results for a verdict in one table."""
 
 from __future__ import annotations
 
@@ -64,93 +64,89 @@ def summary(
     progress: bool | None = None,
     **roles: Unpack[AnyRoles],
 ) -> Data:
-    """Return one table with what a verdict needs: values, ranks, differences, and chance.
+    """Return values, ranks, differences and tests against chance in one table.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label, or systems over test items.
     n : int, sequence of int or range, or names of metrics, optional
-        Of candidates: sizes of the lists whose precision is the value; None is the average
-        precision of the whole ranking. Of queries: the metrics, as in :func:`per_query`,
-        ``summary(["nDCG@10", "AP"])``; what :func:`read_trec` returns needs no role.
+        For candidates: sizes of the lists whose precision is the value; None is the average
+        precision of the whole ranking. For queries: metrics as in :func:`per_query`,
+        ``summary(["nDCG@10", "AP"])``; data from :func:`read_trec` need no roles.
     baseline : name, optional
-        What the differences are to: a measure or a system. None is the best one; of queries, no
-        difference then.
+        Measure or system that the others are compared with. None is the best one; for queries it
+        means no differences.
     test : {"bootstrap", "t"}
-        Of systems and queries: "t" is the paired t test, as in :func:`system_ranks`.
+        For systems and queries: "t" is the paired t test, as in :func:`system_ranks`.
     adjust : {"auto", "max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
-        Adjustment of the tests of all pairs, as in :func:`measure_ranks`; with ``baseline``, of
-        the comparisons that are shown. "auto" is "max-t", with ``test="t"`` "holm". The ranks
-        follow from the tests of all pairs.
-    adjust_over : {"n", "group"}, of queries {"metrics", "all"}
-        Of candidates: whether the tests at each n are one family, or those at all n together. Each
-        group of ``by`` is a family of its own; of systems, all groups are one.
+        Adjustment of the tests of all pairs, as in :func:`measure_ranks`; with ``baseline``, of the
+        comparisons shown. "auto" is "max-t", or "holm" with ``test="t"``. The ranks follow from the
+        tests of all pairs.
+    adjust_over : {"n", "group"}, for queries {"metrics", "all"}
+        For candidates: whether the tests at each n are one family, or the tests at all n together.
+        Each group of ``by`` is a family of its own; for systems, all groups are one family.
     undefined : {"zero", "skip", "raise"}
-        Of queries: what a metric is that is undefined for one, see :func:`per_query`.
+        For queries: value of an undefined metric, see :func:`per_query`.
     alpha : float
-        Of queries: the level of the tests behind ``tied_for_best``.
+        For queries: level of the tests behind ``tied_for_best``.
     n_resamples : int, optional
-        Number of swaps, or of draws from the joint distribution (of systems and queries, of
-        signs), behind p_adjusted. Unless given, as many as :func:`measure_ranks` or
-        :func:`system_ranks` take: enough to decide at 5 %, where p_adjusted of n-best lists may be
-        no less than .005, with ``attrs["n_resamples"]`` swaps pairs / (n_resamples + 1), and more
-        for pairs near the level. For smaller ones (stars at .001) give 999 times the number of
-        pairs or more.
+        Number of swaps, or of draws from the joint distribution (for systems and queries: of
+        signs), behind p_adjusted. By default as many as :func:`measure_ranks` or
+        :func:`system_ranks` take: enough to decide at 5%, and more for pairs near the level. The
+        smallest p_adjusted of n-best lists, pairs / (n_resamples + 1), may then be 0.005; for
+        smaller ones (stars at 0.001) pass 999 times the number of pairs or more.
     level : float
-        Of the intervals of all values together, and of all ranks and differences together.
+        Confidence level of the intervals of all values together, and of all ranks and differences
+        together.
     progress : bool, optional
-        Whether to show a progress bar; by default where the work takes more than two seconds.
+        Whether to show a progress bar. By default one appears after two seconds.
     **roles
-        Which column is what, see the page "Roles of the columns".
+        Column roles, see the page "Roles of the columns".
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure or system (and n), the best first:
 
-        * ``measure`` or ``system``, and ``n`` where it was given;
+        * ``measure`` or ``system``, and ``n`` if it was given;
         * ``value`` (precision, average precision, or the score of the metric) with ``ci_low``,
-          ``ci_high``, which hold together for all rows of a family; ``ci_low_alone``,
-          ``ci_high_alone``, the interval of this value alone; ``rank_low``, ``rank_high`` as in
-          :func:`measure_ranks`;
-        * ``difference`` to the best or to the baseline (of systems the gain), with its interval
-          ``difference_low``, ``difference_high``, adjusted for the family; ``p_adjusted``: of this
-          difference, NaN where it is to itself; without ``adjust`` there is none;
+          ``ci_high``, simultaneous for all rows of a family; ``ci_low_alone``, ``ci_high_alone``,
+          the unadjusted interval; ``rank_low``, ``rank_high`` as in :func:`measure_ranks`;
+        * ``difference`` to the best or to the baseline (for systems the gain), with its interval
+          ``difference_low``, ``difference_high``, adjusted for the family; with ``adjust`` its
+          ``p_adjusted``, NaN for a difference to itself;
         * ``tied_for_best``: nothing is significantly better;
-        * ``better_than_chance``, of candidates only: better than an order without information, with
-          Bonferroni's correction for measures and n; by hypergeometric tests of lists, and for the
-          whole ranking by the test of :func:`area`, one-sided;
-        * ``tied``, of n-best lists: candidates left out although they have the score of the last;
-        * ``letters``, without ``baseline``: two measures share a letter if, and only if, the tests
-          do not distinguish them; ``p_value`` and ``difference_low_alone``,
-          ``difference_high_alone``: of this difference alone; ``undecided``, see
-          :func:`measure_ranks`.
+        * ``better_than_chance``, for candidates only: better than a random order, with Bonferroni's
+          correction for measures and n; by hypergeometric tests of lists, or the one-sided test of
+          :func:`area` for the whole ranking;
+        * ``tied``, for n-best lists: excluded candidates with the last score;
+        * ``letters``, without ``baseline``: two measures share a letter if and only if the tests do
+          not distinguish them; the unadjusted ``p_value``, ``difference_low_alone``,
+          ``difference_high_alone``; ``undecided``, see :func:`measure_ranks`.
 
-        A Dataset of candidates keeps its dimensions and the order of the measures; one of items
-        leaves as rows.
+        A Dataset of candidates keeps its dimensions and the order of the measures; a Dataset of
+        items becomes rows.
 
-        Of queries, a row per measure and metric (Dataset: dimensions metric and measure):
+        For queries, one row per measure and metric (Dataset: dimensions metric and measure):
         ``measure``, ``metric``; ``value``, the mean over queries, with its interval; ranks,
-        ``difference`` to the baseline (without one NaN), ``p_adjusted``: adjusted for the runs that
-        are compared with the baseline, not for all pairs, each metric for itself; ``tied_for_best``
-        as above, of all pairs; ``wins``, ``ties``, ``losses``: queries where the value is above,
-        equal to, below that of the baseline. Metrics are in the order asked for, runs in that of
-        the columns.
+        ``difference`` to the baseline (NaN without one), ``p_adjusted``, adjusted within each
+        metric for the comparisons with the baseline only; ``tied_for_best`` as above, from all
+        pairs; ``wins``, ``ties``, ``losses``: queries with a value above, equal to, below the
+        baseline's. Metrics keep the requested order, runs the order of the columns.
 
     Warns
     -----
     RankevalWarning
-        If lists have fewer true positives than random ones have, by more than chance:
-        ``lower_is_better`` may be forgotten. Without n, if a class has fewer than 10 candidates.
+        If lists have significantly fewer true positives than random lists: ``lower_is_better`` may
+        be missing. Without n, if a class has fewer than 10 candidates.
 
     Notes
     -----
-    Intervals of values hold together, and so do those of differences, p_adjusted and the ranks. No
-    interval of a difference excludes 0 where p_adjusted does not reject. Without
-    ``baseline`` the differences are to the best, which the data chose, and the family is all pairs.
-    :func:`rankeval_pd.in_words` says the table in sentences. Cost: as :func:`measure_ranks`, or as
-    :func:`system_ranks` and :func:`paired_bootstrap`.
+    No interval of a difference excludes 0 unless p_adjusted rejects. Without ``baseline`` the
+    differences are to the best measure, which the data chose, so the family is all pairs.
+    :func:`rankeval_pd.in_words` turns the table into sentences. Cost: as :func:`measure_ranks`, or
+    as :func:`system_ranks` and :func:`paired_bootstrap`.
 
     Examples
     --------
@@ -176,14 +172,14 @@ def summary(
         if n is not None:
             item_roles(roles)
             raise ValueError(
-                f"n={n!r}: systems over test items have no n-best lists. Leave n out; of candidates"
-                " name the label, gold=..."
+                f"n={n!r}: systems over test items have no n-best lists. Leave n out, or for "
+                "candidates name the label with gold=..."
             )
         return _of_items(data, baseline, test, adjust, n_resamples, level, progress, roles)
     if test == "t":
         raise ValueError(
-            "test='t' is of systems over items, or of metrics of queries: name some,"
-            " summary(['nDCG@10'], test='t'). Lists are compared by exact tests: leave test out."
+            "test='t' is for systems over items, or for metrics of queries as in "
+            "summary(['nDCG@10'], test='t'). Lists are compared by exact tests: leave test out."
         )
 
     def ask(roles: Mapping[str, Any]) -> Data:
@@ -198,25 +194,25 @@ def summary(
     return result
 
 
-_MANY = 100  # groups, of each of which a verdict is hardly meant
+_MANY = 100  # a verdict on each of so many groups is hardly intended
 
 
 def _warn_of_many_groups(result: Any) -> None:
-    """Warn of a verdict on each of many groups where one on all was probably meant."""
+    """Warn of a verdict on each of many groups, where one on all is more likely wanted."""
     if not isinstance(result, pd.DataFrame):
         return
     groups = list(result.columns[: list(result.columns).index("measure")])
     many = int((~result.duplicated(groups)).sum()) if groups else 0
     if many > _MANY:
         warn(
-            f"by={listed(groups)}: this is a verdict on each of {many:,} groups, unadjusted for"
-            " their number. For one verdict over all of them use compare(..., average='macro') or"
-            " metrics of queries, summary(['P@10'])."
+            f"by={listed(groups)}: this is a verdict on each of {many:,} groups, unadjusted for "
+            "their number. For one verdict over all groups use compare(..., average='macro') or "
+            "metrics of queries, summary(['P@10'])."
         )
 
 
 def _are_metrics(n: object) -> bool:
-    """Return whether metrics of queries are named, one or several, and no sizes of lists."""
+    """Return whether n names metrics of queries rather than sizes of lists."""
     return isinstance(n, str) or (isinstance(n, Iterable) and any(isinstance(x, str) for x in n))
 
 
@@ -278,7 +274,7 @@ def _parts(table: pd.DataFrame, groups: list[Any]) -> list[tuple[tuple[Any, ...]
 def _with_differences(
     scores: pd.DataFrame, pairs: pd.DataFrame, baseline: Hashable
 ) -> pd.DataFrame:
-    """Return the systems, the best first, with their gains over one of them."""
+    """Return the systems, best first, with their gains over one of them."""
     scores = scores.sort_values("rank", kind="stable")
     names = scores["system"].tolist()
     if baseline is not None and baseline not in names:

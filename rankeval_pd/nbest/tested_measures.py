@@ -1,4 +1,4 @@
-"""Values of all measures, with intervals, and the tests of all pairs: of lists, and of areas."""
+"""Values of all measures with intervals, and tests of all pairs, for lists and areas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankeval_pd.curves.ranking_areas import spread_of
+from rankeval_pd.curves.ranking_areas import ALONE, spread_of
 from rankeval_pd.errors import hushed
 from rankeval_pd.forms.rankings.copied_measures import count_distinct
 from rankeval_pd.forms.rankings.kernel_calls import keys_of_clusters
@@ -33,10 +33,10 @@ from rankeval_pd.stats.significance.fisher import fisher_test
 
 
 class Found(NamedTuple):
-    """The values of all measures, the tests of all pairs, and who is better than chance."""
+    """The values of all measures, the tests of all pairs, and the tests against chance."""
 
     value: FloatArray  #: (..., measure, n)
-    limits: Limits  #: of the values of all measures together
+    limits: Limits  #: simultaneous limits of the values of all measures
     alone: Limits
     better: BoolArray
     tied: IntArray
@@ -63,7 +63,7 @@ def of_lists(
     whole: Whole | None,
     rows: list[Any] | None = None,
 ) -> Found:
-    """Return values and tests of n-best lists, from the swaps of all pairs."""
+    """Return values and tests of n-best lists, from swaps of all pairs."""
     ranking = Ranking.of(score, gold[..., np.newaxis, :], present, whole=whole)
     lists = ranking.nbest(sizes, ties)
     batch, count = score.shape[:-2], score.shape[-2]
@@ -191,7 +191,7 @@ def of_areas(
     seed: int,
     advance: Callable[[int], object],
 ) -> Found:
-    """Return values and tests of areas, from the influence of each candidate on each area."""
+    """Return values and tests of areas, from each candidate's influence."""
     label = gold[..., np.newaxis, :]
     ranking = Ranking.of(score, label, present)
     placed = roc_areas.placements(ranking)
@@ -208,7 +208,7 @@ def of_areas(
     else:
         result = early.influences(ranking)
         value, influence, drift = result.value, result.influence, result.drift
-        found = spread_of(influence, result.gold, result.present, group, drift)
+        found = spread_of(influence, result.gold, result.present, group, drift, power=ALONE)
         limits, alone = (
             early.ap_logit_limits(result, found.error, found.freedom, found.positive, level)
             for level in levels
@@ -221,7 +221,7 @@ def of_areas(
         most=n_resamples * (MORE if asked.n_resamples is None else 1), seed=seed,
         student=asked.kind == "ap", cluster=cluster, drift=drift,
     )  # fmt: skip
-    # without information a positive is above another candidate half of the time
+    # in a random order a positive is above a negative half of the time
     p = roc_areas.p_of_half(placed.area, by.spread, by.positive, by.negative, "newcombe")
     better = above & (placed.area > 0.5)
     better &= rejects(0.5 * p * value.shape[-1], 1.0 - asked.how.level)

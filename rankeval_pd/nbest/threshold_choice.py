@@ -1,4 +1,4 @@
-"""Which threshold promises a precision, a recall or Youden's J, after a search over all of them?"""
+"""Thresholds that guarantee a precision, a recall or Youden's J despite the search."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COLUMNS = ("measure", "threshold", "n_accepted", "tp", "precision", "recall", "c
 _TYPES = (float, np.int64, np.int64, float, float, float)
 
 
-@Capabilities(rankings="Which threshold to take?", any_ties=True, by_groups=True, clusters=True)
+@Capabilities(rankings="What to judge, and how?", any_ties=True, by_groups=True, clusters=True)
 @with_roles_but("key", "label", "ties", "rng")
 def choose_threshold(
     data: Data,
@@ -35,59 +35,56 @@ def choose_threshold(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Choose the threshold that promises a precision, a recall or Youden's J.
+    """Choose a threshold with a guaranteed precision, recall or Youden's J.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     precision : float, optional
-        The precision that the accepted candidates are to have: the lowest threshold is chosen of
-        which that can be said, so that most are accepted.
+        Required precision of the accepted candidates. The lowest threshold that guarantees it is
+        chosen, so most candidates are accepted.
     recall : float, optional
-        In its place, the share of the true positives that is to be accepted: the highest threshold
-        is chosen of which that can be said.
+        Alternatively, the required share of true positives. The highest threshold that guarantees
+        it is chosen.
     youden : bool
-        In their place, the threshold with the largest J = sensitivity + specificity - 1. What is
-        promised is a lower limit of its J in the population.
+        Alternatively, choose the threshold with the largest J = sensitivity + specificity - 1, with
+        a guaranteed lower limit of its J in the population.
     level : float
-        Confidence with which the promises hold for the chosen thresholds of all measures together.
+        Confidence that the guarantees hold for the chosen thresholds of all measures together.
     **roles
-        Which column is what, see :func:`nbest_precision`. Thresholds do not cut equal scores,
-        whatever ``ties`` is.
+        Column roles, see :func:`nbest_precision`. Thresholds do not cut equal scores, whatever
+        ``ties`` is.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per measure (Dataset: dimension measure): ``measure``, ``threshold``: accepted is
-        what has this score or a better one; ``n_accepted``, ``tp``, ``precision`` and ``recall`` in
-        the data; ``ci_low``: lower limit of the promised one, at the level that the search leaves
-        for it; with ``youden`` of J, which is the last column, ``youden``. Where no threshold can
-        be promised to hold, ``threshold`` is NaN and nothing is accepted.
+        One row per measure (Dataset: dimension measure): ``measure``, ``threshold``: accept
+        candidates with this score or a better one; ``n_accepted``, ``tp``, ``precision`` and
+        ``recall`` in the data; ``ci_low``: lower limit of the guaranteed quantity, adjusted for the
+        search; with ``youden`` the last column is ``youden``, J. If no threshold is guaranteed,
+        ``threshold`` is NaN and nothing is accepted.
 
     Warns
     -----
     RankevalWarning
-        If nothing can be promised, with the reason.
+        If no threshold can be guaranteed, with the reason.
 
     Notes
     -----
-    To take the last threshold whose own interval is above the precision asked for is to choose
-    among many: it promises too much. Here the sets are tested in a sequence that is fixed
-    beforehand. It starts with the smallest set that could pass (29 candidates for .9 at 95%),
-    tests each at the same level, and ends with the first that fails. Small sets rarely pass, so
-    sequences also start at sets of twice, four times, ... the size, and the K of them share
-    1 - level (multi-start fixed-sequence testing). The precision of larger sets that are reached by
-    passing every one before is then known with the confidence of all together. Recall rises with
-    every candidate accepted, so one sequence suffices and ci_low is the ordinary one-sided limit.
-    Several measures share 1 - level (Bonferroni), for you may take the one that looks best; in
-    ``attrs["family"]``. Name a single one in ``measures`` if it was chosen beforehand.
-    No threshold, and so not the chosen one either, has a J that is more than
-    sqrt(log(1 / (1 - level)) / 2) times sqrt(1/N+ + 1/(N - N+)) below its J in the data
-    (Smirnov's law for two samples).
-    What this costs is power: it takes some dozens of candidates, or more, that are better than the
-    precision asked for. How often the promise was broken in simulations, beside the plain choice,
-    is in ``tests/reference/choose_threshold.csv``. O(N log N) per measure.
+    Taking the last threshold whose own interval exceeds the required precision is a choice among
+    many and overconfident. Instead, sets are tested in a fixed sequence. It starts with the
+    smallest set that could pass (29 candidates for 0.9 at 95%), tests each at the same level, and
+    ends with the first failure. Small sets rarely pass, so further sequences start at sets of
+    twice, four times, ... the size, and the K sequences share 1 - level (multi-start fixed-sequence
+    testing). Recall rises with every accepted candidate, so one sequence suffices and ci_low is the
+    ordinary one-sided limit. Several measures share 1 - level (Bonferroni, see
+    ``attrs["family"]``), because you may pick the best. If you chose a measure beforehand, name it
+    in ``measures``. For Youden's J, no threshold has a J more than sqrt(log(1 / (1 - level)) / 2)
+    times sqrt(1/N+ + 1/(N - N+)) below its J in the data (Smirnov's law for two samples). The
+    guarantee costs power: it needs dozens of candidates with more than the required precision.
+    ``tests/reference/choose_threshold.csv`` compares how often the guarantee and the plain choice
+    failed in simulations. Cost: O(N log N) per measure.
 
     References
     ----------
@@ -107,15 +104,15 @@ def choose_threshold(
     check_flag("youden", youden)
     if (precision is not None) + (recall is not None) + youden != 1:
         raise ValueError(
-            f"precision={precision!r}, recall={recall!r}, youden={youden!r}: give one of the three,"
-            " the share that the accepted candidates are to reach, or youden=True."
+            f"precision={precision!r}, recall={recall!r}, youden={youden!r}: pass one of the "
+            "three: a required precision or recall, or youden=True."
         )
     aim = "youden" if youden else "precision" if recall is None else "recall"
     given = precision if recall is None else recall
     if youden and Roles.of(roles).groups is not None:
         raise ValueError(
-            "youden=True with groups: its limit takes candidates as independent. Ask for"
-            " precision=... or recall=..., which know groups."
+            "youden=True with groups: its limit assumes independent candidates. Pass "
+            "precision=... or recall=..., which support groups."
         )
     wanted = 0.0 if youden else check_share(aim, given)
     level = check_share("level", level)
@@ -168,7 +165,7 @@ def _columns(
     if reasons:
         more = f" ({len(reasons)} rankings; the first)" if len(reasons) > 1 else ""
         aimed = "a J above 0" if aim == "youden" else f"the {aim} {wanted:g}"
-        warn(f"no threshold can be promised {aimed}{more}: {reasons[0]}.")
+        warn(f"no threshold guarantees {aimed}{more}: {reasons[0]}.")
     return (*columns, index) if aim == "youden" else tuple(columns)
 
 

@@ -1,9 +1,9 @@
-"""How much does a comparison depend on the order of equal scores?"""
+"""Sensitivity of a comparison to the order of equal scores."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Unpack
+from collections.abc import Callable, Hashable
+from typing import NamedTuple, Unpack
 
 import numpy as np
 import xarray as xr
@@ -14,15 +14,17 @@ from rankeval_pd.forms.rankings.kernel_calls import PairRanks, ask_pairs, only_p
 from rankeval_pd.forms.rankings.values import check_n, those
 from rankeval_pd.forms.roles.declarations import Capabilities, can, check_draws, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, RankingRoles, Roles
+from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking, swap_draws
+from rankeval_pd.stats.rankings.swap_draws import Keys
 from rankeval_pd.stats.significance.fisher import fisher_test
 
 _TYPES: dict[str, type] = {"p_min": float, "p_median": float, "p_max": float, "cuts_tie": bool}
 COLUMNS = ("measure_a", "measure_b", "n", *_TYPES)
 
 
-@Capabilities(rankings="Which candidates make it?", lists=True, heads=True)
+@Capabilities(rankings="Is A better than B?", lists=True, heads=True)
 @with_roles
 def tie_sensitivity(
     data: Data,
@@ -31,9 +33,10 @@ def tie_sensitivity(
     n: ListSizes,
     *,
     n_keys: int = 20,
+    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the smallest, the median and the largest p-value over orders of equal scores.
+    """Return the smallest, median and largest p-value over orders of equal scores.
 
     Parameters
     ----------
@@ -41,28 +44,30 @@ def tie_sensitivity(
         Candidates with a score for each measure and a gold label.
     a, b : names of measures
     n : int, sequence of int, range or None
-        Sizes of the n-best lists; None is every n.
+        Sizes of the n-best lists. None is every n.
     n_keys : int
-        How many orders: the first is the one that :func:`compare` takes, the others are random.
-        Each is the same for both measures.
+        Number of orders. The first is the order of :func:`compare`, the others are random. Both
+        measures share each order.
+    progress : bool, optional
+        Whether to show a progress bar. By default one appears after two seconds.
     **roles
-        Which column is what, see :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row per n (Dataset: dimensions pair and n): ``measure_a``, ``measure_b``, ``n``,
         ``p_min``, ``p_median``, ``p_max`` of the two-sided Fisher test, and ``cuts_tie``: whether
-        one of the two lists leaves out candidates with the score of its last one.
+        one of the lists excludes candidates with its last score.
 
     Notes
     -----
-    The extremes are those of the orders that were tried, not of all: other orders may lie beyond.
-    With 20 of them, at most 14 % of all orders have a p-value above ``p_max``, at a confidence of
-    95 % (3 / n_keys). To call a difference significant by ``p_min`` is to choose the order by the
-    result. A mean of the p-values is no p-value, but twice the mean is.
+    The extremes are over the orders tried; others may lie beyond. With 20 orders, at most 14% of
+    all orders have a p-value above ``p_max``, at a confidence of 95% (3 / n_keys). Do not call a
+    difference significant by ``p_min``: that chooses the order by the result. The mean of the
+    p-values is not a p-value; twice the mean is.
 
-    The cost is ``n_keys`` times that of :func:`compare`.
+    Cost: as :func:`compare`, and O(N log N) in the tied candidates for each order.
 
     References
     ----------
@@ -89,15 +94,13 @@ def tie_sensitivity(
     seed = chosen.draws
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        return ask_pairs(
-            inner,
-            pair_names(inner, a, b),
-            _columns,
-            _TYPES,
-            n=those(sizes, asked),
-            ties=chosen.ties,
-            options={"n_keys": keys, "seed": seed},
-        )
+        with drawing_bar(
+            inner, progress, draws=keys - 1, what="ordering ties", unit="orders"
+        ) as advance:
+            return ask_pairs(
+                inner, pair_names(inner, a, b), _columns, _TYPES, n=those(sizes, asked),
+                ties=chosen.ties, options={"n_keys": keys, "seed": seed, "advance": advance},
+            )  # fmt: skip
 
     return answer(
         data, only_pair(data, a, b, roles), question, COLUMNS, can(tie_sensitivity, n_keys=keys),
@@ -105,30 +108,62 @@ def tie_sensitivity(
     )  # fmt: skip
 
 
-def _columns(lists: PairRanks, n: IntArray, *, n_keys: int, seed: int) -> tuple[AnyArray, ...]:
+def _columns(
+    lists: PairRanks, n: IntArray, *, n_keys: int, seed: int, advance: Callable[[int], object]
+) -> tuple[AnyArray, ...]:
     shape = lists.exists.shape
     p_values = np.full((3, *shape), np.nan)
     cuts = lists.exists & (lists.a.cuts_tie(n) | lists.b.cuts_tie(n))
     for row in np.ndindex(shape[:-1]):
-        asked = lists.exists[row]
+        asked = n[lists.exists[row]]
         a, b, gold = lists.of(row)
         here = lists.present[row]
-        scores = lists.a.score[row][here], lists.b.score[row][here]
-        _refuse_cut_head(lists, row, n[asked], n_keys)
-        own = lists.draws_of(row)
-        listed = [_p_value(a, b, gold, n[asked])]
+        _refuse_cut_head(lists, row, asked, n_keys)
+        own, most = lists.draws_of(row), int(asked.max(initial=0))
+        tied = [Tied.of(side.score[row][here], r, most) for side, r in ((lists.a, a), (lists.b, b))]
+        first = _tables(a, b, gold, asked)
+        listed = [_p_value(first)]
         for number in range(1, n_keys):
-            key = np.argsort(swap_draws.other_order(own, seed, number), kind="stable")
-            everyone = np.ones(gold.size, dtype=bool)
-            rank_a, rank_b = (ranking.ranks(ranking.order(x[key], everyone)) for x in scores)
-            listed.append(_p_value(rank_a, rank_b, gold[key], n[asked]))
-        if asked.any():
-            p_values[(slice(None), *row, asked)] = np.quantile(listed, [0.0, 0.5, 1.0], axis=0)
+            if any(x.candidate.size for x in tied):
+                keys = swap_draws.other_order(own, seed, number)
+                tables = _tables(tied[0].ranks(keys), tied[1].ranks(keys), gold, asked)
+                other = (tables != first).any(axis=0)
+                p = listed[0].copy()
+                p[other] = _p_value(tables[:, other])
+                listed.append(p)
+            advance(1)
+        if asked.size:
+            p_values[(slice(None), *row, lists.exists[row])] = (
+                np.quantile(listed, [0.0, 0.5, 1.0], axis=0) if len(listed) > 1 else listed[0]
+            )
     return (*p_values, cuts)
 
 
+class Tied(NamedTuple):
+    """The tied candidates of one ranking, whose order is arbitrary."""
+
+    rank: IntArray  #: (candidate) for all
+    candidate: IntArray  #: the tied candidates, best first
+    above: IntArray  #: number of candidates above their block
+
+    @classmethod
+    def of(cls, score: FloatArray, rank: IntArray, most: int) -> Tied:
+        """Return the candidates in blocks that a list of ``most`` reaches."""
+        order = ranking.inverse(rank)
+        start, end = ranking.blocks(score[order], np.array(rank.size))
+        tied = np.flatnonzero((end - start > 1) & (start < most))
+        return cls(rank, order[tied], start[tied])
+
+    def ranks(self, keys: Keys) -> IntArray:
+        """Return the ranks with equal scores in the order of other keys."""
+        result = self.rank.copy()
+        again = np.lexsort((keys[self.candidate], self.above))
+        result[self.candidate[again]] = self.rank[self.candidate]
+        return result
+
+
 def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys: int) -> None:
-    """Raise a ValueError where other orders have candidates in the lists that a head has not."""
+    """Raise a ValueError if other orders list candidates that a head lacks."""
     whole = lists.whole
     if whole is None or whole.orders >= n_keys or whole.reach == whole.total:
         return
@@ -136,16 +171,19 @@ def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys
         last = falling[whole.reach - 1]
         if (falling[n - 1] == last).any() or (np.isnan(falling[n - 1]) & np.isnan(last)).any():
             raise ValueError(
-                f"n_keys={n_keys}: lists asked for end among candidates with equal scores of which"
-                f" the head has those that come first in {whole.orders} orders. Make another,"
-                f" ddf.rankeval.head(n_max, n_keys={n_keys}), or ask"
-                " ddf.rankeval.tie_sensitivity(...)."
+                f"n_keys={n_keys}: a list ends among equal scores, of which the head has the first "
+                f"in {whole.orders} orders only. Make another with ddf.rankeval.head(n_max, "
+                f"n_keys={n_keys}), or use ddf.rankeval.tie_sensitivity(...)."
             )
 
 
-def _p_value(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray) -> FloatArray:
+def _tables(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray) -> IntArray:
+    """Return true positives and size of both regions: (4, n)."""
     r = ranking.nbest_regions(rank_a, rank_b, gold, n)
     only = n - r.overlap
-    return fisher_test(
-        r.tp_a - r.tp_overlap, only, r.tp_b - r.tp_overlap, only, "two-sided"
-    ).p_value
+    return np.stack([r.tp_a - r.tp_overlap, only, r.tp_b - r.tp_overlap, only])
+
+
+def _p_value(tables: IntArray) -> FloatArray:
+    tp_a, n_a, tp_b, n_b = tables
+    return fisher_test(tp_a, n_a, tp_b, n_b, "two-sided").p_value

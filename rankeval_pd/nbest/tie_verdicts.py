@@ -1,4 +1,4 @@
-"""Comparisons of lists that cut blocks of equal scores: by means, or whether the order decides."""
+"""Comparisons of lists that cut blocks of equal scores."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from rankeval_pd.stats.significance.fisher import fisher_test, sample_odds_ratio
 
 
 def of_pair(lists: PairRanks, row: tuple[int, ...], n: IntArray) -> TiedLists:
-    """Return the lists of one pair in one batch, of the candidates that both measures score."""
+    """Return the lists of one pair in one batch, from candidates that both measures score."""
     return tie_orders.tied_lists(
         lists.a, lists.b, lists.present[row], row[:-1], (row[-1], row[-1]), n
     )
 
 
-# ------------------------------------------- What the difference of two lists varies by
+# ------------------------------------------- The standard error of a difference of two lists
 
 
 def nbest_error(
     lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the standard error where thresholds are as random as labels, and endless freedom."""
+    """Return the standard error with random thresholds, and infinite degrees of freedom."""
     spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
     error = np.where(only > 0, np.sqrt(phi * spread.variance) / n, 0.0)
     return error, np.full(only.shape, np.inf)
@@ -50,10 +50,9 @@ def error_of_few(
     lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float,
     cut: BoolArray,
 ) -> FloatArray:  # fmt: skip
-    """Return the standard error of lists that are no large regions with a threshold, else NaN.
+    """Return the standard error for small regions and lists that cut ties, else NaN.
 
-    These are the lists that cut ties, and small regions. Say where the difference of others varies
-    far more than that of two fixed regions.
+    Warn if the difference of other lists varies far more than between fixed regions.
     """
     spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
     large = (only >= LEAST) & ~cut
@@ -70,11 +69,11 @@ def error_of_few(
 
 
 class Ends(NamedTuple):
-    """What random orders of equal scores make of the lists that cut a block: (..., n)."""
+    """The effect of random tie orders on lists that cut a block: (..., n)."""
 
-    low: IntArray  #: the difference of true positives at its 2.5 % point
+    low: IntArray  #: the difference of true positives at its 2.5% point
     high: IntArray
-    only: IntArray  #: candidates that only one list has, by their mean
+    only: IntArray  #: mean number of candidates in one list only
     positive: IntArray  #: true positives of both difference regions
     below: IntArray  #: nearest n that cuts no block, 0 where there is none
     above: IntArray
@@ -83,7 +82,7 @@ class Ends(NamedTuple):
     def regions(self) -> Iterator[tuple[IntArray, IntArray]]:
         """The true positives of the two regions at both ends."""
         for gap in (self.low, self.high):
-            tp_b = (self.positive - gap + 1) // 2  # their sum is odd where the difference is
+            tp_b = (self.positive - gap + 1) // 2  # their sum is odd if the difference is
             yield np.clip(tp_b + gap, 0, self.only), np.clip(tp_b, 0, self.only)
 
     def statistics(self) -> FloatArray:
@@ -102,7 +101,7 @@ def ends_of(lists: TiedLists) -> Ends:
 def swap_ends(
     lists: PairRanks, row: tuple[int, ...], n: IntArray, cut: BoolArray
 ) -> FloatArray | None:
-    """Return the statistic of swaps at both ends, (end, n) of lists that exist; None uncut."""
+    """Return the swap statistic at both ends, (end, n), for lists that exist; None if uncut."""
     there = lists.exists[row]
     if not (cut[row] & there).any():
         return None
@@ -113,10 +112,10 @@ def tie_columns(
     lists: PairRanks, n: IntArray, cut: BoolArray, p_value: FloatArray, difference: FloatArray,
     options: RegionOptions, spread: tuple[FloatArray, FloatArray] | None = None,
 ) -> tuple[AnyArray, ...]:  # fmt: skip
-    """Return the difference and its p-value at both ends, and the nearest n that cut no block.
+    """Return the difference and p-value at both ends, and the nearest n that cut no block.
 
-    Where no block is cut, both ends are the difference itself. With swaps, p-values follow later.
-    ``spread`` is the standard error with its degrees of freedom if whole groups are independent.
+    Without a cut block both ends are the difference itself. With swaps, p-values follow later.
+    ``spread`` is the standard error and degrees of freedom of independent groups.
     """
     columns = [difference.copy(), difference.copy(), p_value.copy(), p_value.copy()]
     blocks = [np.zeros(cut.shape, dtype=np.int64) for _ in BLOCKS]
@@ -143,12 +142,12 @@ def tie_columns(
 
 
 class PairEnds(NamedTuple):
-    """The tests at both ends of what orders of equal scores make of lists: (end, ..., pair, n)."""
+    """The tests at both ends of the tie orders: (end, ..., pair, n)."""
 
     difference: FloatArray
     alone: FloatArray
     together: FloatArray
-    blocks: IntArray  #: the nearest n that cut no block
+    blocks: IntArray  #: nearest n that cut no block
 
     @classmethod
     def of(cls, result: PairTests) -> PairEnds:
@@ -161,7 +160,7 @@ class PairEnds(NamedTuple):
         self, at: Any, ends: Ends | None, n: IntArray, cut: BoolArray, found: Any,
         spread: tuple[FloatArray, FloatArray] | None = None,
     ) -> None:  # fmt: skip
-        """Put in what the tests of one pair say; nothing where none of its lists cuts a block."""
+        """Enter the tests of one pair; nothing if none of its lists cuts a block."""
         if ends is None:
             return
         if isinstance(found, swaps.SwapTests):
@@ -178,7 +177,7 @@ class PairEnds(NamedTuple):
         self.blocks[(slice(None), *at)] = np.stack([ends.below, ends.above])
 
     def decide(self, result: PairTests, how: Decision, sizes: IntArray, rows: Any) -> BoolArray:
-        """Return for which measures an end decides otherwise: (..., measure, n); note the pairs."""
+        """Return the measures for which an end decides otherwise: (..., measure, n)."""
         shape = result.difference.shape
         decides = np.zeros((*shape[:-2], result.measures, shape[-1]), dtype=bool)
         if rows is None or np.isnan(self.difference).all():
@@ -212,21 +211,23 @@ class PairEnds(NamedTuple):
 
 
 def check_means(
-    data: Any, test: str | None = None, phi: float = 1.0, *, clustered: bool = False
-) -> None:
-    """Raise an error where means over orders have no version of what is asked."""
+    data: Any, test: str | None = None, phi: float = 1.0, *, clustered: bool = False,
+    combine: bool = False,
+) -> None:  # fmt: skip
+    """Raise an error for options that means over orders do not support."""
     head = head_of(data)
     if head is not None and head.whole.reach < head.whole.total:
         raise ValueError(
-            "ties='expected': a head, which a Dask DataFrame collects, has some candidates of a"
-            " block of equal scores, and their mean needs all. Give ties='shared', or compute the"
-            " columns in use: ddf[[...]].compute().rankeval."
+            "ties='expected': a head collected from a Dask DataFrame has only part of a tie, and "
+            "the mean over orders needs all. Pass ties='shared', or compute the columns in use: "
+            "ddf[[...]].compute().rankeval."
         )
-    given = {f"test={test!r}": test is not None, f"phi={phi:g}": phi > 1.0, "groups": clustered}
+    given = {f"test={test!r}": test is not None, f"phi={phi:g}": phi > 1.0, "groups": clustered,
+             "combine=True": combine}  # fmt: skip
     if refused := [name for name, is_given in given.items() if is_given]:
         raise ValueError(
-            f"ties='expected' with {', '.join(refused)}: a mean over orders is no whole count, and"
-            " has the score test of single candidates. Leave it out, or give ties='shared'."
+            f"ties='expected' with {', '.join(refused)}: a mean over orders is not a whole count "
+            "and needs the score test of single candidates. Leave it out, or pass ties='shared'."
         )
 
 
@@ -286,22 +287,22 @@ _MEAN_COLUMNS = (
 
 
 def swapped_means(pair: TiedLists, alternative: str, **how: Any) -> swaps.SwapTests:
-    """Return the swap test of means, of so many swaps that no p-value near alpha is undecided."""
+    """Return the swap test of means, with enough swaps to decide p-values near alpha."""
     return swaps.decided_swap_tests(pair, alternative, test=tie_orders.swap_tests, **how)
 
 
 def half_width(
     found: swaps.SwapTests, error: FloatArray, level: float, *, each: bool
 ) -> FloatArray:
-    """Return half the width of the intervals that hold at each n, or at all n together."""
+    """Return half the width of intervals at each n, or at all n together."""
     largest = z_of(level) if each else max(z_of(level), bands.critical_value(found.largest, level))
     return np.asarray(largest * error)
 
 
 def of_means(ci: str) -> tuple[Interval, tuple[str, ...]]:
-    """Return the outer limits of the regions' interval and the lists', of means over orders.
+    """Return the outer limits of the regions' and lists' intervals for means over orders.
 
-    The regions count as so many whole candidates as vary like the shares.
+    The regions have the number of whole candidates that varies like the shares.
     """
 
     def limits(

@@ -1,8 +1,8 @@
-"""Whether the order of equal scores decides a verdict, and the warning that says so."""
+"""Warnings about verdicts that depend on the order of equal scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ P_ENDS = ("p_tie_low", "p_tie_high")
 def decides(
     result: xr.Dataset, p: xr.DataArray, ends: Sequence[xr.DataArray], alpha: float, towards: str
 ) -> xr.Dataset:
-    """Add whether the verdict at one end is another one, and the p-values that say so."""
+    """Add whether the verdict differs at one end, and the p-values there."""
     own = np.sign(result[towards].fillna(0.0)) * rejects(p, alpha)
     differs: Any = False
     for name, at_end in zip(("tie_low", "tie_high"), ends, strict=True):
@@ -31,32 +31,32 @@ def decides(
     return result.assign(held | {DECIDES: differs & result["cuts_tie"] & result["exists"]})
 
 
-def warn_of_order(results: Iterable[xr.Dataset]) -> None:
-    """Say once where the order of equal scores decides a verdict, if the results are computed."""
+def warn_of_order(results: Sequence[xr.Dataset]) -> None:
+    """Warn once if the order of equal scores decides a verdict of computed results."""
     rows: list[tuple[Any, ...]] = []
     for result in results:
         if DECIDES not in result or result[DECIDES].chunks is not None:
             continue
-        names = ("uncut_below", "uncut_above")
-        shape = result[DECIDES]
-        columns = [result[x].broadcast_like(shape).transpose(*shape.dims) for x in names]
+        shape, none = result[DECIDES], xr.zeros_like(result[DECIDES], dtype=int)
+        columns = [result.get(x, none).broadcast_like(shape).transpose(*shape.dims) for x in BLOCKS]
         for place in np.argwhere(shape.to_numpy()):
             at = dict(zip(shape.dims, place, strict=True))
             pair = [result[f"measure_{x}"].to_numpy()[at["pair"]] for x in "ab"]
             size = int(result["n"].to_numpy()[at["n"]])
             rows.append((*pair, size, *(int(x.to_numpy()[tuple(place)]) for x in columns)))
-    warn_of_rows(rows)
+    warn_of_rows(rows, combined=any("n_left_out" in result for result in results))
 
 
-def warn_of_rows(rows: Sequence[tuple[Any, ...]]) -> None:
-    """Say where the order decides: rows of two measures, n, and the nearest n that cut none."""
+def warn_of_rows(rows: Sequence[tuple[Any, ...]], *, combined: bool = False) -> None:
+    """Warn where the order decides; rows have two measures, n, and the nearest uncut n."""
     if not rows:
         return
     a, b, n, below, above = rows[0]
     more = "" if len(rows) == 1 else f" (and in {len(rows) - 1:,} more comparisons)"
     near = " or ".join(f"n={x}" for x in (below, above) if x)
     near = f", or {near}, where no block of equal scores is cut" if near else ""
+    of = "average='macro' and " if combined else ""
     warn(
-        f"ties='shared': at n={n} the order of equal scores decides whether {a!r} and {b!r} differ"
-        f" significantly{more}. Give ties='expected', the mean over all orders{near}."
+        f"ties='shared': at n={n} the order of equal scores decides whether {a!r} and {b!r} differ "
+        f"significantly{more}. Pass {of}ties='expected', the mean over all orders{near}."
     )

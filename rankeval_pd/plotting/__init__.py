@@ -1,12 +1,27 @@
-"""Pictures of the tables that the methods return.
+"""Pictures of the tables of this package.
 
-Each function takes data and asks what it draws, or takes a table that is there (a DataFrame, or a
-Dataset of the same); draws it on ``ax`` or on a new figure, and returns the Axes, or an array of
-them. Colours are told apart by the colour-blind, and lines by their dashes in grey.
+Each function takes data and computes its table, or takes a finished table (DataFrame or Dataset).
+It draws on ``ax`` or a new figure and returns the Axes or an array of Axes. Colors are safe for
+color-blind readers, and dashes distinguish lines in gray.
 """
 
 from __future__ import annotations
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_HOMES = {
+    "canvas": "caption",
+    "chance": (
+        "area mean_difference odds_ratios random_bound random_cdf recall_band tie_sensitivity"
+    ),
+    "cutoffs": "det gain lift precision_recall roc",
+    "item_differences": "critical_difference paired_differences",
+    "legends": "shared_legend",
+    "measures": "comparison measure_ranks precision repetition",
+    "queries": "interpolated_precision queries",
+    "systems_over_items": "calibration confidence gain_by_size pairs system_ranks",
+    "tables": "shown",
+}
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__, None, {home: names.split() for home, names in _HOMES.items()}
+)

@@ -20,6 +20,8 @@ from .measures import comparison as comparison
 from .measures import measure_ranks as measure_ranks
 from .measures import precision as precision
 from .measures import repetition as repetition
+from .queries import interpolated_precision as interpolated_precision
+from .queries import queries as queries
 from .systems_over_items import calibration as calibration
 from .systems_over_items import confidence as confidence
 from .systems_over_items import gain_by_size as gain_by_size

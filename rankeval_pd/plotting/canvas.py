@@ -1,4 +1,4 @@
-"""The marks that all pictures share: lines by name, intervals, references; and the caption."""
+"""The marks that all pictures share (lines, intervals, references), and the caption."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
+from rankeval_pd.errors import checked_call
 from rankeval_pd.forms.out.phrases import INTERVALS, adjustment, percent_of
 from rankeval_pd.plotting.ink import Ink
 from rankeval_pd.plotting.look import Look, Named, in_tex
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 
 LINE, THIN, HAIR = 1.6, 0.8, 0.5  # points: data; references; the edges of bands
 FEW = 40  # up to so many points, each gets a marker
-SPARSE = 12  # up to so many n, each has its interval
-_COLUMNS = 1500  # of pixels, in each of which a long line has four points
-_DODGE = 3.4  # points between the bars of two names
-_STAND_OUT = 3  # names in color where there are too many for hues
+SPARSE = 12  # up to so many n, each shows its interval
+_COLUMNS = 1500  # columns of pixels, each with four points of a long line
+_DODGE = 3.4  # points between bars of two names
+_STAND_OUT = 3  # names in color if there are too many for hues
 _NARROW = 170.0  # points of a panel below which lines are thinner
 
 XLABELS = {
@@ -52,8 +53,9 @@ def tell(ax: Axes, *sentences: str) -> None:
     _CAPTIONS.setdefault(ax, []).extend(x for x in sentences if x)
 
 
+@checked_call
 def caption(ax: Any) -> str:
-    """Return the caption of a picture: what its lines, bars and colors claim.
+    """Return the caption of a picture, which explains its lines, bars and colors.
 
     Parameters
     ----------
@@ -63,8 +65,8 @@ def caption(ax: Any) -> str:
     Returns
     -------
     str
-        Sentences ready for a paper: which interval, for each n alone or for all together, which
-        test, which adjustment. Each is said once for the whole figure.
+        Sentences ready for a paper: the kind of interval, for each n alone or for all together, the
+        test, and the adjustment. Each appears once for the whole figure.
 
     Examples
     --------
@@ -83,10 +85,10 @@ def caption(ax: Any) -> str:
 
 
 class Canvas:
-    """Axes to draw on, the look that was asked for, and what has been drawn."""
+    """Axes to draw on, the requested look, and what has been drawn."""
 
     def __init__(self, ax: Axes, look: Look, *, alone: bool = True) -> None:
-        if not ax.has_data():  # a picture before it was cleared
+        if not ax.has_data():  # an earlier picture, now cleared
             _CAPTIONS.pop(ax, None)
         self.ax: Any = ax
         self.look, self.alone = look, alone
@@ -103,11 +105,11 @@ class Canvas:
         tell(self.ax, *sentences)
 
     def text(self, name: Any) -> str:
-        """Return what is written for a name."""
+        """Return the label of a name."""
         return self.look.text(name)
 
     def choose(self, scores: Mapping[Hashable, float], what: str) -> list[Hashable]:
-        """Return the names, those last that stand out: the highlighted, or the best of many."""
+        """Return the names, with the highlighted, or the best of many, last."""
         names = list(scores)
         self.bright = self.look.highlighted or None
         if self.bright is None and len(names) > self.look.most:
@@ -126,11 +128,11 @@ class Canvas:
         return self.bright is None or name in self.bright
 
     def color(self, name: Hashable) -> Any:
-        """Return the color of a name, gray where others stand out."""
+        """Return the color of a name, gray if others stand out."""
         return self.look.color(self.ax, name) if self.stands_out(name) else self.ink.muted
 
     def curve(self, name: Hashable, x: Any, y: Any, **more: Any) -> None:
-        """Draw the line of a name, with markers where its points are few."""
+        """Draw the line of a name, with markers if it has few points."""
         bright = self.stands_out(name)
         x, y = (np.asarray(values, dtype=float) for values in (x, y))
         color = self.color(name)
@@ -154,14 +156,14 @@ class Canvas:
         self.named.append(ending)
 
     def _dash(self, name: Hashable, color: Any) -> Any:
-        """Return a dash where a cycle of colors repeats, else a solid line."""
+        """Return a dash if a cycle of colors repeats, else a solid line."""
         from matplotlib.colors import to_hex
 
         same = sum(to_hex(x.color) == to_hex(color) for x in self.named if not x.muted)
         return ("-", (0, (5, 2)), (0, (1, 1.5)))[min(same, 2)]
 
     def band(self, name: Hashable, x: Any, low: Any, high: Any, *, step: Any = None) -> None:
-        """Draw one pale band, with a hair along its edges."""
+        """Draw one pale band with hairlines along its edges."""
         color, alpha = self.color(name), 0.30 if self.ink.dark else 0.16
         look = self.look.band(name, color=color, alpha=alpha, linewidth=0, zorder=1.5)
         filled = self.ax.fill_between(x, low, high, step=step, **look)
@@ -172,7 +174,7 @@ class Canvas:
     def bars(
         self, name: Hashable, x: Any, low: Any, high: Any, *, place: int = 0, count: int = 1
     ) -> None:
-        """Draw intervals at some x, each name's a little aside of the others'."""
+        """Draw intervals at some x, slightly shifted for each name."""
         from matplotlib.transforms import ScaledTranslation
 
         figure: Any = self.ax.figure
@@ -192,7 +194,7 @@ class Canvas:
     def uncertainty(
         self, tables: Mapping[Hashable, pd.DataFrame], low: str, high: str, kind: str
     ) -> None:
-        """Draw intervals of the bright names: a band of one, bars at a few x of several.
+        """Draw intervals of the bright names: a band for one, bars at a few x for several.
 
         ``tables`` have columns n, x and the limits; ``kind`` begins the sentence of the caption.
         """
@@ -218,7 +220,7 @@ class Canvas:
         self.tell(f"Bars: {before}{where},{after}." if after else f"Bars: {before}{where}.")
 
     def _stops(self, sizes: Any, count: int, rows: pd.DataFrame) -> list[float]:
-        """Return the n whose intervals are drawn: at some ticks, or all where they are few."""
+        """Return the n whose intervals are drawn: at some ticks, or all if few."""
         room = 0.68 * panel_size(self.ax)[0] / (_DODGE * (count + 1))
         if len(sizes) <= min(SPARSE, max(room, 3)):
             return [float(n) for n in sizes]
@@ -235,18 +237,18 @@ class Canvas:
         return sorted({float(rows["n"].iloc[k]) for k in places})
 
     def rule(self, y: float, name: str = "", **more: Any) -> None:
-        """Draw a horizontal line to compare with, named at its end."""
+        """Draw a horizontal reference line, named at its end."""
         look = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1, **more}
         self.ax.axhline(y, label=name or "_rule", **look)
         if name:
             self.refer(name, y)
 
     def random(self, share: float) -> str:
-        """Return the name of a random order: with its precision, unless groups share the name."""
+        """Return the name of a random order, with its precision unless groups share the name."""
         return f"random {percent(share)}" if self.alone else "random order"
 
     def upright(self, x: float, text: str = "", *, name: str = "_rule") -> None:
-        """Draw a vertical line to compare with, and a text at its top."""
+        """Draw a vertical reference line with a text at its top."""
         look = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1}
         self.ax.axvline(x, label=name, **look)
         if text:
@@ -256,11 +258,11 @@ class Canvas:
             )  # fmt: skip
 
     def refer(self, name: str, y: float) -> None:
-        """Name a reference that ends at this height on the right."""
+        """Name a reference line that ends at this height on the right."""
         self.named.append(Named(in_tex(name), y, self.ink.reference, True, reference=True))
 
     def field(self, x: Any, low: Any, high: Any, name: str) -> None:
-        """Draw what chance reaches: one gray field, and its upper edge."""
+        """Draw the range of chance: one gray field and its upper edge."""
         look = {"color": self.ink.fg, "alpha": 0.10, "linewidth": 0, "zorder": 1}
         self.ax.fill_between(x, low, high, **self.look.band(None, **look))
         edge = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1.04}
@@ -274,35 +276,35 @@ class Canvas:
     # ---------------------------------------------------------------------------- Axes, and the end
 
     def across(self, x: str, *, log: bool = False) -> None:
-        """Put ticks on the axis to the right: sizes of lists, shares, or recalls."""
+        """Put ticks on the x axis: sizes of lists, shares, or recalls."""
         if log:
             self.ax.set_xscale("log")
         set_ticks(self.ax.xaxis, *((compact, 5.0) if x == "n" else (in_percent, 4.0)))
 
     def upwards(self, text: Any = in_percent, characters: float = 4.0) -> None:
-        """Put ticks on the axis upwards."""
+        """Put ticks on the y axis."""
         set_ticks(self.ax.yaxis, text, characters)
 
     def limits(self, axis: str, low: float | None = None, high: float | None = None) -> None:
-        """Set limits of an axis; where other panels share it, or set it before, the wider ones."""
+        """Set limits of an axis; keep wider ones of panels that share it."""
         settle(self.ax)
         now = getattr(self.ax, f"get_{axis}lim")()
         low, high = now[0] if low is None else low, now[1] if high is None else high
         if not getattr(self.ax, f"get_autoscale{axis}_on")():
             low, high = min(low, now[0]), max(high, now[1])
-        if getattr(self.ax, f"get_{axis}scale")() == "log":  # which has no place for 0
+        if getattr(self.ax, f"get_{axis}scale")() == "log":  # which cannot show 0
             low, high = (None if end is None or end <= 0.0 else end for end in (low, high))
         getattr(self.ax, f"set_{axis}lim")(low, high)
 
     def start_at(self, bottom: float, floor: float = 0.0) -> None:
-        """Begin the axis upwards here, or lower where data are, and end it above the data."""
+        """Begin the y axis here, or below the data, and end it above the data."""
         low, high = self.ax.dataLim.intervaly
         if self.ax.get_yscale() == "linear" and np.isfinite(high - low):
             room = 0.05 * (high - low)
             self.limits("y", max(floor, min(bottom, low - room)), high + room)
 
     def reserve_top(self, role: str = "note") -> None:
-        """Keep a title, also one that comes later, above what is written on top of the axes."""
+        """Keep a title, also a later one, above texts on top of the axes."""
         top = self.ax.secondary_xaxis("top")
         top.set_xticks([])
         top.set_xticks([], minor=True)
@@ -339,7 +341,7 @@ class Canvas:
         return [x for _, x in sorted(rows, key=lambda row: row[0])]
 
     def name(self) -> None:
-        """Name the lines as asked: by themselves, in a legend, or not at all."""
+        """Name the lines as requested: directly, in a legend, or not at all."""
         legend, at = self.look.legend, self.look.labels_at
         if legend is None and at != "legend":
             from rankeval_pd.plotting.names import name_lines
@@ -355,9 +357,9 @@ class Canvas:
 
 
 def thin(ax: Axes, x: Any, y: Any) -> tuple[Any, Any]:
-    """Return first, least, largest and last point of each column of pixels: what can be seen.
+    """Return the first, lowest, highest and last point of each column of pixels.
 
-    Points at no place on the axis are left out.
+    Points off the axis are left out.
     """
     if len(x) <= 4 * _COLUMNS:
         return x, y
@@ -371,7 +373,7 @@ def thin(ax: Axes, x: Any, y: Any) -> tuple[Any, Any]:
     starts = np.flatnonzero(np.diff(column, prepend=-1))
     ends = np.append(starts[1:], len(x)) - 1
     gaps = np.isnan(y)
-    order = np.lexsort((y, gaps, column))  # in each column from the least to the largest, NaN last
+    order = np.lexsort((y, gaps, column))  # in each column from the lowest to the highest, NaN last
     known = np.add.reduceat(~gaps, starts)
     largest = np.where(known > 0, starts + known - 1, starts)
     keep = np.unique(np.concatenate([starts, ends, order[starts], order[largest]]))
@@ -379,7 +381,7 @@ def thin(ax: Axes, x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def thin_table(ax: Axes, rows: pd.DataFrame, most: int = 4 * _COLUMNS) -> pd.DataFrame:
-    """Return rows in the order of n, as many as a band can show."""
+    """Return rows in order of n, as many as a band can show."""
     rows = rows.sort_values("n")
     return rows if len(rows) <= most else rows.iloc[some(len(rows), most)]
 
@@ -392,7 +394,7 @@ def some(count: int, most: int) -> np.ndarray[Any, Any]:
 
 
 def interval_kind(attrs: Mapping[Any, Any], scope: str) -> str:
-    """Return what intervals are: 95% Wilson confidence intervals, each n alone."""
+    """Return a description of intervals: 95% Wilson confidence intervals, each n alone."""
     level, ci = attrs.get("level"), attrs.get("ci")
     words = [percent_of(level)] if level else []
     words += [INTERVALS.get(x, x) for x in str(ci or "").split(", ") if x]
@@ -403,5 +405,5 @@ def interval_kind(attrs: Mapping[Any, Any], scope: str) -> str:
 
 
 def pairs_kind(attrs: Mapping[Any, Any], count: int) -> str:
-    """Return how tests of pairs count together: adjusted for all 10 pairs, or each pair alone."""
+    """Return the adjustment of tests of pairs: for all 10 pairs, or each pair alone."""
     return adjustment(attrs) or ("each pair alone" if count > 1 else "")

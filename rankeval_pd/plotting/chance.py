@@ -1,4 +1,4 @@
-"""Pictures of what chance reaches, and of estimates with their intervals."""
+"""Pictures of random rankings, and of estimates with intervals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rankeval_pd.errors import hushed
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.declarations import one_reading
 from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, RecallBand
-from rankeval_pd.nbest import difference_regions as ratios
+from rankeval_pd.nbest import odds_ratios as ratios
 from rankeval_pd.nbest import ranges as mean_differences
 from rankeval_pd.nbest import recall
 from rankeval_pd.nbest import tie_sensitivity as sensitivities
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------- Pictures of what chance reaches, from data or a table
+# ------------------------------------------- Pictures of random rankings, from data or a table
 
 
 @of_data_or_table(
@@ -56,22 +56,22 @@ def random_bound(
     log: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the precision that is significantly above a random ranking's, and the measures' own.
+    """Draw the precision that is significantly above chance, and the measures' own.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
-        :func:`rankeval_pd.random_bound` or :func:`rankeval_pd.random_bound_for`, of one group.
-        Beside it as ``precision`` that of :func:`rankeval_pd.nbest_precision`, the curves, and as
-        ``envelope`` that of :func:`rankeval_pd.random_envelope`.
+        :func:`rankeval_pd.random_bound` or :func:`rankeval_pd.random_bound_for` for one group. Pass
+        ``precision``, the result of :func:`rankeval_pd.nbest_precision`, for the curves, and
+        ``envelope``, the result of :func:`rankeval_pd.random_envelope`.
     p, n, population
-        Of data: as in :func:`rankeval_pd.random_bound`.
+        For data: as in :func:`rankeval_pd.random_bound`.
     simultaneous : bool
-        Of data: whether to add what holds for all n together, :func:`rankeval_pd.random_envelope`
-        at alpha = p, of a finite population.
+        For data: whether to add :func:`rankeval_pd.random_envelope` at alpha = p, which holds for
+        all n together, for a finite population.
     log : bool, optional
-        Whether n is drawn on a logarithmic axis, see :func:`precision`.
+        Whether n has a logarithmic axis, see :func:`precision`.
     **look
 
     Returns
@@ -80,11 +80,11 @@ def random_bound(
 
     Notes
     -----
-    The gray field ends where a random ranking stays below with probability 1 - p: at the envelope,
-    which holds at all n together, if there is one, with the bound of each n alone as a hairline;
-    else at that bound, the column ``critical``. A further p is a line with its name. Where no
-    count is significant nothing is drawn. Of more than 20,000 candidates some 4,000 n are computed
-    and drawn, and the envelope holds for these n together.
+    A random ranking stays within the gray field with probability 1 - p: at all n together with an
+    envelope (a hairline then shows the bound of each n alone), else at each n alone, by the column
+    ``critical``. A further p is a named line. Nothing is drawn where no count is significant. Above
+    20,000 candidates some 4,000 n are computed and drawn, and the envelope holds for these n
+    together.
 
     Examples
     --------
@@ -124,14 +124,14 @@ def random_cdf(
     ----------
     data : DataFrame or Dataset
         Candidates with a gold label; or the result of :func:`rankeval_pd.random_cdf` for one n and
-        one group, and beside it as ``bound`` that of :func:`rankeval_pd.random_bound`.
+        one group, with ``bound``, the result of :func:`rankeval_pd.random_bound`.
     n : int
-        Of data: the size of the list.
+        For data: the size of the list.
     p : float or list of float
-        Of data: the bounds of :func:`rankeval_pd.random_bound` at p are marked: a line at 1 - p
-        for each p, and a mark where it meets each distribution function.
+        For data: levels of :func:`rankeval_pd.random_bound` to mark: a line at 1 - p for each p,
+        and a mark where it meets each distribution function.
     population : {"finite", "infinite"}
-        Of data: as in :func:`rankeval_pd.random_bound`.
+        For data: as in :func:`rankeval_pd.random_bound`.
     **look
 
     Returns
@@ -140,9 +140,8 @@ def random_cdf(
 
     Notes
     -----
-    Each line is one way to count: the exact steps, the steps joined, and the binomial made
-    continuous. A gray line stands at 1 - p, and a dot where it meets each line: the bounds, whose
-    values stand beside the names.
+    The lines are the exact steps, the interpolated steps, and the continuous binomial. Dots mark
+    the bounds, where each line meets the gray line at 1 - p; their values are beside the names.
 
     Examples
     --------
@@ -170,7 +169,7 @@ def area(
     sort: bool = True,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the area under the curve of each measure, its interval, and what chance reaches.
+    """Draw the area under the curve of each measure, its interval, and chance.
 
     Parameters
     ----------
@@ -178,9 +177,9 @@ def area(
         Candidates with a score for each measure and a gold label; or the result of
         :func:`rankeval_pd.area`.
     kind, level
-        Of data: as in :func:`rankeval_pd.area`.
+        For data: as in :func:`rankeval_pd.area`.
     sort : bool
-        Whether the largest area comes first; else the measures stand in their order.
+        Whether the largest area comes first; else measures keep their order.
     **look
 
     Returns
@@ -189,8 +188,8 @@ def area(
 
     Notes
     -----
-    A row is a measure: the dot is its area and the line its interval, both repeated as numbers on
-    the right. The vertical gray line is what a random order has on average.
+    Each row is a measure: the dot is its area and the line its interval, both repeated as numbers
+    on the right. The vertical gray line is the mean of a random order.
 
     Examples
     --------
@@ -216,18 +215,18 @@ def recall_band(
     log: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the recall of n-best lists with its band, which holds for all n together.
+    """Draw the recall of n-best lists with its simultaneous band.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
-        :func:`rankeval_pd.recall_band`, of one group.
+        :func:`rankeval_pd.recall_band` for one group.
     n, ci, level, n_resamples
-        Of data: as in :func:`rankeval_pd.recall_band`. By default the n that can be seen.
+        For data: as in :func:`rankeval_pd.recall_band`. By default the visible n.
     log : bool, optional
-        Whether n is drawn on a logarithmic axis; by default where the largest n is more than 2,000
-        times the least. Lists shorter than 10 are then left out.
+        Whether n has a logarithmic axis. By default if the largest n is more than 2,000 times the
+        smallest; lists shorter than 10 are then left out.
     **look
 
     Returns
@@ -236,8 +235,8 @@ def recall_band(
 
     Notes
     -----
-    A line is the recall of a measure, the field around it its band, which contains the recall at
-    all n together. The gray line is the recall that a random order has on average.
+    Each line is the recall of a measure, with its band, which contains the recall at all n
+    together. The gray line is the mean recall of a random order.
 
     Examples
     --------
@@ -277,9 +276,9 @@ def odds_ratios(
         Candidates with a score for each measure and a gold label; or the result of
         :func:`rankeval_pd.odds_ratios`.
     a, b, n, level
-        Of data: as in :func:`rankeval_pd.odds_ratios`.
+        For data: as in :func:`rankeval_pd.odds_ratios`.
     log : bool, optional
-        Whether n is drawn on a logarithmic axis, see :func:`precision`.
+        Whether n has a logarithmic axis, see :func:`precision`.
     **look
 
     Returns
@@ -288,9 +287,9 @@ def odds_ratios(
 
     Notes
     -----
-    The line is the conditional maximum-likelihood estimate; bars, or a band where the n are many,
-    are exact intervals at each n alone. A ratio of 0 or infinity is a triangle at the edge. The
-    gray line at 1 means no difference.
+    The line is the conditional maximum-likelihood estimate; bars, or a band for many n, are exact
+    intervals at each n alone. A ratio of 0 or infinity is a triangle at the edge. The gray line at
+    1 means no difference.
 
     Examples
     --------
@@ -319,7 +318,7 @@ def tie_sensitivity(
     log: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw how far the p-value of a comparison depends on the order of equal scores.
+    """Draw how much the p-value of a comparison depends on the order of equal scores.
 
     Parameters
     ----------
@@ -327,11 +326,11 @@ def tie_sensitivity(
         Candidates with a score for each measure and a gold label; or the result of
         :func:`rankeval_pd.tie_sensitivity`.
     a, b, n, n_keys
-        Of data: as in :func:`rankeval_pd.tie_sensitivity`.
+        For data: as in :func:`rankeval_pd.tie_sensitivity`.
     alpha : float
-        The level at which a line stands.
+        Level of the horizontal line.
     log : bool, optional
-        Whether n is drawn on a logarithmic axis, see :func:`precision`.
+        Whether n has a logarithmic axis, see :func:`precision`.
     **look
 
     Returns
@@ -340,8 +339,8 @@ def tie_sensitivity(
 
     Notes
     -----
-    A dot is the median p-value over several orders of equal scores; a bar reaches from the least to
-    the largest. Where a bar crosses the gray line, the order of ties decides the verdict.
+    Each dot is the median p-value over several orders of equal scores; bars reach from the smallest
+    to the largest. If a bar crosses the gray line, the order of ties decides the verdict.
 
     Examples
     --------
@@ -378,10 +377,10 @@ def mean_difference(
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
-        :func:`rankeval_pd.mean_difference`, and beside it as ``differences`` that of
+        :func:`rankeval_pd.mean_difference`, with ``differences``, the result of
         :func:`rankeval_pd.compare` for the same pair.
     a, b, n, alternative, n_resamples, level, progress
-        Of data: as in :func:`rankeval_pd.mean_difference`.
+        For data: as in :func:`rankeval_pd.mean_difference`.
     **look
 
     Returns
@@ -390,9 +389,9 @@ def mean_difference(
 
     Notes
     -----
-    A row is a pair of measures over a range of n: the dot is the mean difference and the line its
-    interval, both repeated as numbers on the right. The small ticks below a row are the
-    differences at each n, of which it is the mean. The vertical line means no difference.
+    Each row is a pair of measures over a range of n: the dot is the mean difference and the line
+    its interval, both repeated as numbers on the right. The ticks below a row are the differences
+    at each n. The vertical line means no difference.
 
     Examples
     --------
@@ -408,13 +407,13 @@ def mean_difference(
             data, a, b, n, alternative=alternative, n_resamples=n_resamples, level=level,
             progress=progress, **roles,
         )  # fmt: skip
-        with hushed("ties='shared'"):
+        with hushed():  # only the differences are drawn, and the mean has warned
             curve = compare(data, a, b, _some(n), **roles)
     return draw_mean_difference(table, curve, **look)
 
 
 def _some(n: Any) -> Any:
-    """Return as many of the n as a picture shows."""
+    """Return the n that a picture shows."""
     if n is None or not np.iterable(n):
         return n
     sizes = np.asarray(list(n))

@@ -1,4 +1,4 @@
-"""Two or more precision curves, the n at which they differ, and the difference (Evert 2004)."""
+"""Precision curves, the n at which they differ, and their difference (Evert 2004)."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ NEEDED = (
     "significant", "better", "overlap",
 )  # fmt: skip
 _PAIR = ("measure_a", "measure_b")
-_HEIGHTS = (3.0, 0.62, 2.2)  # of the panels: curves, strip, difference
+_HEIGHTS = (3.0, 0.62, 2.2)  # heights of the panels: curves, strip, difference
 _ROW = 11.0  # points of a strip's row
-_SHARE = 0.40  # of the height, for the strips of all pairs
-_GAP = 0.04  # between the panels, of their height
-_TALL = 160.0  # points of a panel in which the difference has a panel too
+_SHARE = 0.40  # share of the height for the strips of all pairs
+_GAP = 0.04  # gap between panels, as a share of their height
+_TALL = 160.0  # height in points from which the difference has a panel too
 
 
 class _Finding(NamedTuple):
-    """What is significant: which rows, and the words for it."""
+    """The significant rows, and their description."""
 
     hits: np.ndarray[Any, Any]
     words: str
@@ -74,8 +74,8 @@ def draw_comparison(
         curves = table_of(curves, ("measure", "n", "precision", "lift"), "nbest_precision")
     elif x != "n" or references:
         raise ValueError(
-            f"x={x!r}, reference={references!r}: the table of a comparison does not say how many"
-            " candidates there are. Give curves=data.rankeval.nbest_precision(n, measures=...)."
+            f"x={x!r}, reference={references!r}: the table of a comparison lacks the number of "
+            "candidates. Pass curves=data.rankeval.nbest_precision(n, measures=...)."
         )
     table = table.sort_values("n", kind="stable")
     pairs = [rows for _, rows in table.groupby(["measure_a", "measure_b"], sort=False)]
@@ -96,7 +96,7 @@ def draw_comparison(
         draw_marks(canvas, mine, "precision", mark, x, first=first)
     if curves is not None:
         draw_references(canvas, curves, x, references)
-    if "tie_decides" in table:  # not of means over all orders
+    if "tie_decides" in table:  # not for means over all orders
         shade_blocks(canvas, table, "cuts_tie", x)
     _draw_strips(canvas, strip, table, pairs, findings, rows, x)
     if low is not None:
@@ -115,9 +115,9 @@ def draw_comparison(
 
 
 def _panels(canvas: Canvas, count: int) -> tuple[Any, Any]:
-    """Return panels below each other that share the axis to the right, in the place of one.
+    """Return stacked panels that share the x axis, in place of one panel.
 
-    One pair has a panel of its difference; several pairs have a row each in the strip.
+    One pair has a panel for its difference; several pairs have a row each in the strip.
     """
     ax: Any = canvas.ax
     height = canvas.size[1]
@@ -133,7 +133,7 @@ def _panels(canvas: Canvas, count: int) -> tuple[Any, Any]:
 
 
 def _split(ax: Any, heights: Sequence[float]) -> list[Any]:
-    """Return panels below each other in the place of one, that share x."""
+    """Return stacked panels that share x, in place of one panel."""
     spec = ax.get_subplotspec()
     if spec is None:  # placed by hand
         box = ax.get_position()
@@ -150,7 +150,7 @@ def _split(ax: Any, heights: Sequence[float]) -> list[Any]:
 
 
 def _below(canvas: Canvas, panels: Sequence[Any], xlabel: str) -> None:
-    """Label the axis to the right at the last panel only."""
+    """Label the x axis at the last panel only."""
     words = "n" if xlabel == XLABELS["n"] and canvas.size[0] < 283 else xlabel
     for panel in (canvas.ax, *panels):
         last = panel is panels[-1]
@@ -160,7 +160,7 @@ def _below(canvas: Canvas, panels: Sequence[Any], xlabel: str) -> None:
 
 
 def _lists(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the precision of the lists of each measure, in the order in which they are named."""
+    """Return the precision of the lists of each measure, in order of first mention."""
     sides = [
         table[[f"measure_{side}", "n", f"precision_{side}"]].set_axis(
             ["measure", "n", "precision"], axis=1
@@ -178,7 +178,7 @@ def _lists(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _findings(table: pd.DataFrame, together: Any, relevant: float) -> list[_Finding]:
-    """Return what holds at each n alone, and what holds for all n together."""
+    """Return the findings at each n alone, and for all n together."""
     alpha, adjust = table.attrs.get("alpha"), table.attrs.get("adjust")
     large = (table["difference"].abs() >= relevant).to_numpy(dtype=bool)
     extent = f", and the difference is {100 * relevant:.3g} points or more" if relevant else ""
@@ -200,7 +200,7 @@ def _test(table: pd.DataFrame) -> str:
 
 
 def _adjusted(table: pd.DataFrame, together: Any) -> tuple[np.ndarray[Any, Any], str]:
-    """Return the rows whose difference is significant together with all others, and why."""
+    """Return the rows that are significant after adjustment, and how."""
     if "band_low" in together:
         other = table_of(together, (*_PAIR, "n", "band_low", "band_high"), "difference_band")
         level = f"{percent_of(other.attrs['level'])} " if "level" in other.attrs else ""
@@ -240,8 +240,8 @@ def _draw_strips(
 ) -> None:
     """Draw bars at the significant n in the color of the better measure.
 
-    One pair has a row for each kind of test; several pairs have a row each, in which bars are pale
-    where each n is tested alone and full where all are tested together.
+    One pair has a row for each kind of test. Several pairs have a row each, with pale bars for
+    tests of each n alone and full bars for tests of all n together.
     """
     if strip is None:
         return
@@ -281,7 +281,7 @@ def _draw_strips(
 
 
 def _across(n: Any, rows: dict[Hashable, pd.DataFrame], measure: Hashable, x: str) -> Any:
-    """Return where the lists of one measure stand on the axis to the right."""
+    """Return the x positions of the lists of one measure."""
     if x == "n":
         return n.to_numpy(dtype=float)
     mine = rows[measure]
@@ -291,8 +291,8 @@ def _across(n: Any, rows: dict[Hashable, pd.DataFrame], measure: Hashable, x: st
 def _draw_hits(
     canvas: Canvas, strip: Axes, across: Any, hits: Any, color: Any, where: tuple[float, float]
 ) -> None:
-    """Draw runs of n as bars; where the n have gaps, a square at each."""
-    if len(across) > FEW:  # with an outline, so a run of a few n is seen
+    """Draw runs of n as bars, or squares if the n have gaps."""
+    if len(across) > FEW:  # with an outline, so a run of a few n is visible
         bars = canvas.look.band(None, color=color, linewidth=0.5)
         strip.broken_barh(_stretches(across, hits), where, **bars)
         return
@@ -305,7 +305,7 @@ def _draw_hits(
 
 
 def _stretches(across: Any, hits: Any) -> list[tuple[float, float]]:
-    """Return start and width of the runs of hits, half way to the neighbors on either side."""
+    """Return start and width of the runs of hits, halfway to both neighbors."""
     between = 0.5 * (across[1:] + across[:-1])
     edge = np.concatenate([
         [across[0] - (between[0] - across[0])], between, [across[-1] + (across[-1] - between[-1])],
@@ -319,7 +319,7 @@ def _stretches(across: Any, hits: Any) -> list[tuple[float, float]]:
 def _name_rows(
     canvas: Canvas, strip: Axes, pairs: list[pd.DataFrame], findings: list[_Finding], ink: Ink
 ) -> None:
-    """Name the rows: who is better on the left, and the kind of test on the right."""
+    """Name the rows: the better measure on the left, the kind of test on the right."""
     size, width = font(canvas.ax, "note"), canvas.size[0]
     beside: dict[str, Any] = {
         "xycoords": ("axes fraction", "data"), "textcoords": "offset points", "fontsize": size,
@@ -355,7 +355,7 @@ def _name_rows(
 
 
 def _tell_same_lists(canvas: Canvas, rows: pd.DataFrame) -> None:
-    """Say that two measures put the same candidates on top: one curve hides the other."""
+    """Note that two measures have the same lists, so one curve hides the other."""
     if (rows["overlap"] == rows["n"]).all():
         a, b = (canvas.text(rows[f"measure_{s}"].iloc[0]) for s in "ab")
         canvas.tell(f"{a} and {b} have the same lists at each n drawn.")
@@ -373,7 +373,7 @@ def _draw_difference(
     rows: dict[Hashable, pd.DataFrame],
     x: str,
 ) -> None:
-    """Draw the difference of the two curves, and the interval of the table that decides."""
+    """Draw the difference of the two curves, with the interval of the deciding table."""
     a, b = (pair[f"measure_{s}"].iloc[0] for s in "ab")
     found, columns, words = pair, ("ci_low", "ci_high"), "interval at each n alone"
     if together is not None and {"band_low", "band_high"} <= set(together):
@@ -411,12 +411,12 @@ def _draw_difference(
         low.plot(
             across, ordered, color=ink.fg, linewidth=LINE, zorder=3, label="_difference", **mark
         )
-        if known and len(found) > FEW:  # the head of the list is wide, and would flatten the rest
+        if known and len(found) > FEW:  # the wide interval of short lists would flatten the rest
             least, most = (np.nanquantile(x, q) for x, q in zip(limits, (0.03, 0.97), strict=True))
             least, most = min(least, ordered.min()), max(most, ordered.max())
             low.set_ylim(least - 0.05 * (most - least), most + 0.05 * (most - least))
             if min(limits[0].min(), -limits[1].max()) < min(least, -most):
-                canvas.tell("The band of short lists goes on beyond the panel.")
+                canvas.tell("The band of short lists extends beyond the panel.")
     part.frame(ylabel="difference\n(points)")
     set_ticks(low.yaxis, in_points, 4.0)
     set_ticks(low.xaxis, compact, 5.0)
@@ -439,7 +439,7 @@ def _mark_end(canvas: Canvas, table: pd.DataFrame, finding: _Finding) -> None:
 def _draw_overlap(
     canvas: Canvas, pairs: list[pd.DataFrame], rows: dict[Hashable, pd.DataFrame]
 ) -> None:
-    """Draw the share of the candidates that both lists have, on a scale of its own."""
+    """Draw the share of shared candidates, on its own scale."""
     right: Any = canvas.ax.twinx()
     look = {"color": canvas.ink.plain, "linewidth": 1.0, "label": "_overlap"}
     for pair in pairs:

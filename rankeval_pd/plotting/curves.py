@@ -1,4 +1,4 @@
-"""Curves over all cut-offs: a table of what each draws, and the function that draws it."""
+"""Drawing of curves over all cutoffs."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Table = pd.DataFrame | None
-_LINEAR_LIFT = 1000  # candidates up to which lift is drawn on linear axes
-_SQUARE = 160.0  # points of a panel in which a square has room
+_LINEAR_LIFT = 1000  # up to so many candidates lift has linear axes
+_SQUARE = 160.0  # size in points of a panel with room for a square
 
 
 @dataclass(frozen=True)
 class Curve:
-    """What a curve over all cut-offs shows."""
+    """The axes and references of a curve over all cutoffs."""
 
     x: str
     y: str
     xlabel: str
     ylabel: str
-    chance: str  #: what a random order has: "diagonal", "falling", "prior", "one"
+    chance: str  #: the line of a random order: "diagonal", "falling", "prior", "one"
     square: bool = False
     step: bool = False
-    first: bool = False  #: whether ratios of short lists are left out of long ones
+    first: bool = False  #: whether short lists are left out of long tables
     area: str = ""  #: the header of the area in the key
 
 
@@ -64,7 +64,7 @@ CURVES = {
     ),
     "det": Curve("fpr", "fnr", _FPR, "false negative rate", "falling", square=True),
     "lift": Curve("share", "lift", XLABELS["share"], "lift (random order = 1)", "one", first=True),
-    "gain": Curve("share", "tpr", XLABELS["share"], "share of the positives found", "diagonal"),
+    "gain": Curve("share", "tpr", XLABELS["share"], "share of positives found", "diagonal"),
 }
 
 
@@ -99,11 +99,11 @@ def _draw_curves(
     enrichment: float | Sequence[float] | None = None,
     log: bool | None = None,
 ) -> None:
-    """Draw a curve of each measure, what chance reaches, and where the lists of some n end.
+    """Draw the curve of each measure, chance, and the lists of some n.
 
-    ``bands`` is the result of :func:`rankeval_pd.random_band`, or a list of these; the others are
-    those of :func:`rankeval_pd.isolines`, :func:`rankeval_pd.crossovers` and
-    :func:`rankeval_pd.area`, and ``ideal`` that of :func:`rankeval_pd.random_bound` at one n.
+    ``bands`` is the result of :func:`rankeval_pd.random_band`, or a list of these. The others are
+    results of the functions of the same name, and ``ideal`` of :func:`rankeval_pd.random_bound` at
+    one n.
     """
     largest = float(curves["n"].max()) if len(curves) else 0.0
     if spec.chance == "one" and log is None:
@@ -161,13 +161,13 @@ def _set_scales(
             ax.set_yscale("log")
     if spec.square and min(panel_size(ax)) >= _SQUARE:
         ax.set_box_aspect(1.0)
-        ax.set_anchor("W")  # names may stand on the right
+        ax.set_anchor("W")  # room for names on the right
 
 
 def _set_limits(
     canvas: Canvas, curves: pd.DataFrame, spec: Curve, log: bool | None, *, deviates: bool
 ) -> None:
-    """Show the rates that there are, from 0 to 1 where the axes are linear, and write ticks."""
+    """Set limits from the data, 0 to 1 on linear axes, and write ticks."""
     ax = canvas.ax
     if deviates:
         for name, axis in ((spec.x, "x"), (spec.y, "y")):
@@ -193,7 +193,7 @@ def _set_limits(
 def _values(
     canvas: Canvas, curves: pd.DataFrame, spec: Curve, area: Table, enrichment: Any
 ) -> None:
-    """Write the area of each measure and its interval in the key, or its lift at some shares."""
+    """Write the area and interval of each measure in the key, or its lift at some shares."""
     if area is not None and spec.area:
         rows = table_of(area, ("measure", "area"), "area")
         known = "ci_low" in rows and rows["ci_low"].notna().any()
@@ -212,7 +212,7 @@ def _values(
         shares = np.atleast_1d(np.asarray(enrichment, dtype=float))
         if np.any((shares <= 0.0) | (shares > 1.0)):
             raise ValueError(
-                f"enrichment={enrichment!r}: give shares of the candidates in (0, 1], [0.01, 0.05]."
+                f"enrichment={enrichment!r}: pass shares of the candidates in (0, 1], [0.01, 0.05]."
             )
         for share in shares:
             long = curves[curves["share"] >= share - 1e-9].sort_values("n")
@@ -225,13 +225,13 @@ def _values(
 def _draw_chance(
     canvas: Canvas, curves: pd.DataFrame, spec: Curve, fields: str, *, linear: bool
 ) -> None:
-    """Draw the mean of random rankings, and name it."""
+    """Draw and name the mean of random rankings."""
     x = np.sort(curves[spec.x].dropna().unique())
     if not x.size:
         return
     x = x if len(x) <= 4000 else x[np.unique(np.geomspace(1, len(x), 4000).astype(int)) - 1]
     y = {"one": np.ones_like(x), "falling": 1.0 - x, "diagonal": x}.get(spec.chance)
-    if y is None:  # of all candidates
+    if y is None:  # for all candidates
         y = np.full(x.size, curves.sort_values("n")["precision"].iloc[-1])
     canvas.ax.plot(x, y, color=canvas.ink.reference, linewidth=THIN, zorder=1, label="random order")
     canvas.tell("Gray line: a random order on average.")
@@ -248,7 +248,7 @@ def _draw_chance(
 
 
 def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -> str:
-    """Draw what chance reaches: a field to what holds for all n together, lines for the rest.
+    """Draw chance: a field up to the simultaneous bound, lines for the other bounds.
 
     Return the words that name the field.
     """
@@ -293,7 +293,7 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
 
 
 def _draw_ideal(canvas: Canvas, curves: pd.DataFrame, ideal: Table) -> None:
-    """Draw what an order with all true positives first finds."""
+    """Draw the curve of an order with all true positives first."""
     result = curves[(curves["tpr"] > 0) & (curves["share"] > 0)]
     if result.empty:
         return
@@ -316,7 +316,7 @@ def _draw_ideal(canvas: Canvas, curves: pd.DataFrame, ideal: Table) -> None:
 def _prior(curves: pd.DataFrame) -> float:
     """Return N+ / N: the least step of the rate is 1 / N+, and that of the share 1 / N."""
     if curves.attrs.get("ties") not in ("shared", "error", "best", "worst"):
-        return np.nan  # where a block of ties comes at once, no step is a single true positive
+        return np.nan  # in a block of ties no step is a single true positive
     rates = np.unique(curves["tpr"].dropna().to_numpy(dtype=float))
     steps = np.diff(rates)
     steps = steps[steps > 1e-12]
@@ -328,10 +328,10 @@ def _prior(curves: pd.DataFrame) -> float:
 
 
 def _draw_f_scores(canvas: Canvas, f_scores: float | Sequence[float]) -> None:
-    """Draw the lists of equal F1, and its value where each line leaves the panel."""
+    """Draw lines of equal F1, with its value at the edge of the panel."""
     asked = np.atleast_1d(np.asarray(f_scores, dtype=float))
     if np.any((asked <= 0.0) | (asked >= 1.0)):
-        raise ValueError(f"f_scores={f_scores!r}: give values of F1 between 0 and 1, [0.2, 0.4].")
+        raise ValueError(f"f_scores={f_scores!r}: pass values of F1 between 0 and 1, [0.2, 0.4].")
     ax = canvas.ax
     for value in asked:
         recall = np.linspace(value / (2.0 - value) + 1e-6, 1.0, 200)
@@ -344,15 +344,15 @@ def _draw_f_scores(canvas: Canvas, f_scores: float | Sequence[float]) -> None:
 
 
 def _write_beside(ax: Axes, x: float, y: float, text: str, canvas: Canvas) -> None:
-    """Write a text to the right of a point at the edge of the panel."""
+    """Write a text to the right of a point at the panel's edge."""
     ax.annotate(
         text, (x, y), xytext=(3, 0), textcoords="offset points", va="center",
         fontsize=font(ax, "note"), color=canvas.ink.note,
     )  # fmt: skip
 
 
-_SHAPES = "os^Dv"  # one for each p
-_APART = 16.0  # points between two labels that can be read
+_SHAPES = "os^Dv"  # one marker for each p
+_APART = 16.0  # least distance of two readable labels in points
 
 
 def _draw_crossovers(
@@ -364,8 +364,8 @@ def _draw_crossovers(
     strangers = sorted(set(map(str, runs["measure"])) - set(map(str, curves["measure"])))
     if strangers:
         raise ValueError(
-            f"crossovers has measures that the curves have not, {', '.join(strangers)}. Give the"
-            " crossovers of the same measures."
+            f"crossovers has measures without a curve, {', '.join(strangers)}. Pass the crossovers "
+            "of the same measures."
         )
     levels = list(first["p"].drop_duplicates())
     scale = 72.0 / canvas.ax.figure.dpi

@@ -1,4 +1,4 @@
-"""Pictures of curves over all cut-offs, from data or a table."""
+"""Pictures of curves over all cutoffs, from data or a table."""
 
 from __future__ import annotations
 
@@ -51,33 +51,33 @@ def roc(
     area: bool = True,
     **options: Unpack[CurvePlot],
 ) -> Axes:
-    """Draw ROC curves, what chance reaches beside them, and where the lists of some n end.
+    """Draw ROC curves, optionally with chance, crossovers and lists of some n.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
-        :func:`rankeval_pd.roc`, of one group. ``bands``, ``isolines`` and ``crossovers`` are then
-        the results of :func:`rankeval_pd.random_band` (or a list of these),
+        :func:`rankeval_pd.roc` for one group. Then ``bands``, ``isolines`` and ``crossovers`` are
+        results of :func:`rankeval_pd.random_band` (or a list of these),
         :func:`rankeval_pd.isolines` and :func:`rankeval_pd.crossovers`.
     bands : float or sequence of float, optional
-        Levels p at which to draw what chance reaches, see :func:`rankeval_pd.random_band`.
+        Levels p at which to draw the bounds of chance, see :func:`rankeval_pd.random_band`.
     isolines : int or sequence of int, optional
-        Sizes n of lists: a thin line for each, on which all lists of n lie.
+        Sizes n of lists. A thin line for each contains all lists of n.
     simultaneous : bool
-        Whether ``bands`` are drawn for all n together too, beside each n alone.
+        Whether ``bands`` are also drawn for all n together.
     bound : {"critical", "discrete", "interpolated", "parametric"}
-        Which bound the bands are made of.
+        Which bound the bands use.
     crossovers : bool
         Whether to mark the first list of each measure that beats chance, at the p of ``bands``.
     interval : {None, "pointwise", "simultaneous"}
-        Of data: the confidence limits of the curve to draw, see :func:`rankeval_pd.roc`.
+        For data: confidence limits of the curve to draw, see :func:`rankeval_pd.roc`.
     level : float
-        Of data: their confidence level.
+        For data: their confidence level.
     log : bool
-        Whether the axes are logarithmic, so that the head of the list can be seen.
+        Whether the axes are logarithmic, to show the head of the list.
     area : bool
-        Of data: whether the key gives the area and its interval, :func:`rankeval_pd.area`. For a
+        For data: whether the key shows the area and its interval, :func:`rankeval_pd.area`. For a
         table, pass the result of ``area``.
     **look
 
@@ -87,12 +87,11 @@ def roc(
 
     Notes
     -----
-    A line is one measure, from the empty list to all candidates. The diagonal is a random order on
-    average. With ``bands``, a gray field holds what random orders reach: at all n together up to
-    its edge, and at each n alone up to the hairline. The key gives the area and its interval. Of
-    more than six measures, the three best are in color. Of more than 20,000 candidates some
-    thousand n are drawn, and chance is computed at 2,000 n, for which the field holds together.
-    The picture is square where the panel has room for it.
+    Each line is a measure, from the empty list to all candidates. The diagonal is the mean of a
+    random order. With ``bands``, random orders stay in the gray field at all n together, and below
+    the hairline at each n alone. The key shows the area and its interval. With more than six
+    measures, the three best are in color. Above 20,000 candidates some thousand n are drawn, and
+    the field holds for 2,000 n together. The picture is square if the panel has room.
 
     Examples
     --------
@@ -112,21 +111,21 @@ def precision_recall(
     f_scores: Levels = (),
     **options: Unpack[CurvePlot],
 ) -> Axes:
-    """Draw precision over recall, as :func:`roc` draws its curves.
+    """Draw precision over recall.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
-        :func:`rankeval_pd.precision_recall`, of one group.
+        :func:`rankeval_pd.precision_recall` for one group.
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool
         Whether the axis of recall is logarithmic.
     area : bool
-        Of data: whether the key gives the average precision, :func:`rankeval_pd.area`.
+        For data: whether the key shows the average precision, :func:`rankeval_pd.area`.
     f_scores : float or sequence of float
-        Values of F1: a hairline for each, on which all lists of this F1 lie.
+        Values of F1. A hairline for each contains all lists of this F1.
     **look
 
     Returns
@@ -135,10 +134,10 @@ def precision_recall(
 
     Notes
     -----
-    A line is one measure, in steps: between two lists nothing is joined. The gray line is the
-    precision of a random order. Hairlines are lists of equal F1, whose value stands on the right,
-    or with ``isolines`` those of equal n. The key gives the average precision. In a table with n
-    above 2,000, lists shorter than 10 are left out.
+    Each line is a measure, in steps, without interpolation. The gray line is the precision of a
+    random order. Hairlines are lists of equal F1, with its value on the right, or of equal n with
+    ``isolines``. The key shows the average precision. With n above 2,000, lists shorter than 10 are
+    left out.
 
     Examples
     --------
@@ -158,18 +157,18 @@ def det(
     data: Data,
     **options: Unpack[CurvePlot],
 ) -> Axes:
-    """Draw both kinds of error against each other, as :func:`roc` draws its curves.
+    """Draw detection error trade-off (DET) curves.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
-        :func:`rankeval_pd.det`, of one group.
+        :func:`rankeval_pd.det` for one group.
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool, optional
-        True: both axes are logarithmic; False: linear; unless given they have the scale of normal
-        deviates, on which the errors of normally distributed scores are a straight line.
+        True: logarithmic axes; False: linear axes. By default normal deviates, on which the errors
+        of normally distributed scores form a straight line.
     **look
 
     Returns
@@ -178,9 +177,9 @@ def det(
 
     Notes
     -----
-    A line is one measure; the nearer to the lower left corner, the better. Rates of 0 and 1,
-    infinitely far away on the scale of normal deviates, are not shown. The gray line is a random
-    order on average; chance, lines of one n and crossovers are drawn as :func:`roc` draws them.
+    Each line is a measure, better nearer to the lower left corner. Rates of 0 and 1, infinite as
+    normal deviates, are not shown. The gray line is the mean of a random order; chance, lines of
+    one n and crossovers are drawn as in :func:`roc`.
 
     Examples
     --------
@@ -200,21 +199,21 @@ def lift(
     enrichment: Levels | None = None,
     **options: Unpack[CurvePlot],
 ) -> Axes:
-    """Draw lift over the share of the candidates, as :func:`roc` draws its curves.
+    """Draw lift over the share of the candidates.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
-        :func:`rankeval_pd.lift`, of one group.
+        :func:`rankeval_pd.lift` for one group.
     n : int, float, sequence, range or "deciles", optional
-        Of data: sizes of lists, or shares of the candidates, see :func:`rankeval_pd.lift`.
+        For data: sizes of lists, or shares of the candidates, see :func:`rankeval_pd.lift`.
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool, optional
-        Whether the axis of the share is logarithmic; unless given of more than 1,000 candidates.
+        Whether the axis of the share is logarithmic. By default above 1,000 candidates.
     enrichment : float or sequence of float, optional
-        Shares at which a thin line stands, and the lift of each measure in the key: the enrichment
+        Shares to mark with a thin line, with the lift of each measure in the key: the enrichment
         factors of the smallest lists with these shares.
     **look
 
@@ -224,10 +223,9 @@ def lift(
 
     Notes
     -----
-    A line is one measure: how many times the precision of a random order its lists have. The gray
-    line at 1 is a random order, vertical lines are the shares of ``enrichment``. Chance, lines of
-    one n and crossovers are drawn as :func:`roc` draws them. In a table with n above 2,000, lists
-    shorter than 10 are left out.
+    Each line is a measure: the precision of its lists relative to a random order. The gray line at
+    1 is a random order, vertical lines are the shares of ``enrichment``. Chance, lines of one n and
+    crossovers are drawn as in :func:`roc`. With n above 2,000, lists shorter than 10 are left out.
 
     Examples
     --------
@@ -248,15 +246,15 @@ def gain(
     n: ListSizes | Literal["deciles"] = None,
     **options: Unpack[CurvePlot],
 ) -> Axes:
-    """Draw what is found over what is looked at, as :func:`roc` draws its curves.
+    """Draw recall over the share of the candidates.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
-        :func:`rankeval_pd.gain`, of one group.
+        :func:`rankeval_pd.gain` for one group.
     n : int, float, sequence, range or "deciles", optional
-        Of data: as in :func:`rankeval_pd.gain`.
+        For data: as in :func:`rankeval_pd.gain`.
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool
@@ -269,16 +267,16 @@ def gain(
 
     Notes
     -----
-    A line is one measure, from the empty list to all candidates. The upper gray line is an order
-    with all true positives first, the lower one a random order on average. Chance, lines of one n
-    and crossovers are drawn as :func:`roc` draws them.
+    Each line is a measure, from the empty list to all candidates. The upper gray line is an order
+    with all true positives first, the lower one the mean of a random order. Chance, lines of one n
+    and crossovers are drawn as in :func:`roc`.
 
     Examples
     --------
     >>> import numpy as np, pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"G2": np.linspace(9, 1, 40), "gold": [True] * 12 + [False] * 28})
     >>> df.rankeval.plot.gain().get_ylabel()
-    'share of the positives found'
+    'share of positives found'
     """
     return _draw("gain", data, options, n=n)
 
@@ -297,14 +295,13 @@ def _draw(
     drawn: Mapping[str, Any] | None = None,
     **asked: Any,
 ) -> Axes:
-    """Compute the curve and what stands beside it, and draw them."""
+    """Compute the curve and its references, and draw them."""
     chance = {name: options.get(name, default) for name, default in CHANCE.items()}
     p, iso, bound = chance["bands"], chance["isolines"], chance["bound"]
     check_choice("bound", bound, get_args(Bound))
     if p is None and chance["crossovers"]:
         raise ValueError(
-            "crossovers=True without bands: name the levels at which a measure is to cross"
-            " what chance reaches, bands=0.05."
+            "crossovers=True needs the levels at which a measure crosses chance. Pass bands=0.05."
         )
     look, roles = parted({name: x for name, x in options.items() if name not in CHANCE})
     beside: dict[str, Any] = {}

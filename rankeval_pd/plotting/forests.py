@@ -1,4 +1,4 @@
-"""One forest: a row for each name, best on top; dot, interval, numbers, and who is tied."""
+"""Forest plots: a row for each name with dot, interval, numbers, and bars of ties."""
 
 from __future__ import annotations
 
@@ -33,39 +33,39 @@ from rankeval_pd.stats.resampling.metric_sums import WRITTEN
 from rankeval_pd.stats.significance.adjust import rejects
 from rankeval_pd.stats.significance.letters import letters as letters_of
 
-_ROW, _DENSE = 0.24, 0.155  # inches of a row; of more than 24
+_ROW, _DENSE = 0.24, 0.155  # inches of a row; with more than 24
 _MANY = 24
-_MOST = 60  # rows on a page; of more the best, and the rest in one row
-_THIN_ROW = 7.6  # points of a row, below which rows are folded
+_MOST = 60  # rows on a page; with more the best, and the rest in one row
+_THIN_ROW = 7.6  # height of a row in points below which rows are folded
 _LANE = 6.0  # points between two bars of ties
-_LANES = 8  # bars beside each other; of more ties letters are written
+_LANES = 8  # bars side by side; more ties are written as letters
 
 
 class Forest(NamedTuple):
-    """What a forest shows: rows from the best to the last."""
+    """The content of a forest plot: rows from the best to the last."""
 
     names: Sequence[Any]
     value: Any  #: (row,)
     low: Any  #: (row,), NaN without an interval
     high: Any
     accent: Any  #: (row,): which rows stand out
-    label: str  #: of the axis
-    header: str  #: of the column of values
+    label: str  #: label of the axis
+    header: str  #: header of the column of values
     ticks: Any = plainly
     scale: float = 1.0  #: 100 for percent and points
     unit: str = ""
     signed: bool = False
-    columns: Sequence[tuple[str, list[str]]] = ()  #: further columns of text
+    columns: Sequence[tuple[str, list[str]]] = ()  #: additional columns of text
     letters: Sequence[str] = ()
     references: Mapping[float, str] = {}
     level: float | None = None
 
 
 def draw_forest(canvas: Canvas, forest: Forest) -> None:
-    """Draw a dot and an interval for each name, its numbers on the right, and bars of ties.
+    """Draw a dot and an interval for each name, numbers on the right, and bars of ties.
 
-    Where rows have no room, the first and the highlighted ones stand there, and the rest in one
-    row, a tick each.
+    Without room for all rows, the first and the highlighted ones are drawn, and the rest as ticks
+    in one row.
     """
     forest, rest = _folded(canvas, forest)
     ax, look, count = canvas.ax, canvas.look, len(forest.names)
@@ -95,7 +95,7 @@ def draw_forest(canvas: Canvas, forest: Forest) -> None:
     if rest.size:
         muted = {"color": canvas.ink.reference, "markersize": 4, "zorder": 3, "label": "_more"}
         ax.plot(rest, np.full(rest.size, count), "|", **muted)
-        canvas.tell(f"Last row: {rest.size:,} more, a tick each; the table has them.")
+        canvas.tell(f"Last row: {rest.size:,} more, a tick each.")
     ax.set_ylim(count + (rest.size > 0) - 0.4, -0.6)
     letters = font(ax, "name") if count <= _MANY else LEAST
     left = _name_rows(canvas, forest.names, accent, letters, rest.size)
@@ -108,7 +108,7 @@ def draw_forest(canvas: Canvas, forest: Forest) -> None:
 
 
 def _folded(canvas: Canvas, forest: Forest) -> tuple[Forest, Any]:
-    """Return the rows that have room, and the values of the rest."""
+    """Return the rows with room, and the values of the rest."""
     room = int((panel_size(canvas.ax)[1] - 48.0) / _THIN_ROW)
     count, most = len(forest.names), max(3, min(_MOST, room))
     if count <= most:
@@ -128,10 +128,10 @@ def _folded(canvas: Canvas, forest: Forest) -> tuple[Forest, Any]:
 
 
 def _name_rows(canvas: Canvas, names: Sequence[Any], accent: Any, size: float, more: int) -> float:
-    """Name the rows, and the row of the rest; return how wide the names are."""
+    """Name the rows, and the row of the rest; return the width of the names."""
     ax, out = canvas.ax, Ink.of(canvas.ax, outside=True)
     room = 0.28 * panel_size(ax)[0]
-    if ax.figure.get_layout_engine() is None:  # nothing makes room on the left
+    if ax.figure.get_layout_engine() is None:  # the layout makes no room on the left
         room = min(room, ax.bbox.x0 * 72.0 / ax.figure.dpi - 8.0)
     texts = [shortened(canvas.text(name), size, room) for name in names]
     colors = [out.text(out.accent) if x else out.fg for x in accent]
@@ -152,11 +152,11 @@ class _Columns:
         self.at = 8.0
         figure, width = canvas.ax.figure, panel_size(canvas.ax)[0]
         self.room = width - left - max(0.30 * width, 60.0) - 14.0
-        if figure.get_layout_engine() is None:  # nothing makes room but what the figure has
+        if figure.get_layout_engine() is None:  # the layout makes no room
             self.room = (figure.bbox.x1 - canvas.ax.bbox.x1) * 72.0 / figure.dpi
 
     def write(self, forest: Forest) -> None:
-        """Write the columns that have room: value, rank and ties before the interval."""
+        """Write the columns with room: value, rank and ties before the interval."""
         lanes, columns = _lanes(forest.letters), list(forest.columns)
         if len(lanes) > _LANES:
             lanes, columns = [], [*columns, ("tied", _runs(forest.letters))]
@@ -166,7 +166,7 @@ class _Columns:
         level = percent_of(forest.level) if forest.level else "confidence"
         wanted = [(forest.header, value), *columns, (f"{level} interval", limits)]
         kept = []
-        for title, texts in wanted:  # the interval last: it is the first to go
+        for title, texts in wanted:  # the interval last: it is the first to be left out
             needed = self._width(title, texts) + 10.0
             if texts and needed <= self.room:
                 kept.append((title, texts))
@@ -174,7 +174,7 @@ class _Columns:
         if any(title == "tied" for title, _ in kept):
             self.canvas.tell("No test distinguishes rows that share a letter.")
         elif forest.letters and not lanes and len({*forest.letters}) < len(forest.letters):
-            self.canvas.tell("Ties have no room here; the letters in the table show them.")
+            self.canvas.tell("Ties are in the column letters of the table.")
         if kept and kept[-1][1] is limits:
             kept.insert(1, kept.pop())
         for title, texts in kept:
@@ -231,7 +231,7 @@ class _Columns:
 
 
 def _numbers(forest: Forest) -> tuple[list[str], list[str]]:
-    """Return values and intervals as text, all with the same decimals."""
+    """Return values and intervals as text with the same decimals."""
     value, low, high = (
         forest.scale * np.asarray(x, dtype=float) for x in (forest.value, forest.low, forest.high)
     )
@@ -249,7 +249,7 @@ def _numbers(forest: Forest) -> tuple[list[str], list[str]]:
 
 
 def _runs(letters: Sequence[str]) -> list[str]:
-    """Return the letters of each row, those that follow each other as the first and the last."""
+    """Return the letters of each row, with runs abbreviated to first and last."""
     own = letter_sets(letters)
     order = sorted({x for row in own for x in row}, key=lambda x: (len(x), x))
     texts = []
@@ -265,7 +265,7 @@ def _runs(letters: Sequence[str]) -> list[str]:
 
 
 def _lanes(letters: Sequence[str]) -> list[tuple[int, list[int]]]:
-    """Return the rows of each letter and its lane: bars in one lane do not overlap."""
+    """Return the rows and lane of each letter; bars in one lane do not overlap."""
     rows: dict[str, list[int]] = {}
     for k, own in enumerate(letter_sets(letters)):
         for letter in own:
@@ -280,7 +280,7 @@ def _lanes(letters: Sequence[str]) -> list[tuple[int, list[int]]]:
 
 
 def rows_high(table: pd.DataFrame | None) -> tuple[float, float]:
-    """Return the size of a figure in which the rows have room."""
+    """Return the size of a figure with room for the rows."""
     from matplotlib import rcParams
 
     width, height = rcParams["figure.figsize"]
@@ -289,7 +289,7 @@ def rows_high(table: pd.DataFrame | None) -> tuple[float, float]:
     return (width, float(np.clip(needed, 0.45 * height, max(needed, 0.45 * height))))
 
 
-# ---------------------------------------------------------------- What is drawn as rows of a forest
+# ---------------------------------------------------------------- Tables drawn as forests
 
 _AREAS = {"roc": "area under the ROC curve", "ap": "average precision"}
 _SHORT = {"roc": "AUC", "ap": "AP"}
@@ -297,7 +297,7 @@ _SHORT = {"roc": "AUC", "ap": "AP"}
 
 @picture(("measure", "area", "chance"), "area", own="y")
 def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None:
-    """Draw the area of each measure, its interval, and what chance reaches."""
+    """Draw the area of each measure, its interval, and chance."""
     if sort:
         table = table.sort_values("area", ascending=False, kind="stable")
     kind = str(table.attrs.get("kind"))
@@ -323,7 +323,7 @@ RANKED = ("measure", "value", "ci_low", "ci_high", "rank_low", "rank_high")
 def draw_measure_ranks(table: pd.DataFrame | xr.Dataset, **look: Any) -> Any:
     """Draw the value of each measure with its interval, and its ranks.
 
-    A panel for each n, or of queries for each metric.
+    One panel for each n, or for queries for each metric.
     """
     frame = tidy(table, RANKED, "measure_ranks")
     frame = frame.drop(columns=["row"], errors="ignore")
@@ -342,7 +342,7 @@ _draw_measure_ranks.__wrapped__.figure_size = rows_high  # type: ignore[attr-def
 
 @picture(("system", "value", "ci_low", "ci_high", "rank_low", "rank_high"), "system_ranks", own="y")
 def draw_system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
-    """Draw the score of every system, its interval, and the ranks that the tests leave open."""
+    """Draw the score of every system, its interval, and its limits of the rank."""
     best = "rank" if "rank" in table else "rank_low"
     table = table.sort_values(best, kind="stable")
     _draw_ranks(canvas, table, "system", score_of(table.attrs), shares=False)
@@ -385,7 +385,7 @@ def _draw_ranks(
 
 
 def what_of(attrs: Mapping[Any, Any]) -> str:
-    """Return what measures are ranked by."""
+    """Return the name of the ranking criterion."""
     kind = attrs.get("kind")
     if kind is not None:
         return _AREAS.get(str(kind), "value")
@@ -396,19 +396,18 @@ def what_of(attrs: Mapping[Any, Any]) -> str:
 
 
 def score_of(attrs: Mapping[Any, Any]) -> str:
-    """Return what the scores of systems are: the metric, where the table has it."""
-    if "what" in attrs:  # of measures
+    """Return the name of the scores: the metric, if the table has it."""
+    if "what" in attrs:  # for measures
         return str(attrs["what"])
     metric = attrs.get("metric")
-    return "score" if metric in (None, "mean", "sum") else str(WRITTEN.get(metric, metric))
+    if metric in (None, "mean", "sum"):
+        return str(attrs.get("of", "score"))
+    return str(WRITTEN.get(metric, metric))
 
 
 def gain_of(attrs: Mapping[Any, Any]) -> str:
-    """Return what the gain is a gain in: the metric, where the table has it."""
-    metric = attrs.get("metric")
-    if metric in (None, "mean", "sum"):
-        return "gain in score"
-    return f"gain in {WRITTEN.get(metric, metric)}"
+    """Return the unit of the gain: the metric, if the table has it."""
+    return f"gain in {score_of(attrs)}"
 
 
 @picture(
@@ -451,7 +450,7 @@ def draw_mean_difference(
     ))  # fmt: skip
     canvas.tell(f"Lines: {interval_kind(attrs, 'each row alone')}.")
     if differences is not None:
-        canvas.tell("Ticks below a row: the differences at each n, of which it is the mean.")
+        canvas.tell("Ticks below a row: the differences at each n, whose mean it is.")
 
 
 draw_mean_difference.__wrapped__.figure_size = rows_high  # type: ignore[attr-defined]
@@ -462,7 +461,7 @@ draw_mean_difference.__wrapped__.figure_size = rows_high  # type: ignore[attr-de
     "paired_bootstrap with adjust=...", own="y",
 )  # fmt: skip
 def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05) -> None:
-    """Draw the systems by their scores, and bars that join those not distinguished."""
+    """Draw the systems by their scores, with bars that join undistinguished ones."""
     attrs = table.attrs
     scores: dict[Any, float] = {}
     for side in "ab":
@@ -490,7 +489,7 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
 
 
 def _systems_high(table: pd.DataFrame | None) -> tuple[float, float]:
-    """Return the size of a figure in which each system has a row."""
+    """Return the size of a figure with a row for each system."""
     both = [] if table is None else [*table["system_a"], *table["system_b"]]
     return rows_high(pd.DataFrame(index=range(len(dict.fromkeys(both)))))
 

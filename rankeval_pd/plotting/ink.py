@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 HUES = ("#0072B2", "#D55E00", "#049A78", "#9E2E6D", "#9172FE", "#944812")
 """Hues that remain distinct to the color-blind, at least 3:1 on white and on black."""
 
-MOST = len(HUES)  # names that hues distinguish; of more, a few stand out
-_STEPS = np.linspace(0.0, 1.0, 41)  # of 2.5%, by which a color moves towards the text
-_SEVERAL = 20  # a palette of more colors is a scale, of which as many are taken as are needed
+MOST = len(HUES)  # names distinguished by hues; with more, a few stand out
+_STEPS = np.linspace(0.0, 1.0, 41)  # steps of 2.5% by which a color moves towards the text's
+_SEVERAL = 20  # a palette with more colors is a scale, sampled as needed
 _SLOTS: WeakKeyDictionary[Any, dict[Hashable, int]] = WeakKeyDictionary()
 
 
@@ -38,7 +38,7 @@ def contrast(a: Any, b: Any) -> float:
 
 
 def mix(a: Any, b: Any, share: float) -> str:
-    """Return a color of which this share is ``a`` and the rest ``b``."""
+    """Return a mixture of two colors with this share of ``a``."""
     from matplotlib.colors import to_hex, to_rgb
 
     mixed = share * np.asarray(to_rgb(a)) + (1.0 - share) * np.asarray(to_rgb(b))
@@ -47,14 +47,14 @@ def mix(a: Any, b: Any, share: float) -> str:
 
 @dataclass(frozen=True)
 class Ink:
-    """The colors of one Axes, all made of the text's color and the background's."""
+    """The colors of one Axes, derived from the colors of text and background."""
 
     fg: str
     bg: str
 
     @classmethod
     def of(cls, ax: Axes, *, outside: bool = False) -> Ink:
-        """Return the colors within the Axes, or beside them on the figure."""
+        """Return the colors inside the Axes, or beside them on the figure."""
         import matplotlib as mpl
         from matplotlib.colors import to_hex, to_rgba
 
@@ -63,7 +63,7 @@ class Ink:
             faces.insert(0, to_rgba(ax.get_facecolor()))
         bg = next((face for face in faces if face[3] > 0.5), (1.0, 1.0, 1.0, 1.0))
         fg = mpl.rcParams["text.color"]
-        if contrast(fg, bg) < 4.5:  # the style that made the figure is no longer on
+        if contrast(fg, bg) < 4.5:  # the figure's style is no longer active
             fg = max(("#000000", "#FFFFFF"), key=lambda color: contrast(color, bg))
         return cls(to_hex(fg), to_hex(bg))
 
@@ -73,50 +73,50 @@ class Ink:
         return luminance(self.bg) < 0.18
 
     def legible(self, color: Any, least: float) -> str:
-        """Return the color, moved towards the text's as little as gives it this contrast."""
+        """Return the color, moved towards the text's just enough for this contrast."""
         mixed = (mix(self.fg, color, share) for share in _STEPS)
         return next((x for x in mixed if contrast(x, self.bg) >= least), self.fg)
 
     def line(self, color: Any) -> str:
-        """Return the color of a line: 3:1, the least for a mark with a meaning (WCAG 1.4.11)."""
+        """Return the color of a line with contrast 3:1 (WCAG 1.4.11)."""
         return self.legible(color, 3.0)
 
     def text(self, color: Any) -> str:
-        """Return the color of text: 4.5:1 (WCAG 1.4.3)."""
+        """Return the color of text with contrast 4.5:1 (WCAG 1.4.3)."""
         return self.legible(color, 4.5)
 
     def gray(self, share: float) -> str:
-        """Return a gray of which this share is the text's color."""
+        """Return a gray with this share of the text's color."""
         return mix(self.fg, self.bg, share)
 
     @property
     def reference(self) -> str:
-        """Lines to compare with: visible, behind the data."""
+        """The color of reference lines: visible behind the data."""
         return self.gray(0.45)
 
     @property
     def muted(self) -> str:
-        """Data that do not stand out."""
+        """The color of data that do not stand out."""
         return self.gray(0.24)
 
     @property
     def plain(self) -> str:
-        """Data where no hue stands for a name."""
+        """The color of data if no hue stands for a name."""
         return self.line(self.gray(0.55))
 
     @property
     def note(self) -> str:
-        """Small text beside the data."""
+        """The color of small text beside the data."""
         return self.text(self.gray(0.60))
 
     @property
     def accent(self) -> str:
-        """What stands out where names stand on an axis."""
+        """The color of highlights if names are on an axis."""
         return self.line(cycle()[0])
 
 
 def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
-    """Return the colors given, by a list or a palette; the style's where it has set them; ours."""
+    """Return the given colors or palette, else the style's, else ours."""
     import matplotlib as mpl
 
     if colors is None:
@@ -131,7 +131,7 @@ def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
     if not isinstance(colors, str):
         if not np.iterable(colors) or not len(list(colors)):
             raise TypeError(
-                f"colors={colors!r}: give a mapping from names to colors, a list of colors, or"
+                f"colors={colors!r}: pass a mapping from names to colors, a list of colors, or"
                 " the name of a palette, 'tab10'."
             )
         return list(colors)
@@ -149,16 +149,16 @@ def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
         return list(import_module("seaborn").color_palette(colors, count))
     except (ImportError, ValueError):
         raise ValueError(
-            f"colors={colors!r} is not a color, nor a palette of matplotlib or seaborn. Give a"
-            " name such as 'tab10' or 'viridis', a list of colors, or a mapping from names to"
-            " colors."
+            f"colors={colors!r} is neither a color nor a palette of matplotlib or seaborn. Pass a "
+            "name such as 'tab10' or 'viridis', a list of colors, or a mapping from names to "
+            "colors."
         ) from None
 
 
 def slot(ax: Axes, name: Hashable, order: Sequence[Hashable], size: int) -> int:
-    """Return the place of a name in a cycle of this size: its place among all names of the data.
+    """Return the place of a name in a cycle of this size, by its place in the data.
 
-    A name keeps its place in the same Axes. Where another name has it, the next free place.
+    A name keeps its place in the same Axes. If taken, it gets the next free place.
     """
     taken = _SLOTS.setdefault(ax, {})
     if name not in taken:

@@ -1,4 +1,4 @@
-"""Systems over items: differences item by item, and who is ahead of whom."""
+"""Pictures of differences between systems by item, and of critical differences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from rankeval_pd.forms.roles.roles import AreaKind, FamilyAdjustment, ListSizes
 from rankeval_pd.plotting.forests import draw_critical_difference
 from rankeval_pd.plotting.keywords import TESTS, AnyPlot, PairPlot, of_data_or_table, parted
 from rankeval_pd.plotting.measures import of_measures_too, pairs_of_measures
-from rankeval_pd.plotting.panels import MOST
 from rankeval_pd.plotting.samples import DIFFERENCES, draw_paired_differences
 from rankeval_pd.plotting.tables import tidy
 from rankeval_pd.stats.resampling.test_items import Items
@@ -27,7 +26,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ----------------- Pictures of systems over items: differences item by item, and who is told apart
+_PAIRS = 6  # pairs of systems in one picture, including groups
+
+# ----------------- Differences by item, and critical differences
 
 
 @of_data_or_table(draw_paired_differences, DIFFERENCES, "plot.paired_differences", forms=["items"])
@@ -39,23 +40,23 @@ def paired_differences(
     unit: str | None = None,
     **options: Unpack[PairPlot],
 ) -> Axes:
-    """Draw the gain of one system over another on each item, sorted, and that on the whole.
+    """Draw the sorted gains of one system over another by item, and the overall gain.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Systems over test items, or runs over queries, as :func:`rankeval_pd.per_query` returns
-        them of one metric; or a table with the columns ``system_a``,
-        ``system_b``, ``item`` and ``gain``, and beside it as ``whole`` the result of
-        :func:`rankeval_pd.paired_bootstrap` for the same pairs.
+        Systems over test items, or runs over queries, from :func:`rankeval_pd.per_query` for one
+        metric; or a table with the columns ``system_a``, ``system_b``, ``item`` and ``gain``, with
+        ``whole``, the result of :func:`rankeval_pd.paired_bootstrap` for the same pairs.
     a, b : names of systems, optional
-        Both: this pair. ``a`` alone: a and each other system. Neither: all pairs; a panel each.
+        Both: this pair. Only ``a``: a and each other system. Neither: all pairs. One panel each, at
+        most six.
     n_resamples, event, method, ci, families, baseline, alpha, level, progress
-        Of items: as in :func:`rankeval_pd.paired_bootstrap`.
+        For items: as in :func:`rankeval_pd.paired_bootstrap`.
     adjust_over
-        Of items: without effect, because each panel shows one pair alone.
+        For items: no effect, because each panel shows one pair alone.
     unit : str, optional
-        Of items: what the rows are, for the axis; "items" unless given, of queries "queries".
+        For items: name of the rows on the axis. By default "items", or "queries" for queries.
     **look
 
     Returns
@@ -64,9 +65,9 @@ def paired_differences(
 
     Notes
     -----
-    A bar is the gain of the first system on one item, from the item's own statistics where the
-    metric is not a mean; bars upwards, in the first system's color, are items on which it is
-    better. The dot and the line on the right are the gain over all items and its interval.
+    Each bar is the gain of the first system on one item, from the item's own statistics if the
+    metric is not a mean. Upward bars, in the first system's color, are items on which it is better.
+    The dot and the line on the right are the gain over all items and its interval.
 
     Examples
     --------
@@ -80,7 +81,7 @@ def paired_differences(
     items: Any = as_items(data)
     if unit is None:
         unit = "queries" if items is not data or _are_queries(data) else "items"
-    read = _groups(items, roles)
+    read = groups_of_items(items, roles)
     _check_panels(read, a, b)
     whole: Any = paired_bootstrap(items, a, b, **asked)
     needed: tuple[str, ...] = ("system_a", "system_b", "gain", "ci_low", "ci_high")
@@ -90,7 +91,7 @@ def paired_differences(
     several: bool = len(pairs[["system_a", "system_b"]].drop_duplicates()) > 1
     batch: list[Any] = [name for name in table if name not in DIFFERENCES]
     pairs = pairs[[*batch, *needed]]
-    if several:  # a panel each
+    if several:  # one panel each
         for rows in (table, pairs):
             names = rows["system_a"].astype(str) + " − " + rows["system_b"].astype(str)
             rows.insert(len(batch), "systems", names)
@@ -101,29 +102,29 @@ def paired_differences(
 
 
 def _check_panels(groups: list[Any], a: Hashable, b: Hashable) -> None:
-    """Raise a ValueError where there are more pairs of systems than panels."""
+    """Raise a ValueError for more pairs of systems than fit side by side."""
     systems = max((len(names) for _, _, names, _ in groups), default=0)
     if b is not None:
         return
     pairs = systems - 1 if a is not None else systems * (systems - 1) // 2
-    if pairs * len(groups) > MOST:
+    if pairs * len(groups) > _PAIRS:
         raise ValueError(
-            f"there are {pairs:,} pairs of systems{' in each group' if len(groups) > 1 else ''},"
-            f" a panel each, and a picture has {MOST} panels at the most. Name a pair, a and b; or"
-            " draw all pairs with plot.pairs()."
+            f"there are {pairs:,} pairs of systems{' in each group' if len(groups) > 1 else ''}, "
+            f"and this picture has at most {_PAIRS} panels. Name a pair, a and b, or draw all "
+            "pairs with plot.pairs()."
         )
 
 
 def _are_queries(data: pd.DataFrame | xr.Dataset) -> bool:
-    """Return whether the rows are named as those of queries are."""
+    """Return whether the rows have the names of queries."""
     return isinstance(data, pd.DataFrame) and "query" in data.index.names
 
 
 _Group = tuple[Items, dict[Any, Any], list[Hashable], pd.Index]
 
 
-def _groups(data: Any, roles: Any) -> list[_Group]:
-    """Return the items of each group, the key of the group, and the names of systems and items."""
+def groups_of_items(data: Any, roles: Any) -> list[_Group]:
+    """Return the items of each group, its key, and the names of systems and items."""
     chosen = item_roles(roles)
     if isinstance(data, pd.DataFrame):
         table = read_frame(data, chosen)
@@ -182,22 +183,22 @@ def critical_difference(
     adjust: FamilyAdjustment | None = "max-t",
     **options: Unpack[AnyPlot],
 ) -> Axes:
-    """Draw systems or measures by their scores, with bars that join those not distinguished.
+    """Draw systems or measures by score, with bars that join undistinguished ones.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Systems over test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
-        :func:`rankeval_pd.paired_permutation` for all pairs. With n or kind candidates with a score
-        for each measure and a gold label; or the result of :func:`rankeval_pd.compare` or
+        :func:`rankeval_pd.paired_permutation` for all pairs. With n or kind: candidates with a
+        score for each measure and a gold label; or the result of :func:`rankeval_pd.compare` or
         :func:`rankeval_pd.compare_area` for all pairs.
     n, kind
-        Of candidates: what the measures are compared by, as in :func:`rankeval_pd.measure_ranks`,
-        whose tests are drawn. Several n are a panel each.
+        For candidates: the criterion, as in :func:`rankeval_pd.measure_ranks`, whose tests are
+        drawn. Several n get a panel each.
     n_resamples, event, method, ci, families, baseline, adjust, adjust_over, level, progress
-        Of items: as in :func:`rankeval_pd.paired_bootstrap`. Of candidates n_resamples, adjust and
-        progress, as in :func:`rankeval_pd.measure_ranks`. Unlike the classic diagram, this one
-        rests on paired tests of the scores themselves, all pairs together.
+        For items: as in :func:`rankeval_pd.paired_bootstrap`. For candidates n_resamples, adjust
+        and progress, as in :func:`rankeval_pd.measure_ranks`. Unlike the classic diagram, this one
+        uses paired tests of the scores, adjusted for all pairs.
     alpha : float
         The level of the tests.
     **look
@@ -208,11 +209,10 @@ def critical_difference(
 
     Notes
     -----
-    A dot is the score of a system, the best on top. A vertical bar on the right joins systems of
-    which no two are distinguished: the two-sided p-value of each of their pairs is above alpha
-    (adjusted, where the table has adjusted ones). Where a bar has dots, only rows with a dot
-    belong. J. Demšar (2006), Journal of Machine Learning Research 7, drew such bars from mean
-    ranks.
+    Each dot is the score of a system, the best on top. Vertical bars on the right join systems
+    whose pairs all have a two-sided p-value (adjusted, if the table has one) above alpha. If a bar
+    has dots, only rows with a dot belong to it. J. Demšar (2006), Journal of Machine Learning
+    Research 7, drew such bars from mean ranks.
 
     Examples
     --------

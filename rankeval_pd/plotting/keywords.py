@@ -1,4 +1,4 @@
-"""What all plots share that take data, or a table that is there: the keywords, and which it is."""
+"""Keywords of all plots, and the choice between data and a finished table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import hushed
+from rankeval_pd.errors import argument_check, hushed, no_table
 from rankeval_pd.forms.rankings.candidates import read_dataset, read_frame
 from rankeval_pd.forms.roles.columns import Form, measures_of
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_and
@@ -40,7 +40,7 @@ Picture = TypeVar("Picture", bound=Callable[..., Any])
 
 
 class Look(TypedDict, total=False):
-    """The keywords of all plots: where, and how."""
+    """The keywords of all plots."""
 
     ax: Axes | Any
     legend: bool | Literal["outside", "figure"] | None
@@ -56,7 +56,7 @@ class Look(TypedDict, total=False):
 
 
 class Chance(TypedDict, total=False):
-    """The keywords of what stands beside a curve over all cut-offs."""
+    """The keywords of references beside a curve over all cutoffs."""
 
     bands: Levels | None
     isolines: int | Sequence[int] | None
@@ -69,7 +69,7 @@ class Chance(TypedDict, total=False):
 
 
 class RankTests(TypedDict, total=False):
-    """The keywords of tests of systems, handed on as they are."""
+    """The keywords of tests of systems, passed on."""
 
     n_resamples: int | None
     ci: Any
@@ -80,7 +80,7 @@ class RankTests(TypedDict, total=False):
 
 
 class PairTests(RankTests, total=False):
-    """The keywords of tests of pairs of systems, handed on as they are."""
+    """The keywords of tests of pairs of systems, passed on."""
 
     event: Event
     method: LawMethod
@@ -93,7 +93,7 @@ class RankingPlot(RankingRoles, Look, total=False):
 
 
 class CurvePlot(RankingRoles, Look, Chance, total=False):
-    """The keywords of the plots of curves over all cut-offs."""
+    """The keywords of the plots of curves over all cutoffs."""
 
 
 class ItemPlot(ItemRoles, Look, total=False):
@@ -117,7 +117,7 @@ UNLESS_GIVEN: dict[str, Any] = {
     "highlight": None, "title": None, "col_wrap": None, "line_kw": None, "band_kw": None,
     "marker_kw": None,
 }  # fmt: skip
-"""What the keywords of all plots are by default."""
+"""The defaults of the keywords of all plots."""
 
 CHANCE: dict[str, Any] = {
     "bands": None, "isolines": None, "simultaneous": True, "bound": "critical",
@@ -129,41 +129,40 @@ TESTS: dict[str, Any] = {
 }  # fmt: skip
 
 SHARED = """    ax : Axes or array of Axes, optional
-        Where to draw; a new figure by default. With groups, one Axes for each. A figure of your own
-        keeps its layout: with ``layout="constrained"`` names may stand beside and above the axes,
-        without a layout they stand within them.
+        Where to draw. By default a new figure. Groups need one Axes each. A figure of your own
+        keeps its layout: with ``layout="constrained"`` names may be beside and above the axes,
+        without a layout inside them.
     legend : bool, "outside" or "figure", optional
         By default lines are named at their ends, in a key off the data, or above the axes. True:
         an ordinary legend; "outside": on the right; "figure": one below the figure, see
         :func:`rankeval_pd.plotting.shared_legend`; False: no names.
     colors : mapping, list or str, optional
         Colors by name, a cycle of colors, or the name of a palette of matplotlib (or seaborn, if
-        it is installed). By default those of ``axes.prop_cycle`` where a style has set it, else a
-        cycle for the color-blind. A name has the color of its place among all names of the data,
-        in every plot.
+        it is installed). By default the style's ``axes.prop_cycle`` if set, else a cycle for
+        color-blind readers. A name has the color of its place among all names of the data.
     labels : mapping, optional
-        What is written in the place of a name: ``{"G2": "log-likelihood"}``. It may hold
-        mathematics; names are written as they are.
+        Labels for names: ``{"G2": "log-likelihood"}``. Labels may contain mathematics; names are
+        literal.
     labels_at : {"end", "key", "legend"}, optional
-        Where the names of lines stand; by default where there is room.
+        Place of the names of lines. By default where there is room.
     highlight : name or sequence of names, optional
         Names in color; the others are gray. By default all, or the best three of more than six.
     title : str, optional
         Title of the axes; with groups, of the figure.
     col_wrap : int, optional
-        With groups: the number of panels in a row.
+        For groups: number of panels in a row.
     line_kw, band_kw, marker_kw : mapping, optional
         Keywords of matplotlib for lines (``Axes.plot``), for bands and the bars of intervals
         (``Axes.fill_between``, ``Axes.vlines``), and for dots and other marks. A mapping from names
         to such mappings changes single names.
     **roles
-        Of data: which column is what.
+        For data: column roles.
 """
-"""What the keywords of all plots mean, before those for artists."""
+"""The documentation of the keywords of all plots, before those of artists."""
 
 
 def parted(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the keywords of the picture, and those of the question: roles, options of tests."""
+    """Return the keywords of the picture, and those of the question."""
     roles = {
         name: given
         for name, given in options.items()
@@ -180,26 +179,27 @@ def of_data_or_table(
     forms: Sequence[Form] = ("rankings",),
     clusters: bool = True,
 ) -> Callable[[Picture], Picture]:
-    """Make a function that computes and draws also draw a table that is there.
+    """Make a function that computes and draws also draw a finished table.
 
     Parameters
     ----------
     draw : callable
-        Draws the table: the same keywords of the picture, and the tables beside it in the place of
-        what is asked of data.
+        Draws the table: the same keywords of the picture, and additional tables in place of options
+        for data.
     needed : sequence of str
-        The columns by which the table is known.
+        The columns that identify the table.
     made_by : str
         The method whose result it is.
     forms : sequence of str
         The forms of data that it draws.
     clusters : bool
-        Whether it has a picture of candidates that belong together.
+        Whether it can draw grouped candidates.
     """
 
     def decorate(picture: Picture) -> Picture:
         headings: dict[str, Any] = dict.fromkeys(forms, "Pictures")
         picture.__doc__ = (picture.__doc__ or "").replace("    **look\n", SHARED)
+        check = argument_check(picture)
         spelled = with_roles_and({**CHANCE, **TESTS, **UNLESS_GIVEN})(picture)
 
         @functools.wraps(picture)
@@ -207,48 +207,46 @@ def of_data_or_table(
             check_drawable(data, needed, made_by)
             check_look(options)
             if not is_table(data, needed):
+                check((data, *args), options)
                 return spelled(data, *args, **options, order=measures_of(data, options))
             for name, given in options.items():
                 if name in MEANINGS:
                     raise TypeError(
-                        f"{name}={given!r} is a role of the columns of data, and this is the"
-                        f" result of {made_by}, whose roles are settled. Leave it out, or give"
-                        " the data."
+                        f"{name}={given!r} is a role of the columns of data, but this is the "
+                        f"result of {made_by}. Leave it out, or pass the data."
                     )
             return draw(data, *args, **options)
 
+        drawn.draws_tables = True  # type: ignore[attr-defined]
         return cast(Picture, Capabilities(**headings, clusters=clusters)(drawn))
 
     return decorate
 
 
 def check_drawable(data: object, needed: Sequence[str], made_by: str) -> None:
-    """Raise an error unless these may be data, or are a whole result."""
+    """Raise an error unless this is data or a complete result."""
     if not isinstance(data, pd.DataFrame | xr.Dataset):
-        raise TypeError(
-            f"data is of type {type(data).__name__}: give a DataFrame or a Dataset, the data or"
-            f" the result of {made_by}."
-        )
+        wanted = f"a DataFrame or a Dataset, the data or the result of {made_by}"
+        raise no_table("data", data, wanted)
     names = set(data.variables if isinstance(data, xr.Dataset) else data.columns)
     lacking = [name for name in needed if name not in names]
     if lacking and len(lacking) <= len(needed) / 2:
         raise ValueError(
-            f"table has no columns {', '.join(lacking)}: give the result of {made_by}, which has"
-            " them, or the data."
+            f"table has no columns {', '.join(lacking)}: pass the result of {made_by}, or the data."
         )
 
 
 def is_table(data: Drawable, needed: Sequence[str]) -> bool:
-    """Return whether this is a result, by the columns that it has."""
+    """Return whether this is a result, by its columns."""
     if isinstance(data, pd.DataFrame):
         return data.columns.nlevels == 1 and all(name in data.columns for name in needed)
     return isinstance(data, xr.Dataset) and all(name in data.variables for name in needed)
 
 
 def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
-    """Return the n to compute for a picture: those asked for, or those that can be seen.
+    """Return the n to compute for a picture: the requested or the visible ones.
 
-    Where lists must end with a block of equal scores, or may cut none, it is every n.
+    It is every n if lists must end with a block of equal scores, or may cut none.
     """
     chosen = Roles.of(roles)
     rows = len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=0)
@@ -265,7 +263,7 @@ def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
 def curves_of(data: Any, n: Any, **roles: Any) -> Any:
     """Return the precision of n-best lists, for lines without intervals.
 
-    The warning that says what the intervals are of has no place where none is drawn.
+    The warning about intervals is suppressed, as none is drawn.
     """
     with hushed("target='region'"):
         return nbest_precision(data, n, **roles)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rankeval_pd.errors import checked_call
 from rankeval_pd.plotting.ink import Ink
 from rankeval_pd.plotting.look import Named, in_tex
 from rankeval_pd.plotting.numbers import font, wide
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def entries(panels: Iterable[Axes]) -> tuple[list[Any], list[str]]:
-    """Return what a legend of these axes holds, each name once."""
+    """Return the entries of a legend of these axes, each name once."""
     by_name: dict[str, Any] = {}
     for ax in panels:
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
@@ -40,7 +41,7 @@ def place_legend(ax: Axes, legend: bool | str) -> None:
 
 
 def unname(panels: Iterable[Axes]) -> None:
-    """Take away what names lines in these axes."""
+    """Remove the names of lines in these axes."""
     from rankeval_pd.plotting.names import EndLabels, Key
 
     for ax in panels:
@@ -52,7 +53,7 @@ def unname(panels: Iterable[Axes]) -> None:
 
 
 def name_figure(panels: Sequence[Any], names: Sequence[Named]) -> None:
-    """Write the names of the lines of all panels above them, each in its color."""
+    """Write the names of the lines of all panels above them, in their colors."""
     from matplotlib.lines import Line2D
 
     figure = panels[0].figure
@@ -73,20 +74,21 @@ def name_figure(panels: Sequence[Any], names: Sequence[Named]) -> None:
     )  # fmt: skip
 
 
+@checked_call
 def shared_legend(figure: Figure | Any, *, names: Iterable[str] | None = None) -> Legend | None:
-    """Put one legend below all panels of a figure, in the place of the names in its panels.
+    """Put one legend below all panels of a figure, replacing the names in panels.
 
     Parameters
     ----------
     figure : Figure or SubFigure
         The figure whose axes have been drawn. A name in several panels appears once.
     names : iterable of str, optional
-        Which entries, in which order; all by default.
+        Entries in this order. By default all.
 
     Returns
     -------
     Legend or None
-        None where no line has a name.
+        None if no line has a name.
 
     Notes
     -----

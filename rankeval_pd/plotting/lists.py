@@ -1,4 +1,4 @@
-"""Curves over n: precision of n-best lists, and what a random ranking reaches."""
+"""Curves over n: precision and recall of n-best lists, and random rankings."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from rankeval_pd.plotting.tables import (
 )
 
 Table = pd.DataFrame | None
-FIRST = 10  # shorter lists of long ones are noise, and hide the rest
-_BELOW = 0.08  # of the height, that the axis goes on below the baseline
+FIRST = 10  # shorter lists are noise in long tables, and hide the rest
+_BELOW = 0.08  # share of the height below the baseline
 
 
 # ------------------------------------------ Precision of n-best lists (Evert 2004, figures 1 and 2)
@@ -71,7 +71,7 @@ def draw_precision(
 
 @picture(("measure", "n", "recall", "band_low", "band_high"), "recall_band")
 def draw_recall_band(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = None) -> None:
-    """Draw the recall of n-best lists with its simultaneous band, and that of a random order."""
+    """Draw the recall of n-best lists with its simultaneous band, and a random order."""
     logarithmic = is_log(log, table["n"])
     rows = draw_lists(canvas, table, "n", logarithmic, log, "recall")
     level = percent_of(table.attrs["level"]) + " " if "level" in table.attrs else ""
@@ -94,11 +94,11 @@ def draw_lists(
     log: bool | None = None,
     y: str = "precision",
 ) -> dict[Hashable, pd.DataFrame]:
-    """Draw the curve of each measure, and return its rows, with their place to the right."""
+    """Draw the curve of each measure, and return its rows with their x positions."""
     parts = by_name(table)
     scores = {name: float(part[y].mean()) for name, part in parts.items()}
     rows = {}
-    short = logarithmic and log is None  # of a long list every n: the head would be noise
+    short = logarithmic and log is None  # every n of a long list: the head would be noise
     for measure in canvas.choose(scores, f"mean {y}"):
         mine = parts[measure]
         mine = mine[mine["n"] >= FIRST] if short else mine
@@ -110,7 +110,7 @@ def draw_lists(
         canvas.tell(f"Lists shorter than {FIRST} are left out.")
     ends = [mine["x"].max() for mine in rows.values() if len(mine)]
     if ends and np.isfinite(max(ends)) and x == "n":
-        # names stand at the ends of lines; where the n are few, each has its interval
+        # names are at the ends of lines; few n each have their interval
         room = 1.03 if table["n"].nunique() <= SPARSE else 1.0
         canvas.limits("x", high=float(max(ends)) * room)
     canvas.across(x, log=logarithmic)
@@ -118,7 +118,7 @@ def draw_lists(
 
 
 def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> None:
-    """Shade the n inside a block of equal scores, where their order decides who is in the list."""
+    """Shade the n inside a block of equal scores, whose order decides the list."""
     if x != "n" or column not in table or table.attrs.get("ties") in ("expected", "blocks"):
         return
     inside = (table[column] > 0).groupby(table["n"]).any()
@@ -135,7 +135,7 @@ def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> No
 def _uncertainty(
     canvas: Canvas, table: pd.DataFrame, band: Table, rows: Any, intervals: Any, bands: Any
 ) -> None:
-    """Draw one kind of uncertainty: what holds for all n together where it was computed."""
+    """Draw one kind of uncertainty, simultaneous if it was computed."""
     alone = bool(intervals) or (intervals is None and (band is None or bands is False))
     together = band is not None and (bands or (bands is None and not intervals))
     if band is not None and together:
@@ -160,7 +160,7 @@ def _uncertainty(
 def draw_references(
     canvas: Canvas, table: pd.DataFrame, x: str, references: Sequence[str], relevant: float = 0.0
 ) -> None:
-    """Draw what a random order and an ideal one have, and the gain that is relevant."""
+    """Draw a random and an ideal order, and the relevant gain."""
     ax = canvas.ax
     priors = priors_of(table)
     canvas.upwards()
@@ -183,7 +183,7 @@ def draw_references(
 
 
 def _reference(canvas: Canvas, x: Any, y: Any, name: str) -> None:
-    """Draw a curve to compare with, named at its end."""
+    """Draw a reference curve, named at its end."""
     canvas.ax.plot(x, y, color=canvas.ink.reference, linewidth=THIN, zorder=1, label=name)
     known = np.asarray(y, dtype=float)[np.isfinite(np.asarray(y, dtype=float))]
     if len(known):
@@ -191,12 +191,12 @@ def _reference(canvas: Canvas, x: Any, y: Any, name: str) -> None:
 
 
 def _check_same_lists(table: pd.DataFrame, band: pd.DataFrame) -> None:
-    """Raise a ValueError where the band is not one of the lists of the table."""
+    """Raise a ValueError if the band does not fit the table."""
     pairs = table[["measure", "n"]].drop_duplicates()
     common = pairs.merge(band[["measure", "n"]].drop_duplicates())
     if len(band) > len(common) or set(common["measure"]) != set(pairs["measure"]):
         raise ValueError(
-            "band has other measures or other n than table. Give the precision_band of the same"
+            "band has other measures or other n than table. Pass the precision_band of the same"
             " data, measures and n."
         )
 
@@ -204,10 +204,10 @@ def _check_same_lists(table: pd.DataFrame, band: pd.DataFrame) -> None:
 def draw_marks(
     canvas: Canvas, rows: pd.DataFrame, column: str, mark: Sequence[int], x: str, *, first: bool
 ) -> None:
-    """Draw a line at each n that is marked, once; with recall to the right, a tick on the curve."""
+    """Draw a line at each marked n, or with recall on the x axis a tick on the curve."""
     for n in mark:
         here = rows[rows["n"] == n]
-        if here.empty:  # a measure that scores fewer candidates
+        if here.empty:  # a measure with fewer scored candidates
             continue
         across, height = float(here["x"].iloc[0]), float(here[column].iloc[0])
         if x == "recall":
@@ -220,7 +220,7 @@ def draw_marks(
             canvas.upright(across, f"{n:,}")
 
 
-# ---------------------- What a random ranking reaches, beside the measures' curves (Macskassy 2005)
+# ---------------------- Random rankings beside the measures' curves (Macskassy 2005)
 
 
 @picture(("p", "n", "expected", "critical"), "random_bound")
@@ -232,7 +232,7 @@ def draw_random_bound(
     *,
     log: bool | None = None,
 ) -> None:
-    """Draw the precision that is significantly above a random ranking's, and the measures' own."""
+    """Draw the precision that is significantly above chance, and the measures' own."""
     ax, positive = canvas.ax, np.inf
     logarithmic = is_log(log, bound["n"])
     canvas.across("n", log=logarithmic)
@@ -280,11 +280,11 @@ def _draw_bound(
     canvas: Canvas, rows: pd.DataFrame, column: str, name: str, positive: float, prior: float,
     first: int, *, filled: bool,
 ) -> None:  # fmt: skip
-    """Draw counts as precision, where a list can have as many."""
+    """Draw counts as precision, if a list can have that many."""
     rows = thin_table(canvas.ax, rows[rows["n"] >= first])
     most = np.minimum(rows["n"], positive if np.isfinite(positive) else rows["n"])
     possible = rows[column] <= most + 1e-6
-    if "attainable" in rows:  # without curves nothing else tells how many true positives there are
+    if "attainable" in rows:  # without curves nothing else shows the number of true positives
         possible &= rows["attainable"].astype(bool)
     share = (rows[column] / rows["n"]).where(possible)
     if filled:

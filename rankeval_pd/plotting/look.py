@@ -1,4 +1,4 @@
-"""What a user asks of the look of a picture: names, colors, highlights, keywords of artists."""
+"""The look of a picture: names, colors, highlights, keywords of artists."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SHORT = {
 
 @dataclass(frozen=True)
 class Look:
-    """What was asked of the look of a picture."""
+    """The requested look of a picture."""
 
     legend: bool | str | None = None
     colors: Any = None
@@ -41,7 +41,7 @@ class Look:
     line_kw: Keywords = None
     band_kw: Keywords = None
     marker_kw: Keywords = None
-    order: Sequence[Hashable] = ()  #: the names of the data, whose place gives the color
+    order: Sequence[Hashable] = ()  #: the names of the data; a name's place decides its color
 
     def __post_init__(self) -> None:
         if self.legend not in (None, True, False):
@@ -49,8 +49,8 @@ class Look:
         check_choice("labels_at", self.labels_at, LABELS_AT)
         if self.labels is not None and not isinstance(self.labels, Mapping):
             raise TypeError(
-                f"labels={self.labels!r} is of type {type(self.labels).__name__}: give a mapping"
-                " from names to what is written in their place, {'G2': 'log-likelihood'}."
+                f"labels={self.labels!r} is of type {type(self.labels).__name__}: pass a mapping "
+                "from names to labels, {'G2': 'log-likelihood'}."
             )
         for text in (*(self.labels or {}).values(), self.title or ""):
             _check_mathematics(str(text))
@@ -58,14 +58,14 @@ class Look:
             given = getattr(self, name)
             if given is not None and not isinstance(given, Mapping):
                 raise TypeError(
-                    f"{name}={given!r} is of type {type(given).__name__}: give a mapping of"
+                    f"{name}={given!r} is of type {type(given).__name__}: pass a mapping of"
                     " keywords of matplotlib's artists, {'linewidth': 2}, or of names to such"
                     " mappings."
                 )
 
     @contextmanager
     def blamed(self) -> Iterator[None]:
-        """Name the argument where matplotlib refuses a keyword, or its value."""
+        """Name the argument if matplotlib rejects a keyword or its value."""
         try:
             yield
         except (AttributeError, TypeError, ValueError) as error:
@@ -73,12 +73,12 @@ class Look:
             if argument is None:
                 raise
             raise ValueError(
-                f"{argument}={getattr(self, argument)!r}: matplotlib says '{error}'. Give keywords"
-                " that its artists here take, {'linewidth': 2}, or a mapping of names to such."
+                f"{argument}={getattr(self, argument)!r}: matplotlib reports '{error}'. Pass "
+                "keywords of these artists, {'linewidth': 2}, or a mapping of names to such."
             ) from error
 
     def _refused(self, error: Exception) -> str | None:
-        """Return the argument that holds what an error of matplotlib speaks of, if one does."""
+        """Return the argument that an error of matplotlib refers to, if any."""
         step = error.__traceback__
         while step is not None and step.tb_next is not None:
             step = step.tb_next
@@ -95,17 +95,17 @@ class Look:
         return None
 
     def check_names(self, known: Sequence[Hashable]) -> None:
-        """Raise a ValueError where a name to highlight is not drawn."""
+        """Raise a ValueError if a name to highlight is not drawn."""
         for name in self.highlighted:
             if name not in known:
                 raise ValueError(
-                    f"highlight={name!r} is none of the names that are drawn, {listed(known)}."
-                    " Give one of these, or several."
+                    f"highlight={name!r} is not one of the names drawn, {listed(known)}. Pass one "
+                    "of these, or several."
                 )
 
     @property
     def highlighted(self) -> list[Hashable]:
-        """The names that stand out; none where all are alike."""
+        """The names that stand out; none if all are alike."""
         if self.highlight is None:
             return []
         if isinstance(self.highlight, str) or not np.iterable(self.highlight):
@@ -113,19 +113,19 @@ class Look:
         return list(self.highlight)
 
     def text(self, name: Any) -> str:
-        """Return what is written for a name: as the user has it, or the name as it stands."""
+        """Return the label of a name: the user's, or the name itself."""
         if self.labels is not None and name in self.labels:
             return str(self.labels[name])
         return escaped(str(name))
 
     @property
     def most(self) -> int:
-        """How many names can have a color of their own."""
+        """The number of names with a color of their own."""
         listed_colors = self.colors is not None and not isinstance(self.colors, Mapping)
         return max(MOST, len(cycle(self.colors)) if listed_colors else 0)
 
     def color(self, ax: Axes, name: Hashable) -> Any:
-        """Return the color of a name: in all pictures of the same data the same."""
+        """Return the color of a name, the same in all pictures of the same data."""
         if isinstance(self.colors, Mapping) and name in self.colors:
             return self.colors[name]
         known = cycle(self.colors, max(len(self.order), MOST))
@@ -133,27 +133,27 @@ class Look:
         return Ink.of(ax).line(found) if self.colors is None else found
 
     def line(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
-        """Return the keywords of a line, those of the user on top."""
+        """Return the keywords of a line, with the user's on top."""
         return merged(look, self.line_kw, name)
 
     def band(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
-        """Return the keywords of a band or of the bars of intervals, those of the user on top."""
+        """Return the keywords of a band or bars of intervals, with the user's on top."""
         return merged(look, self.band_kw, name)
 
     def mark(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
-        """Return the keywords of a mark, those of the user on top."""
+        """Return the keywords of a mark, with the user's on top."""
         return merged(look, self.marker_kw, name)
 
 
 class Named(NamedTuple):
-    """A name, and the line that it belongs to."""
+    """A name and its line."""
 
     text: str
     y: float  #: where the line ends
     color: Any
     muted: bool = False  #: a reference, or a line that does not stand out
     reference: bool = False
-    values: tuple[str, ...] = ()  #: what a key writes beside the name
+    values: tuple[str, ...] = ()  #: values beside the name in a key
     dash: Any = "-"
 
 
@@ -171,7 +171,7 @@ def _long(keywords: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_mathematics(text: str) -> None:
-    """Raise a ValueError where matplotlib cannot set the mathematics of a text."""
+    """Raise a ValueError if matplotlib cannot typeset the mathematics of a text."""
     import matplotlib as mpl
     from matplotlib.cbook import is_math_text
     from matplotlib.mathtext import MathTextParser
@@ -183,16 +183,16 @@ def _check_mathematics(text: str) -> None:
     except ValueError as error:
         why = str(error).splitlines()[-1]
         raise ValueError(
-            f"labels or title: {text!r} holds mathematics that matplotlib cannot read ({why})."
-            " Mend it, or write a dollar sign that is meant as such as \\$."
+            f"labels or title: {text!r} contains mathematics that matplotlib cannot read ({why}). "
+            "Correct it, or escape dollar signs as \\$."
         ) from None
 
 
 def escaped(text: str) -> str:
-    """Return text as it is to be read: no mathematics between $, no name left out for its _."""
+    """Return literal text: no mathematics between $, no name left out for its _."""
     import matplotlib as mpl
 
-    if not text.strip():  # matplotlib leaves out what is empty
+    if not text.strip():  # matplotlib leaves out empty names
         return repr(text)
     text = " ".join(text.splitlines())
     text = "".join("\N{REPLACEMENT CHARACTER}" if category(x) == "Cc" else x for x in text)
@@ -201,14 +201,14 @@ def escaped(text: str) -> str:
             text = text.replace(sign, _TEX.get(sign, f"\\{sign}"))
         return text
     text = text.replace("$", r"\$")
-    return f" {text}" if text.startswith("_") else text  # matplotlib leaves out what begins so
+    return f" {text}" if text.startswith("_") else text  # matplotlib leaves out names that begin so
 
 
 _TEX = {"\\": "\\textbackslash ", "^": "\\^{}", "~": "\\~{}"}
 
 
 def in_tex(text: str) -> str:
-    """Return words of ours as LaTeX needs them, where it sets the text."""
+    """Return our words escaped for LaTeX, if it sets the text."""
     import matplotlib as mpl
 
     if not mpl.rcParams["text.usetex"]:

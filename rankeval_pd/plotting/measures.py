@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_flag, check_share, hushed
+from rankeval_pd.errors import check_flag, check_share, checked_call, hushed
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.columns import measures_of
 from rankeval_pd.forms.roles.declarations import one_reading
@@ -85,29 +85,29 @@ def precision(
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
-        :func:`rankeval_pd.nbest_precision`, of one group, and beside it as ``band`` that of
+        :func:`rankeval_pd.nbest_precision` for one group, with ``band``, the result of
         :func:`rankeval_pd.precision_band` for the same measures.
     n, ci, level, target, phi
-        Of data: as in :func:`rankeval_pd.nbest_precision`.
+        For data: as in :func:`rankeval_pd.nbest_precision`.
     simultaneous : bool
-        Of data: whether to add what holds for all n together, at the n that can be seen.
+        For data: whether to add a simultaneous band, over the visible n.
     n_resamples : int
-        Of data: as in :func:`rankeval_pd.precision_band`.
+        For data: as in :func:`rankeval_pd.precision_band`.
     x : {"n", "share", "recall"}
-        The axis to the right: the size of the list, its share of the candidates, or its recall.
+        The x axis: the size of the list, its share of the candidates, or its recall.
     mark : sequence of int
-        Sizes of lists to mark with a vertical line; with x="recall" with a tick on each curve.
+        Sizes of lists to mark with a vertical line, or with x="recall" a tick on each curve.
     relevant : float
-        The least relevant gain over the baseline; a line is drawn there.
+        Smallest relevant gain over the baseline, drawn as a line.
     reference : {"random", "ideal"} or sequence of these
-        Curves to compare with: a random order, whose precision is the baseline, and an order with
-        all true positives first.
+        Reference curves: a random order, whose precision is the baseline, and an order with all
+        true positives first.
     log : bool, optional
-        Whether n (or the share) is drawn on a logarithmic axis; by default where the largest n is
-        more than 2,000 times the least. Lists shorter than 10 are then left out.
+        Whether n (or the share) has a logarithmic axis. By default if the largest n is more than
+        2,000 times the smallest; lists shorter than 10 are then left out.
     intervals, bands : bool, optional
-        Whether to draw the intervals at each n alone, and those that hold for all n together. By
-        default one kind is drawn, see below.
+        Whether to draw the intervals at each n alone, and the simultaneous bands. By default one
+        kind is drawn, see Notes.
     **look
 
     Returns
@@ -116,13 +116,12 @@ def precision(
 
     Notes
     -----
-    Each line is the precision of one measure's n-best lists; the gray line is a random order. One
-    kind of uncertainty is drawn: for a single measure a band, simultaneous over all n where it was
-    computed; for up to six measures bars, the intervals at a few n, or at all n if there are at
-    most twelve. Of more measures the three best are in color. Of more than 20,000 candidates,
-    some 4,000 n are computed and drawn, half of them evenly spaced and half densest at the head;
-    the band covers up to 2,000 of them. With groups there is a panel for each, 24 at most.
-    :func:`rankeval_pd.plotting.caption` says which interval it is.
+    Each line is the precision of one measure's n-best lists; the gray line is a random order. A
+    single measure has a band, simultaneous over all n if computed; up to six measures have bars,
+    intervals at a few n, or at all n up to twelve. With more measures the three best are in color.
+    Above 20,000 candidates, some 4,000 n are computed and drawn, half evenly spaced and half
+    densest at the head; the band covers up to 2,000 of them. Groups get a panel each, at most 24.
+    :func:`rankeval_pd.plotting.caption` describes the interval.
 
     Examples
     --------
@@ -145,7 +144,7 @@ def precision(
         single = len(bright) == 1 and np.unique(table["n"]).size > SPARSE and not intervals
         wanted = simultaneous and (bands or (bands is None and single))
         if wanted and Roles.of(roles).ties in CUTTING:
-            # each measure has blocks of its own, so that no n is right for all
+            # each measure has its own blocks, so no n fits all
             asked = sizes if Roles.of(roles).ties == "blocks" else shown(table)
             band = _quietly(
                 precision_band, data, asked, level=level, n_resamples=n_resamples, **roles
@@ -157,7 +156,7 @@ def precision(
 
 
 def _quietly(function: Callable[..., Any], *asked: Any, **options: Any) -> Any:
-    """Call without the warning that a band is too narrow: the caption of the picture says it."""
+    """Suppress the warning of a narrow band, which the caption contains."""
     with hushed():
         return function(*asked, **options)
 
@@ -195,28 +194,28 @@ def comparison(
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
-        :func:`rankeval_pd.compare` for any pairs of measures, by n. Beside it as
-        ``together`` what holds for all n together, that of :func:`rankeval_pd.compare` with
-        adjusted p-values or of :func:`rankeval_pd.difference_band`, and as ``curves`` that of
-        :func:`rankeval_pd.nbest_precision`, needed for another ``x`` than n and a ``reference``.
+        :func:`rankeval_pd.compare` for any pairs of measures, by n. Pass ``together``, a
+        simultaneous result of :func:`rankeval_pd.compare` with adjusted p-values or of
+        :func:`rankeval_pd.difference_band`, and ``curves``, the result of
+        :func:`rankeval_pd.nbest_precision`, needed for other ``x`` than n and a ``reference``.
     a, b, n, test, alternative, alpha, adjust, n_resamples, level, ci, target, phi, progress
-        Of data: as in :func:`rankeval_pd.compare`. ``n_resamples`` is 999 unless given, and of
-        many candidates fewer, to keep the picture fast; the caption then says how many.
+        For data: as in :func:`rankeval_pd.compare`. By default ``n_resamples`` is 999, or fewer for
+        many candidates, to keep the picture fast; the caption shows how many.
     simultaneous : bool
-        Of data: whether to add the comparison adjusted by "max-t" where nothing is adjusted, at
-        the n that can be seen.
+        For data: whether to add the comparison adjusted by "max-t" to an unadjusted one, over the
+        visible n.
     x : {"n", "share", "recall"}
-        What is drawn to the right, see :func:`precision`.
+        The x axis, see :func:`precision`.
     mark : sequence of int
         Sizes of lists to mark, see :func:`precision`.
     relevant : float
-        The least difference that counts as relevant: only n with a difference as large are marked.
+        Smallest relevant difference. Only n with a difference this large are marked.
     reference : {"random", "ideal"} or sequence of these
-        Curves to compare with, see :func:`precision`.
+        Reference curves, see :func:`precision`.
     overlap : bool
-        Whether to draw the share of shared candidates, with its own scale on the right.
+        Whether to draw the share of shared candidates, with a scale on the right.
     log : bool, optional
-        Whether n is drawn on a logarithmic axis, see :func:`precision`.
+        Whether n has a logarithmic axis, see :func:`precision`.
     first_run : bool
         Whether to mark the last n of the first run of significant n, as in Evert's (2004) figure
         3; for one pair.
@@ -228,12 +227,11 @@ def comparison(
 
     Notes
     -----
-    One pair has three panels: the curves; a strip that marks the n at which the difference is
-    significant, in the color of the better measure, pale for each n alone and full for all n
-    together; and the difference itself, with its band. Several pairs have a row each in the strip.
-    Lists of equal n are compared whatever is drawn to the right; with x="recall" a bar stands at
-    the recall of the better measure. Of more than 20,000 candidates some 4,000 n are tested and
-    drawn (a bar reaches half way to the next of them), and up to 2,000 of them together.
+    One pair has three panels: the curves; a strip with bars at significant n in the color of the
+    better measure, pale for each n alone and full for all n together; and the difference with its
+    band. Several pairs have a row each in the strip. Lists of equal n are compared for any ``x``;
+    with x="recall" a bar is at the recall of the better measure. Above 20,000 candidates some 4,000
+    n are tested and drawn (a bar reaches halfway to the next), and up to 2,000 of them together.
 
     Examples
     --------
@@ -251,12 +249,12 @@ def comparison(
     }  # fmt: skip
     single = b is not None or len(measures_of(data, roles, every=False)) <= 2
     unread = hushed("target='region'") if single else intervals_unread()
-    with one_reading(), unread, hushed("ties='shared'"):  # the picture shades these n
+    with one_reading(), unread, hushed("ties='shared'"):  # the picture shades these n instead
         sizes = seen_of(data, n, roles)
         draws = n_resamples if n_resamples is not None else _draws(data, a, b, alpha, roles)
         table = compare(data, a, b, sizes, adjust=adjust, n_resamples=draws, **asked)
         together = curves = None
-        if simultaneous and adjust is None and phi == 1.0:  # swaps know of no phi
+        if simultaneous and adjust is None and phi == 1.0:  # swaps do not support phi
             together = compare(data, a, b, shown(table), adjust="max-t", n_resamples=draws, **asked)
             together.attrs.setdefault("n_resamples", draws)
         if x != "n" or reference:
@@ -268,18 +266,18 @@ def comparison(
 
 
 def _draws(data: Any, a: Hashable, b: Hashable, alpha: float, roles: Mapping[str, Any]) -> int:
-    """Return how many resamples of so many candidates take seconds, enough for the level."""
+    """Return the number of resamples that takes seconds, enough for the level."""
     alpha = check_share("alpha", alpha)
     size = len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=1)
     count = len(measures_of(data, roles, every=False))
     pairs = 1 if b is not None else max(count - 1, 1)
     pairs = pairs if a is not None else max(count * (count - 1) // 2, 1)
     affordable = int(_BUDGET / max(size * pairs, 1))
-    needed = min(np.ceil(pairs / alpha), 1e18)  # which no memory holds
+    needed = min(np.ceil(pairs / alpha), 1e18)  # beyond any memory
     return max(min(999, affordable), int(needed) - 1, 99)
 
 
-_BUDGET = 1e8  # candidates times resamples: some seconds
+_BUDGET = 1e8  # candidates times resamples for some seconds
 
 
 @of_data_or_table(
@@ -294,15 +292,15 @@ def repetition(
     level: float = 0.95,
     **options: Unpack[RankingPlot],
 ) -> Any:
-    """Draw how precision is distributed over samples, one panel a measure.
+    """Draw the distribution of precision over samples, one panel per measure.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates of several samples; or the result of :func:`rankeval_pd.repetition`, and beside
-        it as ``samples`` that of :func:`rankeval_pd.repetition_samples` for the same measures.
+        Candidates of several samples; or the result of :func:`rankeval_pd.repetition`, with
+        ``samples``, the result of :func:`rankeval_pd.repetition_samples` for the same measures.
     threshold, n, ci, level
-        Of data: as in :func:`rankeval_pd.repetition`.
+        For data: as in :func:`rankeval_pd.repetition`.
     **look
 
     Returns
@@ -311,9 +309,9 @@ def repetition(
 
     Notes
     -----
-    Columns are the precision found in the samples. The colored curve is a normal distribution with
-    their standard deviation, the gray one that of the binomial model (Evert 2004, Eq. 4). The
-    panels share their scales, and each says how much more the samples vary than the model expects.
+    Columns are the precision of the samples. The colored curve is a normal distribution with their
+    standard deviation, the gray curve has the binomial model's (Evert 2004, Eq. 4). Panels share
+    their scales, and each shows the ratio of observed to expected variation.
 
     Examples
     --------
@@ -334,7 +332,7 @@ def repetition(
 
 
 # -------------------------------------------------------------------------------------------------
-# Pictures of which measure is best; and of measures in the pictures of systems over items.
+# Pictures of ranks of measures, and of measures drawn as systems.
 
 Picture = TypeVar("Picture", bound=Callable[..., Any])
 _PAIRS = ("measure_a", "measure_b", "difference", "p_value")
@@ -352,7 +350,7 @@ def measure_ranks(
     progress: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw which measure is best: its value, the interval, and the ranks that are left open.
+    """Draw the values of measures with intervals and ranks.
 
     Parameters
     ----------
@@ -360,7 +358,7 @@ def measure_ranks(
         Candidates with a score for each measure and a gold label; or the result of
         :func:`rankeval_pd.measure_ranks`, or of :func:`rankeval_pd.summary` for candidates.
     n, kind, adjust, n_resamples, level, progress
-        Of data: as in :func:`rankeval_pd.measure_ranks`. Several n are a panel each.
+        For data: as in :func:`rankeval_pd.measure_ranks`. Several n get a panel each.
     **look
 
     Returns
@@ -369,11 +367,11 @@ def measure_ranks(
 
     Notes
     -----
-    A dot is the value of a measure and a line its own interval; the columns on the right repeat
-    both as numbers, with the ranks that the tests of all pairs leave open. Bars on the right join
-    measures that the tests do not distinguish: those that share one of the table's ``letters``.
-    In color are the measures that no other significantly beats. Two intervals that overlap may
-    belong to measures that differ significantly, because all rank the same candidates.
+    Each dot is the value of a measure and each line its unadjusted interval, repeated as numbers on
+    the right, with the limits of the rank. Bars on the right join measures that share one of the
+    table's ``letters``, as tests do not distinguish them. Measures that no other significantly
+    beats are in color. Overlapping intervals may belong to significantly different measures,
+    because all rank the same candidates.
 
     Examples
     --------
@@ -392,14 +390,15 @@ def measure_ranks(
 
 
 def of_measures_too(picture: Picture) -> Picture:
-    """Make a picture of pairs of systems also take a table of pairs of measures."""
+    """Make a picture of pairs of systems also accept pairs of measures."""
 
+    @checked_call
     @functools.wraps(picture)
     def drawn(data: Any, *args: Any, **options: Any) -> Any:
         if is_table(data, RANKED):
             raise ValueError(
-                "table has ranks of measures, and no pairs of them: give the data, with n=... or"
-                " kind=..., or the result of compare(adjust='max-t') or compare_area."
+                "table has ranks of measures, but no pairs. Pass the data with n=... or kind=..., "
+                "or the result of compare(adjust='max-t') or compare_area."
             )
         _check_asked(data, options)
         return picture(as_systems(data) if is_table(data, _PAIRS) else data, *args, **options)
@@ -408,24 +407,24 @@ def of_measures_too(picture: Picture) -> Picture:
 
 
 def _check_asked(data: Any, options: Mapping[str, Any]) -> None:
-    """Raise a ValueError where candidates with a gold label come without what to rank them by."""
+    """Raise a ValueError for candidates without n or kind."""
     if any(options.get(name) is not None for name in ("n", "kind", "measures")):
         return
     names = getattr(data, "columns", getattr(data, "variables", ()))
     if options.get("gold") is not None or "gold" in names:
         raise ValueError(
-            "n=None, kind=None: data are candidates with a gold label. Say by what their measures"
-            " are compared: n=..., the size of the lists, or kind='ap' or 'roc'. If 'gold' is a"
-            " system over test items, rename it."
+            "n=None, kind=None: candidates with a gold label need a criterion. Pass n=..., the "
+            "size of the lists, or kind='ap' or 'roc'; if 'gold' is a system over test items, "
+            "rename it."
         )
 
 
 def pairs_of_measures(
     data: Any, n: ListSizes, kind: Any, adjust: Any, asked: Mapping[str, Any]
 ) -> Any:
-    """Return the tests of all pairs of measures as those of pairs of systems.
+    """Return the tests of all pairs of measures in the form of pairs of systems.
 
-    ``asked``: roles and the options of tests, of which rankings have but three.
+    ``asked``: roles and the options of tests; rankings have only three.
     """
     ranked: dict[str, Any] = {"n_resamples": None, "alpha": 0.05, "progress": None}
     roles: dict[str, Any] = {}
@@ -434,8 +433,8 @@ def pairs_of_measures(
             roles[name] = given
         elif name not in ranked and given is not None and given != TESTS.get(name):
             raise ValueError(
-                f"{name}={given!r} is an option of systems over test items, and n or kind asks for"
-                f" measures of rankings. Leave {name} out; measures=[...] chooses measures."
+                f"{name}={given!r} is an option of systems over test items, and n or kind is for "
+                f"measures of rankings. Leave {name} out; choose measures with measures=[...]."
             )
         else:
             ranked[name] = given
@@ -446,9 +445,9 @@ def pairs_of_measures(
     return as_systems(pairs_tested(data, options, roles))
 
 
-# ---------------------------------------------- Pairs of measures, as pictures of systems show them
+# ---------------------------------------------- Pairs of measures in pictures of systems
 
-# of each side of a pair of measures: the tables of pairs, of compare, and of compare_area
+# columns of each side of a pair: in tables of pairs, compare, and compare_area
 _SCORES = ("value", "precision", "area")
 
 
@@ -459,8 +458,8 @@ def as_systems(table: pd.DataFrame | xr.Dataset) -> pd.DataFrame:
     score = next((name for name in _SCORES if f"{name}_a" in frame), None)
     if score is None:
         raise ValueError(
-            "table has neither precision_a, precision_b nor area_a, area_b: give the result of"
-            " compare with n, or of compare_area, or the data."
+            "table has neither precision_a, precision_b nor area_a, area_b. Pass the result of "
+            "compare with n, or of compare_area, or the data."
         )
     frame = by_n(frame, "measure_a")
     kind = frame.attrs.get("kind", "roc" if score == "area" else None)

@@ -1,4 +1,4 @@
-"""Names in a picture: at the ends of lines, in a key off the data, above the panel, in a legend."""
+"""Names in a picture: at the ends of lines, in a key, or above the panel."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from rankeval_pd.plotting.numbers import LEAST, font, panel_size, shortened, wid
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LINE = 1.12  # heights of a line of names, by the size of their letters
-_MOVED = 0.35  # of the size, by which a name may stand beside its line without a leader
-_KEPT = 0.62  # of a panel's width that the axes keep
-_CELLS = 48  # of the raster that finds a corner without data
-_APART = 0.01  # of the range, by which the ends of lines differ at the least
+_LINE = 1.12  # height of a line of names, relative to the letters
+_MOVED = 0.35  # relative shift of a name up to which it needs no leader
+_KEPT = 0.62  # share of a panel's width kept for the axes
+_CELLS = 48  # cells of the raster that finds a corner without data
+_APART = 0.01  # smallest difference of line ends, relative to the range
 _MARGIN = 14.0  # points around a key
 
 
 def apart(wanted: Any, least: float, low: float, high: float) -> np.ndarray[Any, Any]:
-    """Return the places nearest to those wanted, at this distance, within limits.
+    """Return the places nearest to the wanted ones, at this distance, within limits.
 
-    An isotonic regression of the places less the room that each needs (pooled adjacent violators).
+    Isotonic regression of the places minus the room of each (pooled adjacent violators).
     """
     order = np.argsort(wanted, kind="stable")
     pools: list[tuple[float, int]] = []
@@ -47,9 +47,9 @@ def apart(wanted: Any, least: float, low: float, high: float) -> np.ndarray[Any,
 
 
 class EndLabels(Artist):
-    """Names beside the panel, at the height of their lines' ends, never on each other.
+    """Names beside the panel at the height of their lines' ends, without overlap.
 
-    Their places are found when the picture is drawn, and hold after zoom, resize and layout.
+    Places are found when drawing, after zoom, resize and layout.
     """
 
     def __init__(self, ax: Axes, names: Sequence[Named], size: float) -> None:
@@ -72,7 +72,7 @@ class EndLabels(Artist):
         return list(self.texts)
 
     def _place(self) -> list[Any]:
-        """Move the texts to their places, and return the ends of their leaders."""
+        """Move the texts to their places, and return the ends of leaders."""
         ax, pixels = self.axes, self.axes.figure.dpi / 72.0
         right = ax.get_xlim()[1]
         ends = np.array([ax.transData.transform((right, x.y))[1] for x in self.names])
@@ -90,12 +90,12 @@ class EndLabels(Artist):
         return [((start, a), (stop, b)) for a, b in zip(own, places, strict=True)] * moved
 
     def get_window_extent(self, renderer: Any = None) -> Bbox:
-        """Return where the texts stand."""
+        """Return the extent of the texts."""
         self._place()
         return Bbox.union([text.get_window_extent(renderer) for text in self.texts])
 
     def get_tightbbox(self, renderer: Any = None) -> Bbox:
-        """Return where the texts stand: a layout makes room for them."""
+        """Return the extent of the texts, for layouts."""
         return self.get_window_extent(renderer)
 
     def draw(self, renderer: Any) -> None:
@@ -113,9 +113,9 @@ class EndLabels(Artist):
 
 
 class Key(Artist):
-    """A small table of names in a corner that no line crosses; without one, names above the panel.
+    """A table of names in a corner that no line crosses, else above the panel.
 
-    The place is chosen when the picture is drawn, when the panel has its final size.
+    The place is chosen when drawing, once the panel has its final size.
     """
 
     def __init__(self, ax: Axes, inside: Any, above: Sequence[Any]) -> None:
@@ -137,7 +137,7 @@ class Key(Artist):
         box.axes = self.axes
 
     def get_children(self) -> list[Artist]:
-        """Return what is drawn: the table, or the rows above the panel."""
+        """Return the table, or the rows above the panel."""
         return [self._chosen(self.axes.figure.canvas.get_renderer())]
 
     def _chosen(self, renderer: Any) -> Any:
@@ -173,12 +173,12 @@ class Key(Artist):
         return box
 
     def get_window_extent(self, renderer: Any = None) -> Bbox:
-        """Return where the names stand."""
+        """Return the extent of the names."""
         renderer = renderer or self.axes.figure.canvas.get_renderer()
         return self._chosen(renderer).get_window_extent(renderer)  # type: ignore[no-any-return]
 
     def get_tightbbox(self, renderer: Any = None) -> Bbox:
-        """Return where the names stand: a layout makes room for them."""
+        """Return the extent of the names, for layouts."""
         return self.get_window_extent(renderer)
 
     def draw(self, renderer: Any) -> None:
@@ -188,9 +188,9 @@ class Key(Artist):
 
 
 def corner(ax: Axes, across: float, upwards: float) -> str | None:
-    """Return the corner where a box of this share of the panel hits no data.
+    """Return the corner where a box of this size hits no data.
 
-    Without one: None where a layout can make room above the panel, else the one with fewest hits.
+    Else None if a layout can make room above the panel, or the corner with fewest hits.
     """
     grid = occupied(ax)
     w, h = (min(_CELLS, int(np.ceil(share * _CELLS))) for share in (across, upwards))
@@ -204,7 +204,7 @@ def corner(ax: Axes, across: float, upwards: float) -> str | None:
 
 
 def occupied(ax: Axes) -> np.ndarray[Any, Any]:
-    """Return which cells of a raster of the panel are crossed by data, or covered by text."""
+    """Return the raster cells of the panel that contain data or text."""
     grid = np.zeros((_CELLS, _CELLS), dtype=bool)
     drawn = [
         line.get_transform().transform(line.get_xydata())
@@ -224,7 +224,7 @@ def occupied(ax: Axes) -> np.ndarray[Any, Any]:
         at = at[np.isfinite(at).all(axis=1)].clip(-1.0, 2.0)
         if len(at) < 2:
             continue
-        # points on each piece, near enough to miss no cell
+        # points on each piece, dense enough to miss no cell
         counts = (np.abs(np.diff(at, axis=0)).max(axis=1) * 1.5 * _CELLS).astype(int) + 2
         first = np.repeat(np.arange(len(counts)), counts)
         place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -236,13 +236,13 @@ def occupied(ax: Axes) -> np.ndarray[Any, Any]:
     return grid
 
 
-# ------------------------------------------------------------------------- Where a name finds room
+# ------------------------------------------------------------------------- Places for names
 
 
 def name_lines(
     ax: Axes, names: Sequence[Named], headers: Sequence[str], *, at: str | None, meet: bool
 ) -> None:
-    """Name lines at their ends, in a key, or above the panel, where there is room.
+    """Name lines at their ends, in a key, or above the panel, wherever there is room.
 
     ``meet``: all lines end in one point. ``headers``: the titles of the columns in a key.
     """
@@ -259,7 +259,7 @@ def name_lines(
 def _ends_fit(ax: Axes, names: Sequence[Named], *, forced: bool) -> bool:
     """Return whether there is room for names beside the panel."""
     if not names or (ax.figure.get_layout_engine() is None and not forced):
-        return False  # nothing makes room on the right
+        return False  # the layout makes no room on the right
     width, height = panel_size(ax)
     size = font(ax, "name")
     widest = max(wide(x.text, size) for x in names) + 16.0
@@ -274,7 +274,7 @@ def _ends_fit(ax: Axes, names: Sequence[Named], *, forced: bool) -> bool:
 
 
 def _add_key(ax: Axes, names: Sequence[Named], headers: Sequence[str]) -> None:
-    """Write a dash, a name in its color and its values in a row for each name."""
+    """Add a row for each name: a dash, the name in its color, and its values."""
     ink, out, size = Ink.of(ax), Ink.of(ax, outside=True), font(ax, "note")
     room = 0.45 * panel_size(ax)[0]
     names = [x._replace(text=shortened(x.text, size, room)) for x in names]

@@ -1,4 +1,4 @@
-"""Numbers of a picture: how they are written, and which stand at the axes."""
+"""Formats of numbers in a picture, and ticks of axes."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
     from rankeval_pd.stats._types import FloatArray
 
-LARGE_RATIO = 2000.0  # of the largest n to the least, above which n is drawn in logarithms
-WIDE = 100.0  # mm of a panel, below which letters are smaller
+LARGE_RATIO = 2000.0  # ratio of largest to smallest n above which n is logarithmic
+WIDE = 100.0  # mm of a panel below which letters are smaller
 _SIZES = {"label": (9.5, 8.0), "name": (9.0, 8.0), "tick": (8.5, 7.5), "note": (8.0, 7.0)}
 LEAST = 7.0  # points: smaller letters are never written
-_TICK = 14.0  # mm between two ticks to the right
+_TICK = 14.0  # mm between two ticks on the x axis
 _POINT = 25.4 / 72.0  # mm
 
 
-# --------------------------------------------------------------- How much room there is for letters
+# --------------------------------------------------------------- Room for letters
 
 
 def panel_size(ax: Axes) -> tuple[float, float]:
-    """Return width and height of the part of the figure that the Axes may fill, in points."""
+    """Return width and height of the room for the Axes, in points."""
     figure = ax.figure
     width, height = (72.0 * side / figure.dpi for side in figure.bbox.size)
     spec: Any = ax.get_subplotspec()
@@ -52,14 +52,14 @@ def small(ax: Axes) -> bool:
 
 
 def font(ax: Axes, role: str) -> float:
-    """Return the size of letters: of a "label", "name", "tick" or "note"; 7 points at the least."""
+    """Return the size of letters of a "label", "name", "tick" or "note"; at least 7 points."""
     from matplotlib import rcParams
 
     return max(LEAST, _SIZES[role][small(ax)] * float(rcParams["font.size"]) / 10.0)
 
 
 def wide(text: str, size: float) -> float:
-    """Return about how wide text is, in points."""
+    """Return the approximate width of text, in points."""
     from matplotlib import rcParams
 
     if rcParams["text.usetex"]:
@@ -78,7 +78,7 @@ def _measured(text: str, family: tuple[str, ...]) -> float:
 
 
 def shortened(text: str, size: float, room: float) -> str:
-    """Return a name with its middle left out where it is wider than the room, in points."""
+    """Return a name without its middle if it is wider than the room, in points."""
     if wide(text, size) <= room:
         return text
     most = max(4, int(len(text) * room / max(wide(text, size), 1.0)))
@@ -87,7 +87,7 @@ def shortened(text: str, size: float, room: float) -> str:
     return cut if len(cut) < len(text) else text
 
 
-# -------------------------------------------------------------------------- How a number is written
+# -------------------------------------------------------------------------- Formats of numbers
 
 
 def percent(share: float) -> str:
@@ -101,12 +101,12 @@ def rate_text(p: float) -> str:
 
 
 def most_text(p: float) -> str:
-    """Return the share that is left: 95%, all but 1e-17."""
+    """Return the remaining share: 95%, all but 1e-17."""
     return percent_of(1.0 - p) if p >= 1e-4 else f"all but {p:g}"
 
 
 def digits_for(width: float) -> int:
-    """Return the decimals of a value whose interval has this width: a fourth of it is seen."""
+    """Return the decimals of a value that resolve a fourth of its interval's width."""
     if not np.isfinite(width) or width <= 0.0:
         return 2
     return int(np.clip(np.ceil(-np.log10(width / 4.0)), 0, 6))
@@ -130,7 +130,7 @@ def interval(low: float, high: float, digits: int, *, signed: bool = False) -> s
 
 
 def compact(value: float, _: object = None) -> str:
-    """Return a count as text: 5,000, 20k, 1M; nothing where it is no count."""
+    """Return a count as text: 5,000, 20k, 1M; nothing if it is not a count."""
     if value < 0 or (abs(value - round(value)) > 1e-6 and value < 1e3):
         return ""
     for size, unit in ((1e6, "M"), (1e3, "k")):
@@ -140,7 +140,7 @@ def compact(value: float, _: object = None) -> str:
 
 
 def in_percent(value: float, _: object = None) -> str:
-    """Return a tick of a share as text; none beyond 0 and 1, where there is only room."""
+    """Return a tick of a share as text; none beyond 0 and 1."""
     return f"{100 * value:.4g}%" if -1e-9 <= value <= 1.0 + 1e-9 else ""
 
 
@@ -154,11 +154,11 @@ def plainly(value: float, _: object = None) -> str:
     return f"{value:.4g}".replace("-", "−")
 
 
-# ----------------------------------------------------------------------------- Ticks that have room
+# ----------------------------------------------------------------------------- Ticks with room
 
 
 def length(axis: Axis) -> float:
-    """Return about how long the axis will be, in points."""
+    """Return the approximate length of the axis, in points."""
     width, height = panel_size(axis.axes)
     return 0.68 * width if axis.axis_name == "x" else 0.55 * height  # type: ignore[attr-defined]
 
@@ -172,7 +172,7 @@ def _needed(axis: Axis, characters: float) -> float:
 
 
 def settle(ax: Axes) -> None:
-    """Give logarithmic axes some width where their data give none: one value, or none above 0."""
+    """Give logarithmic axes some width if their data have one value, or none above 0."""
     for axis in (ax.xaxis, ax.yaxis):
         low, high = float(axis.get_minpos()), float(axis.get_data_interval()[1])
         if axis.get_scale() != "log" or low * (1.0 + 1e-9) < high or not np.isfinite(high):
@@ -183,7 +183,7 @@ def settle(ax: Axes) -> None:
 
 
 def set_ticks(axis: Axis, text: Callable[..., str], characters: float) -> None:
-    """Put as many ticks as have room on an axis, written by ``text``."""
+    """Put as many ticks as fit on an axis, formatted by ``text``."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     settle(axis.axes)
@@ -201,7 +201,7 @@ def set_ticks(axis: Axis, text: Callable[..., str], characters: float) -> None:
 
 
 def _of_shares(locator: Any) -> Any:
-    """Make a locator leave out what is no share: beyond 0 and 1 there is only room."""
+    """Make a locator leave out ticks beyond 0 and 1."""
     every = locator.tick_values
 
     def within(low: float, high: float) -> Any:
@@ -215,7 +215,7 @@ def _of_shares(locator: Any) -> Any:
 def set_chosen_ticks(
     axis: Axis, places: Sequence[float], texts: Sequence[str], *, characters: float | None = None
 ) -> None:
-    """Put the ticks that have room on an axis, those that come first before the others."""
+    """Put the ticks that fit on an axis, first ones first."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
     low, high = sorted(axis.get_view_interval())
@@ -242,7 +242,7 @@ _RATES = (
 
 
 def use_normal_deviates(ax: Axes, least: float) -> None:
-    """Give both axes the scale on which the errors of normal scores are a straight line."""
+    """Scale both axes by normal deviates."""
     from scipy.special import ndtr, ndtri
 
     edge = max(least, 1e-12)
@@ -255,5 +255,5 @@ def use_normal_deviates(ax: Axes, least: float) -> None:
 
 
 def set_rate_ticks(axis: Axis) -> None:
-    """Write rates in percent where there is room, on whatever scale."""
+    """Write rates in percent, where there is room, on any scale."""
     set_chosen_ticks(axis, _RATES, [f"{100 * rate:g}%" for rate in _RATES], characters=4.5)

@@ -1,4 +1,4 @@
-"""Pairs of measures over n, and the law of a random list: odds ratios, p-values, probabilities."""
+"""Odds ratios and p-values over n, and the distribution of random lists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankeval_pd.plotting.numbers import compact, plainly, rate_text, set_ticks
 from rankeval_pd.plotting.panels import picture
 from rankeval_pd.plotting.tables import is_log, table_of
 
-_MANY = 100  # n of a pair, above which p-values have a band
+_MANY = 100  # with more n per pair, p-values have a band
 
 # ----------------------- Pairs of measures over n: odds ratios, p-values under other orders of ties
 
@@ -44,10 +44,10 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
     canvas.across("n", log=logarithmic)
     for pair, rows in pairs.items():
         odds = rows["odds_ratio_mle"]
-        known = np.isfinite(odds) & (odds > 0.0)  # no line leads to 0 or to infinity
+        known = np.isfinite(odds) & (odds > 0.0)  # lines do not lead to 0 or infinity
         canvas.curve(pair, rows["n"], odds.where(known))
         for beyond, edge, sign in ((np.isposinf(odds), high, "^"), (odds == 0.0, low, "v")):
-            if beyond.any():  # not clipped, and without a point it would stand in the corner
+            if beyond.any():  # not clipped: without a point it would be in the corner
                 look = {"color": canvas.color(pair), "marker": sign, "markersize": 6}
                 ax.plot(rows["n"][beyond], np.full(beyond.sum(), edge), clip_on=False,
                         linestyle="none", label=f"_{sign}", **look)  # fmt: skip
@@ -70,7 +70,7 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
 def draw_tie_sensitivity(
     canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05, log: bool | None = None
 ) -> None:
-    """Draw how far the p-value depends on the order of equal scores."""
+    """Draw how much the p-value depends on the order of equal scores."""
     ax = canvas.ax
     logarithmic = is_log(log, table["n"])
     p = table[["p_min", "p_max"]].to_numpy(dtype=float)
@@ -89,7 +89,7 @@ def draw_tie_sensitivity(
         canvas.curve(pair, rows["n"], middle, linestyle="none", **size)
     keys = table.attrs.get("n_keys")
     orders = f"{keys} orders of equal scores" if keys else "the orders of equal scores"
-    canvas.tell(f"Dots: the median p-value over {orders}; bars: from the least to the largest.")
+    canvas.tell(f"Dots: the median p-value over {orders}; bars: from the smallest to the largest.")
     if (p == 0.0).any():
         canvas.tell(f"At the bottom: p below {least:.0e}.")
     canvas.rule(alpha, f"p = {alpha:g}")
@@ -111,8 +111,8 @@ def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | N
     sizes = table["n"].drop_duplicates().tolist()
     if len(sizes) > 1:
         raise ValueError(
-            f"table has {len(sizes)} list sizes, and a picture shows one. Choose it:"
-            f" table[table['n'] == {sizes[0]}]."
+            f"table has {len(sizes)} list sizes, but a picture shows one. Choose it: "
+            f"table[table['n'] == {sizes[0]}]."
         )
     ax = canvas.ax
     canvas.look = replace(canvas.look, order=_LAWS)

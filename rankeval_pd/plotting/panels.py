@@ -1,4 +1,4 @@
-"""One picture, or a panel for each group: who draws where, and where lines are named."""
+"""One picture, or a panel for each group: axes, look and names of lines."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.forms.out.tables import listed_in
 from rankeval_pd.plotting.canvas import Canvas
 from rankeval_pd.plotting.look import Look, escaped
 from rankeval_pd.plotting.numbers import font, panel_size, shortened
@@ -19,7 +20,7 @@ from rankeval_pd.plotting.tables import groups_of, tidy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST = 24  # panels of a picture that can still be read
+MOST = 24  # readable number of panels
 _PANEL = (3.1, 2.5)  # inches
 _NAMES = ("measure", "measure_a", "measure_b")
 
@@ -29,13 +30,13 @@ Drawing = Callable[..., Any]
 def picture(
     needed: Sequence[str], made_by: str, *, own: str = ""
 ) -> Callable[[Drawing], Callable[..., Axes]]:
-    """Make a function that draws one group on a canvas draw a table: a panel for each group.
+    """Make a function that draws one group draw a table, one panel per group.
 
-    ``own``: the axes, "x", "y" or both, that each panel has for itself: their ticks are names, in
-    an order that differs from group to group.
+    ``own``: the axes, "x", "y" or both, that panels do not share, because their ticks are names in
+    an order that differs by group.
 
-    The function made takes the table, what stands beside it, its own options, and the keywords of
-    all plots; it returns the Axes, or an array of them.
+    The new function takes the table, additional tables, options, and the keywords of all plots. It
+    returns the Axes, or an array of them.
     """
 
     def decorate(draw: Drawing) -> Callable[..., Axes]:
@@ -47,7 +48,7 @@ def picture(
                 x for name in _NAMES if name in whole for x in whole[name].dropna().unique()
             )
             look.check_names(list(names) or list(look.highlighted))
-            look = _ordered(look, [*whole.attrs.get("order", ()), *names])
+            look = _ordered(look, [*listed_in(whole.attrs, "order"), *names])
             groups = groups_of(whole, needed)
             keys = _columns(whole, groups).drop_duplicates() if groups else pd.DataFrame(index=[0])
             if len(keys) <= 1:
@@ -78,7 +79,7 @@ def picture(
 
 @contextmanager
 def _no_torso(given: Any, ax: Axes) -> Iterator[None]:
-    """Close the figure that was made for a picture that cannot be drawn."""
+    """Close a new figure if its picture cannot be drawn."""
     try:
         yield
     except Exception:
@@ -90,7 +91,7 @@ def _no_torso(given: Any, ax: Axes) -> Iterator[None]:
 
 
 def _asked(options: dict[str, Any]) -> tuple[Any, int | None, Look]:
-    """Take the keywords of all plots out of the options."""
+    """Remove the keywords of all plots from the options."""
     ax, wrap = options.pop("ax", None), options.pop("col_wrap", None)
     fields = (
         "legend", "colors", "labels", "labels_at", "highlight", "title", "line_kw", "band_kw",
@@ -100,14 +101,14 @@ def _asked(options: dict[str, Any]) -> tuple[Any, int | None, Look]:
 
 
 def _ordered(look: Look, names: list[Hashable]) -> Look:
-    """Return the look with an order of names: that of the data, and then those of the table."""
+    """Return the look with an order of names: first the data's, then the table's."""
     from dataclasses import replace
 
     return replace(look, order=[*dict.fromkeys([*look.order, *names])])
 
 
 def _part(table: Any, groups: list[Any], key: pd.Series[Any] | None) -> Any:
-    """Return the rows of one group, of a table that has groups."""
+    """Return the rows of one group of a table with groups."""
     if isinstance(table, list | tuple) and any(
         isinstance(x, pd.DataFrame | xr.Dataset) for x in table
     ):
@@ -125,19 +126,17 @@ def _part(table: Any, groups: list[Any], key: pd.Series[Any] | None) -> Any:
 
 
 def _columns(table: pd.DataFrame, names: list[Any]) -> pd.DataFrame:
-    """Return columns by their names, of which some may be True or False: no choice of rows."""
+    """Return columns by name, also by the names True and False."""
     places = [table.columns.get_loc(name) for name in names]
     return table.take(cast("list[int]", places), axis=1)
 
 
 def one_of(ax: Any, draw: Drawing | None = None, table: pd.DataFrame | None = None) -> Axes:
-    """Return the axes given, or those of a new figure that makes room for its legend."""
+    """Return the given Axes, or those of a new figure with room for its legend."""
     if ax is not None:
         given = given_axes(ax)
         if given.size != 1:
-            raise ValueError(
-                f"ax has {given.size} Axes, and there is one panel to draw. Give one Axes."
-            )
+            raise ValueError(f"ax has {given.size} Axes for one panel. Pass one Axes.")
         return given[0]  # type: ignore[no-any-return]
     import matplotlib.pyplot as plt
 
@@ -147,20 +146,20 @@ def one_of(ax: Any, draw: Drawing | None = None, table: pd.DataFrame | None = No
 
 
 def given_axes(ax: Any) -> np.ndarray[Any, Any]:
-    """Return the Axes given as an array, or say why one cannot hold a picture."""
+    """Return the given Axes as an array, or raise an error for unsuitable ones."""
     from matplotlib.axes import Axes
 
     given = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
     for one in given:
         if not isinstance(one, Axes):
             raise TypeError(
-                f"ax={one!r} is of type {type(one).__name__}: give an Axes, such as plt.gca() or"
+                f"ax={one!r} is of type {type(one).__name__}: pass an Axes, such as plt.gca() or"
                 " the second of plt.subplots(), or an array of them."
             )
         if "top" not in one.spines or one.name == "3d":
             raise ValueError(
-                f"ax is a {one.name} Axes, and pictures of lists need one with two straight axes."
-                " Give one made without projection=."
+                f"ax is a {one.name} Axes, but pictures of lists need two straight axes. Pass one "
+                "made without projection=."
             )
     return given
 
@@ -173,14 +172,13 @@ def panels_of(
     keys: pd.DataFrame,
     own: str = "",
 ) -> np.ndarray[Any, Any]:
-    """Return the axes given, one a panel, or those of a new figure, which share their scales."""
+    """Return the given Axes, one per panel, or those of a new figure with shared scales."""
     if count > MOST:
         first = keys.iloc[0][groups[0]]
         raise ValueError(
-            f"there are {count} groups of {', '.join(map(str, groups))}, and a picture has"
-            f" {MOST} panels at the most. Choose groups:"
-            f" data[data[{groups[0]!r}].isin([{first!r}, ...])], of a Dataset"
-            f" data.sel({groups[0]}=[...]); or draw what all have in common."
+            f"there are {count} groups of {', '.join(map(str, groups))}, and a picture has at most "
+            f"{MOST} panels. Choose groups: data[data[{groups[0]!r}].isin([{first!r}, ...])], of a "
+            f"Dataset data.sel({groups[0]}=[...]); or draw a table over all groups."
         )
     if ax is not None:
         return given_panels(ax, count, "groups")
@@ -188,21 +186,19 @@ def panels_of(
 
 
 def given_panels(ax: Any, count: int, what: str) -> np.ndarray[Any, Any]:
-    """Return the axes given, one for each."""
+    """Return the given Axes, one for each."""
     given = given_axes(ax)
     if given.size != count:
-        raise ValueError(
-            f"ax has {given.size} Axes, and there are {count} {what}. Give one for each."
-        )
+        raise ValueError(f"ax has {given.size} Axes for {count} {what}. Pass one for each.")
     return given
 
 
 def new_panels(count: int, wrap: int | None, own: str = "") -> np.ndarray[Any, Any]:
-    """Return the axes of a new figure, so many in a row, which share all scales but their own."""
+    """Return the Axes of a new figure, so many in a row, with shared scales except their own."""
     import matplotlib.pyplot as plt
 
     if wrap is not None and (isinstance(wrap, bool) or int(wrap) < 1):
-        raise ValueError(f"col_wrap={wrap!r}: give how many panels stand in a row, 1 or more.")
+        raise ValueError(f"col_wrap={wrap!r}: pass the number of panels in a row, 1 or more.")
     wide = min(count, int(wrap) if wrap else (count if count <= 3 else int(np.ceil(count**0.5))))
     rows = -(-count // wide)
     figure, fresh = plt.subplots(
@@ -210,7 +206,7 @@ def new_panels(count: int, wrap: int | None, own: str = "") -> np.ndarray[Any, A
         layout="constrained", sharex="x" not in own,
         sharey="y" not in own,
     )  # fmt: skip
-    if own:  # names beside the columns of the next panel
+    if own:  # room for names beside the next panel
         figure.get_layout_engine().set(w_pad=0.12)  # type: ignore[union-attr, call-arg]
     for spare in fresh.ravel()[count:]:
         above = spare.get_subplotspec()
@@ -261,12 +257,12 @@ def _label_edges(panels: Sequence[Any]) -> None:
 
 
 def check_look(options: Mapping[str, Any]) -> None:
-    """Raise an error where the keywords of all plots are wrong, before anything is computed."""
+    """Raise an error for wrong keywords of all plots, before any computation."""
     ax, _, _ = looks(options)
     if ax is not None:
         given_axes(ax)
 
 
 def looks(options: Mapping[str, Any]) -> tuple[Any, int | None, Look]:
-    """Return where to draw, how many panels in a row, and how it looks."""
+    """Return the Axes, the number of panels in a row, and the look."""
     return _asked(dict(options))

@@ -1,4 +1,4 @@
-"""Single values, sorted or piled up: gains by item, precision over repeated samples."""
+"""Pictures of single values: gains by item, precision over repeated samples."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from rankeval_pd.plotting.tables import table_of
 # ------------------------------------------------------ The gain of one system over another by item
 
 DIFFERENCES = ("item", "gain", "system_a", "system_b")
-_BARS = 400  # more bars than this are drawn as an area, which looks the same
+_BARS = 400  # more bars are drawn as an area, which looks the same
 _NAMED = 3  # items named on either side
 
 
@@ -59,7 +59,8 @@ def draw_paired_differences(
     canvas.limits("x", 0.0, max(most, 1.5))
     canvas.limits("y", -1.08 * height, 1.08 * height)
     unit = str(table.attrs.get("unit", "items"))
-    if not pd.api.types.is_integer_dtype(found["item"]) and not small(ax):
+    numbered = pd.api.types.is_integer_dtype(found["item"]) and unit != "queries"
+    if not numbered and not small(ax):
         _name_items(canvas, found["item"].astype(str).to_list(), gains, height)
     for name, count, up in ((a, (gains > 0).sum(), True), (b, (gains < 0).sum(), False)):
         short = shortened(canvas.text(name), font(ax, "name"), 0.4 * panel_size(ax)[0])
@@ -78,7 +79,7 @@ def draw_paired_differences(
 
 
 def _draw_mean(canvas: Canvas, whole: pd.DataFrame, count: int, height: float) -> None:
-    """Draw the gain on the whole and its interval on the right."""
+    """Draw the overall gain and its interval on the right."""
     ax, ink, row = canvas.ax, canvas.ink, whole.iloc[0]
     low, high, gain = (float(row[c]) for c in ("ci_low", "ci_high", "gain"))
     at = count * 1.035
@@ -91,7 +92,7 @@ def _draw_mean(canvas: Canvas, whole: pd.DataFrame, count: int, height: float) -
     said = f"gain {number(gain, digits)}"
     if np.isfinite(low) or np.isfinite(high):
         said += f"\n({interval(low, high, digits)})"
-    inside = small(ax)  # above the bars of losses, where nothing else stands
+    inside = small(ax)  # above the bars of losses, where there is room
     ax.annotate(
         said, (at, max(gain, 0.0) if inside else gain), xytext=(-8 if inside else 6, 3 * inside),
         textcoords="offset points", va="bottom" if inside else "center",
@@ -123,11 +124,11 @@ def _name_items(canvas: Canvas, names: list[str], gains: Any, height: float) -> 
             )  # fmt: skip
 
 
-# ------------ Precision over repeated samples beside what the model expects (Evert 2004, figure 4)
+# ------------ Precision over repeated samples and the binomial model (Evert 2004, figure 4)
 
 
 def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any]:
-    """Draw how precision is distributed over samples, one panel a measure, one below the other."""
+    """Draw the distribution of precision over samples, one stacked panel per measure."""
     table = table_of(
         table, ("measure", "threshold", "precision", "sd_expected", "sd_observed"), "repetition"
     )
@@ -136,8 +137,8 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
     thresholds = samples.drop_duplicates(["measure", "threshold"]).set_index("measure")["threshold"]
     if not thresholds.reindex(table["measure"]).equals(table.set_index("measure")["threshold"]):
         raise ValueError(
-            "samples are not those of table: their measures or thresholds differ. Give repetition"
-            " and repetition_samples of the same data, with the same threshold or n."
+            "samples do not match table: their measures or thresholds differ. Pass repetition and "
+            "repetition_samples of the same data, with the same threshold or n."
         )
     ax, wrap, look = looks(options)
     look.check_names(table["measure"].tolist())
@@ -151,7 +152,7 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
         high = max(high, _draw(canvas, mine.to_numpy(dtype=float), row, edges))
     for panel in panels:
         share = min(0.5, 4.2 * font(panel, "note") / (0.62 * panel_size(panel)[1]))
-        top = high / (1.0 - share * _tall(panel))  # the lines of text stand above the columns
+        top = high / (1.0 - share * _tall(panel))  # the lines of text are above the columns
         panel.set_ylim(0.5 if panel.get_yscale() == "log" else 0.0, 1.05 * top or 1.0)
         if panel.get_xscale() == "linear":
             panel.set_xlim(edges[0], edges[-1])
@@ -162,8 +163,8 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
     if len(panels):
         tell(
             panels[0],
-            "Columns: samples. Colored curve: a normal distribution with their standard deviation;"
-            " gray curve: with that of the binomial model.",
+            "Columns: samples. Colored curve: a normal distribution with their standard "
+            "deviation; gray curve: with the binomial model's.",
         )
         if look.title is not None:
             panels[0].figure.suptitle(look.title, fontsize=font(panels[0], "label") + 1.0)
@@ -177,7 +178,7 @@ def _tall(panel: Any) -> bool:
 
 
 def _edges(found: pd.Series[Any]) -> Any:
-    """Return the edges of the columns, the same in all panels."""
+    """Return the edges of the columns, equal in all panels."""
     if found.empty:
         return np.array([0.0, 1.0])
     low, high = float(found.min()), float(found.max())
@@ -189,13 +190,13 @@ def _edges(found: pd.Series[Any]) -> Any:
 
 
 def _panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
-    """Return the axes given, one a measure, or those of a new figure, one below the other."""
+    """Return the given Axes, one per measure, or stacked ones of a new figure."""
     import matplotlib.pyplot as plt
 
     if count > MOST:
         raise ValueError(
-            f"there are {count} measures, and a picture has {MOST} panels at the most. Choose some:"
-            " data.rankeval(measures=[...])."
+            f"there are {count} measures, and a picture has at most {MOST} panels. Choose some: "
+            "data.rankeval(measures=[...])."
         )
     if ax is not None:
         return given_panels(ax, count, "measures")
@@ -213,7 +214,7 @@ def _panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
 
 
 def _draw(canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any], edges: Any) -> float:
-    """Draw the samples of one measure and two normal distributions; return how high they are."""
+    """Draw the samples of one measure and two normal distributions; return their height."""
     panel, look, measure, ink = canvas.ax, canvas.look, row["measure"], canvas.ink
     color = canvas.color(measure)
     bars = {"color": mix(color, ink.bg, 0.38), "edgecolor": ink.bg, "linewidth": 0.8}
@@ -224,7 +225,7 @@ def _draw(canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any], edges: A
         (float(row["sd_expected"]), ink.line(ink.gray(0.7)), "expected by the model"),
         (float(row["sd_observed"]), color, "observed"),
     ):
-        with np.errstate(divide="ignore", invalid="ignore"):  # no spread, no curve
+        with np.errstate(divide="ignore", invalid="ignore"):  # no curve without spread
             z = (across - float(row["precision"])) / sd
             height = found.size * wide * np.exp(-0.5 * z**2) / (sd * np.sqrt(2.0 * np.pi))
         line: dict[str, Any] = {

@@ -23,10 +23,10 @@ from rankeval_pd.plotting.numbers import (
 from rankeval_pd.plotting.panels import picture
 from rankeval_pd.plotting.tables import table_of
 
-_CROWD = 300  # points: where there are more, they are drawn faintly
+_CROWD = 300  # more points are drawn faintly
 _LEVEL = 0.95
 _LEVELS = (0.95, 0.5, 0.99, 0.999, 0.9, 0.9999, 0.99999, 0.75)
-_FEWEST_DRAWS = 1e5  # more confidence than one against so many draws is not shown
+_FEWEST_DRAWS = 1e5  # largest confidence shown: one against so many draws
 
 
 @picture(("system_a", "system_b", "gain", "confidence"), "paired_bootstrap")
@@ -81,7 +81,7 @@ def draw_confidence(
 
 
 def _note_confidence(canvas: Canvas, table: pd.DataFrame, least: float, *, exact: bool) -> None:
-    """Write how many pairs are significant, and where draws end."""
+    """Write the number of significant pairs, and the limit of the draws."""
     ax, ink = canvas.ax, canvas.ink
     note: dict[str, Any] = {"fontsize": font(ax, "note"), "textcoords": "offset points"}
     sure = int((table["confidence"] >= _LEVEL).sum())
@@ -107,7 +107,7 @@ def _relations(table: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
 
 
 def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[Any]) -> None:
-    """Draw the gains that are worth reporting, and their intervals as bars at the bottom."""
+    """Draw gain thresholds, with their intervals as bars at the bottom."""
     ax, ink = canvas.ax, canvas.ink
     needed = ("relation", "threshold", "threshold_low", "threshold_high")
     result = table_of(thresholds, needed, "gain_threshold").dropna(subset=["threshold"])
@@ -146,7 +146,7 @@ def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[A
 def draw_gain_by_size(
     canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | None = None
 ) -> None:
-    """Draw gains, and the gain that is significant, against the size of the test set."""
+    """Draw gains and gain thresholds against the size of the test set."""
     ax, ink = canvas.ax, canvas.ink
     drawn = table[table["gain"] > 0.0]
     significant = drawn["p_value"] <= 0.05
@@ -213,18 +213,18 @@ def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
     if len(beyond):
         look = {"color": canvas.ink.plain, "markersize": 5, "label": "_beyond"}
         ax.plot(beyond["size"], np.full(len(beyond), high), "^", clip_on=False, **look)
-        canvas.tell("Triangles: the interval goes on above the panel.")
+        canvas.tell("Triangles: the interval extends above the panel.")
     if len(without):
         named = ", ".join(f"{size:,}" for size in sorted(without["size"].unique()))
         canvas.tell(f"No threshold at {named} items: no pair near p = 0.05.")
 
 
-# ------------------------------------------------------------------- Do gains hold on other items?
+# ------------------------------------------------------------------- Gains on other items
 
 
 @picture(("p_low", "p_high", "agreement", "ci_low", "ci_high", "expected_agreement"), "calibration")
 def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
-    """Draw how often gains kept their sign on other data, and how often they should have."""
+    """Draw observed and expected agreement of signs on other data."""
     ax, ink = canvas.ax, canvas.ink
     table = table.sort_values("p_low")
     at = (table["p_low"].clip(lower=1e-6) * table["p_high"]) ** 0.5
@@ -260,13 +260,13 @@ def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
     canvas.upwards()
     canvas.tell(
         f"Dots: pairs that keep their sign, with {interval_kind(table.attrs, 'each bin alone')}.",
-        "Gray line: the share expected if the other items are of the same kind.",
+        "Gray line: the share expected for other items from the same distribution.",
     )
     canvas.finish(xlabel="one-sided p (edges of bins)", ylabel="pairs that keep their sign")
 
 
 def _count_bins(canvas: Canvas, at: pd.Series[Any], counts: pd.Series[Any]) -> None:
-    """Write how many pairs each bin has above it, where they do not run into each other."""
+    """Write the number of pairs above each bin, without overlap."""
     ax, size = canvas.ax, font(canvas.ax, "note")
     low, high = np.log(ax.get_xlim())
     last, scale = -np.inf, 0.68 * panel_size(ax)[0] / (high - low)

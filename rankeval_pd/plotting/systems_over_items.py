@@ -57,13 +57,13 @@ def confidence(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Systems over test items; or the result of :func:`rankeval_pd.paired_bootstrap`, and beside
-        it as ``thresholds`` that of :func:`rankeval_pd.gain_threshold`: lines, and their
+        Systems over test items; or the result of :func:`rankeval_pd.paired_bootstrap`, with
+        ``thresholds``, the result of :func:`rankeval_pd.gain_threshold`, drawn as lines with
         intervals.
     a, b, n_resamples, event, method, ci, families, baseline
-        Of items: as in :func:`rankeval_pd.paired_bootstrap`.
+        For items: as in :func:`rankeval_pd.paired_bootstrap`.
     adjust, adjust_over, alpha, level, progress
-        Of items: as there.
+        For items: as there.
     **look
 
     Returns
@@ -72,10 +72,10 @@ def confidence(
 
     Notes
     -----
-    A dot is a pair of systems at its gain, to the right in logarithms, and its confidence, upwards
-    as -log10(p), one-sided: 99% and 99.9% are as far apart as 90% and 99%. A triangle means that no
-    draw spoke against the pair. Vertical lines are the gains worth reporting, with their intervals
-    as bars at the bottom; the horizontal line is 95%, and pairs above it are in color.
+    Each dot is a pair of systems, with its gain on a logarithmic x axis and its confidence on the y
+    axis as one-sided -log10(p): 99% and 99.9% are as far apart as 90% and 99%. A triangle means
+    that no draw contradicted the pair. Vertical lines are gains worth reporting, with their
+    intervals as bars at the bottom; the horizontal line is 95%, and pairs above it are in color.
 
     Examples
     --------
@@ -104,22 +104,22 @@ def pairs(
     adjust: FamilyAdjustment | None = "max-t",
     **options: Unpack[AnyPlot],
 ) -> Axes:
-    """Draw which systems are better than which: a square for each pair.
+    """Draw the significant gains of all pairs of systems as a matrix.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Systems over test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
-        :func:`rankeval_pd.paired_permutation`. With n or kind candidates with a score for each
+        :func:`rankeval_pd.paired_permutation`. With n or kind: candidates with a score for each
         measure and a gold label; or the result of :func:`rankeval_pd.compare` or
         :func:`rankeval_pd.compare_area`.
     n, kind
-        Of candidates: what the measures are compared by, as in :func:`rankeval_pd.measure_ranks`,
-        whose tests are drawn. Several n are a panel each.
+        For candidates: the criterion, as in :func:`rankeval_pd.measure_ranks`, whose tests are
+        drawn. Several n get a panel each.
     a, b, n_resamples, event, method, ci, families, baseline
-        Of items: as in :func:`rankeval_pd.paired_bootstrap`.
+        For items: as in :func:`rankeval_pd.paired_bootstrap`.
     adjust, adjust_over, alpha, level, progress
-        Of items: as there, adjusted as :func:`system_ranks` is. Of candidates adjust, alpha,
+        For items: as there, adjusted as in :func:`system_ranks`. For candidates adjust, alpha,
         n_resamples and progress, as in :func:`rankeval_pd.measure_ranks`.
     **look
 
@@ -129,11 +129,10 @@ def pairs(
 
     Notes
     -----
-    Systems stand on the diagonal, from the one that beats most to the one that beats fewest. A cell
-    has a color where the test distinguishes its pair: the larger the gain of the row over the
-    column, the darker. The other cells are pale gray. Gains are written where cells have room. A
-    figure of its own grows with the systems. Measures by n are tested by swaps, whose adjusted
-    p-values are at least pairs / (n_resamples + 1).
+    Systems are on the diagonal, sorted by the number of others they beat. A colored cell is a pair
+    that the test distinguishes, darker for larger gains of the row over the column. Other cells are
+    pale gray. Gains are written if cells have room. A new figure grows with the systems. Measures
+    by n are tested by swaps, whose adjusted p-values are at least pairs / (n_resamples + 1).
 
     Examples
     --------
@@ -163,14 +162,14 @@ def system_ranks(
     adjust: FamilyAdjustment | None = "max-t",
     **options: Unpack[RankPlot],
 ) -> Axes:
-    """Draw the ranks of the systems, and how sure they are.
+    """Draw the scores of systems with intervals and ranks.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Systems over test items; or the result of :func:`rankeval_pd.system_ranks`.
     n_resamples, ranks, ci, adjust, adjust_over, alpha, level, progress
-        Of items: as in :func:`rankeval_pd.system_ranks`.
+        For items: as in :func:`rankeval_pd.system_ranks`.
     **look
 
     Returns
@@ -179,9 +178,9 @@ def system_ranks(
 
     Notes
     -----
-    A dot is the score of a system and a line its own interval; the columns on the right repeat both
-    as numbers, with the ranks that the tests leave open. Bars on the right join systems that the
-    tests do not distinguish. In color are the systems that no other significantly beats.
+    Each dot is the score of a system and each line its unadjusted interval, repeated as numbers on
+    the right, with the limits of the rank. Bars on the right join systems that the tests do not
+    distinguish. Systems that no other significantly beats are in color.
 
     Examples
     --------
@@ -206,20 +205,20 @@ def gain_by_size(
     adjust: FamilyAdjustment | None = None,
     **options: Unpack[PairPlot],
 ) -> Axes:
-    """Draw gains, and the gain that is significant, against the size of the test set.
+    """Draw gains and gain thresholds against the size of the test set.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Systems over test items; or the result of :func:`rankeval_pd.gain_by_size`,
-        and beside it as ``thresholds`` that of :func:`rankeval_pd.gain_threshold`: lines. Beside
-        each stands the square-root law through its largest size.
+        Systems over test items; or the result of :func:`rankeval_pd.gain_by_size`, with
+        ``thresholds``, the result of :func:`rankeval_pd.gain_threshold`, drawn as lines with the
+        square-root law through the largest size.
     sizes : sequence of int
-        Of items: numbers of items, see :func:`rankeval_pd.gain_by_size`.
+        For items: numbers of items, see :func:`rankeval_pd.gain_by_size`.
     draw, n_resamples, event, method, ci, families, baseline
-        Of items: as in :func:`rankeval_pd.gain_by_size`.
+        For items: as in :func:`rankeval_pd.gain_by_size`.
     adjust, adjust_over, alpha, level, progress
-        Of items: as there.
+        For items: as there.
     **look
 
     Returns
@@ -228,9 +227,9 @@ def gain_by_size(
 
     Notes
     -----
-    A dot is a pair of systems on the first items of the set, in color where p is at most 0.05. The
-    line joins the gains worth reporting, and its bars are their intervals; the thin gray line is
-    the square-root law. Both axes are logarithmic, and gains of 0 are not drawn.
+    Each dot is a pair of systems on the first items of the set, in color if p ≤ 0.05. The line
+    joins the gains worth reporting, with their intervals as bars; the thin gray line is the
+    square-root law. Both axes are logarithmic, and gains of 0 are not drawn.
 
     Examples
     --------
@@ -258,17 +257,17 @@ def calibration(
     n_resamples: int = 1000,
     **options: Unpack[ItemPlot],
 ) -> Axes:
-    """Draw how often gains keep their sign on other data, and how often that is expected.
+    """Draw how often gains keep their sign on other data, and the expectation.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        The table of pairs of :func:`rankeval_pd.paired_bootstrap`; or the result of
+        The table of pairs from :func:`rankeval_pd.paired_bootstrap`; or the result of
         :func:`rankeval_pd.calibration` or :func:`rankeval_pd.population_calibration`.
     other : DataFrame or Dataset
-        Of a table of pairs: the same systems over other items.
+        For a table of pairs: the same systems over other items.
     bins, ci, level, n_resamples
-        Of a table of pairs: as in :func:`rankeval_pd.calibration`.
+        For a table of pairs: as in :func:`rankeval_pd.calibration`.
     **look
 
     Returns
@@ -277,8 +276,8 @@ def calibration(
 
     Notes
     -----
-    A dot is a bin of pairs by their p-value and a bar its interval; the numbers above count the
-    pairs. The gray line is expected if the other items are of the same kind.
+    Each dot is a bin of pairs by their p-value and each bar its interval; the numbers above count
+    the pairs. The gray line is the expectation for other items from the same distribution.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The tables that pictures are drawn from: read, checked, and cut to what can be seen."""
+"""Tables for pictures: read, checked, and thinned to what is visible."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.errors import checked_call, no_table
+from rankeval_pd.forms.out.tables import rows_in
 from rankeval_pd.plotting.canvas import XLABELS, some
 from rankeval_pd.plotting.numbers import LARGE_RATIO
 
-LARGE = 20_000  # above so many candidates, a picture computes some n only
+LARGE = 20_000  # above so many candidates a picture computes only some n
 _POINTS = 4000  # n of them
-_BAND_POINTS = 2000  # n of a band, each of which costs draws
-_INNER = ("pair", "cut", "row")  # dimensions of results that are no groups
+_BAND_POINTS = 2000  # n of a band, each with draws
+_INNER = ("pair", "cut", "row")  # dimensions of results that are not groups
 REFERENCES = ("random", "ideal")
 
 
@@ -25,30 +27,30 @@ def tidy(table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str) 
         attrs, inner = table.attrs, (*needed, *_INNER, "measure", "n", "p", "alpha", "system")
         batch = [d for d in table.dims if d not in inner]
         named = [d for d in table.dims if d in needed]
-        frame = table.to_dataframe().reset_index()
+        frame = rows_in(table)
         first = [*batch, *named, *(name for name in needed if name in frame and name not in named)]
         if "row" not in table.dims:
             frame = frame[[*first, *(name for name in frame if name not in first)]]
         frame.attrs = dict(attrs)
         table = frame
     if not isinstance(table, pd.DataFrame):
-        raise TypeError(f"table is of type {type(table).__name__}: give the result of {made_by}.")
+        raise no_table("table", table, f"the result of {made_by}")
     check_columns(table, needed, made_by)
     return table
 
 
 def check_columns(table: pd.DataFrame, needed: Sequence[str], made_by: str) -> None:
-    """Raise a ValueError if the table is a short one, or of another method."""
+    """Raise a ValueError for short tables, or tables of another method."""
     missing = [name for name in needed if name not in table.columns]
     if missing:
         raise ValueError(
-            f"table has no columns {', '.join(missing)}: give the result of {made_by} with"
+            f"table has no columns {', '.join(missing)}: pass the result of {made_by} with"
             " details=True."
         )
 
 
 def groups_of(table: pd.DataFrame, needed: Sequence[str]) -> list[Any]:
-    """Return the columns of a table that name groups: those before the first of its own."""
+    """Return the group columns of a table, before the first of its own."""
     first = next((i for i, c in enumerate(table.columns) if c in needed), 0)
     return [c for c in table.columns[:first] if c not in _INNER]
 
@@ -56,19 +58,19 @@ def groups_of(table: pd.DataFrame, needed: Sequence[str]) -> list[Any]:
 def table_of(
     table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str, *, grouped: bool = False
 ) -> pd.DataFrame:
-    """Return the table as a tidy DataFrame of one group, or of all; say what is missing."""
+    """Return the table as a tidy DataFrame of one group, or of all; check its columns."""
     table = tidy(table, needed, made_by)
     groups = groups_of(table, needed)
     if not grouped and groups and len(table.drop_duplicates(groups)) > 1:
         raise ValueError(
-            f"table has {len(table.drop_duplicates(groups))} groups of {groups}, and the one that"
-            " it stands beside has others. Give the results of the same data."
+            f"table has {len(table.drop_duplicates(groups))} groups of {groups}, and the "
+            "accompanying table has others. Pass the results of the same data."
         )
     return table
 
 
 def by_name(table: pd.DataFrame, column: Any = "measure") -> dict[Any, pd.DataFrame]:
-    """Return the rows of each name, also of one that is missing, in the order of n."""
+    """Return the rows of each name, also a missing one, in order of n."""
     groups = table.groupby(column, sort=False, dropna=False)
     return {
         name: rows if rows["n"].is_monotonic_increasing else rows.sort_values("n", kind="stable")
@@ -77,7 +79,7 @@ def by_name(table: pd.DataFrame, column: Any = "measure") -> dict[Any, pd.DataFr
 
 
 def by_n(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return the table with n, or the metric, among its groups, where it has several."""
+    """Return the table with n, or the metric, among its groups if it has several."""
     asked = next((column for column in ("n", "metric") if column in table), None)
     if asked is None:
         return table
@@ -93,14 +95,15 @@ def by_n(table: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def seen(sizes: Sequence[int]) -> list[int] | None:
-    """Return the n to compute for a picture of as many candidates; None where every n is seen."""
+    """Return the n to compute for so many candidates; None if every n is visible."""
     if max(sizes, default=0) <= LARGE:
         return None
     return sorted({int(n) + 1 for size in sizes for n in some(size, _POINTS)})
 
 
+@checked_call
 def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
-    """Return the n of a table that a picture shows, fewer than there are where they are many.
+    """Return the n of a table that a picture shows, thinned if there are many.
 
     Parameters
     ----------
@@ -110,7 +113,7 @@ def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
     Returns
     -------
     list of int
-        The n, evenly spread where there are many.
+        The n, evenly spread if there are many.
 
     Examples
     --------
@@ -125,7 +128,7 @@ def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
 
 
 def is_log(log: bool | None, n: Any) -> bool:
-    """Return whether n is drawn on a logarithmic axis: as asked, else where it spans a lot."""
+    """Return whether n has a logarithmic axis: as requested, else for a wide range."""
     if log is not None or not len(n):
         return bool(log)
     return float(np.max(n)) > LARGE_RATIO * max(float(np.min(n)), 1.0)
@@ -134,7 +137,7 @@ def is_log(log: bool | None, n: Any) -> bool:
 def checked(
     table: pd.DataFrame, x: str, mark: Any, relevant: Any, reference: Any
 ) -> tuple[list[str], float, list[int]]:
-    """Return the curves to compare with, the relevant gain and the marks, or say what is wrong."""
+    """Return the checked reference curves, relevant gain and marks."""
     references: list[Any] = [reference]
     if reference is None or reference is False:
         references = []
@@ -142,37 +145,37 @@ def checked(
         references = list(reference)
     if x not in XLABELS:
         raise ValueError(
-            f"x={x!r} is not one of {', '.join(map(repr, XLABELS))}. Give one of them."
+            f"x={x!r} is not one of {', '.join(map(repr, XLABELS))}. Pass one of them."
         )
     for name in references:
         if name not in REFERENCES:
             raise ValueError(
-                f"reference={name!r} is not one of {', '.join(map(repr, REFERENCES))}. Give one of"
+                f"reference={name!r} is not one of {', '.join(map(repr, REFERENCES))}. Pass one of"
                 " these, several, or none: ()."
             )
     known = isinstance(relevant, int | float | np.integer | np.floating)
     if not (known and 0.0 <= relevant < 1.0):
         raise ValueError(
-            f"relevant={relevant!r}: give a difference of precision from 0 to 1; 5 points are 0.05."
+            f"relevant={relevant!r}: pass a difference of precision from 0 to 1; 5 points are 0.05."
         )
     marked = [int(mark)] if isinstance(mark, int | np.integer) else list(mark)
     for size in marked:
         if size not in set(table["n"]):
             raise ValueError(
-                f"mark={size!r} is not one of the n of the table. Ask for it too, or mark another"
-                " n."
+                f"mark={size!r} is not one of the n of the table. Compute it too, or mark another "
+                "n."
             )
     return references, float(relevant), marked
 
 
 def positions(curve: pd.DataFrame, x: str) -> pd.Series[Any]:
-    """Return where the lists of a precision curve stand on the axis to the right."""
+    """Return the x positions of the lists of a precision curve."""
     if x == "n":
         return curve["n"]
     check_columns(curve, ("recall",), f"nbest_precision for x={x!r}")
     if x == "recall":
         return curve["recall"]
-    # n / N: of a list with true positives, recall = tp / N+ and precision / lift = N+ / N
+    # n / N: with true positives, recall = tp / N+ and precision / lift = N+ / N
     told = curve[curve["recall"] > 0]
     if told.empty:
         return curve["n"] * np.nan
@@ -182,7 +185,7 @@ def positions(curve: pd.DataFrame, x: str) -> pd.Series[Any]:
 
 
 def sizes_of(table: pd.DataFrame) -> tuple[float, float]:
-    """Return how many candidates and true positives there are; NaN where no row tells."""
+    """Return the numbers of candidates and true positives; NaN if unknown."""
     check_columns(table, ("recall",), "nbest_precision")
     told = table[(table["precision"] > 0) & (table["recall"] > 0)]
     if told.empty:
@@ -195,7 +198,7 @@ def sizes_of(table: pd.DataFrame) -> tuple[float, float]:
 def priors_of(table: pd.DataFrame) -> list[float]:
     """Return the precision of a random order, N+ / N, which is precision over lift.
 
-    Averages over queries have none: each query has its own, and their lists end at different n.
+    Averages over queries have none: each query has its own.
     """
     if "n_queries" in table:
         return []

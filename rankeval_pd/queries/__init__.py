@@ -1,1 +1,1 @@
-"""How good is a ranking per query? TREC files, metrics of each query, and summaries of runs."""
+"""TREC files, metrics per query, and summaries of runs."""

@@ -1,4 +1,4 @@
-"""Names of the metrics of search, as ir_measures, trec_eval and recommenders write them."""
+"""Names of search metrics in ir_measures, trec_eval and recommender systems."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _METRIC_ALIASES = {
     "iprecatrecall": "IPrec",
     "ndcgcut": "nDCG", **{name.lower(): name for name in QUERY_METRICS},
 }  # fmt: skip
-"""From names without underscores and hyphens, in lower case."""
+"""Names in lower case without underscores and hyphens."""
 _WITH_CUTOFF = ("P", "R", "Success", "F1", "IPrec")
 _NO_CUTOFF = ("Rprec", "Bpref", "infAP", "AUC")
-# metrics with positives and negatives, whose least grade the option "rel" sets
+# metrics of positives and negatives; the option "rel" sets the lowest positive grade
 _BINARY = tuple(name for name in QUERY_METRICS if name not in ("nDCG", "DCG", "ERR", "Judged"))
-# name, (options), and the cutoff as @10 or, by trec_eval's names, as _10
+# name, (options), and the cutoff as @10 or, in trec_eval, as _10
 _METRIC_PATTERN = re.compile(r"([A-Za-z][\w-]*?)(?:\((.*)\))?(?:[@_]([\d.]+))?")
 
 
 class NamedMetric(NamedTuple):
-    """A metric with the name that the caller used."""
+    """A metric with the caller's name for it."""
 
     label: str
     request: MetricRequest
 
     @property
     def is_binary(self) -> bool:
-        """Whether it tells positives and negatives apart by a least grade."""
+        """Whether it distinguishes positives and negatives by a lowest grade."""
         return self.request.metric in _BINARY
 
 
@@ -43,7 +43,7 @@ def parse_metrics(given: Any, min_grade: float) -> list[NamedMetric]:
     """Return the metrics of the given names, in their order, each once."""
     several = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
     if not several:
-        raise ValueError("metrics is empty: name a metric, as 'nDCG@10', or several.")
+        raise ValueError("metrics is empty. Name one or more, such as 'nDCG@10'.")
     names = dict.fromkeys(str(x) for x in several)
     return [NamedMetric(name, _parse_metric(name, min_grade)) for name in names]
 
@@ -55,35 +55,35 @@ def _parse_metric(text: str, min_grade: float) -> MetricRequest:
     if result is None or name not in QUERY_METRICS:
         hint = _near_miss(name, result[3] if result else None)
         raise ValueError(
-            f"metrics: {text!r} is not one of {listed(QUERY_METRICS, most=20)}, with @k where it"
-            f" is cut at k, as 'nDCG@10'.{hint}"
+            f"metrics: {text!r} is not one of {listed(QUERY_METRICS, most=20)}, with @k for a "
+            f"cutoff, such as 'nDCG@10'.{hint}"
         )
     cutoff, level = _cutoff(name, result[3], text)
     if result[3] is None and name in _WITH_CUTOFF:
         what, as_in = ("the least recall", 0.1) if name == "IPrec" else ("the list length", 10)
-        raise ValueError(f"metrics: {text!r} needs {what}, as in '{name}@{as_in}'.")
+        raise ValueError(f"metrics: {text!r} needs {what}, such as '{name}@{as_in}'.")
     if cutoff is not None and name in _NO_CUTOFF:
-        raise ValueError(f"metrics: {text!r}: {name} takes no @k. Give {name!r}.")
+        raise ValueError(f"metrics: {text!r}: {name} takes no @k. Pass {name!r}.")
     request = MetricRequest(name, cutoff, float(min_grade), level=level)
     return _with_options(request, result[2] or "", text)
 
 
 def _cutoff(name: str, given: str | None, text: str) -> tuple[int | None, float]:
-    """Return the length of the list, or the least recall that IPrec is of."""
+    """Return the length of the list, or the recall level of IPrec."""
     if given is None:
         return None, 0.0
     number = float(given) if given.replace(".", "", 1).isdigit() else math.nan
     if name == "IPrec":
         if not 0.0 <= number <= 1.0:
-            raise ValueError(f"metrics: {text!r}: give a recall from 0 to 1, as in 'IPrec@0.1'.")
+            raise ValueError(f"metrics: {text!r}: pass a recall from 0 to 1, as in 'IPrec@0.1'.")
         return None, number
     if not number.is_integer():
-        raise ValueError(f"metrics: {text!r}: give a whole number for k, as in '{name}@10'.")
+        raise ValueError(f"metrics: {text!r}: pass a whole number for k, as in '{name}@10'.")
     return check_count(f"metrics: k of {text!r}", int(number)), 0.0
 
 
 def _near_miss(name: str, cutoff: str | None) -> str:
-    """Return a hint with the nearest name, and with the given cut-off if it takes one."""
+    """Return a hint with the nearest name, and the given cutoff if it takes one."""
     near = difflib.get_close_matches(name.lower(), _METRIC_ALIASES, n=1, cutoff=0.3)
     if not near:
         return ""
@@ -107,23 +107,23 @@ def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequ
         option, _, value = (x.strip().strip("'\"") for x in part.partition("="))
         if option not in allowed:
             judged = (
-                " For judged documents only give unjudged='skip'." if "judged" in option else ""
+                " For judged documents only pass unjudged='skip'." if "judged" in option else ""
             )
             raise ValueError(
-                f"metrics: {text!r}: {name} has no option {option!r}; it has {listed(allowed)}."
-                f" Leave it out.{judged}"
+                f"metrics: {text!r}: {name} has no option {option!r}, only {listed(allowed)}. "
+                f"Leave it out.{judged}"
             )
         try:
             request = _with_option(request, option, value)
         except ValueError:
             raise ValueError(
-                f"metrics: {text!r}: {option}={value!r}, and it is {allowed[option]}. Correct it."
+                f"metrics: {text!r}: {option}={value!r} is not {allowed[option]}. Correct it."
             ) from None
     return request
 
 
 def _with_option(request: MetricRequest, option: str, value: str) -> MetricRequest:
-    """Return the request with one option; a ValueError for a value that is not allowed."""
+    """Return the request with one option; raise a ValueError for an invalid value."""
     if option == "dcg":
         if value not in ("log2", "exp-log2"):
             raise ValueError
@@ -151,7 +151,7 @@ _COMMA = re.compile(r",(?![^{]*})")  # between options, not within a mapping
 
 
 def _gains(text: str) -> tuple[tuple[float, float], ...]:
-    """Return the gains of grades from the text of a mapping; a ValueError for another text."""
+    """Return the gains of grades from the text of a mapping, or raise a ValueError."""
     try:
         given = ast.literal_eval(text)
         found = tuple((float(grade), float(gain)) for grade, gain in given.items())

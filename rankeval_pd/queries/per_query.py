@@ -1,4 +1,4 @@
-"""How good is each measure for each query? Search metrics that equal trec_eval's."""
+"""Search metrics per query that equal trec_eval's."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from rankeval_pd.stats.rankings.query_metrics import (
     Retrieved,
     TieRanks,
     judged_share,
-    judgements,
+    judgments,
     retrieve,
 )
 from rankeval_pd.stats.rankings.query_ties import EXPECTED_METRICS
@@ -43,8 +43,8 @@ Undefined = Literal["zero", "skip", "raise"]
 
 
 @Capabilities(
-    rankings="And per query?",
-    dask="it takes each query by itself. Compute some, ddf[ddf['query'].isin(...)].compute()",
+    rankings="Queries, 2x2 tables",
+    dask="it processes query by query. Compute some: ddf[ddf['query'].isin(...)].compute()",
     short={"": "measure metric value", "wide": ""},
 )
 @with_query_roles
@@ -56,70 +56,69 @@ def per_query(
     wide: bool = False,
     **roles: Unpack[QueryRoles],
 ) -> Data:
-    """Return metrics of search for every query and measure.
+    """Return search metrics for every query and measure.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        A row per query and document, a column of scores per measure (run), and the grades: what
-        :func:`read_trec` returns. A Dataset with a dimension of documents; its other dimensions
-        are those of the queries.
+        One row per query and document, a column of scores per measure (run), and the grades, as
+        from :func:`read_trec`. A Dataset has a dimension of documents; its other dimensions are
+        queries.
     metrics : str or sequence of str
-        As ir_measures names them: ``P@k``, ``R@k``, ``Success@k`` (or ``HitRate@k``), ``F1@k``;
-        ``AP``, ``RR``, ``nDCG``, ``DCG``, with @k or without; ``IPrec@recall``, ``Rprec``,
-        ``Bpref``, ``infAP``, ``RBP(p=0.8)``, ``ERR@k``, ``Judged@k``, ``AUC``; or as trec_eval
-        and others do: ``map``, ``recip_rank``, ``ndcg_cut_10``, ``P_5``, ``mrr@10``,
-        ``iprec_at_recall_0.10``. ``nDCG(dcg='exp-log2')@k`` has the gains 2^grade − 1 for grade,
-        ``nDCG(gains={1: 1, 2: 5})@k`` those given, ``P(rel=2)@k`` another least grade than
-        ``min_grade``, ``ERR(max_rel=3)@k`` another highest grade than 4; ``AP(norm='min')@k``
-        divides by min(k, positives), as recommenders do.
+        Names as in ir_measures: ``P@k``, ``R@k``, ``Success@k`` (or ``HitRate@k``), ``F1@k``;
+        ``AP``, ``RR``, ``nDCG``, ``DCG``, optionally with @k; ``IPrec@recall``, ``Rprec``,
+        ``Bpref``, ``infAP``, ``RBP(p=0.8)``, ``ERR@k``, ``Judged@k``, ``AUC``; or as in trec_eval
+        and elsewhere: ``map``, ``recip_rank``, ``ndcg_cut_10``, ``P_5``, ``mrr@10``,
+        ``iprec_at_recall_0.10``. Options: ``nDCG(dcg='exp-log2')@k`` has gains 2^grade − 1,
+        ``nDCG(gains={1: 1, 2: 5})@k`` given gains, ``P(rel=2)@k`` its own ``min_grade``,
+        ``ERR(max_rel=3)@k`` a highest grade other than 4; ``AP(norm='min')@k`` divides by min(k,
+        positives), as recommender systems do.
     undefined : {"zero", "skip", "raise"}
-        What a metric is that a query does not define, recall without positives: 0 as trec_eval has
-        it (AUC, which it does not have, stays NaN); left out; an error.
+        Value of an undefined metric, such as recall without positives: 0 as in trec_eval (AUC,
+        which it lacks, stays NaN), left out, or an error.
     wide : bool
-        Of a DataFrame: a row per query and a column per measure, with several metrics a header of
-        two levels, metric and system. With "skip", queries that any metric leaves undefined are
-        left out. This is the form that :func:`paired_bootstrap`, :func:`paired_permutation` and
-        :func:`system_ranks` take; of several metrics ``table["AP"]``.
+        For a DataFrame: one row per query and one column per measure, with several metrics a
+        two-level header (metric, system). With "skip", queries with any undefined metric are left
+        out. :func:`paired_bootstrap`, :func:`paired_permutation` and :func:`system_ranks` take this
+        form; for several metrics pass ``table[["AP"]]``.
     **roles
-        Which column is what. What :func:`read_trec` returns needs none.
+        Column roles. Data from :func:`read_trec` need none.
 
     Returns
     -------
     DataFrame or Dataset
         One row per query, measure and metric, the queries sorted: the columns of the query,
-        ``measure``, ``metric`` (as asked for), ``value``; ``n_positive``: documents with at least
-        ``min_grade`` (or rel); ``n_retrieved``: documents that the measure retrieved;
-        ``n_judged``: documents of the query with a grade. With ``details=True`` also ``tied``:
-        documents left out at k with the score of the last one; ``value_low``, ``value_high``: the
-        value of the worst and the best order of equal scores; ``judged``: share of documents
-        judged up to k; ``undefined``: whether ``value`` stands for none. A Dataset: a variable per
-        metric over the queries and ``measure``, NaN for a query without judgements, and the three
-        counts.
+        ``measure``, ``metric`` (as requested), ``value``; ``n_positive``: documents with at least
+        ``min_grade`` (or rel); ``n_retrieved``: documents retrieved by the measure; ``n_judged``:
+        documents with a grade. With ``details=True`` also ``tied``: documents excluded at k with
+        the last score; ``value_low``, ``value_high``: the value in the worst and the best order of
+        equal scores; ``judged``: share of judged documents up to k; ``undefined``: whether
+        ``value`` replaces an undefined one. A Dataset has a variable per metric over the queries
+        and ``measure``, NaN for queries without judgments, and the three counts.
 
     Raises
     ------
     ValueError
-        If a document stands twice for a query, a grade is no number, ``ties="expected"`` has no
-        closed form for a metric.
+        If a query repeats a document, a grade is not a number, or ``ties="expected"`` has no closed
+        form for a metric.
 
     Warns
     -----
     RankevalWarning
-        If queries without any judgement are left out.
+        If queries without judgments are left out.
 
     Notes
     -----
     With the defaults the values equal trec_eval's to the last bit: scores are compared as float32,
-    equal ones stand in the descending order of the documents' names, unjudged documents count as
-    negatives, judged queries that a run lacks are 0. A grade below 0 means, for Bpref, infAP and
-    unjudged="skip", that the document was in the pool and nobody judged it; elsewhere it is no
-    positive. Judged@k divides by k, or the length of a shorter list, as ir_measures does; AUC is
-    taken over what the measure retrieved, ties a half. ``ties="expected"`` gives the mean over all
-    orders of equal scores, of all metrics but Bpref, infAP and ERR.
+    equal scores are sorted by descending document name, unjudged documents count as negatives, and
+    judged queries missing from a run are 0. For Bpref, infAP and unjudged="skip" a grade below 0
+    means pooled but unjudged; elsewhere it is a negative. Judged@k divides by k, or the length of a
+    shorter list, as in ir_measures. AUC is computed over the retrieved documents, with ties
+    counting one half. ``ties="expected"`` is the mean over all orders of equal scores, for all
+    metrics except Bpref, infAP and ERR.
 
-    Cost: sorting each measure once, O(rows log rows), whatever the number of queries; each metric
-    adds time in proportion to the judged documents retrieved.
+    Cost: sorting each measure once, O(rows log rows); each metric adds time proportional to the
+    retrieved judged documents.
 
     References
     ----------
@@ -154,11 +153,10 @@ def per_query(
     if isinstance(data, xr.Dataset):
         if wide:
             raise ValueError(
-                "wide=True is the form of a DataFrame. Leave it out; of the result,"
-                " found.rename({'query': 'item', 'measure': 'system'})[['AP']] is what the paired"
-                " tests take."
+                "wide=True is for DataFrames. Leave it out; the paired tests take "
+                "found.rename({'query': 'item', 'measure': 'system'})[['AP']]."
             )
-        return _of_dataset(data, chosen, asked, undefined)
+        return metrics_of_dataset(data, chosen, asked, undefined, details=details_wanted())
     found = frame_values(data, chosen, asked, wide=wide, ranges=not wide and details_wanted())
     value = resolve_undefined(found.numbers.metrics, asked, undefined, found.keys)
     if wide:
@@ -167,7 +165,7 @@ def per_query(
 
 
 class FrameValues(NamedTuple):
-    """The metrics of the queries of a DataFrame."""
+    """The metrics of queries."""
 
     keys: pd.DataFrame  #: one row per query with a judgment
     numbers: QueryValues
@@ -182,14 +180,13 @@ def frame_values(
     wide: bool,
     ranges: bool,
 ) -> FrameValues:
-    """Return the metrics of a DataFrame, and with ``ranges`` what equal scores leave open."""
+    """Return the metrics of a DataFrame, with ``ranges`` over orders of equal scores too."""
     table = read_frame(data, chosen)
     _refuse_fractions(table.rows.grade, asked, chosen)
-    taken = (*COLUMNS, "system") if wide else COLUMNS
-    tables.check_names("by=", table.keys.columns, taken)
+    taken = (*COLUMNS, *OPEN, *(["system"] if wide else []))
     measures = table.measures
     values = evaluate(table.rows, table.scores(), measures, asked, chosen, ranges=ranges)
-    keys = table.keys
+    keys = tables.keys_apart(table.keys, taken)
     known = values.n_judged > 0
     if not known.all():
         _warn_unjudged(keys[~known], int((~known).sum()))
@@ -200,19 +197,19 @@ def frame_values(
 def _refuse_fractions(
     grade: FloatArray, asked: Sequence[NamedMetric], chosen: QueryOptions
 ) -> None:
-    """Raise a ValueError where grades between 0 and 1 would all be negatives, unasked."""
+    """Raise a ValueError if grades between 0 and 1 would silently all be negatives."""
     between = grade[(grade > 0.0) & (grade < 1.0)]
     lost = [one.label for one in asked if one.is_binary and one.request.least == 1.0]
     if between.size and lost and not chosen.graded:
         raise ValueError(
-            f"gold has {between.size:,} grades between 0 and 1, as {between[0]:g}, and {lost[0]!r}"
-            f" needs to know which grades are relevant: give min_grade={between.min():g} or higher,"
-            " or a metric that takes grades as gains, such as nDCG@10."
+            f"gold has {between.size:,} grades between 0 and 1, as {between[0]:g}, and {lost[0]!r} "
+            f"needs a lowest relevant grade: pass min_grade={between.min():g} or higher, or a "
+            "metric that takes grades as gains, such as nDCG@10."
         )
 
 
 def metrics_asked(metrics: Any, chosen: QueryOptions) -> list[NamedMetric]:
-    """Return the metrics that are named, each of which has a value for these roles."""
+    """Return the named metrics; reject those without a value for these roles."""
     asked = parse_metrics(metrics, chosen.min_grade)
     if chosen.ties == "expected":
         _check_closed_forms(asked)
@@ -224,7 +221,7 @@ def _check_closed_forms(asked: Sequence[NamedMetric]) -> None:
     if lacking:
         raise ValueError(
             f"ties='expected' has no closed form for {listed(lacking)}; it has one for"
-            f" {listed(EXPECTED_METRICS, most=20)}. Leave these out, or give ties='trec'"
+            f" {listed(EXPECTED_METRICS, most=20)}. Leave these out, or pass ties='trec'"
             " or 'shared'."
         )
 
@@ -233,8 +230,8 @@ def _warn_unjudged(keys: pd.DataFrame, count: int) -> None:
     names = [k if len(keys.columns) > 1 else k[0] for k in keys.head(3).itertuples(index=False)]
     shown = listed(names) + (", ..." if count > 3 else "")
     warn(
-        f"{count} queries have no judgement and are left out: {shown}. Judge them, or drop their"
-        " rows, data.dropna(subset=...)."
+        f"{count} queries have no judgments and are left out: {shown}. Judge them, or drop their "
+        "rows, data.dropna(subset=...)."
     )
 
 
@@ -245,26 +242,26 @@ class QueryValues(NamedTuple):
     n_positive: IntArray  #: (query, metric)
     n_retrieved: IntArray  #: (query, measure)
     n_judged: IntArray  #: (query)
-    low: FloatArray  #: (query, measure, metric): of the worst order of equal scores
-    high: FloatArray  #: and of the best one
-    tied: IntArray  #: (query, measure, metric): documents left out with the last one's score
+    low: FloatArray  #: (query, measure, metric): in the worst order of equal scores
+    high: FloatArray  #: and in the best one
+    tied: IntArray  #: (query, measure, metric): excluded documents with the last score
     judged: FloatArray  #: (query, measure, metric): share judged up to the cutoff
 
     def only(self, queries: AnyArray) -> QueryValues:
-        """Return those of some queries."""
+        """Return the values of some queries."""
         chosen: list[Any] = [x[queries] for x in self]
         return QueryValues(*chosen)
 
 
 def warn_of_reversed_runs(found: Mapping[int, tuple[int, int]], names: Sequence[Hashable]) -> None:
-    """Warn of runs whose scores fall with relevance in more queries than chance explains."""
+    """Warn of runs whose scores fall with relevance in too many queries for chance."""
     for place, (below, defined) in found.items():
-        # twice the binomial tail is below .001 when the normal deviate exceeds 3.3
+        # twice the binomial tail is below 0.001 if the normal deviate exceeds 3.3
         if defined >= 10 and 2 * below - defined > 3.3 * math.sqrt(defined):
             warn(
-                f"measures: in {below} of {defined} queries {names[place]!r} scores relevant"
-                " documents lower than others on average. If its small scores are the better ones,"
-                f" give lower_is_better={names[place]!r}."
+                f"measures: in {below} of {defined} queries {names[place]!r} scores relevant "
+                "documents lower than others on average. If small scores are better, pass "
+                f"lower_is_better={names[place]!r}."
             )
 
 
@@ -279,15 +276,15 @@ def evaluate(
 ) -> QueryValues:
     """Return every metric of every query and measure; each measure is ranked once.
 
-    With ``ranges`` also what equal scores leave open: where there are any, it is ranked twice more.
+    With ``ranges`` also over orders of equal scores, which take two more rankings.
     """
-    judged = judgements(rows.query, rows.grade, rows.n_queries)
+    judged = judgments(rows.query, rows.grade, rows.n_queries)
     top = judged.grade.max(initial=0.0)
     for one in asked:
         if one.request.metric == "ERR" and top > one.request.top:
             raise ValueError(
-                f"metrics: {one.label!r} takes grades up to {one.request.top}, and there is"
-                f" {top:g}. Say the highest grade there can be: 'ERR(max_rel={top:g})'."
+                f"metrics: {one.label!r} takes grades up to {one.request.top}, and there is "
+                f"{top:g}. Name the highest possible grade: 'ERR(max_rel={top:g})'."
             )
     kernels = EXPECTED_METRICS if roles.ties == "expected" else QUERY_METRICS
     value = np.empty((rows.n_queries, len(names), len(asked)))
@@ -328,7 +325,7 @@ def evaluate(
 def resolve_undefined(
     value: FloatArray, asked: Sequence[NamedMetric], undefined: str, keys: pd.DataFrame | None
 ) -> FloatArray:
-    """Return the values (query, measure, metric), undefined ones set to 0, left NaN, or refused."""
+    """Return the values (query, measure, metric), undefined ones 0, NaN or an error."""
     missing = np.isnan(value)
     if undefined == "raise" and missing.any():
         number = int(missing.any(axis=(0, 1)).argmax())
@@ -338,9 +335,9 @@ def resolve_undefined(
             names = [x[0] if len(x) == 1 else x for x in keys.iloc[where[:3]].to_numpy().tolist()]
             shown = f": {listed(names)}{', ...' if where.size > 3 else ''}"
         raise ValueError(
-            f"undefined='raise': {asked[number].label!r} is undefined for {where.size} of"
-            f" {value.shape[0]} queries{shown}. They have no positive, or for AUC nothing beside"
-            " positives. Give undefined='zero', as trec_eval has it, or 'skip'."
+            f"undefined='raise': {asked[number].label!r} is undefined for {where.size} of "
+            f"{value.shape[0]} queries{shown}. They have no positive, or for AUC only positives. "
+            "Pass undefined='zero', as in trec_eval, or 'skip'."
         )
     if undefined == "zero":
         zero = np.array([one.request.metric != "AUC" for one in asked])
@@ -356,7 +353,7 @@ def _long(
     asked: Sequence[NamedMetric],
     undefined: str,
 ) -> pd.DataFrame:
-    """Return a row per query, measure and metric; with "skip" without undefined values."""
+    """Return one row per query, measure and metric; with "skip" without undefined values."""
     shape = value.shape
     rows = np.flatnonzero(~np.isnan(value).ravel()) if undefined == "skip" else slice(None)
     query, measure, metric = (x.ravel()[rows] for x in np.indices(shape, sparse=False))
@@ -383,13 +380,13 @@ def wide_form(
     asked: Sequence[NamedMetric],
     undefined: str,
 ) -> pd.DataFrame:
-    """Return a row per query, and a column per measure, or per metric and measure."""
+    """Return one row per query, and one column per measure, or per metric and measure."""
     if undefined == "skip":
         whole = np.asarray(~np.isnan(value).any(axis=(1, 2)))
         if not whole.all():
             warn(
-                f"undefined='skip': {int((~whole).sum())} of {whole.size} queries are left out,"
-                " for which a metric is undefined. undefined='zero' keeps them, as trec_eval does."
+                f"undefined='skip': {int((~whole).sum())} of {whole.size} queries are left out "
+                "because a metric is undefined. Keep them with undefined='zero', as in trec_eval."
             )
         keys, value = keys.loc[whole], value[whole]
     by = list(keys.columns)
@@ -401,34 +398,48 @@ def wide_form(
         header = pd.MultiIndex.from_product([labels, names], names=["metric", "system"])
     # (query, measure, metric) -> (query, column), metric by metric
     flat = np.moveaxis(value, 2, 1).reshape(len(keys), -1)
-    return pd.DataFrame(flat, index=index, columns=header)
+    table = pd.DataFrame(flat, index=index, columns=header)
+    if len(asked) == 1:  # for axes and sentences
+        table.attrs["metric"] = asked[0].label
+    return table
 
 
-def _of_dataset(
-    data: xr.Dataset, roles: QueryOptions, asked: Sequence[NamedMetric], undefined: str
+def metrics_of_dataset(
+    data: xr.Dataset,
+    roles: QueryOptions,
+    asked: Sequence[NamedMetric],
+    undefined: str,
+    *,
+    details: bool,
 ) -> xr.Dataset:
-    """Return the metrics; those of a lazy Dataset are computed chunk by chunk."""
+    """Return the metrics, for a lazy Dataset chunk by chunk."""
     batches = find_query_batches(data, roles)
     if batches is None:
-        return _of_memory(data, roles, asked, undefined)
-    template = _of_memory(batches.stand_in, roles, asked, undefined)
+        return _of_memory(data, roles, asked, undefined, details)
+    template = _of_memory(batches.stand_in, roles, asked, undefined, details)
     batch = [d for d in template.dims if d not in ("measure", "metric")]
 
     def ask(part: tuple[xr.Dataset, QueryOptions]) -> xr.Dataset:
-        return _of_memory(*part, asked, undefined)
+        return _of_memory(*part, asked, undefined, details)
 
     return batches.filled(template, batch, ask)
 
 
 def _of_memory(
-    data: xr.Dataset, roles: QueryOptions, asked: Sequence[NamedMetric], undefined: str
+    data: xr.Dataset,
+    roles: QueryOptions,
+    asked: Sequence[NamedMetric],
+    undefined: str,
+    details: bool,
 ) -> xr.Dataset:
     form = read_dataset(data, roles)
     labels = [one.label for one in asked]
     counts = ("n_positive", "n_retrieved", "n_judged")
-    tables.check_names("the dimension ", form.batch, (*labels, *counts, "metric"))
+    taken = (*counts, *(OPEN if details else ()))
+    tables.check_names("the dimension ", form.batch, (*labels, *taken, "metric"))
     core = ["candidate"]
-    outputs = [["measure", "metric"], ["metric"], ["measure"], []]
+    each = ["measure", "metric"]
+    outputs = [each, ["metric"], ["measure"], [], *([each] * len(OPEN) if details else [])]
 
     def ask(grade: FloatArray, score: FloatArray, document: AnyArray) -> tuple[AnyArray, ...]:
         # flatten the batch to queries: grades and documents (query, candidate), scores (query,
@@ -446,25 +457,32 @@ def _of_memory(
             admitted_scores(scores[:, k].ravel()[kept], rows.grade, roles, name)
             for k, name in enumerate(form.measures)
         )
-        by_name = evaluate(rows, lists, form.measures, asked, roles)
+        by_name = evaluate(rows, lists, form.measures, asked, roles, ranges=details)
         value = resolve_undefined(by_name.metrics, asked, undefined, None)
         value[by_name.n_judged == 0] = np.nan
         counts = by_name.n_positive, by_name.n_retrieved, by_name.n_judged
-        return tuple(x.reshape(*batch, *x.shape[1:]) for x in (value, *counts))
+        left: tuple[AnyArray, ...] = ()
+        if details:
+            left = by_name.tied, by_name.low, by_name.high, by_name.judged
+            left = *left, np.isnan(by_name.metrics)
+        return tuple(x.reshape(*batch, *x.shape[1:]) for x in (value, *counts, *left))
 
-    value, positive, retrieved, judged = xr.apply_ufunc(
+    value, positive, retrieved, judged, *left = xr.apply_ufunc(
         ask, form.grade, form.score, form.document,
         input_core_dims=[core, ["measure", *core], core],
         output_core_dims=outputs,
         dask="parallelized",
         dask_gufunc_kwargs={"output_sizes": {"metric": len(asked)}},
-        output_dtypes=[float, np.int64, np.int64, np.int64],
+        output_dtypes=[float, *[np.int64] * 3, np.int64, float, float, float, bool][: len(outputs)],
     )  # fmt: skip
-    by_name = {one: value.isel(metric=k, drop=True) for k, one in enumerate(labels)}
+    by_name = {
+        one: value.isel(metric=k, drop=True).assign_attrs(metric=one)
+        for k, one in enumerate(labels)
+    }
     if len({one.request.least for one in asked}) == 1:
         positive = positive.isel(metric=0, drop=True)
     result = xr.Dataset(
-        {**by_name, **dict(zip(counts, (positive, retrieved, judged), strict=True))}
+        {**by_name, **dict(zip(taken, (positive, retrieved, judged, *left), strict=True))}
     )
     result = result.assign_coords(measure=("measure", tables.labels(form.measures)))
     if "metric" in result.dims:

@@ -1,4 +1,4 @@
-"""Which run is best, by how much, and how certain is it? A search experiment in one table."""
+"""A search experiment in one table: means, ranks and differences of runs."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from rankeval_pd.forms.roles.roles import FamilyAdjustment, MeanTest, QueryRoles
 from rankeval_pd.queries.metric_names import NamedMetric, parse_metrics
 from rankeval_pd.queries.per_query import (
     FrameValues,
+    QueryValues,
     Undefined,
     frame_values,
     metrics_asked,
-    per_query,
+    metrics_of_dataset,
     resolve_undefined,
     wide_form,
 )
@@ -28,7 +29,7 @@ from rankeval_pd.stats._types import AnyArray
 from rankeval_pd.systems.paired_tests import mean_test
 from rankeval_pd.systems.system_ranks import adjustment_of, system_ranks
 
-_EQUAL = 1e-12  # values of a query that differ by no more than this are a tie
+_EQUAL = 1e-12  # values of a query that differ by no more are tied
 OverMetrics = Literal["metrics", "all"]
 _METRIC = "_metric"  # the metric of an item, among the labels of the queries
 _RANKED = {
@@ -68,23 +69,21 @@ def query_summary(
     level: float = 0.95,
     **roles: Unpack[QueryRoles],
 ) -> Data:
-    """Return a row per run and metric: its mean, its rank, and its difference to the baseline.
+    """Return mean, rank and difference to the baseline for each run and metric.
 
     Parameters
     ----------
     data, metrics, undefined, **roles
-        As in :func:`per_query`; what :func:`read_trec` returns needs no role.
+        As in :func:`per_query`; data from :func:`read_trec` need no roles.
     baseline : name of a measure, optional
-        What the others are compared with. Without it the columns of differences are NaN.
+        Measure that the others are compared with. By default differences are NaN.
     test : {"bootstrap", "t"}
-        As in :func:`system_ranks`: by random signs, or the paired t test, whose p-values have no
-        least value.
+        As in :func:`system_ranks`: by random signs, or the paired t test.
     adjust : {"auto", "max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
-        Adjustment for the number of runs that are compared with the baseline: "max-t" unless
-        given, with ``test="t"`` "holm". The tests behind the ranks, ``tied_for_best`` and
-        ``letters`` are adjusted for all pairs.
+        Adjustment for the number of comparisons with the baseline. "auto" is "max-t", or "holm"
+        with ``test="t"``. Ranks, ``tied_for_best`` and ``letters`` are adjusted for all pairs.
     adjust_over : {"metrics", "all"}
-        Whether each metric is a family of its own, or all metrics are one.
+        Whether each metric is a family of its own, or all metrics are one family.
     alpha : float
         Level of the tests behind ``tied_for_best``.
     n_resamples : int, optional
@@ -95,49 +94,46 @@ def query_summary(
     Returns
     -------
     DataFrame or Dataset
-        Metrics in the order asked for, measures in that of the columns (Dataset: dimensions metric
-        and measure):
+        Metrics in the requested order, measures in the order of the columns (Dataset: dimensions
+        metric and measure):
 
         * ``measure``, ``metric``; ``value``: the mean over queries; ``ci_low``, ``ci_high``: its
-          interval, which holds for all measures of the metric together; in details
-          ``ci_low_alone``, ``ci_high_alone`` hold for this value alone;
-        * ``rank_low``, ``rank_high``: between them the measure's rank is, 1 being the best;
-        * ``difference``: value less that of the baseline, with ``difference_low``,
-          ``difference_high``, an interval that agrees with ``p_adjusted``; ``p_adjusted``:
-          two-sided, not there without ``adjust``;
-        * ``tied_for_best``: the paired test does not distinguish it from the best one;
+          interval, simultaneous for all measures of the metric; in details ``ci_low_alone``,
+          ``ci_high_alone``: the unadjusted interval;
+        * ``rank_low``, ``rank_high``: limits of the rank, 1 for the best;
+        * ``difference``: value minus the baseline's, with ``difference_low``, ``difference_high``,
+          an interval that agrees with ``p_adjusted`` (two-sided, with ``adjust`` only);
+        * ``tied_for_best``: the paired test does not distinguish it from the best;
         * ``wins``, ``ties``, ``losses``: queries where the value is above, equal to (1e-12), below
           the value of the baseline;
         * ``letters``, without ``baseline``: two measures share a letter if and only if the tests of
           this metric do not distinguish them; ``p_value``, and with ``adjust``
-          ``difference_low_alone``, ``difference_high_alone``: of this difference alone;
-          ``undecided``: other draws may decide otherwise about the difference, without ``baseline``
-          about a pair with this measure.
+          ``difference_low_alone``, ``difference_high_alone``: unadjusted; ``undecided``: other
+          draws may change the decision about the difference, or without ``baseline`` about a pair
+          with this measure.
 
-        In details of a DataFrame, what the mean rests on: ``n_tied``, queries whose list ends
-        inside equal scores; ``value_low``, ``value_high``, the mean if these stood in the worst
-        and in the best order; ``judged``, the mean share of judged documents up to k;
-        ``n_lacking``, queries for which nothing was retrieved; ``n_undefined``, queries where 0
-        stands for no value; ``depth``, documents of the longest list.
+        In details: ``n_tied``, queries whose list ends inside equal scores; ``value_low``,
+        ``value_high``, the mean in their worst and best order; ``judged``, the mean share of judged
+        documents up to k; ``n_lacking``, queries without retrieved documents; ``n_undefined``,
+        queries with 0 for an undefined value; ``depth``, documents in the longest list.
 
     Warns
     -----
     RankevalWarning
-        If runs are judged to shares that differ by more than .1, if one does not reach the cutoff
-        and another does, if the order of equal scores moves a mean by more than half of its
-        interval.
+        If judged shares of runs differ by more than 0.1, if only some runs reach the cutoff, or if
+        the order of equal scores moves a mean by more than half of its interval.
 
     Raises
     ------
     ValueError
-        If a metric is undefined for some query and nothing is said of it; if there is one query.
+        If a metric is undefined for some query and ``undefined`` is not given; if there is one
+        query.
 
     Notes
     -----
-    Nothing is computed here that other functions do not compute: ``per_query(wide=True)``, then
-    :func:`system_ranks` and :func:`paired_bootstrap` of each metric, with their defaults. The
-    population is that of the queries: another sample of queries, the same documents and
-    judgements. Cost: that of the paired bootstrap, for each metric.
+    The table combines ``per_query(wide=True)`` with :func:`system_ranks` and
+    :func:`paired_bootstrap` of each metric, with their defaults. Queries are the sample; documents
+    and judgments are fixed. Cost: a paired bootstrap for each metric.
 
     References
     ----------
@@ -164,24 +160,23 @@ def query_summary(
     """
     check_data(data)
     rng: Any = roles.get("rng", 0)
-    facts: pd.DataFrame | None = None
+    check_choice("undefined", undefined, get_args(Undefined))
+    chosen = QueryOptions.of(roles)
+    asked = metrics_asked(metrics, chosen)
     if isinstance(data, xr.Dataset):
-        table = _of_dataset(data, metrics, undefined, roles)
+        found = _dataset_values(data, chosen, asked)
     else:
-        chosen = QueryOptions.of(roles)
-        asked = metrics_asked(metrics, chosen)
         found = frame_values(data, chosen, asked, wide=True, ranges=True)
-        value = resolve_undefined(found.numbers.metrics, asked, undefined, found.keys)
-        table = wide_form(found.keys, value, found.measures, asked, undefined)
-        if table.columns.nlevels == 1:
-            table = pd.concat({asked[0].label: table}, axis=1)
-        facts = assumed(found, asked, undefined)
+    value = resolve_undefined(found.numbers.metrics, asked, undefined, found.keys)
+    table = wide_form(found.keys, value, found.measures, asked, undefined)
+    if table.columns.nlevels == 1:
+        table = pd.concat({asked[0].label: table}, axis=1)
     if baseline is not None and baseline not in table.columns.unique(level=1):
         raise unknown_name("baseline", baseline, table.columns.unique(level=1))
     if table.isna().to_numpy().any():
         raise ValueError(
-            "a metric is undefined for some queries, and a mean needs its value for each. Give"
-            " undefined='skip' to leave these queries out, or 'zero' where trec_eval says 0."
+            "a metric is undefined for some queries, and a mean needs all values. Pass "
+            "undefined='skip' to leave these queries out, or 'zero' for 0 as in trec_eval."
         )
     check_choice("adjust_over", adjust_over, get_args(OverMetrics))
     adjusted = adjustment_of(test, adjust)
@@ -191,8 +186,7 @@ def query_summary(
         "alpha": alpha, "level": level, "rng": rng,
     }  # fmt: skip
     result = _of_metrics(table, baseline, test, options)
-    if facts is not None:
-        result = _with_facts(result, facts)
+    result = _with_facts(result, assumed(found, asked, undefined))
     result.attrs.update(n_queries=len(table), baseline=baseline, adjust=adjusted, alpha=alpha)
     if adjusted is not None:
         result.attrs["adjust_over"] = adjust_over
@@ -203,10 +197,42 @@ def query_summary(
     return result
 
 
+def _dataset_values(
+    data: xr.Dataset, chosen: QueryOptions, asked: Sequence[NamedMetric]
+) -> FrameValues:
+    """Return the metrics of a Dataset, one row per query, with ranges over tie orders."""
+    found = metrics_of_dataset(data, chosen, asked, "skip", details=True).compute()
+    batch = [d for d in found["n_retrieved"].dims if d != "measure"]
+
+    def flat(array: xr.DataArray, *inner: str) -> AnyArray:
+        whole = array.transpose(*batch, *inner).to_numpy()
+        return np.asarray(whole.reshape(-1, *whole.shape[len(batch) :]))
+
+    metrics = [flat(found[one.label], "measure") for one in asked]
+    positive = found["n_positive"]
+    if "metric" not in positive.dims:
+        positive = positive.expand_dims(metric=len(asked))
+    low, high, tied, judged = (
+        flat(found[name], "measure", "metric")
+        for name in ("value_low", "value_high", "tied", "judged")
+    )
+    counts = flat(positive, "metric"), flat(found["n_retrieved"], "measure")
+    values = QueryValues(
+        np.stack(metrics, axis=2), *counts, flat(found["n_judged"]), low, high, tied, judged
+    )
+    places = np.indices([found.sizes[d] for d in batch]).reshape(len(batch), -1)
+    names: dict[Hashable, AnyArray] = {
+        d: found[d].to_numpy()[k] for d, k in zip(batch, places, strict=True)
+    }
+    keys = pd.DataFrame(names or {"query": np.zeros(1)})
+    known = values.n_judged > 0
+    return FrameValues(keys[known], values.only(known), found["measure"].to_numpy().tolist())
+
+
 def assumed(found: FrameValues, asked: Sequence[NamedMetric], undefined: Undefined) -> pd.DataFrame:
-    """Return what the mean of each run and metric rests on: (metric and measure, fact)."""
+    """Return facts about the mean of each run and metric: (metric and measure, fact)."""
     numbers, rows = found.numbers, []
-    if undefined == "skip":  # queries that are left out say nothing
+    if undefined == "skip":  # excluded queries do not count
         numbers = numbers.only(np.asarray(~np.isnan(numbers.metrics).any(axis=(1, 2))))
     deepest = numbers.n_retrieved.max(axis=0, initial=0)
     for k, one in enumerate(asked):
@@ -230,7 +256,7 @@ def assumed(found: FrameValues, asked: Sequence[NamedMetric], undefined: Undefin
 
 
 def _with_facts(result: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with what its means rest on, and warn where that may decide."""
+    """Return the table with facts about its means, and warn of facts that may decide."""
     _warn_of_facts(result, facts)
     keyed = facts.drop(columns="cutoff").set_index(["metric", "measure"])
     keys = pd.MultiIndex.from_frame(result[["metric", "measure"]])
@@ -238,27 +264,29 @@ def _with_facts(result: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
     table.attrs = {
         **result.attrs, "n_lacking": int(facts["n_lacking"].max()),
         "n_undefined": int(facts["n_undefined"].max()), "n_tied": int(facts["n_tied"].max()),
+        "depth_low": int(facts["depth"].min()), "depth_high": int(facts["depth"].max()),
     }  # fmt: skip
     cut = facts[facts["cutoff"] > 0]
     if len(cut) and cut["judged"].notna().any():
-        table.attrs |= {"judged_low": cut["judged"].min(), "judged_high": cut["judged"].max()}
+        shares = float(cut["judged"].min()), float(cut["judged"].max())
+        table.attrs |= dict(zip(("judged_low", "judged_high"), shares, strict=True))
     return table
 
 
-_JUDGED_APART = 0.1  # a difference of judged shares that may decide between two runs
+_JUDGED_APART = 0.1  # a difference of judged shares that may decide between runs
 
 
 def _warn_of_facts(result: pd.DataFrame, facts: pd.DataFrame) -> None:
-    """Warn of shares judged, depths and ties that differ so much that they may decide."""
+    """Warn of judged shares, depths and ties that may decide between runs."""
     open_ties: list[str] = []
     known: Any = result.set_index(["metric", "measure"])
     for metric, part in facts.groupby("metric", sort=False):
         cutoff, shares = int(part["cutoff"].iloc[0]), part.set_index("measure")["judged"].dropna()
         if cutoff and len(shares) > 1 and shares.max() - shares.min() > _JUDGED_APART:
             warn(
-                f"{metric}: {shares.max():.0%} of the documents of {shares.idxmax()!r} up to"
-                f" {cutoff} are judged, of {shares.idxmin()!r} {shares.min():.0%}, and unjudged"
-                " documents count as not relevant. Compare with unjudged='skip' too."
+                f"{metric}: {shares.max():.0%} of the documents of {shares.idxmax()!r} up to "
+                f"{cutoff} are judged, of {shares.idxmin()!r} {shares.min():.0%}, and unjudged "
+                "documents count as not relevant. Also compare with unjudged='skip'."
             )
         depth = part.set_index("measure")["depth"]
         if cutoff and depth.min() < min(cutoff, depth.max()):
@@ -277,36 +305,20 @@ def _warn_of_facts(result: pd.DataFrame, facts: pd.DataFrame) -> None:
                 )
     if open_ties:
         warn(
-            f"ties: the order of equal scores decides {', '.join(open_ties[:3])}. Give"
+            f"ties: the order of equal scores decides {', '.join(open_ties[:3])}. Pass"
             " ties='expected', the mean over all orders."
         )
-
-
-def _of_dataset(
-    data: xr.Dataset, metrics: str | Iterable[Any], undefined: Undefined, roles: Any
-) -> pd.DataFrame:
-    """Return the wide form: a row per query, a column per metric and measure."""
-    result = per_query(data, metrics, undefined=undefined, **roles).compute()
-    known = (result["n_judged"] > 0).to_numpy().ravel()
-    columns = {}
-    for name in result.data_vars:
-        if name in ("n_positive", "n_retrieved", "n_judged"):
-            continue
-        flat = result[name].to_numpy().reshape(-1, result.sizes["measure"])[known]
-        columns[str(name)] = pd.DataFrame(flat, columns=result["measure"].to_numpy())
-    table = pd.concat(columns, axis=1)
-    return table.dropna() if undefined == "skip" else table
 
 
 def _of_metrics(
     table: pd.DataFrame, baseline: Hashable, test: MeanTest, options: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """Return a row per metric and measure from the wide form, in the order of its columns."""
+    """Return one row per metric and measure from the wide form, in its order."""
     metrics, measures = (table.columns.unique(level=k).tolist() for k in (0, 1))
     parts = {m: pd.DataFrame(table[m])[measures] for m in metrics}
     items = pd.concat(parts, names=[_METRIC])
     keys = pd.MultiIndex.from_product([metrics, measures])
-    named: Any = {**options, "measures": measures}  # what they are called is settled
+    named: Any = {**options, "measures": measures}  # their names are settled
     ranks = system_ranks(items, test=test, **named)
     tested = ranks
     columns = _of_systems(ranks, "system", keys, _RANKED)
@@ -323,7 +335,7 @@ def _of_metrics(
     gains = [one.label for one in parse_metrics(metrics, 1.0) if one.request.metric == "DCG"]
     most = np.where(keys.get_level_values(0).isin(gains), np.inf, 1.0)
     for name in (x for x in kept if "_low" in x or "_high" in x):
-        if not name.startswith("rank"):  # all metrics are between 0 and 1, but discounted gain
+        if not name.startswith("rank"):  # all metrics are between 0 and 1, except discounted gain
             rows[name] = np.clip(rows[name], 0.0 if name.startswith("ci") else -most, most)
     names = {"measure": keys.get_level_values(1), "metric": keys.get_level_values(0)}
     result = pd.DataFrame({**names, **rows})
@@ -336,13 +348,13 @@ def _of_metrics(
 def _of_systems(
     table: pd.DataFrame, role: str, keys: pd.MultiIndex, names: Mapping[str, str]
 ) -> dict[str, AnyArray]:
-    """Return columns of a table of systems or pairs by metric and name, NaN where it has none."""
+    """Return columns of a table of systems or pairs by metric and name, NaN if missing."""
     found = table.set_index(pd.MultiIndex.from_arrays([table[_METRIC], table[role]])).reindex(keys)
     return {name: found[own].to_numpy() for name, own in names.items() if own in found}
 
 
 def _counted(over: pd.DataFrame, keys: pd.MultiIndex, baseline: Hashable) -> dict[str, AnyArray]:
-    """Return how many queries each measure wins, ties and loses; NaN for the baseline."""
+    """Return the queries each measure wins, ties and loses; NaN for the baseline."""
     counted = {"wins": over > _EQUAL, "ties": over.abs() <= _EQUAL, "losses": over < -_EQUAL}
     itself = keys.get_level_values(1) == baseline
     result = {}
@@ -355,7 +367,7 @@ def _counted(over: pd.DataFrame, keys: pd.MultiIndex, baseline: Hashable) -> dic
 def _family(
     measures: list[Any], metrics: list[Any], baseline: Hashable, options: Mapping[str, Any]
 ) -> str | None:
-    """Return the words for what is adjusted together."""
+    """Return the description of the family."""
     if options["adjust"] is None:
         return None
     count = len(measures) - 1

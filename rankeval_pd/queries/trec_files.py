@@ -1,4 +1,4 @@
-"""Runs and relevance judgments in TREC files: reading into one frame, and writing."""
+"""Reading and writing runs and relevance judgments in TREC files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.errors import listed, unknown_name, warn
+from rankeval_pd.errors import checked_call, listed, unknown_name, warn
 from rankeval_pd.forms.queries import trec_lines
 from rankeval_pd.forms.queries.trec_lines import FileKind, TrecLines
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
@@ -18,49 +18,48 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 Source = str | Path | pd.DataFrame
 
 
+@checked_call
 def read_trec(
     runs: Source | Sequence[Source] | Mapping[str, Source],
     qrels: Source | Sequence[Source] | None = None,
 ) -> pd.DataFrame:
-    """Read runs and relevance judgements into one frame, a row per query and document.
+    """Read runs and relevance judgments into one frame.
 
     Parameters
     ----------
     runs : path, DataFrame, sequence of these, or mapping
-        Files of lines ``query Q0 document rank score tag``, plain or compressed by gzip; a path
-        may hold ``*``, ``?`` and ``[...]``. Or DataFrames with the columns query, document and
-        score (also: query_id, qid; doc_id, docno), and tag for several runs in one frame. A mapping
-        says the name of each run; without it the tag is the name, and the file name where the
-        lines have none.
+        Files of lines ``query Q0 document rank score tag``, plain or gzipped; a path may contain
+        ``*``, ``?`` and ``[...]``. Or DataFrames with the columns query, document and score (also:
+        query_id, qid; doc_id, docno), and tag for several runs in one frame. A mapping names the
+        runs; by default the name is the tag, or the file name without a tag.
     qrels : path, DataFrame or sequence of these, optional
         Files of lines ``query iteration document grade``; DataFrames with the columns query,
-        document and grade (also: relevance, label). Without them there is no column ``grade``.
+        document and grade (also: relevance, label). By default there is no column ``grade``.
 
     Returns
     -------
     DataFrame
-        One row for each query and document of any run or judgement, the queries sorted:
+        One row for each query and document of any run or judgment, sorted by query:
 
-        * ``query``, ``document``: strings as they stand in the files ("NA", "001");
-        * a column per run: the score, NaN where the run did not retrieve the document;
-        * ``grade``: nullable integers, missing where the document was not judged. A grade below
-          0, which TREC gives to documents of the pool that nobody judged, stays as it is.
+        * ``query``, ``document``: strings as in the files ("NA", "001");
+        * a column per run: the score, NaN if the run did not retrieve the document;
+        * ``grade``: nullable integers, missing for unjudged documents. A grade below 0, TREC's for
+          pooled but unjudged documents, is kept.
 
     Raises
     ------
     ValueError
-        If a line is malformed, a query and document come twice in a run or in the judgements (the
-        message names file and line), two runs have one name, or a run has no query of the
-        judgements.
+        If a line is malformed, a run or the judgments repeat a query and document (the message
+        names file and line), two runs have one name, or a run has no judged query.
 
     Warns
     -----
     RankevalWarning
-        If there are queries without judgements, or judged queries that a run lacks.
+        If queries have no judgments, or a run lacks judged queries.
 
     Notes
     -----
-    As in trec_eval, the column of ranks is not read: scores make the ranking. Cost: about half a
+    As in trec_eval, the column of ranks is ignored; scores make the ranking. Cost: about half a
     second for a million lines, and 8 bytes for each row and run.
 
     Examples
@@ -78,7 +77,7 @@ def read_trec(
     _check_names([part.name for part in parts])
     judged = None if qrels is None else _judgements(qrels)
     lines = [*([] if judged is None else [judged.lines]), *(part.lines for part in parts)]
-    # number the queries, then each query and document together: one row of the result per pair
+    # number the queries, then each pair of query and document: one row per pair
     queries = trec_lines.share_codes([x.query for x in lines])
     if judged is not None:
         _compare_queries(queries, parts)
@@ -101,20 +100,20 @@ def read_trec(
     return pd.DataFrame(columns)
 
 
-_LINES_AT_ONCE = 2**15  # lines whose documents share a hash table, small enough for the cache
+_LINES_AT_ONCE = 2**15  # lines that share a hash table small enough for the cache
 
 
 class _QueryDocuments(NamedTuple):
-    """Every query and document once, the queries in their order."""
+    """Every query and document once, in the order of the queries."""
 
     query: IntArray
-    document: IntArray  #: the place of its name in ``names``
+    document: IntArray  #: index of its name in ``names``
     names: trec_lines.Strings
     places: list[IntArray]  #: for each part, the pair of each line
 
 
 def _number_pairs(queries: list[IntArray], documents: list[trec_lines.Strings]) -> _QueryDocuments:
-    """Give numbers to the pairs of query and document of all parts, a few queries at a time."""
+    """Assign numbers to the pairs of query and document, a few queries at a time."""
     # sort each part by query, so that a block of queries is a slice of every part
     orders = [np.argsort(query, kind="stable") for query in queries]
     documents = [trec_lines.reorder(x, order) for x, order in zip(documents, orders, strict=True)]
@@ -141,7 +140,7 @@ def _number_pairs(queries: list[IntArray], documents: list[trec_lines.Strings]) 
 
 
 def _block_edges(counts: IntArray) -> IntArray:
-    """Return the queries at which the blocks begin, and the end of the last block."""
+    """Return the first queries of the blocks, and the end of the last block."""
     before = np.cumsum(counts) - counts
     starts = np.searchsorted(before, np.arange(0, int(counts.sum()), _LINES_AT_ONCE))
     return np.unique([*starts[starts < counts.size].tolist(), counts.size])
@@ -158,13 +157,13 @@ def _runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[_Run]:
         result = []
         for name, source in runs.items():
             if not isinstance(name, str):
-                raise TypeError(f"runs: the name {name!r} is no string. Give a string per run.")
+                raise TypeError(f"runs: the name {name!r} is not a string. Pass a string per run.")
             parts = [trec_lines.read_lines(x, FileKind.RUN) for x in _sources(source, "runs")]
             if len(parts) != 1:
                 files = listed(part.where for part in parts)
                 raise ValueError(
-                    f"runs[{name!r}] stands for {len(parts)} files, {files}: one name is one run."
-                    " Give one file for it."
+                    f"runs[{name!r}] names {len(parts)} files, {files}, but one name is one run. "
+                    "Pass one file for it."
                 )
             result.append(_Run(name, parts[0]))
     else:
@@ -174,7 +173,7 @@ def _runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[_Run]:
             for name, lines in trec_lines.runs_by_tag(trec_lines.read_lines(source, FileKind.RUN))
         ]
     if not result:
-        raise ValueError("runs is empty: give the file of a run, or several.")
+        raise ValueError("runs is empty: pass the file of a run, or several.")
     return result
 
 
@@ -194,8 +193,8 @@ def _sources(given: Source | Sequence[Source], argument: str) -> list[Source]:
     result: list[Source] = [*sorted(glob.glob(str(given)))]
     if not result:
         raise FileNotFoundError(
-            f"{argument}={str(given)!r}: there is no such file, nor any that fits as a pattern."
-            f" The working folder is {str(Path.cwd())!r}."
+            f"{argument}={str(given)!r}: no such file, and no match as a pattern. The working "
+            f"folder is {str(Path.cwd())!r}."
         )
     return result
 
@@ -204,25 +203,25 @@ def _check_names(names: list[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise ValueError(
-                f"runs: {names.count(name)} runs are named {name!r}. Give their names:"
+                f"runs: {names.count(name)} runs are named {name!r}. Pass their names:"
                 " read_trec({'name': 'path', ...})."
             )
         if name in ("query", "document", "grade"):
             raise ValueError(
-                f"runs: a run is named {name!r}, which is a column of the result. Give another"
+                f"runs: a run is named {name!r}, which is a column of the result. Pass another"
                 " name: read_trec({'name': 'path', ...})."
             )
 
 
-class _Judgements(NamedTuple):
+class _Judgments(NamedTuple):
     lines: TrecLines
 
 
-def _judgements(qrels: Source | Sequence[Source]) -> _Judgements:
+def _judgements(qrels: Source | Sequence[Source]) -> _Judgments:
     parts = [trec_lines.read_lines(source, FileKind.QRELS) for source in _sources(qrels, "qrels")]
     if not parts or not sum(part.number.size for part in parts):
-        raise ValueError("qrels is empty: there is no judgement. Give a file with judgements.")
-    return _Judgements(trec_lines.join_lines(parts))
+        raise ValueError("qrels is empty. Pass a file with judgments.")
+    return _Judgments(trec_lines.join_lines(parts))
 
 
 def _refuse_repeated(pair: IntArray, n_pairs: int, read: TrecLines) -> None:
@@ -235,14 +234,13 @@ def _refuse_repeated(pair: IntArray, n_pairs: int, read: TrecLines) -> None:
     first = int((pair == pair[second]).argmax())
     query, document = (str(names[second]) for names in (read.query, read.document))
     raise ValueError(
-        f"{read.place(second)}: the query {query!r} and the document {document!r} were there"
-        f" before, in {read.place(first)}. Each document stands once for a query: remove one of"
-        " the lines."
+        f"{read.place(second)}: the query {query!r} and the document {document!r} repeat "
+        f"{read.place(first)}. Remove one of the lines."
     )
 
 
 def _compare_queries(queries: trec_lines.SharedCodes, parts: list[_Run]) -> None:
-    """Warn of queries that are only in a run, or only in the judgments."""
+    """Warn of queries only in a run, or only in the judgments."""
     judged = np.zeros(len(queries.names), dtype=bool)
     judged[queries.codes[0]] = True
     unjudged = np.zeros_like(judged)
@@ -250,12 +248,11 @@ def _compare_queries(queries: trec_lines.SharedCodes, parts: list[_Run]) -> None
     for part, codes in zip(parts, queries.codes[1:], strict=True):
         asked = np.zeros_like(judged)
         asked[codes] = True
-        if asked.any() and not (asked & judged).any():  # an empty run is one that found nothing
+        if asked.any() and not (asked & judged).any():  # an empty run retrieved nothing
             raise ValueError(
-                f"{part.lines.where}: the run {part.name!r} has no query of the judgements. Its"
-                f" queries are {_examples(queries.names, asked)}; judged are"
-                f" {_examples(queries.names, judged)}. Give the judgements of these queries, or"
-                " write both ids in the same way."
+                f"{part.lines.where}: the run {part.name!r} has no judged query. Its queries are "
+                f"{_examples(queries.names, asked)}; judged are "
+                f"{_examples(queries.names, judged)}. Pass their judgments, or unify the ids."
             )
         unjudged |= asked & ~judged
         without = judged & ~asked
@@ -266,8 +263,9 @@ def _compare_queries(queries: trec_lines.SharedCodes, parts: list[_Run]) -> None
     said = []
     if unjudged.any():
         said.append(
-            f"{int(unjudged.sum())} queries are in runs only, {_examples(queries.names, unjudged)}:"
-            " they have no judgement, and per_query leaves them out."
+            f"{int(unjudged.sum())} queries are in runs only, "
+            f"{_examples(queries.names, unjudged)}: they have no judgments, and per_query leaves "
+            "them out."
         )
     if lacking:
         shown = ", ".join(lacking[:6]) + (f", ... ({len(lacking)} runs)" if lacking[6:] else "")
@@ -276,7 +274,7 @@ def _compare_queries(queries: trec_lines.SharedCodes, parts: list[_Run]) -> None
             " value of an empty list."
         )
     if said:
-        do = "To compare on what all have, drop the others: data[~data['query'].isin([...])]."
+        do = "To compare common queries only, drop them: data[~data['query'].isin([...])]."
         warn(" ".join([*said, do]))
 
 
@@ -302,6 +300,7 @@ def _grades(values: FloatArray, rows: IntArray, size: int) -> Any:
     return pd.arrays.IntegerArray(grades, missing)
 
 
+@checked_call
 def write_trec(
     frame: pd.DataFrame,
     runs: str | Path | Mapping[str, str | Path],
@@ -311,29 +310,29 @@ def write_trec(
     document: str = "document",
     grade: str = "grade",
 ) -> None:
-    """Write the runs of a frame, and its judgements, as files that trec_eval reads.
+    """Write the runs and judgments of a frame as files for trec_eval.
 
     Parameters
     ----------
     frame : DataFrame
-        As :func:`read_trec` returns it: a row per query and document, a column of scores per run.
+        As from :func:`read_trec`: one row per query and document, a column of scores per run.
     runs : path or mapping
-        A folder, made if it is not there, for a file ``<name>.run`` of each numeric column; or the
-        path for each of some columns. Names that end in ``.gz`` are compressed.
+        A folder, created if missing, for a file ``<name>.run`` of each numeric column; or a path
+        for each of some columns. Names ending in ``.gz`` are compressed.
     qrels : path, optional
-        Where the judgements go.
+        Path of the judgments.
     query, document, grade : str
-        The columns that hold these.
+        Names of these columns.
 
     Raises
     ------
     ValueError
-        If an identifier or a name of a run is empty or holds white space.
+        If an identifier or the name of a run is empty or contains white space.
 
     Notes
     -----
-    Scores are written with all their digits: what is read again is equal. trec_eval itself
-    compares them as float32.
+    Scores are written with all digits, so reading them back gives equal values. trec_eval compares
+    them as float32.
 
     Examples
     --------
@@ -366,8 +365,8 @@ def write_trec(
     for name in paths:
         if not name or any(x.isspace() for x in name):
             raise ValueError(
-                f"runs: the name {name!r} is empty or has white space, and it is the last word of"
-                " a line. Rename the column."
+                f"runs: the name {name!r} is empty or has white space, which the file format "
+                "forbids. Rename the column."
             )
     for name, path in paths.items():
         score = frame[name].to_numpy(dtype=float, na_value=np.nan)

@@ -1,4 +1,4 @@
-"""Labels of several annotators: one label for each candidate, and how well they agree.
+"""Combine the labels of several annotators, and measure their agreement.
 
 Votes are (annotator, candidate); counts are (candidate, category), how many annotators gave each
 candidate each label. Every coefficient is 1 - observed / expected disagreement, both from sums over
@@ -22,7 +22,7 @@ from rankeval_pd.stats.intervals.proportions import t_of
 
 
 def agreed(votes: FloatArray, agreement: str) -> FloatArray:
-    """Return one label per candidate from votes (..., annotator, candidate), NaN being no vote.
+    """Return one label per candidate from votes (..., annotator, candidate), NaN for no vote.
 
     A draw of "majority", and a candidate without a vote, is NaN; "mean" is the share of votes.
     """
@@ -45,7 +45,7 @@ class Agreement(NamedTuple):
     value: float
     ci_low: float
     ci_high: float
-    n: int  #: candidates that it rests on
+    n: int  #: candidates in use
 
 
 _RARE = 5.0
@@ -88,7 +88,7 @@ def fleiss_kappa(counts: IntArray, level: float) -> Agreement:
 
 
 def krippendorff_alpha(counts: IntArray, level: float) -> Agreement:
-    """Return Krippendorff's alpha of nominal labels; candidates of fewer than 2 votes are out."""
+    """Return Krippendorff's alpha of nominal labels, for candidates with 2 votes or more."""
     counts = counts[counts.sum(axis=1) > 1]
     votes = counts.sum(axis=1)
 
@@ -110,10 +110,10 @@ def _rarest(counts: AnyArray) -> FloatArray:
 def _with_limits(
     per_candidate: FloatArray, alike: FloatArray, counts: AnyArray, of: Disagreement, level: float
 ) -> Agreement:
-    """Return the coefficient with its interval; of a rare label the outer limits of two.
+    """Return the coefficient with its interval; for a rare label the outer limits of two.
 
     If fewer than 5 candidates' worth of votes are for other labels than the most common one, the
-    second interval is that with one candidate more, on which all agree that it has the rarest.
+    second interval adds one candidate to which all give the rarest label.
     """
     found = _with_interval(per_candidate, of, level)
     share = counts.sum(axis=0).max(initial=0) / max(counts.sum(), 1)
@@ -125,7 +125,7 @@ def _with_limits(
 
 
 def _pairs_apart(counts: IntArray, weight: FloatArray | float) -> FloatArray:
-    """Return, per candidate, the ordered pairs of votes that differ over the weight; the counts."""
+    """Return each candidate's differing ordered pairs of votes over the weight, and the counts."""
     apart = counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1)
     return np.column_stack([apart / weight, counts]).astype(float)
 
@@ -151,7 +151,7 @@ def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) ->
     with np.errstate(divide="ignore", invalid="ignore"):
         left = of(total - per_candidate)
         ratio = left[0] / left[1]
-    # without the only candidate apart nothing is: half of it stays
+    # nothing differs without the only differing candidate, so half of it stays
     known = np.isfinite(ratio) & (ratio > 0.0)
     z = _z(np.where(known, ratio, 0.5 * observed / expected))
     squares = (z - z.mean()) ** 2

@@ -15,9 +15,9 @@ import numpy as np
 from rankeval_pd.stats._types import FloatArray
 from rankeval_pd.stats.distributions import binomial, hypergeometric
 from rankeval_pd.stats.distributions.hypergeometric import deviance
-from rankeval_pd.stats.intervals.proportions import clopper_pearson
+from rankeval_pd.stats.intervals.proportions import beta_logits
 
-Measure = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]
+Measure = Callable[..., FloatArray]  # of the four cells
 
 
 def expected(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
@@ -54,7 +54,7 @@ def log_likelihood(
 
 
 def chi_squared(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
-    """Return Pearson's X2 with the sign of O11 - E11; 0 where a margin is 0."""
+    """Return Pearson's X2 with the sign of O11 - E11; 0 if a margin is 0."""
     return _signed_square(_excess(o11, o12, o21, o22), o11, o12, o21, o22)
 
 
@@ -142,7 +142,7 @@ def mutual_information_3(
 def local_mutual_information(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
-    """Return O11 log2(O11 / E11), 0 where only O11 is 0."""
+    """Return O11 log2(O11 / E11), 0 if only O11 is 0."""
     score = mutual_information(o11, o12, o21, o22)
     return np.where(np.isneginf(score), 0.0, o11 * np.where(np.isneginf(score), 0.0, score))
 
@@ -207,7 +207,7 @@ def liddell(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) 
 def poisson_stirling(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
-    """Return O11 (log O11 - log E11 - 1), 0 where only O11 is 0."""
+    """Return O11 (log O11 - log E11 - 1), 0 if only O11 is 0."""
     score = _log_ratio(o11, expected(o11, o12, o21, o22)) - 1.0
     return np.where(np.isneginf(score), 0.0, o11 * np.where(np.isneginf(score), 0.0, score))
 
@@ -228,7 +228,7 @@ def neglog10_fisher(
 
 
 def log_dice(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
-    """Return 14 + log2 of Dice's coefficient (Rychly 2008): at most 14, -inf where O11 is 0."""
+    """Return 14 + log2 of Dice's coefficient (Rychly 2008): at most 14, -inf if O11 is 0."""
     with np.errstate(divide="ignore"):
         score: FloatArray = 14.0 + np.log2(dice(o11, o12, o21, o22))
     return score
@@ -237,7 +237,7 @@ def log_dice(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray)
 def normalised_mutual_information(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
-    """Return log(O11 / E11) / -log(O11 / N) (Bouma 2009), from -1, where only O11 is 0, to 1."""
+    """Return log(O11 / E11) / -log(O11 / N) (Bouma 2009), from -1, if only O11 is 0, to 1."""
     information = mutual_information(o11, o12, o21, o22)
     with np.errstate(divide="ignore", invalid="ignore"):
         score = information / -np.log2(o11 / (o11 + o12 + o21 + o22))
@@ -245,24 +245,22 @@ def normalised_mutual_information(
 
 
 def conservative_log_ratio(
-    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray, *, tail: float = 0.025
 ) -> FloatArray:
-    """Return the limit next to 0 of the 95 % interval of log2((O11/R1) / (O21/R2)), or 0 in it.
+    """Return the limit next to 0 of the interval of log2((O11/R1) / (O21/R2)), or 0 in it.
 
-    Given O11 + O21 = C1, O11 is binomial, and its Clopper-Pearson limits p give the ratio
-    p / (1 - p) R2 / R1 (Hardie 2014, Evert 2022). NaN where a row margin is 0.
+    Given O11 + O21, O11 is binomial, and its Clopper-Pearson limits p, with ``tail`` on either
+    side, give the ratio p / (1 - p) R2 / R1 (Hardie 2014, Evert 2022). NaN if R1 or R2 is 0.
     """
-    # limits of O11/C1; 0 and 1 if the column is empty
-    both = o11 + o21
-    low, high = clopper_pearson(o11, np.maximum(both, 1.0), 0.95)
-    low, high = np.where(both > 0, low, 0.0), np.where(both > 0, high, 1.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        sizes = np.log2((o21 + o22) / (o11 + o12))
-        lower = np.log2(low) - np.log2(1.0 - low) + sizes
-        upper = np.log2(high) - np.log2(1.0 - high) + sizes
-    # the limit next to 0, or 0 if the interval contains it
-    score: FloatArray = np.where(lower > 0, lower, np.where(upper < 0, upper, 0.0))
-    return np.where((o11 + o12 > 0) & (o21 + o22 > 0), score, np.nan)
+    o11, o21, first, second = np.broadcast_arrays(o11, o21, o11 + o12, o21 + o22)
+    known, attracted = (first > 0) & (second > 0), o11 * second >= o21 * first
+    result = np.where(known, 0.0, np.nan)
+    for side, shifts, count in ((1.0, (0.0, 1.0), o11), (-1.0, (1.0, 0.0), o21)):
+        some = known & (attracted == (side > 0.0)) & (count > 0)
+        limit = beta_logits(o11[some], o21[some], (shifts,), tail, upper_tail=side < 0.0)
+        limit = limit / math.log(2.0) + np.log2(second[some] / first[some])
+        result[some] = side * np.maximum(side * limit, 0.0)
+    return result
 
 
 def delta_p_forward(

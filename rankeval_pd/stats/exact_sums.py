@@ -1,4 +1,4 @@
-"""Exact sums of floats: neither the order of addition nor a split of the data changes them.
+"""Exact sums of floats, independent of the order of addition and of splits of the data.
 
 Each number is cut into pieces of at most 27 bits, whole multiples of a unit, whose sums float64
 holds exactly. The sums of pieces become Python's whole numbers, and a single rounding ends the sum.
@@ -32,7 +32,7 @@ class ExactSums(NamedTuple):
         return ExactSums(self.wholes + other.wholes, self.undefined | other.undefined)
 
     def rounded(self) -> FloatArray:
-        """Return the floats nearest to the sums, NaN where they are undefined."""
+        """Return the floats nearest to the sums, NaN if undefined."""
         found = np.array([_nearest_float(whole) for whole in self.wholes], dtype=float)
         return np.where(self.undefined, np.nan, found)
 

@@ -1,4 +1,4 @@
-"""Does significance carry over to other data? (Berg-Kirkpatrick et al. 2012, section 4.2)."""
+"""Significance on other data (Berg-Kirkpatrick et al. 2012, section 4.2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from rankeval_pd.errors import check_choice, check_shapes, check_share, unknown_name
+from rankeval_pd.errors import check_choice, check_shapes, check_share, checked_call, unknown_name
 from rankeval_pd.forms.items.item_roles import check_better, item_order, item_roles
 from rankeval_pd.forms.items.items import roles_of_systems, system_scores
 from rankeval_pd.forms.items.pair_tables import (
@@ -54,53 +54,51 @@ def calibration(
     n_resamples: int = 1000,
     **roles: Unpack[ItemRoles],
 ) -> Data:
-    """Return how often a gain keeps its sign on other data, by the p-value that it had.
+    """Return how often a gain keeps its sign on other data, by its p-value.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        The table of pairs, of :func:`paired_bootstrap`, ordered so that gain ≥ 0.
+        Table of pairs from :func:`paired_bootstrap`, ordered so that gain ≥ 0.
     other : DataFrame or Dataset
         The items of the same systems on other data.
     bins : sequence of float
-        Edges of the bins of p_value; a bin holds its upper edge. The paper's unless given.
+        Edges of the bins of p_value; a bin includes its upper edge. By default the bins of
+        Berg-Kirkpatrick et al. (2012).
     ci : {"clopper-pearson", "systems"}
-        Interval of the agreement: exact binomial, pairs taken as independent; or percentiles over
-        systems drawn with replacement, because pairs share systems, and never narrower than it.
+        Interval of the agreement: exact binomial for independent pairs, or percentiles over systems
+        drawn with replacement, because pairs share systems, never narrower than the former.
     level : float
         Confidence level of the interval.
     prior : {"flat", "estimated"}
-        What is known of true gains, for ``expected_agreement``: nothing; or that they are normal
-        around 0 with the variance that is estimated from all pairs of the table (of each group):
-        the mean of gain² − gain_se². A flat prior expects too much of systems that are nearly
-        equal.
+        Prior of true gains for ``expected_agreement``: flat, or normal around 0 with a variance
+        estimated from all pairs (of each group), the mean of gain² − gain_se². A flat prior is
+        overconfident for nearly equal systems.
     n_resamples : int
-        For ci="systems".
+        Number of draws for ci="systems".
     **roles
-        ``metric``, ``higher_is_better``: of the other items; the table's own (its ``attrs``) unless
-        given, and a metric that is a function has to be given again. A table that has lost its
-        ``attrs``, as by a merge, no longer says them: they have to be given. ``dim``: of the other
-        items. ``rng``: for ci="systems".
+        ``metric``, ``higher_is_better`` of the other items, by default those in the table's
+        ``attrs``. Pass them again if the metric is a function, or if a merge has lost the
+        ``attrs``. ``dim`` of the other items. ``rng`` for ci="systems".
 
     Returns
     -------
     DataFrame or Dataset
         One row per bin (and group of the table; Dataset: dimension row): ``p_low``, ``p_high``,
         ``n_pairs``, ``agreement``: the share of pairs with a gain above 0 on the other data,
-        ``ci_low``, ``ci_high``, ``expected_agreement``: what :func:`expected_agreement` gives if
-        the other items are of the same distribution, by the prior, the mean over the pairs of the
-        bin.
+        ``ci_low``, ``ci_high``, ``expected_agreement``: mean of :func:`expected_agreement` over the
+        pairs of the bin, for other items from the same distribution.
 
     Raises
     ------
     ValueError
-        If the better scores are the higher ones in the table, and the lower ones in what is asked;
-        if the table does not say its metric and it is not given.
+        If the direction of the table and of the metric differ; if the metric is neither in the
+        table nor given.
 
     Notes
     -----
-    An agreement below 1 − p is no sign of another distribution: the other items are a sample too.
-    Compare with ``expected_agreement``. Pairs without a gain (0, or undefined) are left out.
+    An agreement below 1 − p does not show another distribution, as the other items are a sample
+    too. Compare with ``expected_agreement``. Pairs without a gain (0 or undefined) are excluded.
 
     References
     ----------
@@ -145,12 +143,12 @@ def calibration(
 
 
 def _needed(prior: str) -> list[str]:
-    """Return the columns of pairs that the expected agreement needs."""
+    """Return the columns of pairs that expected_agreement needs."""
     return ["n_items", *(["gain_se"] if prior == "estimated" else [])]
 
 
 def _shrunken(table: pd.DataFrame, groups: list[Hashable], prior: str) -> pd.DataFrame:
-    """Return the pairs with which part of the gains' variance is of the true gains."""
+    """Return the pairs with the part of the gains' variance due to true gains."""
     table = table.reset_index(drop=True).assign(_part=1.0)
     if prior == "estimated":
         for _, part in grouped(table, groups):
@@ -160,9 +158,9 @@ def _shrunken(table: pd.DataFrame, groups: list[Hashable], prior: str) -> pd.Dat
 
 
 def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the roles with the metric and the direction of the table of pairs, if it says them."""
+    """Return the roles with the metric and direction of the table of pairs, if known."""
     better, metric = attrs.get("higher_is_better"), attrs.get("metric")
-    better = bool(better) if better in (0, 1) else better  # attrs hold no bool
+    better = bool(better) if better in (0, 1) else better  # attrs cannot hold a bool
     chosen = dict(roles)
     check_better(better)
     check_better(chosen.get("higher_is_better"))
@@ -172,8 +170,8 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
     if chosen.get("metric") is None:
         if metric not in METRICS:
             raise ValueError(
-                f"the table of pairs is of a metric that is a {metric}: give it for the other items"
-                " too, metric=..."
+                f"the metric of the table of pairs is a {metric}. Pass it for the other items too, "
+                "metric=..."
             )
         chosen["metric"] = metric
     asked = chosen["metric"]
@@ -183,15 +181,15 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
     if bool(chosen["higher_is_better"]) != better:
         words = {True: "higher", False: "lower"}
         raise ValueError(
-            f"metric={asked!r}, higher_is_better={chosen['higher_is_better']!r}: in the table of"
-            f" pairs ({metric!r}) {words[better]} is better, and every sign would be turned. Give"
-            f" higher_is_better={better!r}, or a metric of that direction."
+            f"metric={asked!r}, higher_is_better={chosen['higher_is_better']!r}: in the table of "
+            f"pairs ({metric!r}) {words[better]} is better. Pass higher_is_better={better!r}, or a "
+            "metric of that direction."
         )
     return chosen
 
 
 def _check_given(roles: Mapping[str, Any]) -> None:
-    """Raise a ValueError unless metric and direction are given: the table has lost them."""
+    """Raise a ValueError unless metric and direction are given for a table without attrs."""
     metric, better = roles.get("metric"), roles.get("higher_is_better")
     lacking = []
     if metric is None:
@@ -200,9 +198,9 @@ def _check_given(roles: Mapping[str, Any]) -> None:
         lacking.append("higher_is_better=True")
     if lacking:
         raise ValueError(
-            "the table of pairs does not say of which metric it is, and whether higher is better:"
-            " its attrs are lost, as by pd.concat or merge. Give what is lacking, as"
-            f" {' and '.join(lacking)}; or give the table that paired_bootstrap returned."
+            "the table of pairs has lost its attrs, as by pd.concat or merge, and with them the "
+            f"metric and its direction. Pass {' and '.join(lacking)}, or the table that "
+            "paired_bootstrap returned."
         )
 
 
@@ -214,11 +212,9 @@ def _bins(bins: Sequence[float]) -> list[float]:
     try:
         edges = [float(edge) for edge in bins]
     except (TypeError, ValueError):
-        raise TypeError(
-            f"bins={bins!r}: give p-values, numbers that rise, the bins' edges."
-        ) from None
+        raise TypeError(f"bins={bins!r}: pass rising p-values, the edges of the bins.") from None
     if len(edges) < 2 or not all(a < b for a, b in pairwise(edges)):  # nor is NaN below any
-        raise ValueError(f"bins={bins!r}: give two p-values or more, rising: the bins' edges.")
+        raise ValueError(f"bins={bins!r}: pass two or more rising p-values, the edges of the bins.")
     if edges[0] < 0.0 or edges[-1] > 1.0:
         raise ValueError(f"bins={bins!r}: p-values lie between 0 and 1.")
     return edges
@@ -251,12 +247,12 @@ def _calibrated(
         yield [low, high, count, agrees.mean(), *limits, float(inside["expected"].mean())]
 
 
-_COLUMNS = 25  # of a table of pairs
+_COLUMNS = 25  # for a table of pairs
 
 
 @Capabilities(
     items="Which gain is worth reporting?",
-    dask="it takes random halves of all items. Compute them, ddf.compute().rankeval",
+    dask="it draws test sets from all items. Compute them: ddf.compute().rankeval",
 )
 @with_roles
 def population_calibration(
@@ -272,44 +268,44 @@ def population_calibration(
     progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
-    """Return how often a test on a sample of the items finds the sign that all of them show.
+    """Return how often a test on a sample of the items finds the sign on all items.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Systems over test items, all of which are taken as the population.
+        Systems over test items, which form the population.
     n_items : int
-        Size of the test sets, drawn with replacement; the paper's is 1,600.
+        Size of the test sets, drawn with replacement; 1,600 in Berg-Kirkpatrick et al. (2012).
     n_test_sets : int
     bins : sequence of float
-        Edges of the bins of p_value; a bin holds its upper edge.
+        Edges of the bins of p_value; a bin includes its upper edge.
     n_resamples : int
-        Of each paired bootstrap; where the exact distribution exists it is taken.
+        Number of resamples of each paired bootstrap, unless its exact distribution exists.
     ci, level, prior
-        As in :func:`calibration`; the variance is estimated from the pairs of each test set.
+        As in :func:`calibration`, with the variance estimated from the pairs of each test set.
     progress : bool, optional
-        A progress bar: True from the start, None after two seconds, False never.
+        Whether to show a progress bar. By default one appears after two seconds.
     **roles
-        As in :func:`paired_bootstrap`; ``by`` and ``groups`` are not possible here.
+        As in :func:`paired_bootstrap`, except ``by`` and ``groups``.
 
     Returns
     -------
     DataFrame or Dataset
         The columns of :func:`calibration`; ``n_pairs`` counts each pair once per test set, and
-        ``expected_agreement`` is the mean of 1 − p_value under the flat prior, and with
-        prior="estimated" that of Φ(√B z), B being the part of the variance of the gains that is of
-        the true gains.
+        ``expected_agreement`` is the mean of 1 − p_value under the flat prior, or of Φ(√B z) with
+        prior="estimated", with B the part of the gains' variance due to true gains.
 
     Notes
     -----
-    1 − p_value is the chance that the sign is right if nothing is known of the true gain. Where
-    systems are nearly equal, most gains that look significant are lucky, and the agreement is far
-    below it: of 16 systems whose true gains were a quarter of a standard error it was .71 where
-    1 − p_value is .95, and .71 what the estimated prior expects.
+    Under the flat prior 1 − p_value is the probability that the sign is right. For nearly equal
+    systems most significant gains are lucky, and the agreement is far lower: for 16 systems with
+    true gains of a quarter of a standard error it was 0.71 at 1 − p_value = 0.95, as the estimated
+    prior expects.
 
     References
     ----------
-    Berg-Kirkpatrick et al. (2012), section 4.2: 869 of 942 tests with p between .04 and .06 agreed.
+    Berg-Kirkpatrick et al. (2012), section 4.2: 869 of 942 tests with p between 0.04 and 0.06
+    agreed.
 
     Examples
     --------
@@ -324,8 +320,8 @@ def population_calibration(
     for name in ("by", "groups"):
         if getattr(chosen, name) is not None:
             raise ValueError(
-                f"{name}={getattr(chosen, name)!r}: test sets are drawn item by item from one"
-                " population. Leave it out, or choose one domain."
+                f"{name}={getattr(chosen, name)!r}: test sets are drawn item by item from one "
+                "population. Leave it out, or select one domain."
             )
     check_choice("ci", ci, ("clopper-pearson", "systems"))
     check_choice("prior", prior, get_args(Prior))
@@ -333,14 +329,14 @@ def population_calibration(
     scores, total = system_scores(data, chosen)
     size, sets = check_sizes([n_items], None)[0], check_sizes([n_test_sets], None, least=1)[0]
     check_memory(
-        (2 + len(scores)) * size,  # which items are drawn, in order, and their scores
+        (2 + len(scores)) * size,  # the drawn items, in order, and their scores
         f"n_items={size} items are drawn for each test set",
-        "Give fewer, n_items=...",
+        "Pass a smaller n_items=...",
     )
     check_memory(
         _COLUMNS * sets * len(scores) * (len(scores) - 1) // 2,
         f"n_test_sets={sets} test sets have a table of all pairs each",
-        "Give fewer, n_test_sets=...",
+        "Pass a smaller n_test_sets=...",
     )
     seed = resamples.entropy(chosen.rng)
     order = item_order(item_labels(data, chosen))
@@ -365,9 +361,10 @@ def population_calibration(
     return as_came(data, rows_found, [], table, CALIBRATION_COLUMNS, attrs)
 
 
-# ------------------------------------------------- How often does a gain keep its sign elsewhere?
+# ------------------------------------------------- The expected agreement
 
 
+@checked_call
 def expected_agreement(
     p: ArrayLike,
     n_items: ArrayLike,
@@ -375,48 +372,47 @@ def expected_agreement(
     *,
     shrinkage: ArrayLike = 1.0,
 ) -> Any:
-    """Return how often a gain with this p-value keeps its sign on other items of the same kind.
+    """Return how often a gain with this p-value keeps its sign on similar items.
 
     Parameters
     ----------
     p : float or array
         One-sided p-value of the gain.
     n_items : float or array
-        Size of the test set on which it was found.
+        Size of its test set.
     n_items_other : float or array
-        Size of the other test set; inf is the population.
+        Size of the other test set. inf is the population.
     shrinkage : float or array
-        B, the part of the variance of gains between pairs that is of the true gains. 1 is the flat
-        prior: nothing is known of the true gain. Systems that are nearly equal have B near 0.
+        B, the part of the variance of gains between pairs due to true gains. 1 is the flat prior.
+        Nearly equal systems have B near 0.
 
     Returns
     -------
     float or array
-        Φ(B z_p / √(B + n/n')), z_p being the normal quantile of 1 − p; ½ where B is 0.
+        Φ(B z_p / √(B + n/n')), z_p being the normal quantile of 1 − p; ½ if B is 0.
 
     Notes
     -----
-    The gain on either test set is normal around the population's. Of this nothing else is known
-    under the flat prior, B = 1, and against the population the agreement is 1 − p; that is too much
-    where systems are nearly equal. Otherwise true gains are normal around 0 with variance τ², and
-    B = τ²/(τ² + gain_se²); :func:`calibration` with prior="estimated" finds τ² from the pairs. It
-    assumes that the other items come from the same distribution: what is observed below it is the
-    shift of the distribution. Taking only gains that are positive, as tables of pairs do, changes
-    nothing in this formula.
+    The gain on either test set is normal around the population's gain. Under the flat prior, B = 1,
+    the agreement with the population is 1 − p, which is overconfident for nearly equal systems.
+    Otherwise true gains are normal around 0 with variance τ², and B = τ²/(τ² + gain_se²);
+    :func:`calibration` with prior="estimated" estimates τ² from the pairs. The formula assumes
+    other items from the same distribution; a lower observed agreement shows a shift. It also holds
+    for positive gains only, as in tables of pairs.
 
     References
     ----------
-    For the reading of table 1 of Berg-Kirkpatrick et al. (2012).
+    Berg-Kirkpatrick et al. (2012), table 1.
 
     Examples
     --------
-    Sections 23 (2,416 sentences) and 22 (1,700) of the Wall Street Journal, p of about .0283:
+    Sections 23 (2,416 sentences) and 22 (1,700) of the Wall Street Journal, p of about 0.0283:
 
     >>> import numpy as np, rankeval_pd
     >>> round(rankeval_pd.expected_agreement(0.0283, 2416, 1700), 3)
     0.89
 
-    The same p-value where half of the variance between pairs is noise, against the population:
+    The same p-value against the population, if half of the variance between pairs is noise:
 
     >>> round(rankeval_pd.expected_agreement(0.0283, 2416, np.inf, shrinkage=0.5), 3)
     0.911

@@ -1,4 +1,4 @@
-"""Which gain is worth reporting, and how does it change with the size of the test set?"""
+"""Gain thresholds, and gains on test sets of several sizes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rankeval_pd.forms.items.pair_tables import (
     pairs_table,
     related,
 )
-from rankeval_pd.forms.out.tables import check_names
+from rankeval_pd.forms.out.tables import keys_apart
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.values import group_numbers
 from rankeval_pd.forms.roles.declarations import Capabilities, check_draws, with_roles
@@ -45,7 +45,7 @@ from rankeval_pd.systems.paired_tests import paired_bootstrap
 from rankeval_pd.systems.system_ranks import Families
 
 # -------------------------------------------------------------------------------------------------
-# Which gain is worth reporting? Gain against confidence (Berg-Kirkpatrick et al. 2012, §§3, 4).
+# Gain against confidence (Berg-Kirkpatrick et al. 2012, §§3, 4).
 
 THRESHOLD_COLUMNS = (
     "relation", "threshold", "threshold_low", "threshold_high", "n_pairs", "threshold_all_pairs",
@@ -66,35 +66,35 @@ def gain_threshold(
     n_resamples: int = 1000,
     rng: int | np.random.Generator | None = 0,
 ) -> Data:
-    """Return the gain that is probably significant, from the pairs that just are.
+    """Return the gain that is probably significant, from borderline significant pairs.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        The table of pairs, of :func:`paired_bootstrap`, :func:`paired_permutation` or
-        :func:`gain_by_size`, pairs ordered so that gain ≥ 0.
+        Table of pairs from :func:`paired_bootstrap`, :func:`paired_permutation` or
+        :func:`gain_by_size`, ordered so that gain ≥ 0.
     window : (float, float)
-        Pairs whose p-value lies between these two are borderline significant.
+        Range of p-values that are borderline significant.
     quantile : float
-        The share of their gains that is below the threshold.
+        Share of their gains below the threshold.
     alternative : {"greater", "two-sided"}
-        Whose p-value: "greater", the paper's, takes the one-sided one. Tables of all pairs put
-        the better system first, so that .05 there is .10 two-sided: a gain above this threshold is
-        probably significant if the direction was fixed before. "two-sided" takes ``p_two_sided``.
+        "greater", as in Berg-Kirkpatrick et al. (2012), uses the one-sided p-value. Tables of all
+        pairs put the better system first, so 0.05 there is 0.10 two-sided: the threshold is valid
+        if the direction was fixed before. "two-sided" uses ``p_two_sided``.
     relation : label, optional
-        Only the pairs of this relation. None: a row per relation, of all pairs if there is no
+        Use the pairs of this relation only. None is one row per relation, or all pairs without a
         column ``relation``.
     n_items : int, optional
-        For a test set of so many items of the same kind: thresholds times the square root of the
-        ratio of the sizes.
+        Convert thresholds to a similar test set of this size, by the square root of the ratio of
+        sizes.
     ci : {"order", "systems"}
-        Interval of the threshold: two order statistics, whatever the distribution, pairs taken as
-        independent; or percentiles over systems drawn with replacement, because pairs share
-        systems, and never narrower than it.
+        Interval of the threshold: distribution-free order statistics for independent pairs, or
+        percentiles over systems drawn with replacement, because pairs share systems, never narrower
+        than the former.
     level : float
         Confidence level of the interval.
     n_resamples, rng
-        For ci="systems".
+        Number of draws and seed for ci="systems".
 
     Returns
     -------
@@ -102,17 +102,17 @@ def gain_threshold(
         One row per relation (and group of the table; Dataset: dimension row):
 
         * ``relation``: NaN if the table has none;
-        * ``threshold``: the quantile of the gains in the window (linear between neighbours), NaN if
-          it is empty; ``threshold_low``, ``threshold_high``: its interval, inf where so few pairs
-          set no upper limit; ``n_pairs``: pairs in the window that have a gain;
-        * ``threshold_all_pairs``: z times the same quantile of ``gain_se``, z being the normal
-          quantile of the middle of the window (two-sided: of its half): from all pairs, no window.
+        * ``threshold``: the quantile of the gains in the window (linear between neighbors), NaN if
+          it is empty; ``threshold_low``, ``threshold_high``: its interval, inf if too few pairs set
+          an upper limit; ``n_pairs``: pairs in the window with a gain;
+        * ``threshold_all_pairs``: z times the same quantile of ``gain_se`` over all pairs, z being
+          the normal quantile of the middle of the window (two-sided: of half of it).
 
     Notes
     -----
-    A 95 % interval of the 95th percentile has an upper limit from 72 pairs on; with the paper's 47
-    pairs it has none. With few pairs in the window quote ``threshold_all_pairs``. A threshold is of
-    one test set, one metric, and systems like these.
+    A 95% interval of the 95th percentile has an upper limit from 72 pairs on; the 47 pairs of
+    Berg-Kirkpatrick et al. (2012) set none. With few pairs in the window report
+    ``threshold_all_pairs``. A threshold holds for one test set, one metric and similar systems.
 
     References
     ----------
@@ -129,7 +129,7 @@ def gain_threshold(
        relation  threshold  threshold_low  threshold_high  n_pairs
     0       NaN     0.0625         0.0625             inf       13
 
-    Most authors would not have fixed beforehand which system is the better one:
+    Without a direction fixed beforehand, use the two-sided p-value:
 
     >>> pairs.rankeval.gain_threshold(alternative="two-sided")["threshold"].round(3).tolist()
     [0.073]
@@ -150,9 +150,10 @@ def gain_threshold(
     if n_items is not None:
         check_numbers("n_items", n_items, 0.0, above=True, missing=False)
         if np.ndim(n_items) or n_items % 1:
-            raise TypeError(f"n_items={n_items!r}: give one whole number.")
-    scale = pd.Series(1.0, table.index) if n_items is None else np.sqrt(table["n_items"] / n_items)
-    table = table.assign(gain=table["gain"].abs() * scale)
+            raise TypeError(f"n_items={n_items!r}: pass one whole number.")
+    scale = 1.0 if n_items is None else np.sqrt(table["n_items"].to_numpy() / n_items)
+    scaled = {"gain_se": table["gain_se"] * scale} if "gain_se" in table else {}
+    table = table.assign(gain=table["gain"].abs() * scale, **scaled)
     rows: list[list[Any]] = []
     if alternative == "two-sided":
         table["p_value"] = np.minimum(1.0, 2.0 * table["p_value"])
@@ -169,7 +170,7 @@ def gain_threshold(
             limits = pair_studies.wider(pair_studies.percentile_limits(drawn, level), limits)
         listed = [name, _quantile(gains, share), *limits, len(inside)]
         if "gain_se" in part:
-            errors = (part["gain_se"] * scale[part.index]).dropna().to_numpy(dtype=float)
+            errors = part["gain_se"].dropna().to_numpy(dtype=float)
             z = pair_studies.normal_quantile((low + high) / 2.0 / SIDES[alternative])
             listed.append(z * _quantile(errors, share))
         rows.append(keys + listed)
@@ -186,20 +187,20 @@ def _quantile(values: FloatArray, share: float) -> float:
 
 def _window(window: Any) -> tuple[float, float]:
     if isinstance(window, str) or not isinstance(window, Sequence) or len(window) != 2:
-        raise TypeError(f"window={window!r}: give two p-values, the smaller first.")
+        raise TypeError(f"window={window!r}: pass two p-values, the smaller first.")
     low, high = (check_share("window", value) for value in window)
     if not low < high:
-        raise ValueError(f"window={window!r}: give two p-values, the smaller first.")
+        raise ValueError(f"window={window!r}: pass two p-values, the smaller first.")
     return low, high
 
 
-# ----------------------- How do gains and their significance change with the size of the test set?
+# ----------------------- Gains by the size of the test set
 
 
 @Capabilities(
     items="Which gain is worth reporting?",
     clusters=True,
-    dask="it takes parts of the items; ask for them, ddf.sample(frac=...), one by one",
+    dask="it takes parts of the items. Select them one by one with ddf.sample(frac=...)",
     short="size system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
 )
 @with_roles
@@ -222,7 +223,7 @@ def gain_by_size(
     progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
-    """Test all pairs on test sets of several sizes, parts of the one at hand.
+    """Test all pairs on parts of the test set of several sizes.
 
     Parameters
     ----------
@@ -231,23 +232,22 @@ def gain_by_size(
     sizes : sequence of int
         Numbers of items.
     draw : {"prefix", "random"}
-        "prefix": the first items, in the order of the rows, as in the paper. "random": a random
-        subset, the smaller contained in the larger; prefixes are random samples only if the rows
-        are in random order.
+        "prefix": the first items in the order of the rows, as in Berg-Kirkpatrick et al. (2012).
+        They are a random sample only if the rows are shuffled. "random": nested random subsets.
     n_resamples, event, method, ci, families, baseline, alternative, adjust, adjust_over, alpha
-        As in :func:`paired_bootstrap`; a family is of one size.
+        As in :func:`paired_bootstrap`; each size is a family.
     level, progress
         As in :func:`paired_bootstrap`.
     **roles
-        As in :func:`paired_bootstrap`. With ``by``, so many items of each domain: figure 11 is one
-        size with ``by``. A domain with fewer items has no rows for that size.
+        As in :func:`paired_bootstrap`. With ``by``, sizes count the items of each domain, as in
+        figure 11. A domain with fewer items has no rows for that size.
 
     Returns
     -------
     DataFrame or Dataset
-        The columns of :func:`paired_bootstrap` for each size, with the size in the column ``size``
-        before them (Dataset: dimension size, which comes first).
-        ``.rankeval.gain_threshold()`` gives a threshold for each size.
+        The columns of :func:`paired_bootstrap` for each size, preceded by ``size`` (Dataset:
+        dimension size, which comes first). ``.rankeval.gain_threshold()`` gives a threshold for
+        each size.
 
     References
     ----------
@@ -268,7 +268,6 @@ def gain_by_size(
     chosen = item_roles(roles)
     by_size = isinstance(data, xr.Dataset)
     by = as_names(chosen.by, getattr(data, "columns", ()))
-    check_names("by=", by, ("size",))
     places = _domains(data, by, chosen, draw)
     whole = check_sizes(sizes, max((len(rows) for rows in places), default=0))
     named = roles_of_systems(data, roles)
@@ -289,7 +288,9 @@ def gain_by_size(
 
 
 def _one_by_one(found: list[Any], sizes: list[int], by: list[Hashable]) -> Any:
-    """Return the tables of all sizes in one, the rows of a domain together."""
+    """Return the tables of all sizes in one, with the rows of a domain together."""
+    found = [keys_apart(table, ("size",), len(by)) for table in found]
+    by = list(found[0].columns[: len(by)])  # as in the pairs
     for size, table in zip(sizes, found, strict=True):
         table.insert(len(by), "size", size)
     joined = pd.concat(found, ignore_index=True)
@@ -309,13 +310,13 @@ def _along_size(found: list[Any], sizes: list[int]) -> Any:
 
 
 def _domains(data: Any, by: list[Hashable], roles: Roles, draw: str) -> list[IntArray]:
-    """Return the rows of each domain in the order in which they are taken."""
+    """Return the rows of each domain in the order of use."""
     labels = item_labels(data, roles)
     number = np.zeros(len(labels), dtype=np.int64)
     if by and isinstance(data, xr.Dataset):
         raise ValueError(
-            f"by={roles.by!r}: in a Dataset, domains are a dimension of their own, and need no by."
-            " Leave it out, or give a DataFrame."
+            f"by={roles.by!r}: a Dataset holds domains as a dimension. Leave by out, or pass a "
+            "DataFrame."
         )
     if by:
         number = group_numbers([role_column(data, name, "by") for name in by], by, len(data))[1]

@@ -1,4 +1,4 @@
-"""How many items does a test set need, and which gain can it find?"""
+"""Sizes of test sets, numbers of seeds and detectable gains."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from rankeval_pd.stats.significance import mixed_t
 
 Alternative = Literal["two-sided", "greater"]
 SIDES = {"two-sided": 2.0, "greater": 1.0}
-_MOST, _MOST_SEEDS = 1e15, 1e6  # items, seeds, beyond which a number is none
+_MOST, _MOST_SEEDS = 1e15, 1e6  # items and seeds, above which no number is enough
 _FEWEST, _HALVINGS = 2.0, 50
 
 
 class _Plan(NamedTuple):
-    """What is known of one gain: its variance on the items and seeds at hand."""
+    """The variance of one gain on the given items and seeds."""
 
-    items: float  #: variance that items bring
+    items: float  #: variance due to items
     n_items: float
-    n_drawn: float  #: clusters, or items
-    seeds: float  #: variance that seeds bring
+    n_drawn: float  #: clusters or items
+    seeds: float  #: variance due to seeds
     n_seeds: float
-    pooled: float  #: systems that share one variance of seeds, 0: each has its own
-    differ: float  #: share of items on which one system alone is right; NaN: no test of accuracy
+    pooled: float  #: systems that share one variance of seeds; 0: each has its own
+    differ: float  #: share of items on which one system only is right; NaN: no test of accuracy
 
     def power(
         self, n_items: float, n_seeds: float, tail: float, tails: int
     ) -> Callable[[float], float]:
-        """Return the power of each gain on so many items and seeds."""
+        """Return the power of each gain with these items and seeds."""
         if not np.isnan(self.differ):
             return lambda gain: mixed_t.accuracy_power(
                 gain, min(max(self.differ, gain), 1.0), round(n_items), tail, tails
@@ -66,40 +66,40 @@ def detectable_gain(
     alpha: float = 0.05,
     alternative: Alternative = "two-sided",
 ) -> Any:
-    """Return the least gain that a test finds with this power.
+    """Return the smallest gain that a test detects with this power.
 
     Parameters
     ----------
     gain_se : float, array, row or table
-        A row of the table of :func:`paired_bootstrap` with ``details=True``, or the table, which
-        has all other parts. Or the standard error of a gain that is due to the items.
+        A row of the table of :func:`paired_bootstrap` with ``details=True``, or the table. Or a
+        number: the standard error of a gain due to the items.
     n_items : float or array
-        Size of the test set that it is of.
+        Size of its test set.
     gain_se_seeds, n_seeds : float or array, optional
-        The standard error that is due to training seeds, and the number of seeds of each system,
-        as in a table made with ``seeds``.
+        The standard error due to training seeds, and the number of seeds of each system, as in a
+        table made with ``seeds``.
     n_groups : float or array, optional
-        Number of clusters, as in a table made with ``groups``. Clusters keep their mean size.
+        Number of clusters, as in a table made with ``groups``. Their mean size is kept.
     metric : str, optional
         "accuracy" for items that are right or wrong without groups and seeds: McNemar's exact test.
     n_items_new, n_seeds_new : float or array, optional
-        Numbers of items and seeds that are planned; by default those at hand.
+        Planned numbers of items and seeds. By default the present numbers.
     power : float
-        Probability of finding the gain, above alpha: so often a test finds what is not there.
+        Probability of detecting the gain, above alpha.
     alpha : float
         Level of the test.
     alternative : {"two-sided", "greater"}
-        Whether the test is two-sided, or one-sided because the direction is known before.
+        Whether the test is two-sided, or one-sided with a direction fixed beforehand.
 
     Returns
     -------
     float or array
-        In the unit of gain_se; one gain for each row of a table.
+        The gain, in the unit of gain_se, for each row of a table.
 
     Notes
     -----
-    The power is that of the t test with its degrees of freedom, items (or clusters) less 1 and
-    seeds less 1. It takes the variances as known; estimates from two or three seeds are rough.
+    Power is computed for the t test with its degrees of freedom, items (or clusters) minus 1 and
+    seeds minus 1. Variances count as known; estimates from two or three seeds are rough.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def detectable_gain(
     >>> round(rankeval_pd.detectable_gain(0.27, 2000, n_items_new=4000), 3)
     0.535
 
-    Items with a standard deviation of .5, three seeds with one of .03 for each system:
+    Items with a standard deviation of 0.5, and three seeds with one of 0.03 for each system:
 
     >>> parts = {"gain_se_seeds": 0.03 * (2 / 3) ** 0.5, "n_seeds": 3}
     >>> round(rankeval_pd.detectable_gain(0.5 / 400**0.5, 400, **parts), 3)
@@ -134,12 +134,12 @@ def needed_items(
     alpha: float = 0.05,
     alternative: Alternative = "two-sided",
 ) -> Any:
-    """Return how many items a test set needs for a gain to be found with this power.
+    """Return the number of items that a test needs to detect a gain with this power.
 
     Parameters
     ----------
     gain : float or array
-        The gain to be found, above 0.
+        The gain to detect, above 0.
     gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric, n_seeds_new
         As in :func:`detectable_gain`.
     power, alpha, alternative
@@ -152,8 +152,8 @@ def needed_items(
     Raises
     ------
     ValueError
-        If a gain or standard error is not above 0 or missing; if no number of items is enough,
-        because of the seeds or because a gain is so small; if power is not above alpha.
+        If a gain or standard error is missing or not above 0; if no number of items is enough,
+        because of the seeds or a tiny gain; if power is not above alpha.
 
     Examples
     --------
@@ -177,15 +177,14 @@ def needed_items(
         if plan.seeds and not enough(_MOST):
             can = asked.gain(plan, _MOST, seeds)
             raise ValueError(
-                f"gain={wanted:.4g}: no number of items is enough with {seeds:g} seeds, which show"
-                f" gains from {can:.3g} on, however many items there are. Add seeds; needed_seeds"
-                " tells how many."
+                f"gain={wanted:.4g}: no number of items is enough with {seeds:g} seeds, which "
+                f"cannot detect gains below {can:.3g}. Add seeds; needed_seeds returns how many."
             )
         found = _least(enough, least, _MOST)
         if found is None:
             raise ValueError(
-                f"gain={wanted!r}: no test set of up to {_MOST:.0e} items is enough. Give a larger"
-                " gain, in the unit of the score."
+                f"gain={wanted!r}: no test set of up to {_MOST:.0e} items is enough. Pass a larger "
+                "gain, in the unit of the score."
             )
         return found
 
@@ -206,12 +205,12 @@ def needed_seeds(
     alpha: float = 0.05,
     alternative: Alternative = "two-sided",
 ) -> Any:
-    """Return how many seeds each system needs for a gain to be found with this power.
+    """Return the number of seeds each system needs to detect a gain with this power.
 
     Parameters
     ----------
     gain : float or array
-        The gain to be found, above 0.
+        The gain to detect, above 0.
     gain_se, n_items, gain_se_seeds, n_seeds, n_groups, n_items_new
         As in :func:`detectable_gain`.
     power, alpha, alternative
@@ -220,12 +219,12 @@ def needed_seeds(
     Returns
     -------
     int or array of int
-        Two at the least.
+        At least two.
 
     Raises
     ------
     ValueError
-        If nothing is said of seeds; if no number of seeds is enough, because of the items.
+        If the variance of seeds is missing; if no number of seeds is enough, because of the items.
 
     Examples
     --------
@@ -240,8 +239,8 @@ def needed_seeds(
     items, _ = _news(plans, n_items_new, None)
     if any(not plan.seeds for plan in plans.flat):
         raise ValueError(
-            "nothing is known of seeds. Give a row of a table that was made with seeds=, or"
-            " gain_se_seeds and n_seeds."
+            "the variance of seeds is missing. Pass a row of a table made with seeds=, or "
+            "gain_se_seeds and n_seeds."
         )
 
     def count(plan: _Plan, wanted: float, items: float) -> int:
@@ -251,8 +250,8 @@ def needed_seeds(
         found = _least(enough, 2.0, _MOST_SEEDS)
         if found is None:
             raise ValueError(
-                f"gain={wanted:.4g}: no number of seeds is enough with {items:g} items. Add items;"
-                " needed_items tells how many."
+                f"gain={wanted:.4g}: no number of seeds is enough with {items:g} items. Add items; "
+                "needed_items returns how many."
             )
         return found
 
@@ -267,8 +266,8 @@ class _Asked:
         alpha, self.power = check_share("alpha", alpha), check_share("power", power)
         if power <= alpha:
             raise ValueError(
-                f"power={power!r}, alpha={alpha!r}: a test of this level is significant so often"
-                " where there is no gain. Give a power above alpha, as 0.8."
+                f"power={power!r}, alpha={alpha!r}: power is at most the level. Pass a power above "
+                "alpha, such as 0.8."
             )
         self._tails = int(SIDES[alternative])
         self._tail = alpha / SIDES[alternative]
@@ -278,7 +277,7 @@ class _Asked:
         return plan.power(items, seeds, self._tail, self._tails)
 
     def gain(self, plan: _Plan, items: float, seeds: float) -> float:
-        """Return the least gain that is found."""
+        """Return the smallest detectable gain."""
         found = self.found(plan, items, seeds)
         low, high = 0.0, float(np.sqrt(plan.items + plan.seeds))
         if not high:
@@ -286,7 +285,7 @@ class _Asked:
         most = np.inf if np.isnan(plan.differ) else 1.0
         while found(high) < self.power:
             if high >= most:
-                return np.nan  # of so few items nothing is significant
+                return np.nan  # with so few items nothing is significant
             low, high = high, min(2.0 * high, most)
         for _ in range(_HALVINGS):
             middle = (low + high) / 2.0
@@ -295,7 +294,7 @@ class _Asked:
 
 
 def _least(enough: Callable[[float], bool], first: float, most: float) -> int | None:
-    """Return a whole number that is enough, the one below it being none; None if none is."""
+    """Return the smallest whole number that is enough; None if none is."""
     low, high = first - 1.0, first
     while not enough(high):
         if high >= most:
@@ -309,7 +308,7 @@ def _least(enough: Callable[[float], bool], first: float, most: float) -> int | 
 
 
 def _each(plans: AnyArray, ask: Callable[..., Any], **more: Any) -> Any:
-    """Return the answer for each plan and what belongs to it."""
+    """Return the answer for each plan with its arguments."""
     given = check_shapes(gain_se=np.zeros(plans.shape), **more)
     result = np.frompyfunc(ask, 1 + len(more), 1)(plans, *given[1:])
     if isinstance(result, np.ndarray):
@@ -325,7 +324,7 @@ def _check_gain(gain: ArrayLike, gain_se: Any) -> None:
 
 
 def _news(plans: AnyArray, items: Any, seeds: Any) -> tuple[Any, Any]:
-    """Return the planned numbers of items and seeds, checked; by default those at hand."""
+    """Return the planned numbers of items and seeds, checked; by default the present ones."""
     if items is not None:
         check_numbers("n_items_new", items, 0.0, above=True, missing=False)
     if seeds is not None:
@@ -340,19 +339,19 @@ def _news(plans: AnyArray, items: Any, seeds: Any) -> tuple[Any, Any]:
 def _plans(
     gain_se: Any, n_items: Any, gain_se_seeds: Any, n_seeds: Any, n_groups: Any, metric: Any
 ) -> AnyArray:
-    """Return what is known of each gain, from a row, a table or numbers."""
+    """Return the plan of each gain, from a row, a table or numbers."""
     check_choice("metric", metric, (None, "accuracy", "mean"))
     if isinstance(gain_se, pd.Series | pd.DataFrame | Mapping):
         if n_items is not None or gain_se_seeds is not None or n_groups is not None:
             raise ValueError(
-                "gain_se is a row or table, which holds n_items, gain_se_seeds and n_groups. Give"
-                " the row alone, or numbers."
+                "gain_se is a row or table with its own n_items, gain_se_seeds and n_groups. Pass "
+                "the row alone, or numbers."
             )
         return _plans_of(gain_se)
     if n_items is None:
-        raise TypeError("n_items is missing: give the size of the test set that gain_se is of.")
+        raise TypeError("n_items is missing. Pass the size of the test set of gain_se.")
     if (gain_se_seeds is None) != (n_seeds is None):
-        raise ValueError("gain_se_seeds and n_seeds belong together: give both, or neither.")
+        raise ValueError("gain_se_seeds and n_seeds belong together. Pass both, or neither.")
     check_numbers("gain_se", gain_se, 0.0, missing=False)
     check_numbers("n_items", n_items, 0.0, above=True, missing=False)
     given = {"gain_se": gain_se, "n_items": n_items}
@@ -366,18 +365,17 @@ def _plans(
 
 
 def _plans_of(table: Any) -> AnyArray:
-    """Return what a row, or each row of a table, says."""
+    """Return the plans of a row, or of each row of a table."""
     attrs = getattr(table, "attrs", {})
     if "gain_se" not in table:
         raise ValueError(
-            "gain_se: the row or table has no column 'gain_se'. Give one that was made with"
-            " details=True."
+            "gain_se: the row or table has no column 'gain_se'. Pass one made with details=True."
         )
     names = ("gain", "gain_se", "n_items", "n_groups", "gain_se_items", "gain_se_seeds", "n_seeds")
     parts = {name: np.asarray(table[name], dtype=float) for name in names if name in table}
     parts["gain_se"] = parts.pop("gain_se_items", parts["gain_se"])
     drawn = parts.get("n_groups", parts["n_items"])
-    if attrs.get("method") == "paired_permutation":  # its error is of a gain of 0
+    if attrs.get("method") == "paired_permutation":  # its error is the error of a gain of 0
         parts["gain_se"] = np.sqrt(parts["gain_se"] ** 2 - parts["gain"] ** 2 / drawn)
     for name in ("gain_se", "n_items"):
         check_numbers(name, parts[name], 0.0, missing=False)
@@ -390,7 +388,7 @@ def _plan(parts: dict[str, AnyArray], accuracy: bool, pooled: float) -> AnyArray
     error, n = parts["gain_se"], parts["n_items"]
     gain = parts.get("gain", np.zeros(()))
     differ = np.minimum(n * error**2 + gain**2, 1.0) if accuracy else np.full((), np.nan)
-    with np.errstate(over="ignore"):  # no test set is enough then, which is said
+    with np.errstate(over="ignore"):  # no test set is enough then, which raises an error
         square = error**2
     given = (
         square, n, parts.get("n_groups", n), parts.get("gain_se_seeds", np.zeros(())) ** 2,
@@ -413,9 +411,9 @@ def check_numbers(
     infinite: bool = False,
     missing: bool = True,
 ) -> None:
-    """Raise a ValueError unless all numbers lie between these two; NaN where it may be missing.
+    """Raise a ValueError unless all numbers lie in this range; NaN if allowed.
 
-    ``above``: the least itself is not allowed.
+    ``above`` excludes the least itself.
     """
     allowed = f"numbers above {least:g}" if above else f"numbers of {least:g} or more"
     if most < np.inf:
@@ -424,16 +422,16 @@ def check_numbers(
         allowed += ", or inf"
     given = given.item() if isinstance(given, np.generic) else given
     if given is None or isinstance(given, bool):
-        raise TypeError(f"{argument}={given!r}: give {allowed}.")
+        raise TypeError(f"{argument}={given!r}: pass {allowed}.")
     try:
         values = np.asarray(given, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{argument}={given!r}: give {allowed}.") from None
+        raise TypeError(f"{argument}={given!r}: pass {allowed}.") from None
     wrong = (values <= least if above else values < least) | (values > most)
     if not infinite:
         wrong |= np.isinf(values)
     if not missing and np.isnan(values).any():
         given = np.nan if values.ndim == 0 else f"{int(np.isnan(values).sum())} missing numbers"
-        raise ValueError(f"{argument}={given}: give {allowed}; drop what is undefined.")
+        raise ValueError(f"{argument}={given}: pass {allowed}; drop undefined values.")
     if wrong.any():
-        raise ValueError(f"{argument}={given!r}: give {allowed}.")
+        raise ValueError(f"{argument}={given!r}: pass {allowed}.")

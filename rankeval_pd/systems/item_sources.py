@@ -1,4 +1,4 @@
-"""Where items come from: translations and references, or models trained many times."""
+"""Items from translations with references, or from models trained many times."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.errors import check_count, listed, shown
+from rankeval_pd.errors import check_count, checked_call, listed, shown
 from rankeval_pd.forms.roles.declarations import check_memory
 from rankeval_pd.forms.roles.roles import Roles, TextMetric
 from rankeval_pd.stats._types import IntArray
 from rankeval_pd.stats.resampling import resamples
 from rankeval_pd.stats.resampling.metric_sums import METRICS
 
-# --------------------- From translations and references to the statistics that a paired test needs
+# --------------------- Statistics of translations for paired tests
 
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
-#: what the formulas of this package assume, and sacrebleu's defaults are
+#: sacrebleu's defaults, which the formulas of this package assume
 _FIXED: Mapping[str, Mapping[str, Any]] = {
     "bleu": {"smooth_method": "exp", "max_ngram_order": 4, "effective_order": False},
     "chrf": {"beta": 2, "eps_smoothing": False},
@@ -29,32 +29,33 @@ _FIXED: Mapping[str, Mapping[str, Any]] = {
 Row = tuple[float, ...]
 
 
+@checked_call
 def from_sacrebleu(
     hypotheses: Mapping[str, Sequence[str]],
     references: Sequence[str] | Sequence[Sequence[str | None]],
     metric: TextMetric = "bleu",
     **options: Any,
 ) -> pd.DataFrame:
-    """Return the statistics of each segment of which sacrebleu makes BLEU, chrF or TER.
+    """Return the statistics of each segment behind sacrebleu's BLEU, chrF or TER.
 
     Parameters
     ----------
     hypotheses : mapping or DataFrame
-        The segments of each system, by the system's name; all have the same number.
+        Segments of each system by its name, equally many for all.
     references : sequence of str, or of sequences of str
-        A reference for each segment; or, as sacrebleu takes them, several such sequences, in which
-        None stands for a reference that a segment lacks.
+        A reference for each segment or, as for sacrebleu, several such sequences with None for
+        missing references.
     metric : {"bleu", "chrf", "ter"}
     **options
-        What ``sacrebleu.metrics.BLEU``, ``CHRF`` or ``TER`` take, as ``tokenize="zh"``,
+        Options of ``sacrebleu.metrics.BLEU``, ``CHRF`` or ``TER`` such as ``tokenize="zh"``,
         ``lowercase=True``, ``word_order=2`` (chrF++), ``normalized=True``.
 
     Returns
     -------
     DataFrame
-        A row per segment, two-level columns (system, statistic): the form of systems over test
-        items. Give the same ``metric`` to the methods. Of TER, the lower the better, the numerator
-        is 100 times the edits, so that scores are percentages, as sacrebleu's.
+        One row per segment, two-level columns (system, statistic): systems over test items. Pass
+        the same ``metric`` to the methods. For TER, lower is better, and the numerator is 100 times
+        the edits, so scores are percentages as in sacrebleu.
 
     Raises
     ------
@@ -70,10 +71,10 @@ def from_sacrebleu(
 
     Notes
     -----
-    The score of a corpus is the formula of the summed statistics and equals sacrebleu's of the same
-    options. BLEU's and TER's statistics are those of sacrebleu's scores of single segments, chrF's
-    n-grams are counted here. Of several references, chrF takes the one with the best score for the
-    segment. The cost is that of scoring each segment once.
+    The score of a corpus, computed from the summed statistics, equals sacrebleu's with the same
+    options. Statistics of BLEU and TER come from sacrebleu's scores of single segments; chrF's
+    n-grams are counted here. With several references, chrF takes the one with the best score for
+    the segment. Cost: scoring each segment once.
 
     Examples
     --------
@@ -115,30 +116,30 @@ class _Scorer(NamedTuple):
 def _check_names(hypotheses: Any, metric: Any, options: Mapping[str, Any]) -> None:
     if not hasattr(hypotheses, "items"):
         raise TypeError(
-            f"hypotheses is of type {type(hypotheses).__name__}: give a mapping from the name of"
-            " each system to its segments, as {'system A': lines}."
+            f"hypotheses is of type {type(hypotheses).__name__}: pass a mapping from the name of "
+            "each system to its segments, such as {'system A': lines}."
         )
     if not len(hypotheses):
         raise ValueError("hypotheses has no system.")
     if not isinstance(metric, str) or metric not in SCORERS:
         raise ValueError(
-            f"metric={shown(metric)} is not one of {listed(SCORERS)}. Settings are keywords, as"
-            " metric='chrf', word_order=2."
+            f"metric={shown(metric)} is not one of {listed(SCORERS)}. Pass settings as keywords: "
+            "metric='chrf', word_order=2."
         )
     for name, known in _FIXED[metric].items():
         if options.get(name, known) != known:
             raise ValueError(
-                f"{name}={shown(options[name])} makes another formula than that of"
-                f" metric={metric!r} in paired tests, which has {name}={known!r}."
+                f"{name}={shown(options[name])} changes the formula of metric={metric!r}, which "
+                f"paired tests compute with {name}={known!r}. Leave it out."
             )
 
 
 def _streams(references: Any) -> list[Sequence[str | None]]:
-    """Return one or several sequences of references, all as long as the first."""
+    """Return one or several sequences of references of equal length."""
     if isinstance(references, str) or not hasattr(references, "__len__"):
         raise TypeError(
-            f"references is of type {type(references).__name__}: give a list with a reference for"
-            " each segment, or a list of such lists."
+            f"references is of type {type(references).__name__}: pass a list with a reference for "
+            "each segment, or a list of such lists."
         )
     found = list(references)
     if not found:
@@ -152,17 +153,17 @@ def _streams(references: Any) -> list[Sequence[str | None]]:
 
 def _check_segments(texts: Any, name: str, size: int, *, optional: bool = False) -> None:
     if isinstance(texts, str) or not hasattr(texts, "__len__"):
-        raise TypeError(f"{name} is of type {type(texts).__name__}: give a list of segments.")
+        raise TypeError(f"{name} is of type {type(texts).__name__}: pass a list of segments.")
     if len(texts) != size:
         raise ValueError(
-            f"{name} has {len(texts)} segments, and the references have {size}. Segments and"
-            " references stand in the same order; does a file end in an empty line?"
+            f"{name} has {len(texts)} segments, and the references have {size}. Align them; a file "
+            "may end in an empty line."
         )
     for row, text in enumerate(texts):
         if not isinstance(text, str) and not (optional and text is None):
             raise TypeError(
-                f"{name}: segment {row} (counted from 0) is of type {type(text).__name__}, and text"
-                " is needed. An empty output is ''."
+                f"{name}: segment {row} (counted from 0) is of type {type(text).__name__}. Pass "
+                "text; an empty output is ''."
             )
 
 
@@ -177,7 +178,7 @@ def _metrics() -> Any:
 
 
 def _bleu(options: Mapping[str, Any]) -> _Scorer:
-    # effective_order has no effect on the counts, and silences a warning about single segments
+    # effective_order does not change the counts, and silences a warning about single segments
     scorer = _metrics().BLEU(**{**options, "effective_order": True})
 
     def score(text: str, references: Sequence[str]) -> Row:
@@ -198,7 +199,7 @@ def _ter(options: Mapping[str, Any]) -> _Scorer:
 
 
 def _chrf(options: Mapping[str, Any]) -> _Scorer:
-    scorer = _metrics().CHRF(**options)  # checks the options, and has the orders
+    scorer = _metrics().CHRF(**options)  # checks the options and knows the orders
     characters, words = scorer.char_order, scorer.word_order
     orders = range(1, characters + words + 1)
 
@@ -214,7 +215,7 @@ def _chrf(options: Mapping[str, Any]) -> _Scorer:
     def score(text: str, references: Sequence[str]) -> Row:
         own = grams(text)
         rows = [_matches(own, grams(reference)) for reference in references]
-        # the first of equals, as sacrebleu does
+        # the first of equals, as in sacrebleu
         return rows[0] if len(rows) == 1 else max(rows, key=_chrf_of)
 
     return _Scorer([f"{kind}_{i}" for i in orders for kind in ("hyp", "ref", "match")], score)
@@ -229,7 +230,7 @@ def _runs(sequence: Any, length: int) -> list[Any]:
 
 
 def _words(text: str) -> list[str]:
-    """Return words, of which the last mark of punctuation, or else the first, is one of its own."""
+    """Return words, with the last or else the first punctuation mark split off."""
     found: list[str] = []
     for word in text.split():
         if len(word) > 1 and word[-1] in _PUNCTUATION:
@@ -242,7 +243,7 @@ def _words(text: str) -> list[str]:
 
 
 def _matches(own: list[Counter[str]], reference: list[Counter[str]]) -> Row:
-    """Return hyp, ref, match of each order; an order that the reference lacks does not count."""
+    """Return hyp, ref, match of each order, without orders that the reference lacks."""
     row: list[float] = []
     for ours, theirs in zip(own, reference, strict=True):
         row += [ours.total() if theirs else 0, theirs.total(), (ours & theirs).total()]
@@ -256,9 +257,10 @@ SCORERS: Mapping[str, Callable[[Mapping[str, Any]], _Scorer]] = {
 }
 
 
-# ----------- Pseudo-systems: one model trained on many resampled training sets (§3.2 of the paper)
+# ----------- Synthetic systems (Berg-Kirkpatrick et al. 2012, §3.2)
 
 
+@checked_call
 def synthetic_systems(
     estimators: Mapping[Hashable, Any] | Sequence[Any],
     X: Any,
@@ -271,38 +273,39 @@ def synthetic_systems(
     rng: int | np.random.Generator | None = 0,
     item_score: Callable[[Any, Any], Any] | None = None,
 ) -> pd.DataFrame:
-    """Train each model on resampled training sets, and return what each did on the test items.
+    """Train each model on resampled training sets, and return results on the test items.
 
     Parameters
     ----------
     estimators : mapping or sequence
-        From the name of a family to an estimator with ``fit(X, y)`` and ``predict(X)``, as
-        scikit-learn's are; in a sequence, the names are those of the estimators' classes. They are
+        Estimators with ``fit(X, y)`` and ``predict(X)``, as in scikit-learn, by the name of the
+        family. In a sequence, families have the names of the estimators' classes. Estimators are
         copied, never changed.
     X, y : array, DataFrame, Series or sequence
         The training set.
     X_test, y_test : the same
-        The test set. If X_test has an index, it names the items.
+        The test set. An index of X_test names the items.
     sizes : int or sequence of int
         Sizes of the training sets, drawn with replacement from (X, y).
     n_each : int or sequence of int
-        How many training sets of each size; one number for all sizes, or one per size.
+        Number of training sets of each size: one number for all sizes, or one per size.
     rng : int, Generator or None
-        Seed of the training sets, and of every estimator that has a ``random_state`` of None.
+        Seed of the training sets, and of every estimator with a ``random_state`` of None.
     item_score : callable, optional
-        From y_test and the predictions to a number per item. None: is the prediction right?
+        Function of y_test and the predictions that returns a number per item. None is whether the
+        prediction is right.
 
     Returns
     -------
     DataFrame
-        One row per test item, one column per system, named "family size-number". ``attrs`` holds
-        ``families``, from each column to its family, for ``paired_bootstrap(families=...)``.
+        One row per test item, one column per system, named "family size-number".
+        ``attrs["families"]`` maps columns to families for ``paired_bootstrap(families=...)``.
 
     Notes
     -----
-    The k-th training set of a size is the same for all families. Systems of one family come out
-    alike, more so the larger the training sets; it is a rough picture of the small changes of a
-    system under development. Cost: as many fits as there are columns.
+    The k-th training set of a size is the same for all families. Systems of one family resemble
+    each other, more so with larger training sets, roughly like versions of a system under
+    development. Cost: one fit per column.
 
     References
     ----------
@@ -331,8 +334,8 @@ def synthetic_systems(
     total = len(y)
     if len(X) != total or len(X_test) != len(y_test):
         raise ValueError(
-            f"X has {len(X)} rows and y {total}, X_test {len(X_test)} and y_test {len(y_test)}:"
-            " give a label for each row."
+            f"X has {len(X)} rows and y {total}, X_test {len(X_test)} and y_test {len(y_test)}: "
+            "pass a label for each row."
         )
     seed = resamples.entropy(Roles.of({"rng": rng}).rng)
     columns: dict[str, Any] = {}
@@ -361,14 +364,15 @@ def _named(estimators: Any) -> Mapping[Hashable, Any]:
         named: Mapping[Hashable, Any] = {type(model).__name__: model for model in estimators}
         if len(named) < len(estimators):
             raise ValueError(
-                f"estimators: two are of one class, {listed(type(x).__name__ for x in estimators)}."
-                " Name the families: give a mapping from name to estimator."
+                "estimators: two are of one class, "
+                f"{listed(type(x).__name__ for x in estimators)}. Name the families: pass a "
+                "mapping from name to estimator."
             )
         estimators = named
     if not isinstance(estimators, Mapping) or not estimators:
         raise TypeError(
-            f"estimators={estimators!r}: give a mapping from the name of a family to an estimator,"
-            " as {'logistic': LogisticRegression()}."
+            f"estimators={estimators!r}: pass a mapping from the name of a family to an estimator, "
+            "such as {'logistic': LogisticRegression()}."
         )
     for model in estimators.values():
         _check_model(model)
@@ -379,14 +383,13 @@ def _check_model(model: Any) -> None:
     """Raise a TypeError unless this is an estimator."""
     if isinstance(model, type):
         raise TypeError(
-            f"estimators: {model.__name__} is a class, and an estimator is an instance of it. Give"
-            f" {model.__name__}()."
+            f"estimators: {model.__name__} is a class, not an instance. Pass {model.__name__}()."
         )
     for method in ("fit", "predict"):
         if not callable(getattr(model, method, None)):
             raise TypeError(
-                f"estimators: {model!r} is of type {type(model).__name__}, which has no method"
-                f" {method}. Give an estimator with fit(X, y) and predict(X)."
+                f"estimators: {model!r} is of type {type(model).__name__}, which has no method "
+                f"{method}. Pass an estimator with fit(X, y) and predict(X)."
             )
 
 
@@ -401,17 +404,17 @@ def _plan(sizes: Any, n_each: Any) -> list[tuple[int, int]]:
                 or not isinstance(value, (int, np.integer))
                 or value < 1
             ):
-                raise ValueError(f"{name}: {value!r}: give whole numbers, 1 or more.")
+                raise ValueError(f"{name}: {value!r}: pass whole numbers of 1 or more.")
     if len(times) != len(whole) or len(set(whole)) != len(whole):
         raise ValueError(
-            f"sizes={sizes!r}, n_each={n_each!r}: give each size once, and one number of training"
-            " sets for all sizes or one for each."
+            f"sizes={sizes!r}, n_each={n_each!r}: pass each size once, and one number of training "
+            "sets for all sizes or one for each."
         )
     return [(size, k + 1) for size, count in zip(whole, times, strict=True) for k in range(count)]
 
 
 def _fresh(estimator: Any, seed: int) -> Any:
-    """Return a copy of the estimator, seeded where it asks for a seed and has none."""
+    """Return a copy of the estimator, seeded if it takes a seed and has none."""
     model = copy.deepcopy(estimator)
     parameters = model.get_params() if hasattr(model, "get_params") else {}
     unseeded = {
@@ -436,21 +439,22 @@ def _scored(
     scores = np.asarray(item_score(y_test, found))
     if scores.shape != (len(y_test),):
         raise ValueError(
-            f"item_score returned shape {scores.shape}: a number for each of the {len(y_test)}"
-            " test items is needed."
+            f"item_score returned shape {scores.shape}. Return a number for each of the "
+            f"{len(y_test)} test items."
         )
     return scores
 
 
+@checked_call
 def resample_counts(
     n_items: int, n_resamples: int = 10_000, *, rng: int | np.random.Generator | None = 0
 ) -> IntArray:
-    """Return how often each item is in each resample: the very counts that every method uses.
+    """Return how often each item is in each resample, as all methods count it.
 
     Parameters
     ----------
     n_items : int
-        The number of items; with ``groups``, of clusters.
+        Number of items; with ``groups``, of clusters.
     n_resamples : int
     rng : int, Generator or None
         The seed, as in every method.
@@ -461,13 +465,13 @@ def resample_counts(
 
     Notes
     -----
-    Drawn in blocks of 1,000, each from its own child of ``SeedSequence(rng)``: more resamples of
-    the same seed begin with the same ones, whatever chunks, threads or workers use them. 7 ns and 8
-    bytes for each count.
+    Counts are drawn in blocks of 1,000, each from its own child of ``SeedSequence(rng)``, so a
+    larger number of resamples begins with the same ones for any chunks, threads or workers. Cost: 7
+    ns and 8 bytes for each count.
 
     References
     ----------
-    Berg-Kirkpatrick et al. (2012), footnote 5: the counts that all pairs share.
+    Berg-Kirkpatrick et al. (2012), footnote 5: all pairs share the counts.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From true labels and the predictions or scores of classifiers to the tables of this package."""
+"""Tables from true labels and the predictions or scores of classifiers."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.errors import check_choice, listed, shown
+from rankeval_pd.errors import check_choice, checked_call, listed, shown
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
 from rankeval_pd.stats.resampling.metric_sums import METRICS
 
 _METRICS = ("accuracy", "precision", "recall", "f1")
 
 
+@checked_call
 def from_predictions(
     y_true: Any,
     predictions: Any,
@@ -22,14 +23,14 @@ def from_predictions(
     *,
     positive: Any = 1,
 ) -> pd.DataFrame:
-    """Return the items of classifiers, for tests of their accuracy, precision, recall or F1.
+    """Return items of classifiers, to test accuracy, precision, recall or F1.
 
     Parameters
     ----------
     y_true : sequence
         The true label of each item: list, array or Series.
     predictions : mapping, DataFrame or sequence
-        The labels that each model predicts, by the model's name; or those of one model.
+        The labels that each model predicts, by the model's name, or the labels of one model.
     metric : {"accuracy", "precision", "recall", "f1"}
     positive : label
         The positive class of precision, recall and F1; all other labels are negative.
@@ -37,15 +38,15 @@ def from_predictions(
     Returns
     -------
     DataFrame
-        Systems over test items: of accuracy a column per model, whether it is right; else two-level
-        columns (system, statistic). Pass the same ``metric`` to the methods. The index is that of
-        the data that have one.
+        Systems over test items: for accuracy a column per model, whether it is right, else
+        two-level columns (system, statistic). Pass the same ``metric`` to the methods. The index
+        comes from the data.
 
     Raises
     ------
     ValueError, TypeError
-        If lengths or indexes differ, labels are missing, ``positive`` is no label, or predictions
-        are scores.
+        If lengths or indexes differ, labels are missing, ``positive`` is not a label, or
+        predictions are scores.
 
     See Also
     --------
@@ -53,9 +54,9 @@ def from_predictions(
 
     Notes
     -----
-    The scores are scikit-learn's: ``accuracy_score``; ``precision_score``, ``recall_score`` and
-    ``f1_score`` of the positive class. Matthews's coefficient and averages over classes are outside
-    the package.
+    The scores equal scikit-learn's ``accuracy_score``, and ``precision_score``, ``recall_score``
+    and ``f1_score`` of the positive class. Matthews's coefficient and averages over classes are not
+    supported.
 
     Examples
     --------
@@ -91,6 +92,7 @@ def from_predictions(
     return table if metric == "accuracy" else table.rename_axis(columns=["system", "statistic"])
 
 
+@checked_call
 def from_scores(y_true: Any, scores: Any, *, positive: Any = 1) -> pd.DataFrame:
     """Return true labels and the scores of classifiers as candidates: measures and ``gold``.
 
@@ -99,9 +101,9 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = 1) -> pd.DataFrame:
     y_true : sequence
         The true label of each candidate: list, array or Series.
     scores : mapping, DataFrame, array or sequence
-        The scores of each model by its name, larger for a positive; or of one model. Each is a
-        sequence, or the n x 2 array of ``predict_proba``, of which the column of the positive class
-        is taken (classes in sorted order, as scikit-learn's).
+        The scores of each model by its name, or of one model, larger for positives. Each is a
+        sequence, or the n x 2 array of ``predict_proba``, whose column of the positive class is
+        used (classes in sorted order, as in scikit-learn).
     positive : label
         The label of the positive class; all others are negative.
 
@@ -113,8 +115,8 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = 1) -> pd.DataFrame:
     Raises
     ------
     ValueError, TypeError
-        If lengths or indexes differ, labels are missing, ``positive`` is no label, a score is no
-        number, or an array of two columns or more holds no probabilities of two classes.
+        If lengths or indexes differ, labels are missing, ``positive`` is not a label, a score is
+        not a number, or an array of several columns does not hold probabilities of two classes.
 
     See Also
     --------
@@ -136,7 +138,7 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = 1) -> pd.DataFrame:
     _check_positive(positive, known)
     models, index = _models(scores, "scores", truth.size, index, classes=known)
     if "gold" in models:
-        raise ValueError("scores: a model is named 'gold', as the labels are. Rename the model.")
+        raise ValueError("scores: a model has the name of the labels, 'gold'. Rename the model.")
     columns = {name: _scores(x, name, known, positive) for name, x in models.items()}
     return pd.DataFrame({**columns, "gold": _equal(truth, positive)}, index=index)
 
@@ -146,20 +148,20 @@ def _labels(values: Any, name: str) -> tuple[AnyArray, pd.Index | None]:
     index = getattr(values, "index", None)
     index = index if isinstance(index, pd.Index) else None
     if isinstance(values, (str, bytes)) or not np.iterable(values):
-        raise TypeError(f"{name} is of type {type(values).__name__}: give a label for each item.")
+        raise TypeError(f"{name} is of type {type(values).__name__}: pass a label for each item.")
     given: Any = values
     array = given.to_numpy() if hasattr(given, "to_numpy") else _array(values)
     array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
     if array.ndim != 1 or not array.size:
         raise ValueError(
-            f"{name} has shape {array.shape}: give one label for each item. Models go into a"
-            " mapping, {'model A': labels}; of multi-label data test each label alone."
+            f"{name} has shape {array.shape}: pass one label for each item. Pass several models as "
+            "a mapping, {'model A': labels}, and test each label of multi-label data alone."
         )
     missing = int(np.asarray(pd.isna(array)).sum())
     if missing:
         raise ValueError(
-            f"{name} has no label for {missing} of {array.size} items. Drop these items, or fill"
-            " the labels in."
+            f"{name} has no label for {missing} of {array.size} items. Drop these items, or fill "
+            "in the labels."
         )
     return array, index
 
@@ -169,7 +171,7 @@ def _equal(labels: AnyArray, other: Any) -> BoolArray:
 
 
 def _array(values: Any) -> AnyArray:
-    """Return values as an array; labels of several types keep theirs."""
+    """Return values as an array; labels of several types keep their types."""
     found = list(values) if not isinstance(values, np.ndarray) else values
     if isinstance(found, list) and len({isinstance(x, str) for x in found}) > 1:
         return np.array(found, dtype=object)
@@ -179,7 +181,7 @@ def _array(values: Any) -> AnyArray:
 def _models(
     given: Any, name: str, size: int, index: pd.Index | None, classes: list[Any] | None = None
 ) -> tuple[Mapping[Hashable, Any], pd.Index | None]:
-    """Return the values of each model, all as many as there are labels, and the index of all."""
+    """Return the values of each model, one per label, and their index."""
     probabilities = (
         classes is not None
         and isinstance(given, pd.DataFrame)
@@ -193,52 +195,52 @@ def _models(
         alone = getattr(given, "name", None)
         given = {("score" if classes is not None else "model") if alone is None else alone: given}
     if not len(given) or not len(given.keys()):
-        raise ValueError(f"{name} has no model. Give a mapping, {{'model A': values}}.")
+        raise ValueError(f"{name} has no model. Pass a mapping, {{'model A': values}}.")
     models: dict[Hashable, Any] = {}
     for model, values in given.items():
         if model in models:
             raise ValueError(f"{name} has two models named {model!r}. Rename one.")
         if isinstance(values, (str, bytes)) or not np.iterable(values):
             raise TypeError(
-                f"{name}[{shown(model)}] is of type {type(values).__name__}: give a value for each"
-                " item."
+                f"{name}[{shown(model)}] is of type {type(values).__name__}: pass a value for each "
+                "item."
             )
         own = getattr(values, "index", None)
         index = _same(own, index, name) if isinstance(own, pd.Index) else index
         models[model] = values if hasattr(values, "__len__") else list(values)
         if len(models[model]) != size:
             raise ValueError(
-                f"{name}[{shown(model)}] has {len(models[model])} values, and y_true {size}. Give"
-                " one for each item, in the same order."
+                f"{name}[{shown(model)}] has {len(models[model])} values, and y_true {size}. Pass "
+                "one for each item, in the same order."
             )
     return models, index
 
 
 def _same(own: pd.Index, index: pd.Index | None, name: str) -> pd.Index:
-    """Return the index, or say that rows may belong to other items."""
+    """Return the index; raise an error if rows may belong to other items."""
     if index is None or index.equals(own):
         return own
     numbered = [isinstance(x, pd.RangeIndex) and x.start == 0 for x in (own, index)]
-    if any(numbered) and len(own.difference(index)):  # no labels, but the rows' numbers
+    if any(numbered) and len(own.difference(index)):  # row numbers, not labels
         return index if numbered[0] else own
     raise ValueError(
-        f"{name}: the index differs from that of the labels or of another model. Align them, as by"
-        " reindex, or pass .to_numpy() if rows are in the same order."
+        f"{name}: the index differs from that of the labels or of another model. Align them with "
+        "reindex, or pass .to_numpy() if rows are in the same order."
     )
 
 
 def _check_labels(name: Hashable, predicted: AnyArray, known: AnyArray) -> None:
-    """Refuse scores, and labels of another type, none of which can be right."""
+    """Reject scores, and labels of another type, none of which can be right."""
     others = [x for x in predicted.tolist() if x not in {*known.tolist()}]
     if any(isinstance(x, float) and x % 1.0 for x in others):
         raise ValueError(
-            f"predictions[{shown(name)}] holds {listed(others, 3)}, which are no labels of y_true."
-            " Take scores from a threshold on, scores >= 0.5, or test them by from_scores."
+            f"predictions[{shown(name)}] holds {listed(others, 3)}, which are not labels of "
+            "y_true. Cut scores at a threshold, scores >= 0.5, or test them with from_scores."
         )
     if len(others) == len(predicted) and len({isinstance(x, str) for x in [*others, *known]}) > 1:
         raise ValueError(
-            f"predictions[{shown(name)}] holds {listed(others, 3)}, and y_true"
-            f" {listed(known.tolist(), 3)}. Give both the same labels."
+            f"predictions[{shown(name)}] holds {listed(others, 3)}, and y_true "
+            f"{listed(known.tolist(), 3)}. Pass the same labels in both."
         )
 
 
@@ -246,8 +248,8 @@ def _check_positive(positive: Any, known: list[Any]) -> None:
     if not any(bool(x == positive) for x in known):
         labels = pd.unique(pd.Series(known, dtype=object)).tolist()
         raise ValueError(
-            f"positive={shown(positive)} is no label: there are {listed(labels)}. Name the positive"
-            " class, positive=..."
+            f"positive={shown(positive)} is not a label: there are {listed(labels)}. Name the "
+            "positive class, positive=..."
         )
 
 
@@ -260,7 +262,7 @@ def _are_probabilities(array: AnyArray) -> bool:
 
 
 def _scores(values: Any, name: Hashable, known: list[Any], positive: Any) -> FloatArray:
-    """Return one score per candidate; of probabilities those of the positive class."""
+    """Return one score per candidate; for probabilities the positive class's."""
     array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -268,22 +270,22 @@ def _scores(values: Any, name: Hashable, known: list[Any], positive: Any) -> Flo
         classes = sorted(known, key=lambda label: (isinstance(label, str), label))
         if len(classes) != 2:
             raise ValueError(
-                f"scores[{shown(name)}] has two columns, and y_true the labels {listed(classes)},"
-                " which do not tell the column of the positive class. Give it, as proba[:, 1]."
+                f"scores[{shown(name)}] has two columns, and y_true the labels {listed(classes)}, "
+                "so the column of the positive class is unknown. Pass it, such as proba[:, 1]."
             )
         array = array[:, 0 if classes[0] == positive else 1]
     if array.ndim != 1:
         raise ValueError(
-            f"scores[{shown(name)}] has shape {array.shape}, and its rows are no probabilities of"
-            " two classes. Give one score for each candidate, several models in a mapping, or of"
-            " several classes one column, as proba[:, k] with positive=..."
+            f"scores[{shown(name)}] has shape {array.shape}, and its rows are not probabilities of "
+            "two classes. Pass one score for each candidate, several models as a mapping, or one "
+            "class of several as proba[:, k] with positive=..."
         )
     if array.dtype.kind not in "fiub":
         try:
             array = pd.to_numeric(pd.Series(array)).to_numpy(dtype=float)
         except (ValueError, TypeError) as error:
             raise TypeError(
-                f"scores[{shown(name)}] holds values that are no numbers. Give scores; labels are"
-                " for from_predictions."
+                f"scores[{shown(name)}] holds values that are not numbers. Pass scores; labels are "
+                "for from_predictions."
             ) from error
     return array.astype(float) if array.dtype.kind == "b" else array

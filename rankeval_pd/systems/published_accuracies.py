@@ -1,4 +1,4 @@
-"""Is one system better than another, by their published accuracies on the same items?"""
+"""Comparisons of published accuracies on the same items."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rankeval_pd.stats.intervals.differences import tango_limits
 from rankeval_pd.stats.resampling.gain_tables import reaching
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
-_ROUNDING = 1e-9  # of a printed rate, beside half a unit of its last digit
-_MOST_COUNTS = 200  # that one printed rate stands for, looked at
+_ROUNDING = 1e-9  # tolerance of a printed rate, beside half a unit of its last digit
+_MOST_COUNTS = 200  # counts tried for one printed rate
 _MOST_DIGITS = 15
 
 
@@ -32,20 +32,19 @@ def compare_accuracies(
     alternative: Alternative = "two-sided",
     level: float = 0.95,
 ) -> pd.DataFrame:
-    """Return the p-values that two published accuracies on the same test items allow.
+    """Return the possible p-values for two published accuracies on the same items.
 
     Parameters
     ----------
     correct_a, correct_b : int or float
-        How many items each system has right. A float below 1 is a rate, as it was printed.
+        Items each system has right. A float below 1 is a printed rate.
     n_items : int
         Number of test items, the same for both systems.
     both : int or float, optional
-        How many items both have right, or the rate. Without it every number is tried that is
-        possible.
+        Items both have right, or the rate. By default every possible number is tried.
     decimals : int, optional
-        Decimals with which rates were printed, as 3 for .840 or 84.0%. By default those that a rate
-        shows, 2 for .84.
+        Decimals of printed rates, 3 for 0.840 or 84.0%. By default the decimals that a rate shows,
+        2 for 0.84.
     alternative : {"two-sided", "greater", "less"}
         "greater": a is better than b.
     level : float
@@ -54,26 +53,24 @@ def compare_accuracies(
     Returns
     -------
     DataFrame
-        One row: ``gain`` of a over b, as a share of the items; ``ci_low``, ``ci_high``, the least
-        and the largest limit of Tango's intervals; ``p_low``, ``p_high``, the least and the largest
-        p-value of McNemar's exact test. They are equal where nothing is left open: counts, and
-        ``both``.
+        One row: ``gain`` of a over b, as a share of the items; ``ci_low``, ``ci_high``, the
+        smallest and largest limit of Tango's intervals; ``p_low``, ``p_high``, the smallest and
+        largest p-value of McNemar's exact test. They are equal if counts and ``both`` are given.
 
     Raises
     ------
     ValueError
-        If no whole number of items has a printed rate; if both systems cannot share so many.
+        If no whole number of items has a printed rate, or the systems cannot share so many.
 
     See Also
     --------
-    compare_for : The same for two n-best lists, whose candidates differ.
+    compare_for : The same for two n-best lists.
 
     Notes
     -----
-    The gain alone does not decide: two systems that are right on the same items but for twelve
-    differ significantly, and two that are wrong on different items do not. The p-value rises with
-    the number of items that differ, so the least and the largest number give its bounds. The same
-    holds for all counts that a rounded rate stands for.
+    The same gain may be significant if the systems disagree on twelve items, and not if they are
+    wrong on different items. The p-value rises with the number of differing items, so the smallest
+    and largest numbers give its bounds. All counts with the same rounded rate are tried too.
 
     References
     ----------
@@ -129,18 +126,18 @@ def _mcnemar(only_a: IntArray, only_b: IntArray, alternative: str) -> FloatArray
 
 
 def _counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray:
-    """Return the numbers of items that a count, or a printed rate, stands for."""
+    """Return the possible numbers of items for a count or printed rate."""
     value = check_number(argument, given)
     if value >= 1.0 or isinstance(given, (int, np.integer)):
         nearest = round(value)
         if abs(nearest - value) > _ROUNDING * n or not 0 <= nearest <= n:
             raise ValueError(
-                f"{argument}={given!r}: give a whole number from 0 to {n}, or a rate below 1;"
-                " 84.2% is 0.842."
+                f"{argument}={given!r}: pass a whole number from 0 to {n}, or a rate below 1; "
+                "84.2% is 0.842."
             )
         return np.array([nearest])
     if value < 0.0:
-        raise ValueError(f"{argument}={given!r}: give a whole number from 0 to {n}, or a rate.")
+        raise ValueError(f"{argument}={given!r}: pass a whole number from 0 to {n}, or a rate.")
     digits = _digits(value) if decimals is None else check_count("decimals", decimals)
     half = 0.5 * 10.0**-digits + _ROUNDING / n
     low, high = int(np.ceil((value - half) * n)), int(np.floor((value + half) * n))
@@ -148,9 +145,8 @@ def _counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray
     if low > high:
         nearest = min(max(round(value * n), 0), n)
         raise ValueError(
-            f"{argument}={given!r}: no whole number of {n} items has this rate; the nearest is"
-            f" {nearest}, {nearest / n:.6g}. Check n_items, or give decimals=, the"
-            " decimals that were printed."
+            f"{argument}={given!r}: no whole number of {n} items has this rate; the nearest is "
+            f"{nearest}, {nearest / n:.6g}. Check n_items, or pass decimals=, the printed decimals."
         )
     if high - low < _MOST_COUNTS:
         return np.arange(low, high + 1)
@@ -158,7 +154,7 @@ def _counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray
 
 
 def _digits(rate: float) -> int:
-    """Return how many decimals a rate shows."""
+    """Return the number of decimals of a rate."""
     text = np.format_float_positional(rate, trim="-")
     return min(len(text.partition(".")[2]), _MOST_DIGITS) or 1
 

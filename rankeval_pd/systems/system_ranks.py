@@ -1,4 +1,4 @@
-"""Which rank does a system have? And how a table of resampled items comes about."""
+"""Ranks of systems, and the options of tables of resampled items."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ from rankeval_pd.forms.roles.roles import (
     RankKind,
     Roles,
     ScoreInterval,
-    as_names,
 )
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
@@ -46,7 +45,7 @@ from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, quiet
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.systems.table_notes import TableNotes
 
-# -------------------------------------------- Which rank does a system have, and how sure is that?
+# -------------------------------------------- Ranks of systems
 
 RANK_COLUMNS = (
     "system", "value", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "p_best",
@@ -79,49 +78,46 @@ def system_ranks(
     progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
-    """Rank the systems, with the uncertainty that the choice of test items brings.
+    """Rank the systems, with the uncertainty due to the choice of test items.
 
     Parameters
     ----------
     data, n_resamples, progress, **roles
         As in :func:`paired_bootstrap`.
     test : {"bootstrap", "t"}
-        The test of all pairs. "t" is the paired t test, and the intervals of scores are those of
-        t: nothing is drawn, and p-values have no least value.
+        The test of all pairs. "t" is the paired t test, with t intervals of scores, without draws.
     ranks : {"simultaneous", "percentile"}
-        What ``rank_low`` and ``rank_high`` are. "simultaneous": from the tests of all pairs, for
-        all systems together. "percentile": percentiles of the ranks in the resamples, each system
-        alone; of near-equal systems they miss the true rank far too often.
+        Kind of ``rank_low`` and ``rank_high``. "simultaneous": from the tests of all pairs, for all
+        systems together. "percentile": percentiles of each system's ranks in the resamples, which
+        miss the true rank of nearly equal systems far too often.
     ci : {None, "wild", "clopper-pearson", "bca", "percentile", "basic"}
-        Interval of the score. None is the exact binomial one, "clopper-pearson", where every item
-        is right or wrong (0 or 1, without ``groups``), and "wild" elsewhere: the scores that random
-        signs of the items, or Hall's (1992) t statistic, do not reject.
+        Interval of the score. None is "clopper-pearson", exact binomial, for 0/1 items without
+        ``groups``, and else "wild": the scores that random signs of the items, or Hall's (1992) t
+        statistic, do not reject.
     adjust : {"auto", None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
-        Adjustment of the tests of all pairs: "max-t" unless given, with ``test="t"`` "holm". With
-        None, "bh" and "by" the ranks do not hold for all
-        systems together. "max-t-stepdown" distinguishes more systems than "max-t".
+        Adjustment of the tests of all pairs. "auto" is "max-t", or "holm" with ``test="t"``. With
+        None, "bh" and "by" the ranks do not hold for all systems together. "max-t-stepdown"
+        distinguishes more systems than "max-t".
     adjust_over : {"all", "group"}
-        As in :func:`paired_bootstrap`: whether the ranks of all groups hold together, or those of
-        each group.
+        Whether the ranks of all groups hold together, or of each group.
     alpha : float
-        Level of these tests: the ranks hold together with confidence 1 - alpha.
+        Level of these tests. The ranks hold together with confidence 1 - alpha.
     level : float
-        Of the intervals of scores, and of percentile ranks.
+        Confidence level of the intervals of scores, and of percentile ranks.
 
     Returns
     -------
     DataFrame or Dataset
         One row per system, sorted by rank (Dataset: dimension system, in the order of the data):
-        ``system``, ``value`` (its score); ``ci_low``, ``ci_high``: its interval, which holds for
-        all systems together (by the largest statistic of "wild", otherwise by Bonferroni's method),
-        ``ci_low_alone``, ``ci_high_alone`` for this system alone; ``rank``, 1
-        being the best, equal scores sharing the better rank, an undefined score (NaN) ranking last;
-        ``rank_low``: 1 + the number of systems that are significantly better, ``rank_high``: the
-        number of systems less those that are significantly worse; ``p_best``: share of the
-        resamples in which the system is best, ties shared; ``tied_for_best``: no system is
-        significantly better; ``letters``: two systems share a letter if and only if the tests do
-        not distinguish them; ``undecided``: other draws may decide otherwise about a pair with this
-        system; ``n_groups``, with ``groups``.
+        ``system``, ``value`` (its score); ``ci_low``, ``ci_high``: its interval, simultaneous for
+        all systems (by the largest statistic of "wild", otherwise Bonferroni's), ``ci_low_alone``,
+        ``ci_high_alone``: the unadjusted interval; ``rank``, 1 for the best, equal scores sharing
+        the better rank, undefined scores (NaN) last; ``rank_low``: 1 + the number of significantly
+        better systems, ``rank_high``: the number of systems minus the significantly worse ones;
+        ``p_best``: share of resamples in which the system is best, ties shared; ``tied_for_best``:
+        no system is significantly better; ``letters``: two systems share a letter if and only if
+        the tests do not distinguish them; ``undecided``: other draws may change the decision for a
+        pair with this system; ``n_groups``, with ``groups``.
 
     Warns
     -----
@@ -130,16 +126,14 @@ def system_ranks(
 
     Notes
     -----
-    The tests are the tests of :func:`paired_bootstrap` with the same ``adjust``. One system ranks
-    surely above another if ``p_adjusted`` ≤ alpha. With a probability of at least 1 - alpha all
-    true ranks lie between their ``rank_low`` and ``rank_high`` (Mogstad et al.). Without
-    ``n_resamples``, draws go on until no pair is undecided, up to eight times the first number,
-    or 33 million gains of all pairs.
-    The seed then does not decide which systems are tied for first, except for a pair whose
-    p-value differs from alpha by less than some 0.002: ``undecided`` marks it. Few
-    items or much alike systems give wide limits, which is what such data say. ``p_best`` is no
-    probability that the system is the best of the population. Cost: that of the paired bootstrap
-    with its resamples (for ``p_best``), and comparisons systems² x resamples.
+    :func:`paired_bootstrap` tests all pairs with the same ``adjust``. One system ranks above
+    another if ``p_adjusted`` ≤ alpha. With a probability of at least 1 - alpha all true ranks lie
+    within ``rank_low`` and ``rank_high`` (Mogstad et al.). Without ``n_resamples``, draws continue
+    until no pair is undecided, up to eight times the first number, or 33 million gains of all
+    pairs. The seed then decides only pairs whose p-value is within some 0.002 of alpha, marked
+    ``undecided``. Few items or similar systems give wide limits. ``p_best`` is not the probability
+    that the system is the best in the population. Cost: as the paired bootstrap with its resamples
+    (for ``p_best``), and systems² x resamples comparisons.
 
     References
     ----------
@@ -192,11 +186,11 @@ def system_ranks(
         result: Data = answer_items(
             data, roles, question, made.columns(RANK_COLUMNS), attrs=made.attrs
         )
-    return _by_rank(made.finished(result), as_names(roles.get("by"), getattr(data, "columns", ())))
+    return _by_rank(made.finished(result))
 
 
 def _over_groups(options: PairOptions, ranks: str) -> Finish:
-    """Return what takes the tests of all groups as one family, and ranks by them."""
+    """Return the function that adjusts the tests of all groups together and ranks by them."""
 
     def limits(rank: IntArray, *p_values: FloatArray) -> tuple[AnyArray, ...]:
         p, low, high = p_values
@@ -233,25 +227,26 @@ def _ranked(
     return result.assign(rank_low=low, rank_high=high) if ranks == "simultaneous" else result
 
 
-def _by_rank(table: Data, by: list[Hashable]) -> Data:
-    """Return the rows of a frame sorted by rank, those of each domain together."""
+def _by_rank(table: Data) -> Data:
+    """Return the rows of a frame sorted by rank within each domain."""
     if not isinstance(table, pd.DataFrame):
         return table
+    by = list(table.columns[: list(table.columns).index("system")])
     number = table.groupby(by, sort=False, observed=True).ngroup() if by else np.zeros(len(table))
     order = np.lexsort([table["rank"].to_numpy(), np.asarray(number)])
     return table.iloc[order].reset_index(drop=True)
 
 
-# ---------------- How a table of resampled items comes about, and how pairs of systems are related
+# ---------------- Tables of resampled items, and relations of systems
 
 # -------------------------------------------------------------------------------------------------
-# How a table of resampled items is made: options, memory, bar, family, and what is to be said.
+# Tables of resampled items: options, memory, progress bar, family and notes.
 
 _ADJUSTMENTS = (None, *ADJUSTMENTS, "max-t", "max-t-stepdown")
 
 
 def adjustment_of(test: str | None, adjust: str | None) -> str | None:
-    """Return the adjustment: unless given that of the largest statistic, of t tests Holm's."""
+    """Return the adjustment: by default max-t, for t tests Holm's."""
     return ("holm" if test == "t" else "max-t") if adjust == "auto" else adjust
 
 
@@ -288,14 +283,14 @@ def options_of(
 
 
 def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: PairOptions) -> None:
-    """Raise a MemoryError where the draws of every pair, or of every system, cannot be held."""
+    """Raise a MemoryError if the draws of all pairs or systems exceed the memory."""
     every = test is swapped_gains.paired_permutation or studentises(options)
     rows, what = (pairs, "pairs") if every else (items.n_systems, "systems")
     check_memory(
         2 * rows * options.n_resamples,
-        f"{rows:,} {what} ask for {options.n_resamples:,} numbers each",
-        "Compare with one system, baseline=..., name fewer, measures=..., or draw fewer"
-        " resamples, n_resamples=...; a larger alpha needs fewer.",
+        f"{rows:,} {what} need {options.n_resamples:,} numbers each",
+        "Compare with one system, baseline=..., name fewer with measures=..., or draw fewer "
+        "resamples, n_resamples=...; a larger alpha needs fewer.",
     )
 
 
@@ -312,10 +307,9 @@ def of_all_groups(
 def resampling_bar(
     data: object, progress: bool | None, draws: int, what: str
 ) -> Iterator[Callable[[int], object]]:
-    """Give the function that moves a progress bar, or one that does nothing.
+    """Yield the function that advances a progress bar, or one that does nothing.
 
-    ``draws`` is 0 where it is not known yet how many they will be. Of lazy data nothing is drawn
-    yet, and where it will be, no bar can be moved.
+    ``draws`` is 0 if their number is unknown. Lazy data have no bar.
     """
     if is_dask_frame(data) or (isinstance(data, xr.Dataset) and data.chunks):
         yield quiet
@@ -324,13 +318,13 @@ def resampling_bar(
         yield step
 
 
-# --------------- Which two systems are related? Labels for pairs, from the families of the systems
+# --------------- Relations of pairs, from the families of the systems
 
 Families = Mapping[Hashable, Any] | Sequence[Any] | Callable[[Any, Any], Any]
 
 
 def relation_of(families: Families) -> Relate:
-    """Return the function that gives the relation of each pair of systems."""
+    """Return the function that returns the relation of each pair of systems."""
 
     def relate(systems: list[Hashable], pairs: IntArray) -> AnyArray:
         if callable(families) and not isinstance(families, Mapping):
@@ -357,7 +351,7 @@ def _family_of(
         return families
     if isinstance(families, str) or not np.iterable(families) or len(families) != len(systems):
         raise ValueError(
-            f"families={families!r}: give a label for each of the {len(systems)} systems"
-            f" {listed(systems)}, as a mapping or in this order, or a function of two names."
+            f"families={families!r}: pass a label for each of the {len(systems)} systems "
+            f"{listed(systems)}, as a mapping or in this order, or a function of two names."
         )
     return dict(zip(systems, families, strict=True))

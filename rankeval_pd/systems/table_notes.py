@@ -1,4 +1,4 @@
-"""How a table of resampled items was made, and what has to be said of that."""
+"""Attributes and warnings of tables of resampled items."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from rankeval_pd.stats.resampling.seed_gains import SeedGains
 from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, quiet
 from rankeval_pd.stats.significance.adjust import with_resamples
 
-FEW_ITEMS, FEW_GROUPS, FEW_LEVELS = 30, 20, 10  # below these, a warning
+FEW_ITEMS, FEW_GROUPS, FEW_LEVELS = 30, 20, 10  # below these numbers a warning is issued
 
 
 class TableNotes:
-    """How a table was made, and what has to be said of that: its attrs, and one warning a call."""
+    """How a table was made: its attrs, and one warning per call."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class TableNotes:
         self._signs = "event" not in said or options.event == "wild"
         self._fewest = np.iinfo(np.int64).max
         self._flat = self._skewed = self._sized = False
-        self._answers = np.inf  # the fewest guesses of a system
+        self._answers = np.inf  # the smallest number of guesses of a system
         self._late, self._seeds = False, np.iinfo(np.int64).max
 
     def settled(self, options: PairOptions, n_pairs: int, groups: int) -> PairOptions:
@@ -57,18 +57,18 @@ class TableNotes:
         return with_resamples(options._replace(n_alike=alike), n_pairs)
 
     def family(self, pairs: IntArray, groups: int, one: Any = None) -> dict[str, str]:
-        """Return a note of what is adjusted together."""
+        """Return a note of the family of tests."""
         if self.attrs.get("adjust") is None:
             return {}
         over = () if self.over_all else ("group",)
         return {"family": tables.family_of(len(pairs), one, groups=groups, over=over)}
 
     def columns(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Return the columns, the number of groups last where there are groups."""
+        """Return the columns, with the number of groups, if any, last."""
         return (*columns, *(["n_groups"] if self._groups is not None else []))
 
     def see(self, items: AnyItems, pairs: IntArray, options: PairOptions, flat: AnyArray) -> None:
-        """Note the size of what was drawn, skewness, and whether an interval was not to be had."""
+        """Note the size of the draws, skewness, and missing intervals."""
         if isinstance(self._groups, list):
             self.attrs["event"] = "crossed"
         if isinstance(items, Items) and items.strata is not None:
@@ -82,18 +82,18 @@ class TableNotes:
         if isinstance(own, SeedGains):
             self._note_seeds(own, options)
         self._drawn = max(self._drawn, options.n_resamples)
-        self.attrs["n_resamples"] = self._drawn or None  # of exact distributions nothing is drawn
+        self.attrs["n_resamples"] = self._drawn or None  # exact distributions need no draws
         if self._fewest == np.iinfo(np.int64).max:
             self.attrs["n_items"] = items.n_items
         elif self.attrs.get("n_items") != items.n_items:
-            self.attrs["n_items"] = None  # groups differ, and the rows tell
+            self.attrs["n_items"] = None  # groups differ, as the rows show
         self._fewest = min(self._fewest, items.n_drawn)
         self._flat = self._flat or bool(np.any(flat))
         if self._late:
             self.warn()
 
     def _note_seeds(self, own: SeedGains, options: PairOptions) -> None:
-        """Note how many seeds there are, and how much wider they make intervals of gains."""
+        """Note the number of seeds, and how much they widen intervals of gains."""
         attrs, count = self.attrs, own.fewest
         self._seeds = count = min(count, attrs.get("n_seeds", count))
         wider = max(attrs.get("seed_widening", 1.0), own.widening(options.level))
@@ -102,14 +102,14 @@ class TableNotes:
             attrs["event"] = "seeds"
 
     def see_interval(self, kind: str) -> None:
-        """Note which interval it was; several where groups differ in what their items are."""
+        """Note the kinds of interval; groups may differ in the kind of their items."""
         several = isinstance(self._groups, list) or self.attrs.get("event") == "seeds"
         kind = "student" if several and kind == "wild" else kind
         seen = {*self.attrs.get("ci", kind).split(", "), kind}
         self.attrs["ci"] = ", ".join(sorted(seen))
 
     def warn(self) -> None:
-        """Warn where there are few items or groups, or nothing varies; lazy data, when computed."""
+        """Warn of few items or groups, or no variation; lazy data warn when computed."""
         self._late = True
         every = (
             self._about_size(), self._about_guesses(), self._about_intervals(),
@@ -120,7 +120,7 @@ class TableNotes:
             warn(" ".join(said))
 
     def finished(self, table: Data) -> Data:
-        """Return the table, and warn. Variables of a Dataset tell n_items, also if it is lazy."""
+        """Return the table, and warn. Variables of a lazy Dataset have n_items too."""
         if isinstance(table, xr.Dataset):
             table.attrs.pop("n_items", None)
         self.warn()
@@ -134,7 +134,7 @@ class TableNotes:
         if isinstance(self._groups, list):
             if self._fewest >= FEW_LEVELS:
                 return ""
-            found = f"from fewer than {FEW_LEVELS}, intervals are wide and known only roughly"
+            found = f"from fewer than {FEW_LEVELS}, intervals are wide and only approximate"
         elif self._signs and self._fewest < needed:
             found = (
                 f"with fewer than {needed}, nothing is significant at {self._alpha:g} (two-sided)"
@@ -143,27 +143,27 @@ class TableNotes:
             found = "differences are skewed, or all scores of a system equal, so tests may err"
         elif not self._signs and self._fewest < few:
             found = (
-                f"with fewer than {few}, resampled gains vary too little, so tests find too much"
+                f"with fewer than {few}, resampled gains vary too little, so tests are too liberal"
             )
         else:
             return ""
-        return f"{self._fewest} {what}: {found}. Take more; see the page on paired tests."
+        return f"{self._fewest} {what}: {found}. Use more; see the page on paired tests."
 
     def _about_weight(self) -> str:
         if not self._sized:
             return ""
         return (
-            f"groups: the gain moves with the size of the groups of {self._groups!r}, and a few are"
-            " far larger than the others: the mean over items rests on those few, and its test and"
-            " interval may err. Give weight='group' for the mean over groups, or split large ones."
+            f"groups: the gain depends on the size of the groups of {self._groups!r}, and a few "
+            "large ones dominate, so its test and interval may err. Pass weight='group' for the "
+            "mean over groups, or split large groups."
         )
 
     def _about_seeds(self) -> str:
         if self._seeds > 2:
             return ""
         return (
-            "seeds: two trainings of a system hardly show how far others would lie, so only large"
-            " gains are significant. Train with five; needed_seeds tells how many a gain needs."
+            "seeds: two trainings of a system hardly show the spread of others, so only large "
+            "gains are significant. Train with five; needed_seeds returns how many a gain needs."
         )
 
     def _about_guesses(self) -> str:
@@ -173,15 +173,15 @@ class TableNotes:
         if self._answers < LEAST_ANSWERS:
             found = f"nothing is tested below {LEAST_ANSWERS}, and its p_value is NaN"
         return (
-            f"The ratio of a system is of {self._answers:.3g} guesses (or answers): {found}. Take"
-            " more items, or a system that guesses more often."
+            f"The ratio of a system has only {self._answers:.3g} guesses (or answers): {found}. "
+            "Use more items, or a system that guesses more often."
         )
 
     def _about_intervals(self) -> str:
         if not self._flat:
             return ""
         return (
-            "No interval (NaN) where all items are equal, or differ by the same: they do not say"
-            " how far others would differ. For right and wrong, 0 and 1, give metric='accuracy'"
-            " without groups: these have one."
+            "No interval (NaN): all items are equal or differ by the same, so the spread of "
+            "others is unknown. For right and wrong, 0 and 1, pass metric='accuracy' without "
+            "groups, which has an interval."
         )

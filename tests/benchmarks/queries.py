@@ -27,7 +27,7 @@ COLLECTION = 528_155
 
 
 def make(folder: Path, n_runs: int, n_queries: int, depth: int) -> tuple[list[str], str]:
-    """Write runs and judgements; the runs of a query share most of its documents."""
+    """Write runs and judgments; the runs of a query share most of its documents."""
     rng = np.random.default_rng(8)
     query = np.repeat(np.arange(n_queries), depth)
     pools = rng.integers(COLLECTION, size=(n_queries, 3 * depth))

@@ -2,7 +2,7 @@
 
     python -m tests.proof accuracy coverage performance papers
 
-writes ``docs/accuracy.md``, ... Some minutes for ``performance``, a minute for the rest.
+writes ``docs/validation/accuracy.md``, ... Some minutes for ``performance``, a minute for the rest.
 """
 
 from __future__ import annotations
@@ -18,9 +18,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.proof", description=__doc__)
     parser.add_argument("page", nargs="+", choices=NAMES)
     for name in parser.parse_args().page:
-        text = import_module(f"tests.proof.{name}").page()
-        place(name).write_text(text, encoding="utf-8")
-        print(place(name))
+        module = import_module(f"tests.proof.{name}")
+        texts = {name: module.page()}
+        if hasattr(module, "topics"):
+            texts |= {f"{name}/{topic}": text for topic, text in module.topics().items()}
+        for where, text in texts.items():
+            place(where).parent.mkdir(exist_ok=True)
+            place(where).write_text(text, encoding="utf-8")
+            print(place(where))
 
 
 if __name__ == "__main__":

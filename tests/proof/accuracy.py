@@ -1,4 +1,4 @@
-"""How near is each number to a reference from outside?
+"""How near is each number to a reference from another source?
 
 The references are those of the tests: this page runs the tests that ``accuracy.csv`` names and
 notes, at each comparison, how far the two numbers are from each other.
@@ -7,6 +7,7 @@ notes, at each comparison, how far the two numbers are from each other.
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import itertools
 import math
@@ -20,7 +21,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.proof.pages import ROOT, as_table, opening, versions
+from tests.proof.pages import ROOT, as_table, beside, led_to, opening, versions
 from tests.stats import exact
 
 
@@ -162,33 +163,78 @@ def _row(check: Check, recorder: Recorder) -> dict[str, object]:
     sizes = [size for compared in mine for size in compared.sizes if math.isfinite(size)]
     return {
         "statistic": check.statistic,
-        "worst relative error": f"{errors.max():.1e}" if errors.max() else "0",
+        "error": f"{errors.max():.1e}" if errors.max() else "0",
         "values": f"{_power(min(sizes))} to {_power(max(sizes))}" if sizes else math.nan,
-        "numbers": f"{errors.size:,}",
         "reference": mine[0].reference,
-        "test": f"`{check.test.split('/')[-1].split('::')[0]}`",
     }
 
 
 def page() -> str:
     """Return the page."""
-    recorder = run(checks())
     parts = [
         opening(
             "accuracy",
-            "How exact are the numbers?",
-            "Each statistic beside a reference from outside: exact fractions and enumeration,"
-            " mpmath with 50 digits, SciPy, statsmodels, scikit-learn, R, RDKit, trec_eval,"
-            " sacrebleu. *values*: the smallest and the largest size of the reference values;"
-            " *numbers*: how many are compared. The error of a root is the residual of its equation"
-            " over its slope; of a probability, that of its logarithm, whose own last digit counts"
-            " where it is far below 1e-308. The references are those of the tests in the last"
-            " column, and a test fails where an error is above its limit.",
+            "How accurate are the numbers?",
+            "Each statistic is compared with a reference from another source: exact fractions and"
+            " enumeration, mpmath with 50 digits, SciPy, statsmodels, scikit-learn, R, RDKit,"
+            " trec_eval, sacrebleu. *error* is the worst relative error, and *values* the range of"
+            " the reference values, in absolute size. The error of a root is the residual"
+            " of its equation divided by its slope. The error of a probability is the error of its"
+            " logarithm, so the last digit of the logarithm limits it far below 1e-308."
+            " `tests/proof/accuracy.csv` names the test of each row. The test contains the"
+            " reference and fails if an error exceeds its limit.",
+            led_to("accuracy", BESIDE),
         ),
         versions("numpy", "scipy", "mpmath", "statsmodels", "scikit-learn", "sacrebleu"),
     ]
-    right = ["worst relative error", "values", "numbers"]
+    return "\n\n".join([*parts, *(part for title, part in tables() if title not in LATER)]) + "\n"
+
+
+def topics() -> dict[str, str]:
+    """Return the page beside it."""
+    later = [part for title, part in tables() if title in LATER]
+    return {"more": "\n\n".join([beside("accuracy", BESIDE["more"]), *later, of_peers()]) + "\n"}
+
+
+@functools.cache
+def tables() -> list[tuple[str, str]]:
+    """Return the title and the section of each group of checks."""
+    recorder, found = run(checks()), []
+    right = ["error", "values"]
     for title, group in itertools.groupby(checks(), key=lambda check: check.group):
         table = pd.DataFrame([_row(check, recorder) for check in group])
-        parts += [f"## {title}", as_table(table, right)]
-    return "\n\n".join(parts) + "\n"
+        found.append((title, f"## {title}\n\n{as_table(table, right)}"))
+    return found
+
+
+def of_peers() -> str:
+    """Return the section on the public cases of peers, which ``python -m tests.peers`` counts."""
+    counts = pd.read_csv(ROOT / "tests" / "peers" / "counts.csv", keep_default_na=False)
+    tried, agree = int(counts["tried"].sum()), int(counts["agree"].sum())
+    said = (
+        f"{PEERS}\n\nSciPy and scikit-learn ship their tests. `python -m tests.peers` runs them"
+        " and repeats each call of a function that has a counterpart in this package. trec_eval"
+        " (pytrec_eval) and sacrebleu are run on seeded random cases. Two numbers agree if their"
+        f" relative difference is at most 1e-9. Of {tried:,} cases, {agree:,} agree and"
+        f" {tried - agree} differ for the reason shown. `tests/peers/counts.csv` has the counts of"
+        " each function."
+    )
+    rows = [
+        {
+            "peer": peer,
+            "functions": ", ".join(f"`{name}`" for name in part["function"]),
+            "tried": part["tried"].sum(),
+            "agree": part["agree"].sum(),
+            "differ": "; ".join(
+                f"{row.differ} of `{row.function}`: {row.reason}"
+                for row in part[part["differ"] > 0].itertuples()
+            ),
+        }
+        for peer, part in counts.groupby("peer", sort=False)
+    ]
+    return f"{said}\n\n{as_table(pd.DataFrame(rows))}"
+
+
+PEERS = "## Test cases of other packages"
+BESIDE = {"more": "Accuracy of areas, systems and association measures"}
+LATER = ("Areas, curves, queries", "Systems over test items", "Association measures")

@@ -12,8 +12,16 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from tests.proof.pages import REFERENCE, as_table, opening
+from tests.proof.coverage_text import SAID, TOPICS
+from tests.proof.pages import REFERENCE, as_table, beside, led_to, opening
 
+NUMBERS = ["median", "worst", "settings", "short", "far"]
+FALLS = (
+    "Most of them have one of five causes: two or three positives, nearly identical measures with"
+    " areas of .9 or more (intervals too wide), 50 or fewer items with skewed or rare gains,"
+    " weights by item with groups of very unequal size, or a small number of groups judged whole."
+)
+USES = {"default": "defaults", "option": "options", "other": "alternatives"}
 ERRORS = 3  # Monte-Carlo errors beyond which a share falls short
 
 TEXTS = {
@@ -71,13 +79,6 @@ def _said(setting: dict[str, object]) -> str:
     )
 
 
-def made_by(source: str) -> str:
-    """Return the command of a simulation: some scripts write their table, some print it."""
-    script, kind = f"tests/reference/{source}.py", "txt" if source == "query_means" else "csv"
-    prints = f"{script} > " in (REFERENCE / f"{source}.py").read_text("utf-8")
-    return f"python {script}" + (f" > tests/reference/{source}.{kind}" if prints else "")
-
-
 def settings_of(claim: Claim) -> pd.DataFrame:
     """Return every setting of a procedure: promised, simulated, error, shortfall."""
     rows = simulated(claim.source)
@@ -116,82 +117,149 @@ def _share(value: float) -> str:
     return f"{round(value, 9):.3f}".replace("0.", ".", 1)
 
 
-def _printed(table: pd.DataFrame) -> pd.DataFrame:
-    found = table.assign(
-        nominal=table["nominal"].map("{:.3g}".format),
-        simulated=[
-            f"{_share(s)} ± {_share(e)}"
-            for s, e in zip(table["simulated"], table["error"], strict=True)
-        ],
-    )
-    return found[["procedure", "promise", "nominal", "simulated", "setting"]]
-
-
 def short(table: pd.DataFrame, use: str) -> pd.DataFrame:
     """Return where procedures fall short, the worst first."""
     found = table[table["short"] & (table["use"] == use)]
     return found.sort_values("lacking", ascending=False, kind="stable")
 
 
+def far(table: pd.DataFrame) -> pd.Series:
+    """Return where a level is missed by much: coverage below .93, size above .06."""
+    below = table["promise"].eq("coverage") & (table["simulated"] < table["nominal"] - 0.02)
+    above = table["promise"].eq("size") & (table["simulated"] > table["nominal"] + 0.01)
+    return below | above
+
+
+def _promise(promise: str, nominal: float) -> str:
+    return f"{promise} {_share(float(f'{nominal:.3g}')).rstrip('0')}"
+
+
+def shortfalls(table: pd.DataFrame, use: str) -> pd.DataFrame:
+    """Return a row for each procedure and promise that falls short: its worst setting."""
+    found = short(table, use)
+    together = ["procedure", "promise"]
+    counts = found.groupby(together, sort=False).size()
+    worst = found.groupby(together, sort=False).head(1)
+    return pd.DataFrame(
+        {
+            "procedure": worst["procedure"],
+            "promise": [
+                _promise(*x) for x in worst[["promise", "nominal"]].itertuples(index=False)
+            ],
+            "short": [counts[key] for key in worst[together].itertuples(index=False, name=None)],
+            "worst": [
+                f"{_share(value)}±{_share(error)}"
+                for value, error in worst[["simulated", "error"]].itertuples(index=False)
+            ],
+            "worst setting": worst["setting"],
+        }
+    )
+
+
+def _promised(mine: pd.DataFrame) -> str:
+    """Return the worst share of one promise, and the median of the settings with its level."""
+    worst = mine.loc[mine["lacking"].idxmax()]
+    alike = mine[mine["nominal"] == worst["nominal"]]
+    usual = {"coverage": 0.95, "size": 0.05, "width": 1.3, "warned": 0.1}
+    level = (
+        "" if usual.get(worst["promise"]) == worst["nominal"] else f" for {worst['nominal']:.3g}"
+    )
+    median = _share(alike["simulated"].median())
+    return f"{worst['promise']} {_share(worst['simulated'])} ({median}){level}"
+
+
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each procedure and promise: how many settings, the worst, how many short."""
+    """Return a row for each procedure and use: its worst settings, and how many fall short."""
     rows = []
-    for claim in claims():
-        here = table["procedure"].eq(claim.procedure) & table["promise"].eq(claim.promise)
-        mine = table[here & table["source"].eq(claim.source)]
-        worst = mine.loc[mine["lacking"].idxmax()]
-        alike = mine[mine["nominal"] == worst["nominal"]]
+    keys = ["question", "use", "procedure"]
+    for (question, use, name), mine in table.groupby(keys, sort=False):
+        promises = [part for _, part in mine.groupby(["promise", "source"], sort=False)]
+        lost = [part.loc[part["lacking"].idxmax()] for part in promises if part["short"].any()]
         rows.append(
             {
-                "procedure": claim.procedure,
-                "use": claim.use,
-                "promise": claim.promise,
-                "nominal": f"{worst['nominal']:.3g}",
+                "question": question,
+                "use": use,
+                "procedure": name,
+                "worst (median)": "; ".join(_promised(part) for part in promises),
                 "settings": len(mine),
                 "short": int(mine["short"].sum()),
-                "median": _share(alike["simulated"].median()),
-                "worst": f"{_share(worst['simulated'])} ± {_share(worst['error'])}",
-                "worst at": worst["setting"],
+                "far": int(far(mine).sum()),
+                "worst setting": "; ".join(dict.fromkeys(row["setting"] for row in lost)),
             }
         )
     return pd.DataFrame(rows)
 
 
+def section(found: pd.DataFrame, question: str) -> list[str]:
+    """Return a section: what was simulated, what falls short, and what does not."""
+    here = found[found["question"] == question]
+    sources = dict.fromkeys(claim.source for claim in claims() if claim.question == question)
+    files = ", ".join(f"`{source}`" for source in sources)
+    parts = [f"## {question}", f"{' '.join(SAID[question])} All settings: {files}."]
+    for use, said in USES.items():
+        mine = here[here["use"] == use]
+        holds, fails = mine[mine["short"] == 0], mine[mine["short"] > 0]
+        if not fails.empty:
+            columns = ["procedure", "worst (median)", "settings", "short", "far"]
+            columns += ["worst setting"] * (use == "option")
+            worst_first = fails.sort_values("far", ascending=False, kind="stable")[columns]
+            parts.append(as_table(worst_first.rename(columns={"procedure": said}), NUMBERS))
+        if not holds.empty:
+            lines = [
+                f"* {row.procedure}: {row[4]}" + f"; {row.far} far" * (row.far > 0)
+                for row in holds.itertuples()
+            ]
+            count = f"{holds['settings'].sum():,} settings"
+            parts.append(f"{said.capitalize()} with no short setting ({count}):")
+            parts.append("\n".join(lines))
+    return parts
+
+
+def topic(name: str, found: pd.DataFrame) -> str:
+    """Return the page of a topic."""
+    title, questions = TOPICS[name]
+    parts = [beside("coverage", f"{title}: coverage and size")]
+    for question in questions:
+        parts += section(found, question)
+    return "\n\n".join(parts) + "\n"
+
+
 def page() -> str:
-    """Return the page."""
+    """Return the page that leads to the topics."""
     table = every_setting()
-    numbers = ["simulated", "nominal", "median", "worst"]
     defaults, options = short(table, "default"), short(table, "option")
-    count = table["use"].eq("default").sum()
+    both = [table["use"].eq(use) for use in ("default", "option")]
     parts = [
         opening(
             "coverage",
             "Do intervals and tests keep their promise?",
-            "Each interval, band and test, in simulations whose truth is known. *coverage*: how"
-            " often the interval holds the truth; *size*: how often the test finds what is not"
-            " there; *power*: how often it finds what is there, as planned; *width*: how many times"
-            " as wide intervals are as those that just cover; *warned*: how often a warning comes"
-            " although the level holds. ± is the Monte-Carlo"
-            " error; where all outcomes were enumerated it is .000. A setting is *short* where it"
-            f" misses its promise by more than {ERRORS} of these errors.",
-            "The simulations and their scripts are in `tests/reference`; small versions of them run"
-            " in the tests.",
+            "Every interval, band and test was simulated with a known truth. The pages by topic"
+            " list each procedure:",
+            led_to("coverage", {name: title for name, (title, _) in TOPICS.items()}),
+            "A *promise* is one of five. *coverage*: how often the interval contains the truth"
+            " (.95). *size*: how often the test finds a difference that does not exist (.05)."
+            " *power*: how often it finds a real one, as planned. *width*: how many times as wide"
+            " intervals are as those that just cover (1.3). *warned*: how often a warning comes"
+            " although the level holds (.1). Other promises are shown.",
+            "*worst* and *median* are simulated values over *settings*. *short* counts settings"
+            f" that miss the promise by more than {ERRORS} Monte Carlo errors (±; .000 where all"
+            " outcomes were enumerated). *far* counts coverage more than .02 below its level and"
+            " size more than .01 above it. *alternatives* are what people do instead. Scripts"
+            " and all settings are in `tests/reference` (CSV).",
         ),
         "## Where a default falls short",
-        f"{len(defaults)} of {count} settings, the worst first.",
-        as_table(_printed(defaults), numbers),
+        f"{len(defaults)} of {both[0].sum()} settings; {int(far(table[both[0]]).sum())} are far.",
+        FALLS,
+        as_table(shortfalls(table, "default"), NUMBERS),
         "## Where an option falls short",
-        f"{len(options)} of {table['use'].eq('option').sum()} settings; of each option the worst"
-        " one. These are not what you get unless you ask for them.",
-        as_table(_printed(options.groupby("procedure", sort=False).head(1)), numbers),
-        "## Every procedure",
-        "*other*: what people do instead, for comparison; no method of the package does it"
-        " unless a warning says so. *median*: of the settings with this nominal value.",
+        f"{len(options)} of {both[1].sum()} settings; {int(far(table[both[1]]).sum())} are far."
+        " You get these only if you ask for them. The worst setting of each is on the page of its"
+        " topic.",
     ]
-    found = summary(table)
-    for question in dict.fromkeys(claim.question for claim in claims()):
-        mine = [claim.question == question for claim in claims()]
-        sources = dict.fromkeys(claim.source for claim in claims() if claim.question == question)
-        commands = ", ".join(f"`{made_by(source)}`" for source in sources)
-        parts += [f"### {question}", as_table(found[mine], numbers), f"Simulated by {commands}."]
     return "\n\n".join(parts) + "\n"
+
+
+def topics() -> dict[str, str]:
+    """Return the pages of the topics."""
+    found = summary(every_setting())
+    return {name: topic(name, found) for name in TOPICS}

@@ -18,7 +18,7 @@ WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"
 
 def place(name: str) -> Path:
     """Return where a page is."""
-    return ROOT / "docs" / f"{name}.md"
+    return ROOT / "docs" / "validation" / f"{name}.md"
 
 
 def command(name: str) -> str:
@@ -30,6 +30,18 @@ def opening(name: str, title: str, *said: str) -> str:
     """Return the first lines of a page: title, what it shows, and the command that made it."""
     made = f"Made by `{command(name)}`; no number on this page was typed."
     return "\n\n".join([WIDE + f"# {title}", *said, made])
+
+
+def beside(name: str, title: str) -> str:
+    """Return the first lines of a page beside the page of this name, which explains it."""
+    return f"{WIDE}# {title}\n\nSee [its explanation](../{name}.md). Made by `{command(name)}`."
+
+
+def led_to(name: str, pages: dict[str, str]) -> str:
+    """Return the links from a page to those beside it, by their titles."""
+    links = "\n".join(f"* [{title}]({name}/{page}.md)" for page, title in pages.items())
+    hidden = "\n".join(f"{name}/{page}" for page in pages)
+    return f"{links}\n\n```{{toctree}}\n:hidden:\n\n{hidden}\n```"
 
 
 def versions(*packages: str) -> str:

@@ -11,16 +11,16 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import rankeval_pd
-from tests.benchmarks import queries, run, systems
-from tests.proof.pages import as_table, opening, versions
+from tests.benchmarks import cells, queries, run, systems
+from tests.proof.pages import as_table, beside, led_to, opening, versions
 
-SIZES = (10_000, 100_000, 1_000_000)
 SOME_N = (10, 1_000, 100_000)
 SYSTEMS = (2, 8, 32)
 RESAMPLES = (1_000, 10_000, 100_000)
@@ -72,19 +72,7 @@ def _of_systems() -> tuple[str, float, str, float]:
     systems.theirs(1_000, 4)
     theirs = time.process_time() - start - extraction * 4 / systems.SYSTEMS
     work = f"`paired_bootstrap`, BLEU, 3 pairs x 1,000 resamples of {systems.SEGMENTS:,} segments"
-    return work, run.seconds(ours), "sacrebleu's paired test, extraction taken off", theirs
-
-
-def growth_with_candidates() -> pd.DataFrame:
-    """Return seconds and peak memory at every n of so many candidates."""
-    rows = []
-    for name in run.GROWTH:
-        cells = {f"N = {size:,}": run.grown(name, size) for size in SIZES}
-        rows.append(
-            {"every n of N": f"`{name}`"}
-            | {k: f"{_time(s)} ({mb:,.0f} MB)" for k, (s, mb) in cells.items()}
-        )
-    return pd.DataFrame(rows)
+    return work, run.seconds(ours), "sacrebleu's paired test, without extraction", theirs
 
 
 def growth_with_lists() -> pd.DataFrame:
@@ -131,7 +119,8 @@ def growth_with_pairs_and_resamples() -> pd.DataFrame:
     rows = []
     for count in SYSTEMS:
         items = data[list(range(count))].rankeval(metric="f1")
-        row = {"F1, 1,000 items": f"{count} systems, pairs: {count * (count - 1) // 2}"}
+        pairs = count * (count - 1) // 2
+        row = {"F1, 1,000 items": f"{count} systems, {pairs} pair{'s' * (pairs > 1)}"}
         for size in RESAMPLES:
             row[f"{size:,} resamples"] = _time(
                 run.seconds(
@@ -145,8 +134,37 @@ def growth_with_pairs_and_resamples() -> pd.DataFrame:
 def random_model() -> pd.DataFrame:
     """Return seconds of the bounds of the random model."""
     return pd.DataFrame(
-        [{"the random model": what, "time": _time(taken)} for what, taken in run.random_model()]
+        [{"random model": what, "time": _time(taken)} for what, taken in run.random_model()]
     )
+
+
+COSTS = Path(__file__).parents[1] / "benchmarks" / "costs.csv"
+
+
+def of_every_method(of: str) -> pd.DataFrame:
+    """Return the rows of ``python -m tests.benchmarks``: a method a row, a size a column."""
+    found = pd.read_csv(COSTS)
+    ended = found["bar"].astype(str).str.startswith("over")
+    found = found[(found["of"] == of) & (found["seconds"].notna() | ended)]
+    found = found[~found["name"].str.startswith("plot.")]  # they ask their method, and draw
+    rows = []
+    for name, part in found.groupby("name", sort=False):
+        timed = part.dropna(subset="seconds")
+        row = {of: f"`{name}`" if name in cells.CELLS[of] else name}
+        if name in cells.BESIDE:
+            row[of] += f" (`{cells.BESIDE[name]}`)"
+        for size in sorted(found["size"].unique()):
+            at = part[part["size"] == size]
+            row[f"{size:,}"] = "" if at.empty else _cell(at.iloc[0])
+        row["MB"] = f"{timed['megabytes'].iloc[-1]:,.0f}"
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _cell(row: pd.Series) -> str:
+    if pd.isna(row["seconds"]):
+        return "> " + str(row["bar"]).removeprefix("over ").removesuffix(" s")
+    return _time(row["seconds"]).removesuffix(" s")
 
 
 def processor() -> str:
@@ -159,14 +177,20 @@ def processor() -> str:
     return names[0] if names else platform.machine()
 
 
-TABLES = {
-    "Beside its peers": peers,
-    "With N, the candidates": growth_with_candidates,
-    "With n, the lists": growth_with_lists,
-    "All n together": growth_of_all_together,
-    "With pairs and resamples": growth_with_pairs_and_resamples,
+TABLES: dict[str, Callable[[], pd.DataFrame]] = {
+    "Compared with other packages": peers,
+    "By number of lists": growth_with_lists,
+    "Simultaneous bands and tests": growth_of_all_together,
+    "By pairs and resamples": growth_with_pairs_and_resamples,
     "The random model": random_model,
+    "Every method, by candidates": partial(of_every_method, "candidates"),
+    "Every method, by items": partial(of_every_method, "items"),
+    "Every method, by queries": partial(of_every_method, "queries"),
 }
+
+
+METHODS = [title for title in TABLES if title.startswith("Every method")]
+BESIDE = {"methods": "How fast is every method?"}
 
 
 def page() -> str:
@@ -176,14 +200,31 @@ def page() -> str:
         opening(
             "performance",
             "How fast is it?",
-            "All numbers are of one run, in seconds of the processor, one thread. A peer that would"
-            " take minutes is timed on a sample of the list sizes, spread evenly, and extrapolated:"
-            " the table says so. Memory is the peak of the whole process.",
+            "Times are CPU seconds of a single run with one thread. A function of another package"
+            " that would take minutes is timed on an evenly spread sample of list sizes and"
+            " extrapolated, as its row shows.",
+            led_to("performance", BESIDE),
         ),
         versions("numpy", "pandas", "scipy", "statsmodels", "ir-measures", "sacrebleu"),
         f"{processor()}, {os.cpu_count()} cores.",
     ]
-    for title, table in TABLES.items():
-        found = table()
-        parts += [f"## {title}", as_table(found, [c for c in found.columns[1:] if c != "peer"])]
+    parts += [_section(title) for title in TABLES if title not in METHODS]
     return "\n\n".join(parts) + "\n"
+
+
+def _section(title: str) -> str:
+    found = TABLES[title]()
+    right = [c for c in found.columns[1:] if c != "peer"]
+    return f"## {title}\n\n{as_table(found, right)}"
+
+
+def topics() -> dict[str, str]:
+    """Return the page of every method, from the times that are committed."""
+    said = (
+        "CPU seconds of every method with its defaults, up to 90 (>). *MB*: the peak memory of the"
+        " process at the largest size timed. Functions of other packages come last, with the"
+        " method that does at least this part of the work. Empty cells were not timed."
+        " `tests/benchmarks/costs.csv` contains plots, too."
+    )
+    parts = [beside("performance", BESIDE["methods"]), said, *map(_section, METHODS)]
+    return {"methods": "\n\n".join(parts) + "\n"}

@@ -1,9 +1,14 @@
 """Areas of two-valued scores, differences of correlated areas, and tests of early shares.
 
 Writes area_laws.csv. For differences: the coverage of the default interval and of DeLong's, and how
-many times as wide it is (medians). For two-valued scores: coverage of the default interval, size or
-power of its test, and that of Mann and Whitney. For early shares: size and coverage. Scores are
-normal; two measures correlate by rho within a class.
+many times as wide it is (``width``, medians). ``least`` is the factor by which DeLong's must at
+least be widened to cover .93 in this setting and in two others for which one law has to hold: the
+areas are one standard error of their difference further apart, which the same data cannot tell, and
+the scores of the positives spread as the others' or twice as much. ``beside`` is the width beside
+DeLong's widened so. ``size`` and ``power`` are those of the default test, ``peer`` is DeLong's. For
+two-valued scores: coverage of the default interval, size or power of its test, and that of Mann and
+Whitney. For early shares: size and coverage. Scores are normal; two measures correlate by rho
+within a class.
 """
 
 import itertools
@@ -22,14 +27,17 @@ SAMPLES = 2_000
 SIZES = ((10, 90), (20, 100), (30, 30), (100, 400))
 
 
-def drawn(rng, positive: int, negative: int, shifts, rho: float, samples: int) -> xr.Dataset:
-    """Return samples of two measures whose positives are shifted."""
+def drawn(
+    rng, positive: int, negative: int, shifts, rho: float, samples: int, spread: float = 1.0
+) -> xr.Dataset:
+    """Return samples of two measures whose positives are shifted, and spread so much more."""
     gold = np.arange(positive + negative) < positive
     common = rng.standard_normal((samples, gold.size))
     dims = ("sample", "candidate")
+    wide = np.where(gold, spread, 1.0)
     both = {
-        name: (dims, shift * gold + rho**0.5 * common
-               + (1 - rho) ** 0.5 * rng.standard_normal(common.shape))
+        name: (dims, shift * gold + wide * (rho**0.5 * common
+               + (1 - rho) ** 0.5 * rng.standard_normal(common.shape)))
         for name, shift in zip("ab", shifts, strict=True)
     }  # fmt: skip
     return xr.Dataset({**both, "gold": ("candidate", gold)})
@@ -38,6 +46,31 @@ def drawn(rng, positive: int, negative: int, shifts, rho: float, samples: int) -
 def covers(found: xr.Dataset, true: float) -> float:
     """Return how often the interval holds the true value."""
     return float(((found["ci_low"] <= true + 1e-12) & (found["ci_high"] >= true - 1e-12)).mean())
+
+
+def factor(found: xr.Dataset, true: float) -> float:
+    """Return how many times as wide the intervals must be to hold the true value in .93."""
+    away = np.abs(found["difference"] - true)
+    half = 0.5 * (found["ci_high"] - found["ci_low"])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        needed = np.where(away <= 1e-12, 0.0, away / half)
+    return float(np.quantile(needed, 0.93, method="higher"))
+
+
+def further_apart(
+    number: int, positive: int, negative: int, areas, rho: float, error: float
+) -> float:
+    """Return the larger factor of two settings whose areas are one error further apart."""
+    a, b = areas
+    higher = min(a + 0.5 * error, 0.5 * (1.0 + a))
+    lower = b - 0.5 * error
+    found = []
+    for spread in (1.0, 2.0):
+        rng = np.random.default_rng([1, number, len(found)])
+        shifts = stats.norm.ppf([higher, lower]) * (1.0 + spread**2) ** 0.5
+        ds = drawn(rng, positive, negative, shifts, rho, SAMPLES, spread)
+        found.append(factor(ds.rankeval.compare_area("a", "b", test="delong"), higher - lower))
+    return max(found)
 
 
 def differences() -> Iterator[dict[str, object]]:
@@ -51,12 +84,19 @@ def differences() -> Iterator[dict[str, object]]:
         shifts = stats.norm.ppf([a, b]) * 2**0.5
         ds = drawn(rng, positive, negative, shifts, rho, SAMPLES)
         ours, delong = (ds.rankeval.compare_area("a", "b", test=x) for x in ("t", "delong"))
-        width = ((ours.ci_high - ours.ci_low) / (delong.ci_high - delong.ci_low)).median()
+        error = float(ours.difference.std())
+        least = max(
+            factor(delong, a - b), further_apart(number, positive, negative, (a, b), rho, error)
+        )
+        widths = (ours.ci_high - ours.ci_low) / (delong.ci_high - delong.ci_low)
+        width, least = (round(float(x), 3) for x in (widths.median(), least))
         yield {
             "what": "difference", "positive": positive, "negative": negative,
             "setting": f"areas {a:g} and {b:g}, correlation {rho:g}",
             "coverage": covers(ours, a - b), "delong": covers(delong, a - b),
-            "width": round(float(width), 3),
+            "width": width, "least": least, "beside": round(width / max(least, 1.0), 3),
+            "size" if a == b else "power": float((ours.p_value <= 0.05).mean()),
+            "peer": float((delong.p_value <= 0.05).mean()),
         }  # fmt: skip
 
 
@@ -108,8 +148,8 @@ def main() -> None:
     for row in itertools.chain(two_scores(), differences(), early()):
         rows.append({**row, "samples": SAMPLES})
         print(rows[-1], flush=True)
-    names = ["what", "setting", "positive", "negative", "coverage", "delong", "width", "size",
-             "power", "peer", "samples"]  # fmt: skip
+    names = ["what", "setting", "positive", "negative", "coverage", "delong", "width", "least",
+             "beside", "size", "power", "peer", "samples"]  # fmt: skip
     pd.DataFrame(rows).reindex(columns=names).to_csv(
         Path(__file__).with_suffix(".csv"), index=False
     )

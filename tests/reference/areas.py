@@ -3,7 +3,7 @@
 Normal scores: those of the positives have another mean, and ``sd`` times the spread of the others;
 two measures correlate by ``rho`` within a class. Writes areas.csv: for each setting and each
 interval or test the share of seeded experiments whose interval holds the true area, or difference,
-and for two equal areas the size of the test at 5 %; with Monte-Carlo standard errors.
+and for two equal areas the size of the test at 5%; with Monte-Carlo standard errors.
 """
 
 import itertools

@@ -1,7 +1,7 @@
 """The power that plans from a pilot promise, and the power that they have. Writes assurance.csv.
 
 The precisions of the two regions are drawn from Jeffreys's prior, then the candidates, a pilot, the
-plan by a default call, the judgements that it asks for, and Fisher's test of all of them. "power"
+plan by a default call, the judgments that it asks for, and Fisher's test of all of them. "power"
 is the mean of what 2,000 plans promise, "simulated" how often the tests reject, and "in_range" how
 often, in the first 400, the power given the true precisions is in the range of the plan. "naive"
 plans take the precisions of the pilot as true. ``warned`` is the share of plans that warn.

@@ -5,7 +5,7 @@ multiples, and equal scores are one block, or ``equal`` = "mean". The truth is t
 of the population with this prevalence, ``mean`` that of samples of this size, which is higher where
 positives are few. ``logit`` is the interval of ``area("ap")``, ``plain`` its part around the value
 alone, ``normal`` value -+ z se, ``bootstrap`` the percentiles of 200 resamples of positives and
-others, on their own. ``test_errs``: the paired test of two equally good measures at 5 %;
+others, on their own. ``test_errs``: the paired test of two equally good measures at 5%;
 ``difference_covers``: its interval where the other measure's quality is .5 higher. ``variance`` is
 the mean of the estimated variance by the true one, that of AP over the samples. ``..._without`` is
 the same without the factor N+ / (N+ - 1) of the influences, up to 100 positives. Writes

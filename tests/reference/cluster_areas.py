@@ -2,8 +2,8 @@
 
 ``python tests/reference/cluster_areas.py > tests/reference/cluster_areas.csv`` takes two minutes.
 Settings and samples are those of ``clusters.py``, 1,500 each: ``area``, intervals of ``area`` that
-have the mean area, 95 %; ``test``: samples in which ``compare_area`` finds two equally good
-measures different, 5 %.
+have the mean area, 95%; ``test``: samples in which ``compare_area`` finds two equally good
+measures different, 5%.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Coverage and size where candidates come in clusters: what takes groups, and what does not.
 
-``python tests/reference/clusters.py > tests/reference/clusters.csv`` takes a quarter of an hour. A
+``python tests/reference/clusters.py > tests/reference/clusters.csv`` takes half an hour. A
 cluster has 5 candidates, or 1 to 50; label and scores of its candidates share ``icc`` of their
-variance. Two measures are equally good. Every share is one of ``reps`` samples, 500, and 2,000
+variance. Two measures are equally good. Every share is one of ``reps`` samples, 1,000, and 2,000
 where there are 500 clusters:
 
-* ``region``, ``nbest``: intervals of ``nbest_precision`` that have the mean precision at n, 95 %;
-* ``difference``: intervals of ``compare`` that have 0, as its test does not reject, 95 %;
-* ``band``, ``difference_band``: bands over three n that have all means, 95 %;
-* ``max_t``: samples in which ``compare(adjust="max-t")`` finds a difference, 5 %; of few settings;
+* ``region``, ``nbest``: intervals of ``nbest_precision`` that have the mean precision at n, 95%;
+* ``difference``: intervals of ``compare`` that have 0, as its test does not reject, 95%;
+* ``band``, ``difference_band``: bands over three n that have all means, 95%;
+* ``max_t``: samples in which ``compare(adjust="max-t")`` finds a difference, 5%; of few settings;
 * ``independent``: as ``nbest``, of the interval that takes candidates for independent;
 * ``ratio``: median of how many times as much the precision of the list varies as the region's;
 * ``warned``: samples in which ``nbest_precision`` says that it is more than 1.5 times.
@@ -44,7 +44,7 @@ NAMES = (
 
 
 def sample(rng, n_clusters, sizes, icc, strength):
-    """Return candidates of clusters, two equally good measures, and 25 % true positives."""
+    """Return candidates of clusters, two equally good measures, and 25% true positives."""
     size = np.full(n_clusters, 5) if sizes == "5" else rng.integers(1, 51, n_clusters)
     cluster = np.repeat(np.arange(n_clusters), size)
 
@@ -148,7 +148,7 @@ def main():
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(NAMES)
     for n_clusters in (20, 5, 10, 50, 150, 500):
-        reps = 2_000 if n_clusters == 500 else 500
+        reps = 2_000 if n_clusters == 500 else 1_000
         for sizes in ("5", "1-50"):
             for icc, strength in ((0.95, 1.0), (0.5, 1.0), (0.5, 3.0)):
                 swaps = sizes == "5" and n_clusters <= 50

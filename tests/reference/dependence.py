@@ -4,9 +4,12 @@ Systems over items: groups of 3 to 50 items, equal, lognormal, or one a third of
 an item has a part that its group shares (.3 of its variance), and "moving" is one that grows with
 the size of the group, the mean that is tested being truly 0. Two crossed factors: levels of either
 share .2 of the variance each, and cells have one item. Rankings: label and scores of a group share
-``icc`` of their variance. ``covers`` is the share of samples whose 95 % interval has the truth,
-``errs`` the share in which a true hypothesis is rejected at 5 %, ``wide`` how many times as wide
-intervals are as those that would just cover, ``warned`` the share of samples with a warning.
+``icc`` of their variance. Of 10 lognormal groups whose gain moves, .70 of samples are warned of: of
+a test at the .1 level, which is as often as those may be warned of whose gain does not move, the
+power is .87 at most (Student's of the weighted slope, the most powerful unbiased one). ``covers``
+is the share of samples whose 95% interval has the truth, ``errs`` the share in which a true
+hypothesis is rejected at 5%, ``wide`` how many times as wide intervals are as those that would
+just cover, ``warned`` the share of samples with a warning.
 Writes dependence.csv beside itself; an hour.
 """
 
@@ -22,7 +25,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rankeval_pd.curves.ranking_areas import spread_of
+from rankeval_pd.curves.ranking_areas import ALONE, spread_of
 from rankeval_pd.nbest import clustered_lists as lists
 from rankeval_pd.nbest.grouped_lists import ListMembers, difference, list_spread, p_values
 from rankeval_pd.stats.intervals import cluster_totals
@@ -83,19 +86,20 @@ def systems() -> Iterator[Row]:
         for kind, moving in (("3 to 50", False), ("3 to 50", True), ("a third in one", False)):
             for weight in ("item", "group"):
                 yield _of_systems(groups, kind, moving, weight)
-    for groups in (20, 160):
-        for weight in ("item", "group"):
-            yield _of_systems(groups, "lognormal", True, weight)
+    for groups in (10, 20, 50, 160):
+        for moving in (False, True):
+            for weight in ("item", "group"):
+                yield _of_systems(groups, "lognormal", moving, weight)
 
 
 def _of_systems(groups: int, kind: str, moving: bool, weight: str) -> Row:
     rng, found = np.random.default_rng(7), []
     every = sizes_of(np.random.default_rng(1), kind, 100_000).astype(float)
-    centre = (every**2).sum() / every.sum() if weight == "item" else every.mean()
+    center = (every**2).sum() / every.sum() if weight == "item" else every.mean()
     for k in range(SAMPLES):
         size = sizes_of(rng, kind, groups)
         cluster = np.repeat(np.arange(groups), size)
-        shared = np.sqrt(0.3) * rng.normal(size=groups) + moving * (size - centre) / every.mean()
+        shared = np.sqrt(0.3) * rng.normal(size=groups) + moving * (size - center) / every.mean()
         gain = shared[cluster] + np.sqrt(0.7) * rng.normal(size=cluster.size)
         items = gains(gain, cluster, weight=(1.0 / size)[cluster] if weight == "group" else None)
         told = weight == "item" and item_draws.moves_with_size(items, PAIR)
@@ -216,7 +220,7 @@ def areas(a: Ranking, b: Ranking, cluster: Any) -> dict[str, tuple[float, ...]]:
         "compare_area": _of_t(placed[0].area - placed[1].area, gap),
     }
     first, second = (early.influences(x) for x in (a, b))
-    one = spread_of(first.influence, *given, first.drift, warns=False)
+    one = spread_of(first.influence, *given, first.drift, warns=False, power=ALONE)
     limits = early.ap_logit_limits(first, one.error, one.freedom, one.positive, 0.95)
     result["area and summary, kind='ap'"] = (float(first.value), *map(float, limits), 1.0)
     gap = spread_of(

@@ -1,4 +1,4 @@
-"""How often tests at 5 % find equal systems different, with training seeds and with strata.
+"""How often tests at 5% find equal systems different, with training seeds and with strata.
 
 Writes factors.csv. Seeds: two ways of training that are equal, whose trainings differ by as much as
 1.75 standard errors of a gain (a point of accuracy on 5,000 items). Strata: gains that are far from

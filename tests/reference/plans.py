@@ -1,8 +1,8 @@
-"""Plans of judgements for Evert's data, and the power that they have. Writes plans.csv.
+"""Plans of judgments for Evert's data, and the power that they have. Writes plans.csv.
 
 Needs the environment variable RANKEVAL_PD_DATA. The precisions of the regions are the true ones,
 and the power is that of sheets as long as planned, drawn 20,000 times and tested by Fisher's test;
-"start" judgements are there already, one draw of them for each row.
+"start" judgments are there already, one draw of them for each row.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _power(rng, sides, chosen, plan) -> float:
-    """Return how often the judgements of a sheet of this length are significant."""
+    """Return how often the judgments of a sheet of this length are significant."""
     more = int(plan["n_more"])
     left = [len(side) - len(start) for side, start in zip(sides, chosen, strict=True)]
     new = [min(max(more - more // 2, more - left[1]), left[0])]

@@ -57,7 +57,7 @@ def _some(count: int, rng: np.random.Generator) -> pd.DataFrame:
 def main(samples: int) -> None:
     """Simulate every setting, and write the table beside this script."""
     rows = []
-    for queries in (10, 25, 50):
+    for queries in (10, 25, 50, 100, 250):
         values = values_of(samples * queries, queries)
         sample = np.arange(len(values)) // queries
         for metric in METRICS:

@@ -2,7 +2,7 @@
 
 Candidates are a sample, true positives with probability ``prevalence``; scores are normal, those of
 true positives higher by ``quality``. The truth is the recall of the best n / N of the population.
-``least`` is the smallest coverage over n of 1 %, 5 %, 30 % of the candidates and N+ of them;
+``least`` is the smallest coverage over n of 1%, 5%, 30% of the candidates and N+ of them;
 ``bands`` hold at 20 n together. ``difference``: intervals of compare(of="recall") against a measure
 of quality .5 higher. Writes recall.csv beside itself; some CPU minutes.
 """

@@ -1,4 +1,4 @@
-"""Sizes of one-sided paired tests at 5 %, by enumeration and by seeded simulation.
+"""Sizes of one-sided paired tests at 5%, by enumeration and by seeded simulation.
 
 Writes sizes.csv: for each kind of differences and each rule, how often equal systems are declared
 different, the standard error of that share (0: enumerated), and the number of simulated test sets.
@@ -23,10 +23,10 @@ KINDS = {
     "normal, 30 items": (30, lambda rng, n: rng.normal(size=n)),
     "right skew, 30 items": (30, lambda rng, n: rng.exponential(size=n) - 1.0),
     "left skew, 30 items": (30, lambda rng, n: 1.0 - rng.exponential(size=n)),
-    "0/1, 100 items, 10 % discordant": (100, lambda rng, n: signs(rng, n, 0.10)),
-    "0/1, 200 items, 2 % discordant": (200, lambda rng, n: signs(rng, n, 0.02)),
+    "0/1, 100 items, 10% discordant": (100, lambda rng, n: signs(rng, n, 0.10)),
+    "0/1, 200 items, 2% discordant": (200, lambda rng, n: signs(rng, n, 0.02)),
 }
-DISCORDANT = {"0/1, 100 items, 10 % discordant": 0.10, "0/1, 200 items, 2 % discordant": 0.02}
+DISCORDANT = {"0/1, 100 items, 10% discordant": 0.10, "0/1, 200 items, 2% discordant": 0.02}
 
 
 def signs(rng: np.random.Generator, n: int, share: float) -> np.ndarray:
@@ -85,7 +85,7 @@ def decisions(d: np.ndarray, seed: list[int]) -> dict[str, bool]:
         for kind in ("studentised", "bca")
     }  # fmt: skip
     hits = {
-        event: bootstrap_tests.happened(gains, gain, event, scale, centred=True)
+        event: bootstrap_tests.happened(gains, gain, event, scale, centered=True)
         for event in ("strict", "recentred", "zero")
     }
     hits["below 0"] = int(np.count_nonzero(gains < -1e-12 * scale))

@@ -60,7 +60,7 @@ def test_difference_variance_is_the_sum_of_squared_influences():
         raw = (in_a[column] * (gold - spread.edge_a[column])).sum() - (
             in_b[column] * (gold - spread.edge_b[column])
         ).sum()
-        assert spread.centre[column] == pytest.approx(raw / 20_000, abs=1e-12)
+        assert spread.center[column] == pytest.approx(raw / 20_000, abs=1e-12)
 
 
 def test_edge_is_the_share_around_the_rank():

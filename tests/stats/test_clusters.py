@@ -42,18 +42,22 @@ def test_what_differs_between_two_lists_is_what_is_in_one_of_them():
     assert found.clusters == 9
 
 
-def test_a_list_has_the_freedom_of_clusters_of_one_size():
-    """Simpson's: by the chance that two candidates of the list are of one cluster."""
+def test_a_list_has_the_freedom_of_totals_that_vary_as_its_clusters_are_large():
+    """Satterthwaite's: a sum of squares of normal totals has the first two moments of chi squared.
+
+    Its mean is their variance, and its variance 2 variance^2 / freedom. With a floor of 4.
+    """
     rng = np.random.default_rng(3)
-    rank, cluster = rng.permutation(60) + 1, rng.integers(0, 9, 60)
-    n, gold = np.array([6, 40]), rng.random(60) < 0.4
-    totals = cluster_totals.ListTotals(gold, (rank,), cluster, n, (np.full(2, 0.4),), False)
+    rank, cluster = rng.permutation(80) + 1, np.sqrt(rng.integers(0, 400, 80)).astype(int)
+    n, gold = np.array([3, 6, 70]), rng.random(80) < 0.4
+    totals = cluster_totals.ListTotals(gold, (rank,), cluster, n, (np.full(3, 0.4),), False)
     found = cluster_totals.total_spread(totals)
     for k, cut in enumerate(n):
-        mine = cluster[rank <= cut]
-        same = (mine[:, np.newaxis] == mine).sum() - cut
-        alike = min(cut * (cut - 1) / same, np.unique(mine).size)
-        assert_allclose(found.freedom[k], alike - 1, rtol=1e-12)
+        size = np.unique(cluster[rank <= cut], return_counts=True)[1].astype(float)
+        drawn = ((rng.normal(size=(400_000, size.size)) * size) ** 2).sum(axis=1)
+        own = min(2.0 * drawn.mean() ** 2 / drawn.var(), size.size - 1.0)
+        assert_allclose(found.freedom[k], min(max(own, 4.0), 2 * size.size - 2), rtol=0.01)
+    assert found.freedom[2] > 5.0
 
 
 def test_few_equal_totals_reject_hardly_more_often_than_their_signs():

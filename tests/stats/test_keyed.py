@@ -26,11 +26,11 @@ def test_a_number_depends_on_seed_resample_and_key_alone():
 def test_coins_are_fair_and_independent():
     bits = swap_draws.coins(swap_draws.by_position(2_000), 1, 0, 640).astype(float)
     assert abs(bits.mean() - 0.5) < 4 * 0.5 / np.sqrt(bits.size)
-    centred = 2 * bits - 1
-    for shifted in (centred[1:] * centred[:-1], centred[:, 1:] * centred[:, :-1]):
+    centered = 2 * bits - 1
+    for shifted in (centered[1:] * centered[:-1], centered[:, 1:] * centered[:, :-1]):
         assert abs(shifted.mean()) < 4 / np.sqrt(shifted.size)
     for axis in (0, 1):
-        sums = centred.sum(axis=axis) / np.sqrt(bits.shape[axis])
+        sums = centered.sum(axis=axis) / np.sqrt(bits.shape[axis])
         assert stats.kstest(sums, "norm").pvalue > 1e-3
 
 

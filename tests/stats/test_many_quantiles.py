@@ -111,7 +111,7 @@ def test_as_by_tails(kind, level):
         shifts, tail = KINDS[kind][upper], (1.0 - level) / 2.0
         law = law_of(shifts, tail, upper)
         shift = np.mean(shifts, axis=0)
-        logits = proportions._logits(a - shift[0], b - shift[1], shifts, tail, upper_tail=upper)
+        logits = proportions.beta_logits(a - shift[0], b - shift[1], shifts, tail, upper_tail=upper)
         found = law.quantiles(a, b)
         assert_allclose(found, proportions._expit(logits), rtol=3e-13)
         assert_allclose(1.0 - found, proportions._expit(-logits), rtol=3e-13, atol=2e-16)

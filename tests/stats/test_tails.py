@@ -133,7 +133,7 @@ def check_relations(found):
     assert_allclose(found.ge, np.logaddexp(found.gt, found.pmf), rtol=1e-14, atol=1e-12)
     half = found.pmf + np.log(0.5)
     assert_allclose(found.mid, np.logaddexp(found.gt, half), rtol=1e-14, atol=1e-12)
-    # neighbours are summed separately
+    # neighbors are summed separately
     assert_allclose(found.gt[:-1], found.ge[1:], rtol=1e-14, atol=1e-10)
 
 

@@ -2,18 +2,44 @@
 Precision of n-best lists
 =========================
 
-How good is the list of the n best candidates, for every n? The bars are confidence intervals at
-a few n.
+How good is the list of the n best candidates, for every n? The bars are confidence
+intervals at a few n.
 
 Function: :func:`rankeval_pd.plotting.precision`.
 """
 
 import rankeval_pd
 
-terms = rankeval_pd.datasets.load_docstring_terms(progress=False)
-df = terms.rankeval.with_association_measures(["G2", "t", "X2", "f"])
-rankings = df.rankeval(gold="gold", measures=["G2", "t", "X2", "f"])
+terms = rankeval_pd.datasets.load_terms()
+df = terms.rankeval.with_association_measures(["G2", "t", "MI", "f"])
+rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 
 # %%
 
-rankings.plot.precision(range(50, 2001), measures=["X2", "f"])
+ax = rankings.plot.precision(range(50, 1501), measures=["G2", "t"], target="nbest")
+
+# %%
+# **How to read it.** Each line is the precision of the first n candidates. The gray
+# line is the share of terms among all candidates, the precision of a random order. Bars
+# at a few n are intervals, each for its n alone.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(ax))
+
+# %%
+# Recall on the x axis:
+
+rankings.plot.precision(
+    range(50, 1501), measures=["G2", "t"], x="recall", target="nbest"
+)
+
+# %%
+# One measure, with a band for all n together:
+
+rankings.plot.precision(range(50, 1501), measures="G2", target="nbest")
+
+# %%
+# A logarithmic axis shows the head of the lists:
+
+rankings.plot.precision(range(10, 1501), measures=["G2", "t"], log=True, target="nbest")

@@ -2,17 +2,50 @@
 One difference for a range of n
 ===============================
 
-The mean difference of two curves, tested once. The small ticks are the differences at each n.
+The mean difference of two curves, tested once. The small ticks are the differences at
+each n.
 
 Function: :func:`rankeval_pd.plotting.mean_difference`.
 """
 
 import rankeval_pd
 
-terms = rankeval_pd.datasets.load_docstring_terms(progress=False)
-df = terms.rankeval.with_association_measures(["G2", "t", "X2", "f"])
-rankings = df.rankeval(gold="gold", measures=["G2", "t", "X2", "f"])
+terms = rankeval_pd.datasets.load_terms()
+df = terms.rankeval.with_association_measures(["G2", "t", "MI", "f"])
+rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 
 # %%
 
-rankings.plot.mean_difference("X2", "f", range(100, 1001, 10), n_resamples=999)
+ax = rankings.plot.mean_difference("G2", "t", range(100, 1001, 10), n_resamples=999)
+
+# %%
+# **How to read it.** The dot is the mean difference of precision over the range of n,
+# with one interval and one test. The ticks are the differences at single n. An interval
+# without 0 shows that one measure is better over the range.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(ax))
+
+# %%
+# A measure against all others:
+
+rankings.plot.mean_difference(
+    "G2", ["t", "MI", "f"], range(100, 1001, 10), n_resamples=999
+)
+
+# %%
+# The head of the lists alone:
+
+rankings.plot.mean_difference("G2", "t", range(50, 301, 10), n_resamples=999)
+
+# %%
+# Full names:
+
+rankings.plot.mean_difference(
+    "G2",
+    "t",
+    range(100, 1001, 10),
+    n_resamples=999,
+    labels={"G2": "log-likelihood", "t": "t-score"},
+)

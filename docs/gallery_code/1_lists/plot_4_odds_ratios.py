@@ -2,17 +2,41 @@
 Odds ratios over n
 ==================
 
-How many times more likely is a true positive among the candidates that only one list has?
+How many times more likely is a true positive among the candidates that only one list
+has?
 
 Function: :func:`rankeval_pd.plotting.odds_ratios`.
 """
 
 import rankeval_pd
 
-terms = rankeval_pd.datasets.load_docstring_terms(progress=False)
-df = terms.rankeval.with_association_measures(["G2", "t", "X2", "f"])
-rankings = df.rankeval(gold="gold", measures=["G2", "t", "X2", "f"])
+terms = rankeval_pd.datasets.load_terms()
+df = terms.rankeval.with_association_measures(["G2", "t", "MI", "f"])
+rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 
 # %%
 
-rankings.plot.odds_ratios("X2", "f", [100, 200, 500, 1000, 2000])
+ax = rankings.plot.odds_ratios("G2", "t", [100, 200, 500, 1000, 1500])
+
+# %%
+# **How to read it.** An odds ratio above 1 favors the first measure, below 1 the
+# second. An interval without 1 is a significant difference at this n.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(ax))
+
+# %%
+# Log-likelihood against frequency:
+
+rankings.plot.odds_ratios("G2", "f", [100, 200, 500, 1000, 1500])
+
+# %%
+# 99% intervals:
+
+rankings.plot.odds_ratios("G2", "t", [100, 200, 500, 1000, 1500], level=0.99)
+
+# %%
+# A title:
+
+rankings.plot.odds_ratios("G2", "t", [100, 200, 500, 1000, 1500], title="G2 against t")

@@ -2,18 +2,45 @@
 Do ties matter?
 ===============
 
-The p-values of a comparison over random orders of equal scores. Where the bars cross the line,
-the verdict depends on the order.
+The p-values of a comparison over random orders of equal scores. Where the bars cross
+the line, the verdict depends on the order.
 
 Function: :func:`rankeval_pd.plotting.tie_sensitivity`.
 """
 
 import rankeval_pd
 
-terms = rankeval_pd.datasets.load_docstring_terms(progress=False)
-df = terms.rankeval.with_association_measures(["G2", "t", "X2", "f"])
-rankings = df.rankeval(gold="gold", measures=["G2", "t", "X2", "f"])
+terms = rankeval_pd.datasets.load_terms()
+df = terms.rankeval.with_association_measures(["G2", "t", "MI", "f"])
+rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 
 # %%
 
-rankings.plot.tie_sensitivity("G2", "f", [500, 1000, 2000, 3000, 4000], n_keys=50)
+ax = rankings.plot.tie_sensitivity("G2", "f", [200, 400, 800, 1200, 1600], n_keys=50)
+
+# %%
+# **How to read it.** Each bar spans the p-values over random orders of equal scores. If
+# a bar crosses the line, the order decides whether the difference is significant.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(ax))
+
+# %%
+# A stricter level:
+
+rankings.plot.tie_sensitivity(
+    "G2", "f", [200, 400, 800, 1200, 1600], n_keys=50, alpha=0.01
+)
+
+# %%
+# Another pair:
+
+rankings.plot.tie_sensitivity("t", "f", [200, 400, 800, 1200, 1600], n_keys=50)
+
+# %%
+# A logarithmic axis:
+
+rankings.plot.tie_sensitivity(
+    "G2", "f", [100, 200, 400, 800, 1600], n_keys=50, log=True
+)

@@ -2,17 +2,43 @@
 Would it happen again?
 ======================
 
-Precision at one n over many samples, beside what the model expects.
+Precision at one n in the documentation of five packages, beside the expectation of the
+model.
 
 Function: :func:`rankeval_pd.plotting.repetition`.
 """
 
 import rankeval_pd
 
-parts = rankeval_pd.datasets.load_docstring_terms(samples=80, progress=False)
-parts = parts.rankeval.with_association_measures(["G2", "t"])
-rankings = parts.rankeval(by="sample", measures=["G2", "t"])
+parts = rankeval_pd.datasets.load_terms(per_package=True).query("O11 >= 3")
+parts = parts.rankeval.with_association_measures(["G2", "t", "MI"])
+rankings = parts.rankeval(by="package", measures=["G2", "t"])
 
 # %%
 
-rankings.plot.repetition(n=100)
+ax = rankings.plot.repetition(n=100)
+
+# %%
+# **How to read it.** Each panel is a measure. The columns count packages by their
+# precision. The gray curve comes from the binomial model, for independent candidates;
+# the colored curve has the spread of the packages. If the colored curve is wider,
+# precision varies more between packages than an interval from one of them shows.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(ax))
+
+# %%
+# Longer lists:
+
+rankings.plot.repetition(n=300)
+
+# %%
+# Another measure:
+
+rankings.plot.repetition(n=100, measures=["MI"])
+
+# %%
+# A fixed threshold instead of a mean list size:
+
+rankings.plot.repetition(threshold={"G2": 50, "t": 3})

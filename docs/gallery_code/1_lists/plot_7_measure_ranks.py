@@ -9,9 +9,34 @@ Function: :func:`rankeval_pd.plotting.measure_ranks`.
 
 import rankeval_pd
 
-quality = {"G2": 1.5, "t": 1.4, "X2": 0.9, "f": 0.7}
-df = rankeval_pd.datasets.simulate_candidates(5_000, quality=quality, rng=1)
+terms = rankeval_pd.datasets.load_terms()
+df = terms.rankeval.with_association_measures(["G2", "t", "MI", "X2", "f"])
+rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "X2", "f"])
 
 # %%
 
-df.rankeval.plot.measure_ranks(500)
+ax = rankings.plot.measure_ranks(500)
+
+# %%
+# **How to read it.** Measures are sorted by precision. The interval is for all measures
+# together. The rank column shows the ranks that a measure may have. Measures in one
+# lane on the right are tied.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(ax))
+
+# %%
+# The area under the ROC curve as the criterion:
+
+rankings.plot.measure_ranks(kind="roc")
+
+# %%
+# Shorter lists:
+
+rankings.plot.measure_ranks(100)
+
+# %%
+# 99% intervals:
+
+rankings.plot.measure_ranks(500, level=0.99)

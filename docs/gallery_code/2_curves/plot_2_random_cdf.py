@@ -2,17 +2,42 @@
 What a random list reaches at one n
 ===================================
 
-The distribution of the number of true positives in a random list, with the bounds in use.
+The distribution of the number of true positives in a random list, with the bounds in
+use.
 
 Function: :func:`rankeval_pd.plotting.random_cdf`.
 """
 
 import rankeval_pd
 
-terms = rankeval_pd.datasets.load_docstring_terms(progress=False)
-df = terms.rankeval.with_association_measures(["G2", "t", "X2", "f"])
-rankings = df.rankeval(gold="gold", measures=["G2", "t", "X2", "f"])
+terms = rankeval_pd.datasets.load_terms()
+df = terms.rankeval.with_association_measures(["G2", "t", "MI", "f"])
+rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 
 # %%
 
-rankings.plot.random_cdf(100, [0.5, 0.05])
+ax = rankings.plot.random_cdf(100, [0.5, 0.05])
+
+# %%
+# **How to read it.** Each curve gives the probability that a random list has at most so
+# many true positives, by one of three definitions. The key lists their bounds at each
+# level p.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(ax))
+
+# %%
+# A longer list:
+
+rankings.plot.random_cdf(500, [0.5, 0.05])
+
+# %%
+# Stricter levels:
+
+rankings.plot.random_cdf(100, [0.05, 0.001])
+
+# %%
+# Candidates drawn from an infinite population:
+
+rankings.plot.random_cdf(100, [0.5, 0.05], population="infinite")

@@ -2,17 +2,42 @@
 ROC curves and their areas (AUC)
 ================================
 
-The curves of all measures, the area under each, and where the lists of 100 and 1,000 end.
+The curves of all measures, the area under each, and where the lists of 100 and 500
+end.
 
 Function: :func:`rankeval_pd.plotting.roc`.
 """
 
 import rankeval_pd
 
-terms = rankeval_pd.datasets.load_docstring_terms(progress=False)
-df = terms.rankeval.with_association_measures(["G2", "t", "X2", "f"])
-rankings = df.rankeval(gold="gold", measures=["G2", "t", "X2", "f"])
+terms = rankeval_pd.datasets.load_terms()
+df = terms.rankeval.with_association_measures(["G2", "t", "MI", "f"])
+rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 
 # %%
 
-rankings.plot.roc(bands=0.05, isolines=[100, 1000])
+ax = rankings.plot.roc(bands=0.05, isolines=[100, 500])
+
+# %%
+# **How to read it.** A curve near the upper left corner finds many terms with few
+# errors. The diagonal is a random order, with its bounds in gray. A thin line joins the
+# lists of one n.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(ax))
+
+# %%
+# A confidence band for one measure:
+
+rankings.plot.roc(interval="simultaneous", measures="G2")
+
+# %%
+# Logarithmic axes show the head of the lists:
+
+rankings.plot.roc(log=True)
+
+# %%
+# One measure in color:
+
+rankings.plot.roc(highlight="MI")

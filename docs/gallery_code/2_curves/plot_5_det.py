@@ -9,10 +9,33 @@ Function: :func:`rankeval_pd.plotting.det`.
 
 import rankeval_pd
 
-terms = rankeval_pd.datasets.load_docstring_terms(progress=False)
-df = terms.rankeval.with_association_measures(["G2", "t", "X2", "f"])
-rankings = df.rankeval(gold="gold", measures=["G2", "t", "X2", "f"])
+terms = rankeval_pd.datasets.load_terms()
+df = terms.rankeval.with_association_measures(["G2", "t", "MI", "f"])
+rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 
 # %%
 
-rankings.plot.det()
+ax = rankings.plot.det()
+
+# %%
+# **How to read it.** Lower is better: fewer misses at the same share of false alarms.
+# Normally distributed scores give a straight line.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(ax))
+
+# %%
+# Linear axes:
+
+rankings.plot.det(log=False)
+
+# %%
+# Logarithmic axes:
+
+rankings.plot.det(log=True)
+
+# %%
+# The lists of 100 and 1,000:
+
+rankings.plot.det(isolines=[100, 1000])

@@ -9,10 +9,33 @@ Function: :func:`rankeval_pd.plotting.gain`.
 
 import rankeval_pd
 
-terms = rankeval_pd.datasets.load_docstring_terms(progress=False)
-df = terms.rankeval.with_association_measures(["G2", "t", "X2", "f"])
-rankings = df.rankeval(gold="gold", measures=["G2", "t", "X2", "f"])
+terms = rankeval_pd.datasets.load_terms()
+df = terms.rankeval.with_association_measures(["G2", "t", "MI", "f"])
+rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 
 # %%
 
-rankings.plot.gain()
+ax = rankings.plot.gain()
+
+# %%
+# **How to read it.** The diagonal is a random order. The upper gray line is an ideal
+# order, all terms first.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(ax))
+
+# %%
+# A band for one measure:
+
+rankings.plot.gain(interval="simultaneous", measures="G2")
+
+# %%
+# The bounds of chance:
+
+rankings.plot.gain(bands=0.05)
+
+# %%
+# One measure in color:
+
+rankings.plot.gain(highlight="MI")

@@ -9,10 +9,33 @@ Function: :func:`rankeval_pd.plotting.area`.
 
 import rankeval_pd
 
-terms = rankeval_pd.datasets.load_docstring_terms(progress=False)
-df = terms.rankeval.with_association_measures(["G2", "t", "X2", "f"])
-rankings = df.rankeval(gold="gold", measures=["G2", "t", "X2", "f"])
+terms = rankeval_pd.datasets.load_terms()
+df = terms.rankeval.with_association_measures(["G2", "t", "MI", "f"])
+rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 
 # %%
 
-rankings.plot.area()
+ax = rankings.plot.area()
+
+# %%
+# **How to read it.** The best measure is on top. The vertical line is chance. Each
+# interval is for its measure alone.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(ax))
+
+# %%
+# Average precision:
+
+rankings.plot.area("ap")
+
+# %%
+# The order of the data:
+
+rankings.plot.area(sort=False)
+
+# %%
+# 99% intervals:
+
+rankings.plot.area(level=0.99)

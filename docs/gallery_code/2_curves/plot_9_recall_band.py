@@ -2,18 +2,41 @@
 How much do the best lists find?
 ================================
 
-The recall of n-best lists with a band that holds for all n together, and the recall of a random
-order.
+The recall of n-best lists with a band that holds for all n together, and the recall of
+a random order.
 
 Function: :func:`rankeval_pd.plotting.recall_band`.
 """
 
 import rankeval_pd
 
-terms = rankeval_pd.datasets.load_docstring_terms(progress=False)
+terms = rankeval_pd.datasets.load_terms()
 df = terms.rankeval.with_association_measures(["G2"])
 rankings = df.rankeval(gold="gold", measures="G2")
 
 # %%
 
-rankings.plot.recall_band()
+ax = rankings.plot.recall_band()
+
+# %%
+# **How to read it.** The line is the share of all terms in the first n candidates. The
+# band holds for all n together. The gray line is a random order.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(ax))
+
+# %%
+# 99%:
+
+rankings.plot.recall_band(level=0.99)
+
+# %%
+# The head of the list:
+
+rankings.plot.recall_band(range(20, 501))
+
+# %%
+# A logarithmic axis:
+
+rankings.plot.recall_band(range(10, 1501), log=True)

@@ -22,13 +22,38 @@ models = {
     "Bayes": GaussianNB(),
     "linear": LinearDiscriminantAnalysis(),
     "Bernoulli": BernoulliNB(),
-    "1 neighbour": KNeighborsClassifier(1),
-    "5 neighbours": KNeighborsClassifier(5),
+    "1 neighbor": KNeighborsClassifier(1),
+    "5 neighbors": KNeighborsClassifier(5),
     "tree": DecisionTreeClassifier(random_state=0),
 }
-items = pd.DataFrame({name: cross_val_predict(x, X, y) == y for name, x in models.items()})
+items = pd.DataFrame(
+    {name: cross_val_predict(x, X, y) == y for name, x in models.items()}
+)
 systems = items.rankeval(metric="accuracy")
 
 # %%
 
-systems.plot.system_ranks()
+ax = systems.plot.system_ranks()
+
+# %%
+# **How to read it.** The best system is on top. The rank column shows the ranks that a
+# system may have. Systems in one lane on the right are tied.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(ax))
+
+# %%
+# 99% confidence:
+
+systems.plot.system_ranks(level=0.99)
+
+# %%
+# Three of the systems:
+
+systems.plot.system_ranks(measures=["linear", "Bayes", "tree"])
+
+# %%
+# One system in color:
+
+systems.plot.system_ranks(highlight="linear")

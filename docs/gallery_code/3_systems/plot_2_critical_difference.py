@@ -22,13 +22,41 @@ models = {
     "Bayes": GaussianNB(),
     "linear": LinearDiscriminantAnalysis(),
     "Bernoulli": BernoulliNB(),
-    "1 neighbour": KNeighborsClassifier(1),
-    "5 neighbours": KNeighborsClassifier(5),
+    "1 neighbor": KNeighborsClassifier(1),
+    "5 neighbors": KNeighborsClassifier(5),
     "tree": DecisionTreeClassifier(random_state=0),
 }
-items = pd.DataFrame({name: cross_val_predict(x, X, y) == y for name, x in models.items()})
+items = pd.DataFrame(
+    {name: cross_val_predict(x, X, y) == y for name, x in models.items()}
+)
 systems = items.rankeval(metric="accuracy")
 
 # %%
 
-systems.plot.critical_difference()
+ax = systems.plot.critical_difference()
+
+# %%
+# **How to read it.** Systems stand at their scores. A bar on the right joins systems
+# that are not significantly different.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(ax))
+
+# %%
+# A stricter level:
+
+systems.plot.critical_difference(alpha=0.001)
+
+# %%
+# A sixth of the items distinguishes fewer systems:
+
+items[::6].rankeval(metric="accuracy").plot.critical_difference()
+
+# %%
+# Measures of candidates, by their precision at one n:
+
+terms = rankeval_pd.datasets.load_terms()
+df = terms.rankeval.with_association_measures(["G2", "t", "MI", "f"])
+rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
+rankings.plot.critical_difference(n=500)

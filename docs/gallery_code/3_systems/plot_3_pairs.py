@@ -22,13 +22,39 @@ models = {
     "Bayes": GaussianNB(),
     "linear": LinearDiscriminantAnalysis(),
     "Bernoulli": BernoulliNB(),
-    "1 neighbour": KNeighborsClassifier(1),
-    "5 neighbours": KNeighborsClassifier(5),
+    "1 neighbor": KNeighborsClassifier(1),
+    "5 neighbors": KNeighborsClassifier(5),
     "tree": DecisionTreeClassifier(random_state=0),
 }
-items = pd.DataFrame({name: cross_val_predict(x, X, y) == y for name, x in models.items()})
+items = pd.DataFrame(
+    {name: cross_val_predict(x, X, y) == y for name, x in models.items()}
+)
 systems = items.rankeval(metric="accuracy")
 
 # %%
 
-systems.plot.pairs()
+ax = systems.plot.pairs()
+
+# %%
+# **How to read it.** Each square compares the system of its row with the system of its
+# column. A colored square is a significant difference, and its color is the gain. Pale
+# gray squares are not significant.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(ax))
+
+# %%
+# A sixth of the items distinguishes fewer pairs:
+
+items[::6].rankeval(metric="accuracy").plot.pairs()
+
+# %%
+# A stricter level:
+
+systems.plot.pairs(alpha=0.001)
+
+# %%
+# Three of the systems:
+
+systems.plot.pairs(measures=["linear", "Bayes", "tree"])

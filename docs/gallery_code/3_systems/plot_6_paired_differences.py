@@ -14,4 +14,28 @@ ndcg = found.rankeval.per_query("nDCG@10", wide=True)
 
 # %%
 
-ndcg.rankeval.plot.paired_differences("bm25", "tfidf")
+ax = ndcg.rankeval.plot.paired_differences("bm25", "tfidf")
+
+# %%
+# **How to read it.** Each bar is a query. Bars above 0 favor the first system. The
+# names are the queries that differ most. The mean and its interval are on the right.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(ax))
+
+# %%
+# Average precision instead of nDCG:
+
+ap = found.rankeval.per_query("AP", wide=True)
+ap.rankeval.plot.paired_differences("bm25", "tfidf")
+
+# %%
+# 99% interval:
+
+ndcg.rankeval.plot.paired_differences("bm25", "tfidf", level=0.99)
+
+# %%
+# A title:
+
+ndcg.rankeval.plot.paired_differences("bm25", "tfidf", title="nDCG@10")

@@ -2,8 +2,8 @@
 Do gains hold on other data?
 ============================
 
-How often the gains of one half of the items keep their sign on the other half, and how often
-that is expected.
+How often the gains of one half of the items keep their sign on the other half, and how
+often that is expected.
 
 Function: :func:`rankeval_pd.plotting.calibration`.
 """
@@ -16,10 +16,36 @@ from sklearn.neighbors import KNeighborsClassifier
 import rankeval_pd
 
 X, y = load_digits(return_X_y=True)
-models = {f"{k} neighbours": KNeighborsClassifier(k) for k in range(1, 40, 3)}
-items = pd.DataFrame({name: cross_val_predict(x, X, y) == y for name, x in models.items()})
+models = {f"{k} neighbors": KNeighborsClassifier(k) for k in range(1, 40, 3)}
+items = pd.DataFrame(
+    {name: cross_val_predict(x, X, y) == y for name, x in models.items()}
+)
+
+pairs = items[::2].rankeval(metric="accuracy").paired_bootstrap()
 
 # %%
 
-pairs = items[::2].rankeval(metric="accuracy").paired_bootstrap()
-pairs.rankeval.plot.calibration(items[1::2], n_resamples=99)
+ax = pairs.rankeval.plot.calibration(items[1::2], n_resamples=99)
+
+# %%
+# **How to read it.** Bins collect pairs by their p-value. The dots show how often the
+# gain kept its sign on the other half, the line how often that is expected.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(ax))
+
+# %%
+# Fewer bins:
+
+pairs.rankeval.plot.calibration(items[1::2], n_resamples=99, bins=[0.00125, 0.01, 0.08])
+
+# %%
+# 99% intervals:
+
+pairs.rankeval.plot.calibration(items[1::2], n_resamples=99, level=0.99)
+
+# %%
+# A title:
+
+pairs.rankeval.plot.calibration(items[1::2], n_resamples=99, title="Digits")

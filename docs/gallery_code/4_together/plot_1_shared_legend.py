@@ -11,15 +11,46 @@ import matplotlib.pyplot as plt
 
 import rankeval_pd
 
-terms = rankeval_pd.datasets.load_docstring_terms(progress=False)
-df = terms.rankeval.with_association_measures(["G2", "t", "X2", "f"])
-rankings = df.rankeval(gold="gold", measures=["G2", "t", "X2", "f"])
+terms = rankeval_pd.datasets.load_terms()
+df = terms.rankeval.with_association_measures(["G2", "t", "MI", "f"])
+rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 
 # %%
 
 figure, axes = plt.subplots(2, 2, figsize=(7.5, 6), layout="constrained")
-rankings.plot.precision(range(50, 2001), ax=axes[0, 0], simultaneous=False)
+rankings.plot.precision(
+    range(50, 1501), target="nbest", ax=axes[0, 0], simultaneous=False
+)
 rankings.plot.roc(ax=axes[0, 1], area=False)
 rankings.plot.gain(ax=axes[1, 0])
 rankings.plot.lift(ax=axes[1, 1])
 rankeval_pd.plotting.shared_legend(figure)
+
+# %%
+# **How to read it.** A color is one measure in all panels, and the legend names it
+# once.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(axes))
+
+# %%
+# Two panels side by side:
+
+figure, axes = plt.subplots(1, 2, figsize=(7.5, 3.6), layout="constrained")
+rankings.plot.roc(ax=axes[0], area=False)
+rankings.plot.precision_recall(ax=axes[1])
+rankeval_pd.plotting.shared_legend(figure)
+
+# %%
+# The names in an order of your own:
+
+figure, axes = plt.subplots(1, 2, figsize=(7.5, 3.6), layout="constrained")
+rankings.plot.gain(ax=axes[0])
+rankings.plot.lift(ax=axes[1])
+rankeval_pd.plotting.shared_legend(figure, names=["MI", "G2", "t", "f"])
+
+# %%
+# One picture with its legend outside:
+
+rankings.plot.roc(legend="outside", area=False)

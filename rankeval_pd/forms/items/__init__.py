@@ -1,1 +1,1 @@
-"""Items: systems over test items, with the sufficient statistics of a metric."""
+"""Systems over test items, with the sufficient statistics of a metric."""

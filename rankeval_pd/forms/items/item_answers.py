@@ -1,4 +1,4 @@
-"""The way through for systems over items: a question is asked of every group.
+"""Answer questions on systems over items, group by group.
 
 A question is a function from :class:`rankeval_pd.stats.resampling.test_items.Items` to named
 columns.
@@ -23,7 +23,7 @@ from rankeval_pd.forms.items.items import (
     to_items,
     warn_of_shape,
 )
-from rankeval_pd.forms.items.metric_columns import Metric, frame_as_items
+from rankeval_pd.forms.items.metric_columns import Metric, frame_as_items, metric_of_queries
 from rankeval_pd.forms.lazy.engine import Graph
 from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
 from rankeval_pd.forms.lazy.item_sums import (
@@ -46,19 +46,19 @@ Finish = Callable[[list[xr.Dataset], list[Hashable]], list[xr.Dataset]]
 
 
 class ItemQuestion(NamedTuple):
-    """What is asked of the items of one group."""
+    """A question about the items of one group."""
 
-    #: also given the pairs, and how many groups there are in all
+    #: also takes the pairs and the number of groups
     ask: Callable[[AnyItems, IntArray, int], Sequence[AnyArray]]
-    names: tuple[str, ...]  #: of the arrays that it returns
+    names: tuple[str, ...]  #: dimensions of its columns
     dtypes: tuple[type, ...]
     over: str  #: "pair" or "system"
-    of_pairs: tuple[str, ...] = ()  #: of these arrays those that have the pairs nevertheless
-    #: from all answers and the names of the groups' dimensions to the answers that leave
+    of_pairs: tuple[str, ...] = ()  #: columns that have the pairs nevertheless
+    #: from all answers and the groups' dimensions to the final answers
     finish: Finish | None = None
-    #: what it needs of items that are spread over workers, given the number of pairs
+    #: from the number of pairs to its needs for items spread over workers
     spread: Callable[[int], ItemNeeds] | None = None
-    #: from the pairs and the number of groups to a note of what is adjusted together
+    #: from the pairs and the number of groups to the family in words
     family: Callable[[IntArray, int], Mapping[str, Any]] = lambda _pairs, _groups: {}
 
     def dim(self, name: str) -> str:
@@ -81,7 +81,7 @@ def answer_items(
     relate: Relate | None = None,
     attrs: Mapping[str, Any] | None = None,
 ) -> Data:
-    """Ask the question of every group of the items; return what came in, a frame or a Dataset.
+    """Answer the question for every group of items, as a frame or a Dataset like the data.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def answer_items(
     table = read_frame(data, chosen)
     if not spread:
         warn_of_shape(data, chosen, table.systems)
-    tables.check_names("by=", table.keys.columns, columns)
+    table = table._replace(keys=tables.keys_apart(table.keys, columns))
     pairs = asked_pairs(table.systems, a, b, baseline, needed=question.over == "pair")
     relation: dict[Hashable, Any] = {}
     if relate is not None:
@@ -130,26 +130,28 @@ def answer_items(
                 for name, values in zip(question.names, computed, strict=True)
             }
         )
-        result = _labelled(result, table.systems, pairs, question.over)
+        result = _labeled(result, table.systems, pairs, question.over)
         exists = np.ones(result.sizes[question.over], dtype=bool)
         result = result.assign({"exists": (question.over, exists), **relation}).assign_coords(
             {tables.GROUP: number}
         )
         results.append(result)
     if not results:
-        raise ValueError("data has no item, and a comparison needs two or more. Is it empty?")
+        raise ValueError(
+            "data has no item, but a comparison needs two or more. Check whether it is empty."
+        )
     if question.finish is not None:
         results = question.finish(results, [tables.GROUP])
     results = [_in_range(result, table.metric) for result in results]
     family = question.family(pairs, len(table.members))
-    notes = {**_metric_notes(table.metric, chosen), **(attrs or {}), **family}
+    notes = {**_metric_notes(table.metric, chosen, data), **(attrs or {}), **family}
     return tables.leave_frame(results, table.keys, columns, attrs=notes)
 
 
 def _gathered(
     ddf: Any, table: ItemTable, roles: Roles, question: ItemQuestion, pairs: IntArray
 ) -> AnyItems:
-    """Return what the items of a Dask DataFrame say, added up by those who have them."""
+    """Return the statistics of a Dask DataFrame's items, summed by the workers."""
     graph = Graph()
     parts, n_items = frame_items(graph, ddf, table, roles)
     if n_items <= FEW:
@@ -164,7 +166,7 @@ def _gathered(
 
 
 def _in_range(result: xr.Dataset, metric: Metric) -> xr.Dataset:
-    """Keep the limits of scores and gains within the range of the metric."""
+    """Clip the limits of scores and gains to the range of the metric."""
     least = -metric.most if "gain" in result else 0.0
     names = ("ci_low", "ci_high", "ci_low_alone", "ci_high_alone")
     if np.isinf(metric.most):
@@ -172,10 +174,13 @@ def _in_range(result: xr.Dataset, metric: Metric) -> xr.Dataset:
     return result.assign({x: result[x].clip(least, metric.most) for x in names if x in result})
 
 
-def _metric_notes(metric: Metric, roles: Roles) -> dict[str, Any]:
-    """Return what a table says of its metric; a user's function is not taken for one of ours."""
+def _metric_notes(metric: Metric, roles: Roles, data: Any) -> dict[str, Any]:
+    """Return the attrs on the metric, with a user's function told from a built-in metric."""
     name = metric.name if metric.names else f"function {metric.name}"
     told = {"metric": name, "higher_is_better": metric.sign > 0.0, "groups": roles.groups}
+    of = metric_of_queries(data)
+    if of is not None and name == "mean":
+        told["of"] = of
     if len(roles.factors) == 1:
         told["weight"] = roles.weight or "item"
     if roles.strata is not None:
@@ -187,9 +192,7 @@ def _metric_notes(metric: Metric, roles: Roles) -> dict[str, Any]:
     return told
 
 
-def _labelled(
-    result: xr.Dataset, systems: list[Hashable], pairs: IntArray, over: str
-) -> xr.Dataset:
+def _labeled(result: xr.Dataset, systems: list[Hashable], pairs: IntArray, over: str) -> xr.Dataset:
     """Return the result with the names of its systems, the better one of each pair first."""
     names = tables.labels(systems)
     if over == "system":
@@ -217,7 +220,7 @@ def _labelled(
 
 
 def _leaning(gain: FloatArray, first: AnyArray, second: AnyArray) -> AnyArray:
-    """Return the name that the gain favors, NaN where neither."""
+    """Return the name that the gain favors, NaN if neither."""
     none = np.full(np.shape(gain), np.nan, dtype=object)
     return np.where(gain > 0.0, first, np.where(gain < 0.0, second, none))
 
@@ -268,14 +271,14 @@ def _answer_dataset(
             values,
             input_core_dims=[beside.inner],
             output_core_dims=[[dim] for dim in over],
-            vectorize=not empty,  # of nothing NumPy would not know how many columns there are
+            vectorize=not empty,  # NumPy cannot infer the number of columns of nothing
             dask="parallelized",
             dask_gufunc_kwargs={"output_sizes": {dim: sizes[dim] for dim in over}},
             output_dtypes=list(question.dtypes),
         )
     result = tables.as_columns(question.names, computed)
     result = result.drop_vars([name for name in result.coords if name not in batch])
-    result = _labelled(result, systems, pairs, question.over)
+    result = _labeled(result, systems, pairs, question.over)
     if relate is not None:
         result = result.assign(relation=("pair", relate(systems, pairs)))
     if question.finish is not None:
@@ -286,12 +289,16 @@ def _answer_dataset(
         result.assign(exists=exists),
         columns,
         ragged=False,
-        attrs={**_metric_notes(metric, roles), **(attrs or {}), **question.family(pairs, n_groups)},
+        attrs={
+            **_metric_notes(metric, roles, data),
+            **(attrs or {}),
+            **question.family(pairs, n_groups),
+        },
     )
 
 
 def _is_spread(data: xr.Dataset, roles: Roles, question: ItemQuestion) -> bool:
-    """Return whether lazy items in several chunks can be added up by those who have them."""
+    """Return whether workers can sum lazy items in several chunks."""
     if set(data.dims) != {roles.dim, "system"} or question.spread is None:
         return False
     if len(data.chunks.get(roles.dim, ())) < 2 or data.sizes[roles.dim] <= FEW:
@@ -301,7 +308,7 @@ def _is_spread(data: xr.Dataset, roles: Roles, question: ItemQuestion) -> bool:
     try:
         check_asked(question.spread(1), roles, "")
     except ValueError:
-        return False  # one worker holds them all, and answers
+        return False  # one worker holds them all
     return True
 
 
@@ -312,17 +319,17 @@ def asked_pairs(
     if len(systems) < 2:
         there = f"one system, {shown(systems[0])}" if systems else "no system"
         raise ValueError(
-            f"data has {there}, and a comparison needs two. Add a column for another system, with"
-            " the same items; if a column names the systems, system='...', score='...', item='...'."
+            f"data has {there}, but a comparison needs two. Add a column for another system, with"
+            " the same items; for a column of system names, pass system=, score= and item=."
         )
     if b is not None and a is None:
-        raise ValueError(f"b={shown(b)} without a: name the system it is compared with first.")
+        raise ValueError(f"b={shown(b)} without a: pass both systems, a= and b=.")
     numbers = {}
     places = {name: k for k, name in enumerate(systems)}
     if baseline is not None and (a is not None or b is not None):
         raise ValueError(
             f"baseline={shown(baseline)} with a or b: a baseline is compared with every other"
-            " system. Give baseline alone, or a and b for one pair."
+            " system. Pass baseline alone, or a and b for one pair."
         )
     for role, name in (("a", a), ("b", b), ("baseline", baseline)):
         if name is not None:

@@ -1,4 +1,4 @@
-"""The roles of systems over test items: what is refused, and which columns are systems."""
+"""The roles of systems over test items: invalid roles, and the columns of systems."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import listed, shown, unknown_name
+from rankeval_pd.errors import listed, no_table, shown, unknown_name
 from rankeval_pd.forms.roles.columns import frame_column, names_level
 from rankeval_pd.forms.roles.identifiers import refuse_text
 from rankeval_pd.forms.roles.roles import Roles, are_values, as_names, excluded_names
@@ -19,58 +19,58 @@ _OF_RANKINGS = ("gold", "key", "ties")
 
 
 def item_roles(keywords: Mapping[str, Any]) -> Roles:
-    """Return the roles, those of rankings refused, ``dim`` being ``item`` unless given."""
+    """Return the roles, with ``dim`` "item" by default; refuse roles of rankings."""
     roles = Roles.of({"dim": "item", **keywords})
     if keywords.get("lower_is_better") is not None:
         raise ValueError(
             f"lower_is_better={keywords['lower_is_better']!r} is a role of rankings; for these, use"
             " compare. All systems have scores of one metric: if the lower score is the better one,"
-            " give higher_is_better=False; without it they would be ranked backwards."
+            " pass higher_is_better=False; without it they would be ranked backwards."
         )
     _check_weight(roles)
     for name in ("by", "groups", "strata"):
         if any(map(are_values, roles.factors if name == "groups" else [getattr(roles, name)])):
             raise ValueError(
-                f"{name} holds values: of systems over test items, give the name of a column or of"
-                f" a level of the index. Put them there: data.assign(part=...), {name}='part'."
+                f"{name} holds values: for systems over test items, pass the name of a column or of"
+                f" a level of the index. Add the column: data.assign(part=...), {name}='part'."
             )
     for name in ("unjudged", "ties"):
         if keywords.get(name) in ("negative", "skip", "trec"):
             raise ValueError(
-                f"{name}={keywords[name]!r} is of candidates, and these are items. Leave it out."
+                f"{name}={keywords[name]!r} is a role of candidates, but these are items. Omit it."
             )
     for name in _OF_RANKINGS:
         if keywords.get(name) is not None:
             raise ValueError(
                 f"{name}={_as_given(keywords[name])} is a role of rankings, candidates with a gold"
-                " label, and this is a method for systems over test items. Leave it out; for"
+                " label, but this is a method for systems over test items. Omit it; for"
                 f" rankings, use compare.{_of_predictions(roles.metric) if name == 'gold' else ''}"
             )
     if roles.missing not in ("raise", "ratio"):
         raise ValueError(
-            f"missing={roles.missing!r} is a role of rankings; for these, use compare. Of systems"
-            " over test items give 'raise', or 'ratio': the score of the items that there are."
+            f"missing={roles.missing!r} is a role of rankings; for these, use compare. For systems"
+            " over test items pass 'raise', or 'ratio', the score of the available items."
         )
     if roles.average is not None and roles.strata is None:
         raise ValueError(
-            f"average={roles.average!r} says how strata make one score, and there are none. Name"
-            " the column of the strata, strata=..., or leave it out."
+            f"average={roles.average!r} combines strata, but there are none. Name"
+            " the column of the strata, strata=..., or omit it."
         )
     if roles.seed_variance is not None and roles.seeds is None:
         raise ValueError(
-            f"seed_variance={roles.seed_variance!r} says whose trainings vary alike, and there are"
-            " none. Name the seeds, seeds=..., or leave it out."
+            f"seed_variance={roles.seed_variance!r} pools the variances of training seeds, but"
+            " there are none. Name the seeds, seeds=..., or omit it."
         )
     check_better(roles.higher_is_better)
     return roles
 
 
 def _check_weight(roles: Roles) -> None:
-    """Raise a ValueError where a mean over groups is asked for, and there is none."""
+    """Raise a ValueError if a mean over groups is undefined."""
     if len(roles.factors) == 2 and (roles.strata is not None or roles.seeds is not None):
         raise ValueError(
-            f"groups={roles.groups!r} with strata or seeds: two crossed factors are all that is"
-            " allowed for. Leave strata and seeds out, or name one factor."
+            f"groups={roles.groups!r} with strata or seeds: two crossed factors exclude both."
+            " Omit strata and seeds, or name one factor."
         )
     if roles.weight != "group":
         return
@@ -78,18 +78,18 @@ def _check_weight(roles: Roles) -> None:
         raise ValueError(
             f"weight='group' with groups={roles.groups!r}, strata={roles.strata!r},"
             f" metric={roles.metric!r}: the mean over groups needs one column of groups, no strata,"
-            " and a metric that is no sum. Name the groups, groups=..., or leave weight out."
+            " and a metric that is no sum. Name the groups, groups=..., or omit weight."
         )
 
 
 def check_better(better: object) -> None:
-    """Raise a TypeError unless this is a direction, or none."""
+    """Raise a TypeError unless this is True, False or None."""
     if better is not None and not isinstance(better, (bool, np.bool_)):
-        raise TypeError(f"higher_is_better={better!r}: give True, False, or None for the metric's.")
+        raise TypeError(f"higher_is_better={better!r}: pass True, False, or None for the metric's.")
 
 
 def check_dimension(data: xr.Dataset, dim: Hashable) -> None:
-    """Raise a ValueError unless the data have this dimension of items, or of systems."""
+    """Raise a ValueError unless the data have this dimension of items or systems."""
     if dim not in data.dims:
         raise ValueError(
             f"data has no dimension {dim!r}; it has {listed(data.dims)}. Systems over test"
@@ -101,27 +101,24 @@ def check_dimension(data: xr.Dataset, dim: Hashable) -> None:
 def check_items(data: object) -> None:
     """Raise a TypeError unless the data are a DataFrame or a Dataset."""
     if not isinstance(data, pd.DataFrame | xr.Dataset):
-        raise TypeError(
-            f"data is of type {type(data).__name__}: give a pandas DataFrame with one row per test"
-            " item and one column per system, or an xarray Dataset with the dimensions 'item' and"
-            " 'system'."
-        )
+        wanted = "a pandas DataFrame with one row per test item and one column per system, or an"
+        raise no_table("data", data, f"{wanted} xarray Dataset with dimensions 'item' and 'system'")
 
 
 def _as_given(value: object) -> str:
-    """Return a role as text, values by their type alone."""
+    """Return a role as text, values as their type."""
     return f"<{type(value).__name__}>" if are_values(value) else shown(value)
 
 
 def _of_predictions(metric: object) -> str:
-    """Say what to make of predictions and true labels, whose scores these are not."""
+    """Return the advice for predictions and true labels."""
     if not isinstance(metric, str):
         return ""
     if metric == "accuracy":
-        return " Of predictions give right or wrong: predictions.eq(y_true, axis=0)."
+        return " For predictions pass right or wrong: predictions.eq(y_true, axis=0)."
     if metric in ("f1", "precision", "recall"):
         return (
-            f" Of predictions {metric!r} takes three counts for each system, columns (system,"
+            f" For predictions {metric!r} takes three counts for each system, columns (system,"
             " 'correct'), (system, 'guess') and (system, 'gold'): y_pred & y_true, y_pred and"
             " y_true. The how-to 'F1 from predictions' makes them."
         )
@@ -132,7 +129,7 @@ def _of_predictions(metric: object) -> str:
 
 
 def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
-    """Return the column or index level of a role, below a two-level header too."""
+    """Return the column or index level of a role, also below a two-level header."""
     if frame.columns.nlevels > 1 and not names_level(frame, name):
         places = [i for i, c in enumerate(frame.columns) if name in {c, c[0]}]
         if len(places) == 1:
@@ -147,14 +144,14 @@ def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> p
         return frame
     seed = role_column(frame, seeds, "seeds")
     if frame.empty:
-        raise ValueError(f"seeds={shown(seeds)}: data has no item, and so no seed. Give some rows.")
+        raise ValueError(f"seeds={shown(seeds)}: data has no item. Pass some rows.")
     codes(seed, "seeds", seeds)
     beside = [name for name in (*by, *roles.factors, roles.strata) if name is not None]
     columns = [name for name in (*beside, seeds) if name not in frame.index.names]
     plain = frame.set_index(columns, append=True)
     if plain.index.nlevels == 1 + len(beside) and seeds in frame.index.names:
         raise ValueError(
-            f"seeds={seeds!r}: what names the items? Put it into the index beside the seed:"
+            f"seeds={seeds!r}: the index does not name the items. Add their column:"
             f" data.set_index([..., {seeds!r}])."
         )
     plain = plain.droplevel(seeds)
@@ -165,9 +162,9 @@ def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> p
         if part.index.has_duplicates or len(lacking):
             raise ValueError(
                 f"seeds={seeds!r}: every seed needs every item once, and seed {shown(label)} has"
-                f" {len(part)} rows where {len(first)} are expected. The index has to name the"
-                " items (the same for all seeds), as by data.set_index('item'); what by, groups and"
-                " strata say of an item has to be the same for all seeds."
+                f" {len(part)} rows instead of {len(first)}. The index must name the"
+                " items, the same for all seeds, as by data.set_index('item'); by, groups and"
+                " strata of an item must be the same for all seeds."
             )
     wide: pd.DataFrame = pd.concat(parts, axis=1, names=[seeds, *frame.columns.names])
     return wide
@@ -188,7 +185,7 @@ def system_columns(
         header = header.get_level_values(0) if len(rest) == 1 else header
     if header.nlevels > 2:
         raise ValueError(
-            f"data has a header of {header.nlevels} levels, and systems and statistics are two."
+            f"data has a header of {header.nlevels} levels, but systems and statistics are two."
             " Drop the others: data.droplevel(..., axis=1)."
         )
     which = _system_level(header)
@@ -209,8 +206,8 @@ def system_columns(
         if not _is_number(frame.iloc[:, place]):
             if str(key[0]) == "system":
                 raise ValueError(
-                    "data has a column 'system' that names systems. Say which column has the"
-                    " scores, and which the items: system='system', score='...', item='...'."
+                    "data has a column 'system' that names systems. Name the columns of the"
+                    " scores and items: system='system', score='...', item='...'."
                 )
             continue
         if key in by_name:
@@ -241,7 +238,7 @@ def system_columns(
 
 
 def _system_level(header: pd.Index) -> int:
-    """Return which level of a two-level header holds the systems."""
+    """Return the level of a two-level header that holds the systems."""
     return 1 if header.nlevels == 2 and header.names[1] == "system" else 0
 
 
@@ -257,11 +254,11 @@ def _is_number(values: pd.Series) -> bool:
 
 
 def _refuse_runs(frame: pd.DataFrame) -> None:
-    """Raise a ValueError for runs: scores of documents say nothing of how good a run is."""
+    """Raise a ValueError for runs, whose scores of documents are no quality of a run."""
     raise ValueError(
-        f"data has 'query' and 'document': {listed(frame.columns)}. One row is a document that runs"
-        " retrieved, and its score is no quality of the run. First ask for a metric of each query,"
-        " table = data.rankeval.per_query('nDCG@10', wide=True), and then this method of the table."
+        f"data has 'query' and 'document': {listed(frame.columns)}. A row is a document that runs"
+        " retrieved, and its score does not measure the run. First compute a metric of each query,"
+        " table = data.rankeval.per_query('nDCG@10', wide=True), then call this method on it."
         " If columns are systems and rows their items, name the systems: measures=[...]."
     )
 
@@ -270,11 +267,11 @@ def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int], metric: obje
     if not found:
         raise ValueError(
             f"data has no numeric or boolean column without another role; there are"
-            f" {listed(frame.columns)}. Give one row per test item and one column per system."
+            f" {listed(frame.columns)}. Pass one row per test item and one column per system."
         )
     raise ValueError(
-        "data has a column 'gold': are these candidates with a gold label, a ranking? For these"
-        " use compare. This is a method for systems over test items, one column per system; if"
+        "data has a column 'gold'. If these are candidates with a gold label, a ranking,"
+        " use compare. This is a method for systems over test items, one column per system. If"
         f" 'gold' is a system, rename it.{_of_predictions(metric)}"
     )
 
@@ -297,11 +294,11 @@ def item_order(labels: pd.Index) -> IntArray:
 
 
 def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
-    """Return the number of each item's group, the groups in the order of their labels."""
+    """Return the number of each item's group, in the order of the groups' labels."""
     missing = int(values.isna().sum())
     if missing:
         raise ValueError(
-            f"{role}={name!r} has {missing} missing values: every item belongs to a group. Fill"
+            f"{role}={name!r} has {missing} missing values, but every item needs a group. Fill"
             f" them, or drop these rows: data.dropna(subset=[{name!r}])."
         )
     plain = values.astype(object) if isinstance(values.dtype, pd.CategoricalDtype) else values
@@ -310,7 +307,7 @@ def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
     except TypeError as error:
         kinds = listed(sorted({type(x).__name__ for x in plain}))
         raise TypeError(
-            f"{role}={name!r} has labels of type {kinds}, which cannot be told apart. Make them"
+            f"{role}={name!r} has labels of type {kinds}, which cannot be distinguished. Make them"
             f" text or numbers, as by data[{name!r}].astype(str)."
         ) from error
     rank = np.empty(len(labels), dtype=np.int64)

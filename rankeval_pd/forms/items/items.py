@@ -1,8 +1,8 @@
-"""The second door: systems over test items, with the sufficient statistics of a metric.
+"""Read systems over test items, with the sufficient statistics of a metric.
 
 Rows are test items and columns are systems, or systems and statistics (two levels); in a Dataset
-the dimensions are ``item`` and ``system``, with one variable per statistic. There is no gold
-label: what each system did on each item is what is compared.
+the dimensions are ``item`` and ``system``, with one variable per statistic. There is no gold label.
+Comparisons use the result of each system on each item.
 
 A question is a function from :class:`rankeval_pd.stats.resampling.test_items.Items` to named
 columns. :func:`answer` asks it of every group of a DataFrame, or of every batch element of a
@@ -44,7 +44,7 @@ from rankeval_pd.forms.out.tables import is_missing
 from rankeval_pd.forms.rankings.values import as_floats, group_numbers, lifted
 from rankeval_pd.forms.roles.columns import frame_column, labels_along, refuse_by, refuse_dim
 from rankeval_pd.forms.roles.identifiers import warn_of_identifiers
-from rankeval_pd.forms.roles.roles import Roles, as_names, excluded_names
+from rankeval_pd.forms.roles.roles import Roles, are_values, as_names, excluded_names
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.cluster_totals import factors_of, packed
 from rankeval_pd.stats.resampling.test_items import Items
@@ -73,6 +73,9 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
     """Bring a DataFrame, one row per item, into the inner form."""
     refuse_dim(roles.dim, "item")
     frame = frame_as_items(frame)  # a table of per_query, which is long
+    named = [] if are_values(roles.label) else as_names(roles.label, frame.columns)
+    if named and {*named} <= {*frame.columns}:
+        frame = frame.set_index(named)  # what names the items is no system
     by = as_names(roles.by, frame.columns)
     frame = seeds_as_columns(frame, roles, by)
     role_columns = {name: role_column(frame, name, "by") for name in by}
@@ -116,7 +119,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
 
 
 def _warn_of_repeated(labels: pd.Index, by: list[pd.Series], roles: Roles) -> None:
-    """Say that items occur more than once, as under several annotators, and are not independent."""
+    """Warn if items occur more than once and so are not independent."""
     given = roles.factors or roles.strata is not None or roles.seeds is not None
     if given or labels.is_unique or labels.names == [None]:
         return
@@ -125,21 +128,21 @@ def _warn_of_repeated(labels: pd.Index, by: list[pd.Series], roles: Roles) -> No
     if again:
         name = labels.names[0] if labels.nlevels == 1 else list(labels.names)
         warn(
-            f"{again:,} rows repeat the label of another in the index {name!r}: rows of one item,"
-            " as by several annotators, are taken for independent. Say what belongs together,"
+            f"{again:,} rows repeat the label of another in the index {name!r}, but rows of one"
+            " item, as by several annotators, count as independent. Name what belongs together,"
             f" groups={name!r}, or with a column of annotators groups=[{name!r}, 'annotator']."
         )
 
 
 def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) -> None:
-    """Give a RankevalWarning where the systems of a DataFrame are found and are hardly systems."""
+    """Warn if the systems found in a DataFrame are hardly systems."""
     if roles.measures is not None:
         return
     if len(systems) > len(frame) > 1:
         warn(
-            f"data has {len(systems)} systems and {len(frame)} items, more systems than items: is"
-            " the table transposed? One row is one item and one column one system: data.T. If it"
-            " is meant so, name the systems: measures=list(data)."
+            f"data has {len(systems)} systems and {len(frame)} items, more systems than items."
+            " A row is an item and a column a system; transpose by data.T. If it"
+            " is not transposed, name the systems: measures=list(data)."
         )
     if frame.columns.nlevels > 1:
         return  # a column that is no system has no statistics either
@@ -158,23 +161,23 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
 
 
 def roles_of_systems(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the roles with the systems named, so that parts of the data are asked of the same.
+    """Return the roles with the systems named, so that all parts of the data have the same.
 
-    What is odd about the systems that were found is said here, once.
+    It warns of odd systems once.
     """
     chosen = item_roles(roles)
     if not isinstance(data, pd.DataFrame):
         return dict(roles)
     if chosen.seeds is not None and chosen.seeds not in data.columns.names:
         raise ValueError(
-            f"seeds={chosen.seeds!r} names a column, and parts of the items are taken here: one row"
-            " has to be one item. Give the seeds as a level of the columns:"
+            f"seeds={chosen.seeds!r} names a column, but this method takes parts of the items: one"
+            " row must be one item. Pass the seeds as a level of the columns:"
             f" data.set_index({chosen.seeds!r}, append=True).unstack()."
         )
     if frame_as_items(data) is not data:
         raise ValueError(
-            "data is a long table of per_query, and parts of the items are taken here: one row has"
-            " to be one query. Ask for it so: per_query(..., wide=True)."
+            "data is a long table of per_query, but this method takes parts of the items: one row"
+            " must be one query. Call per_query(..., wide=True)."
         )
     systems = read_frame(data, chosen).systems
     warn_of_shape(data, chosen, systems)
@@ -187,20 +190,20 @@ def _numbers(values: pd.Series, name: Hashable) -> FloatArray:
     return as_floats(
         values,
         f"{shown(name)} has",
-        "so that gains would be lost. Subtract the same number from all systems, or round them.",
+        "so gains would be lost. Subtract the same number from all systems, or round them.",
     )
 
 
 def read_dataset(
     data: xr.Dataset, roles: Roles, *, spread: bool = False
 ) -> tuple[xr.DataArray, Metric, list[Hashable], ItemDesign, pd.Index]:
-    """Bring a Dataset into the inner form, lazily where it is lazy.
+    """Bring a Dataset into the inner form, lazily if it is lazy.
 
-    Returns the values (..., system[, seed], item, statistic), the metric, the systems, what is
-    known beside, and the items' labels. With ``spread`` the items stay in their order, and in
-    chunks; else they are in the order of their labels, and in one.
+    Returns the values (..., system[, seed], item, statistic), the metric, the systems, clusters,
+    strata and seeds, and the items' labels. With ``spread`` the items stay in their order and
+    chunks; else they are in one chunk in the order of their labels.
     """
-    refuse_by(roles.by, roles.dim, "domains", "Leave it out, or give a DataFrame.")
+    refuse_by(roles.by, roles.dim, "domains", "Leave it out, or pass a DataFrame.")
     seeded = [] if roles.seeds is None else [roles.seeds]
     for dim in (roles.dim, "system", *seeded):
         check_dimension(data, dim)
@@ -219,7 +222,7 @@ def read_dataset(
     if not by_name:
         raise ValueError(
             f"data has no numeric variable along {roles.dim!r}; there are {listed(data.data_vars)}."
-            " Give one variable per statistic of the metric."
+            " Pass one variable per statistic of the metric."
         )
     metric = find_metric(roles, list(by_name), one_level=False)
     labels = labels_along(data, roles.dim)
@@ -230,7 +233,7 @@ def read_dataset(
             raise unknown_name(role, name, data.variables)
         if data[name].dims != (roles.dim,):
             raise ValueError(
-                f"{role}={name!r} has the dimensions {listed(data[name].dims)}: give a variable"
+                f"{role}={name!r} has the dimensions {listed(data[name].dims)}: pass a variable"
                 f" along {roles.dim!r} alone."
             )
         return codes(pd.Series(data[name].to_numpy()[order]), role, name)
@@ -288,7 +291,7 @@ def system_scores(
         batch = [d for d in values.dims if d not in beside.inner]
         if batch:
             raise ValueError(
-                f"the items have the batch dimensions {listed(batch)}, and one table is needed."
+                f"the items have the batch dimensions {listed(batch)}, but one table is needed."
                 " Choose one element, data.isel(...)."
             )
         items = to_items(values.to_numpy(), metric, systems, labels, beside)
@@ -296,13 +299,13 @@ def system_scores(
         table = read_frame(data, roles)
         if table.keys.shape[1]:
             raise ValueError(
-                f"by={roles.by!r}: the items of one domain are needed. Leave it out, or choose one."
+                f"by={roles.by!r}: this method needs one domain. Omit by=, or choose one."
             )
         items, systems = table.items(table.members[0]), table.systems
     for name in filter(is_missing, systems):
         raise ValueError(
-            f"a system is named {name!r}, which a table of pairs cannot tell from a name that is"
-            " missing. Rename it, or leave it out: measures=[...]."
+            f"a system is named {name!r}, which a table of pairs cannot distinguish from a missing"
+            " name. Rename it, or exclude it: measures=[...]."
         )
     scores = items.sign * items.score(items.totals)
     return dict(zip(systems, scores.tolist(), strict=True)), items.n_items
@@ -319,8 +322,8 @@ def to_items(
     if values.shape[-2] < 2:
         found = f"one item, {shown(labels[0])}" if len(labels) else "no item"
         raise ValueError(
-            f"data (or a group of it) has {found}: resampling needs two items at least. Add items,"
-            " or leave this group out."
+            f"data (or a group of it) has {found}, but resampling needs two. Add items,"
+            " or omit this group."
         )
     there: BoolArray = np.ones((len(systems), 1), dtype=bool)
     if beside.seeds is None:
@@ -349,8 +352,8 @@ def to_items(
         cluster = np.unique(cluster, return_inverse=True)[1]
         if min(levels.max() for levels in (*factors, cluster)) < 1:
             raise ValueError(
-                "groups: there is one group, and resampling groups needs two at least. Leave"
-                " groups out, or name a column that tells groups apart."
+                "groups has one group, but resampling groups needs two. Omit"
+                " groups, or name a column with several groups."
             )
     items = crossed(values, there, metric, systems, cluster, beside)
     return items if len(factors) < 2 else replace(items, factors=(factors[0], factors[1]))
@@ -359,16 +362,16 @@ def to_items(
 def _of_those_there(
     values: FloatArray, metric: Metric, names: list[Hashable]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return statistics with 0 for what is missing, and 1 for the items that a system has."""
+    """Return statistics with missing values as 0, and 1 for the items that a system has."""
     if metric.name == "sum" or not metric.names:
         raise ValueError(
-            f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is smaller, and"
-            " that is no score. Give a mean, a ratio or another metric by its name."
+            f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is smaller and"
+            " not a score. Pass a mean, a ratio or another metric by its name."
         )
     known: BoolArray = np.asarray(~np.isnan(values).any(axis=-1, keepdims=True))
     for name, row in zip(names, known, strict=True):
         if not row.any():
             raise ValueError(
-                f"system {shown(name)} has no number for any item. Leave it out: exclude=..."
+                f"system {shown(name)} has no number for any item. Exclude it: exclude=..."
             )
     return np.where(known, values, 0.0), known.astype(float)

@@ -1,4 +1,4 @@
-"""The columns of a metric, what is known of test items beside them, and values per query."""
+"""The columns of a metric, clusters, strata and seeds of test items, and values per query."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from rankeval_pd.stats.resampling.test_items import Items
 # ---------------------- Metrics as functions of summed statistics, and the columns that hold these
 
 _ONE_COLUMN = ("mean", "sum", "rouge")
-_COUNTED = ("mean", "rouge", "accuracy")  # the second statistic is 1 per item unless given
+_COUNTED = ("mean", "rouge", "accuracy")  # the second statistic is 1 per item by default
 
 
 class Metric(NamedTuple):
-    """A metric and the statistics of the data that it takes."""
+    """A metric and its statistics in the data."""
 
     name: str
     score: Score
     chosen: list[Hashable]  #: the statistics of the data, in the formula's order
     ones: bool  #: whether the number of items is the last statistic
-    names: tuple[str, ...]  #: what the formula calls them
+    names: tuple[str, ...]  #: their names in the formula
     parts: tuple[tuple[str, str], ...]
     counts: bool  #: whether the statistics are counts
     sign: float
@@ -38,9 +38,9 @@ class Metric(NamedTuple):
 
 
 def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) -> Metric:
-    """Return the metric that is asked for, and the statistics that it takes.
+    """Return the requested metric and its statistics.
 
-    ``statistics`` are those that the data have, [None] where there is a column per system.
+    ``statistics`` are those in the data, [None] with one column per system.
     """
     asked = "mean" if roles.metric is None else roles.metric
     _check_no_scorer(asked)
@@ -53,7 +53,7 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
         )  # fmt: skip
     if not isinstance(asked, str) or asked not in METRICS:
         raise ValueError(
-            f"metric={shown(asked)} is not one of {listed(METRICS)}. Give one of these, or a"
+            f"metric={shown(asked)} is not one of {listed(METRICS)}. Pass one of these, or a"
             " function of summed statistics, f(S[..., statistic])."
         )
     formula = _formula(asked, statistics)
@@ -68,7 +68,7 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
 
 
 def _check_no_scorer(asked: Any) -> None:
-    """Raise a ValueError where the metric is an object that scores texts or labels, or a class."""
+    """Raise a ValueError if the metric is a class or an object that scores texts or labels."""
     is_class = isinstance(asked, type)
     if isinstance(asked, str) or (callable(asked) and not is_class):
         return
@@ -80,8 +80,8 @@ def _check_no_scorer(asked: Any) -> None:
     if name is not None:
         known = f"metric={name!r} and the statistics {listed(METRICS[name].statistics)}"
     raise ValueError(
-        f"metric={kind.__name__}{'' if is_class else '()'} makes scores of texts or labels, and a"
-        f" paired test needs what they are made of, item by item. Give {known} as two-level columns"
+        f"metric={kind.__name__}{'' if is_class else '()'} scores texts or labels, but a"
+        f" paired test needs the statistics of each item. Pass {known} as two-level columns"
         " (system, statistic), or a function of summed statistics, f(S[..., statistic])."
     )
 
@@ -99,15 +99,15 @@ def _formula(metric: str, statistics: list[Hashable]) -> MetricFormula:
 def _chosen(
     metric: str, formula: MetricFormula, statistics: list[Hashable], *, one_level: bool
 ) -> tuple[list[Hashable], bool]:
-    """Return the statistics of the data that the metric takes, and whether 1 per item is added."""
+    """Return the statistics for the metric, and whether to add 1 per item."""
     single = metric in _ONE_COLUMN or (metric == "accuracy" and "correct" not in statistics)
     if single and len(statistics) == 1:
         return statistics, metric in _COUNTED
     if metric in _ONE_COLUMN:
         raise ValueError(
-            f"metric={metric!r} takes one column per system, and data has the statistics"
+            f"metric={metric!r} takes one column per system, but data has the statistics"
             f" {listed(statistics)}. Choose one of them, as by data.xs({statistics[0]!r}, axis=1,"
-            " level=...), or give a metric that takes these, as metric='f1' or 'bleu'."
+            " level=...), or pass a metric that takes these, as metric='f1' or 'bleu'."
         )
     needed = [
         name
@@ -119,7 +119,7 @@ def _chosen(
         have = "one column per system" if one_level else f"the statistics {listed(statistics)}"
         raise ValueError(
             f"metric={metric!r} needs the statistics {listed(needed)}, and data has {have}:"
-            f" {listed(missing)} missing. Give two-level columns (system, statistic), or another"
+            f" {listed(missing)} missing. Pass two-level columns (system, statistic), or another"
             " metric."
         )
     return list(needed), metric == "accuracy" and "total" not in needed
@@ -130,7 +130,7 @@ def _kind(returned: AnyArray) -> str:
 
 
 def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
-    """Return the user's function with the shape of what it returns checked, NaN for infinite."""
+    """Return the user's function with a check of its result's shape, NaN for infinite."""
 
     def score(sums: AnyArray) -> FloatArray:
         try:
@@ -139,13 +139,13 @@ def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
         except Exception as error:
             raise ValueError(
                 f"metric={name} raised {type(error).__name__}: {error}. It was given the sums of"
-                f" {sums.shape[-1]} statistics as an array of shape {sums.shape}, and is to return"
+                f" {sums.shape[-1]} statistics as an array of shape {sums.shape} and must return"
                 f" one score for each of {sums.shape[:-1]}: write it with S[..., 0], S[..., 1], and"
                 " so on."
             ) from error
         if scores.dtype.kind not in "biuf":
             raise TypeError(
-                f"metric={name} returned {_kind(scores)}, and a score is a real number. Return one"
+                f"metric={name} returned {_kind(scores)}, but a score is a real number. Return one"
                 f" for each of {sums.shape[:-1]}."
             )
         found = scores.astype(float)
@@ -160,7 +160,7 @@ def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
     return score
 
 
-# ----------------------- Are the statistics of systems over items complete, and are counts counts?
+# ------------------------------------------------------------- Checks of statistics and of counts
 
 
 def check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Index) -> None:
@@ -174,27 +174,24 @@ def check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Index
         raise ValueError(
             f"system {shown(systems[k])} has an infinite number for {len(infinite)} of"
             f" {len(labels)} items: {listed(infinite, most=6)}. Sums over items need finite"
-            " numbers: check how they were made, or drop these items for all systems."
+            " numbers. Correct them, or drop these items for all systems."
         )
     items = labels[lacking[k]]
     raise ValueError(
         f"system {shown(systems[k])} has no number for {len(items)} of {len(labels)} items:"
-        f" {listed(items, most=6)}. A paired test needs every system on every item. Drop these"
-        " items for all systems, data.dropna(), or run the system on them; a missing run is no 0."
-        " Ratings with holes: missing='ratio'."
+        f" {listed(items, most=6)}. A paired test needs all systems on all items. Drop these"
+        " items, data.dropna(), or run the system on them; a missing score is not 0."
+        " For missing ratings pass missing='ratio'."
     )
 
 
 def check_size(sizes: FloatArray, systems: list[Hashable]) -> None:
-    """Raise a ValueError where squares of numbers, which are summed, are infinite or 0.
-
-    ``sizes`` are the largest absolute numbers of the systems.
-    """
+    """Raise a ValueError if squares of the systems' largest absolute numbers overflow or vanish."""
     for name, largest in zip(systems, sizes, strict=True):
         if largest > 1e150 or 0.0 < largest < 1e-150:
             raise ValueError(
-                f"system {shown(name)} has {largest:.3g} as its largest number, and squares of it"
-                " are beyond what float64 holds. Divide the numbers of all systems by the same"
+                f"system {shown(name)} has {largest:.3g} as its largest number, whose square"
+                " is beyond float64. Divide the numbers of all systems by the same"
                 " one, or take their logarithms."
             )
 
@@ -202,14 +199,14 @@ def check_size(sizes: FloatArray, systems: list[Hashable]) -> None:
 def check_counts(
     values: FloatArray, metric: Metric, systems: list[Hashable], labels: pd.Index
 ) -> None:
-    """Raise a ValueError where a count is negative, or a part is more than its whole."""
+    """Raise a ValueError if a count is negative, or a part exceeds its whole."""
 
     def refuse(where: BoolArray, what: str) -> None:
         if where.any():
             k, item = (int(x) for x in np.argwhere(where)[0])
             raise ValueError(
                 f"metric={metric.name!r}: system {shown(systems[k])} has {what} at item"
-                f" {shown(labels[item])}. The statistics are counts: check how they were made."
+                f" {shown(labels[item])}. The statistics are counts. Correct them."
             )
 
     places = {name: k for k, name in enumerate(metric.names)}
@@ -221,19 +218,19 @@ def check_counts(
 
 
 # -------------------------------------------------------------------------------------------------
-# What is known of test items beside what systems did on them: clusters, strata, training seeds.
+# Clusters, strata and training seeds of test items.
 
 
 class ItemDesign(NamedTuple):
-    """What is known of the items beside their statistics."""
+    """Clusters, strata and seeds of the items."""
 
     cluster: IntArray | None  #: the number of each item's cluster
     strata: IntArray | None  #: the number of each item's stratum
-    average: str  #: how strata make one score
+    average: str  #: the average over strata
     seeds: list[Hashable] | None  #: the labels of the training seeds
     missing: str
-    weight: str = "item"  #: whether items or groups count the same
-    pooled: bool = False  #: whether trainings of all systems vary alike
+    weight: str = "item"  #: whether items or groups have equal weight
+    pooled: bool = False  #: whether all systems share one variance of seeds
 
     @classmethod
     def of_roles(
@@ -243,7 +240,7 @@ class ItemDesign(NamedTuple):
         strata: IntArray | None,
         seeds: list[Hashable] | None = None,
     ) -> ItemDesign:
-        """Return what the roles say; ``seeds`` are labels, if there is a role of that name."""
+        """Return clusters, strata and seeds by the roles; ``seeds`` are labels."""
         known = None if roles.seeds is None else seeds
         weight = roles.weight or "item"
         pooled = roles.seed_variance == "pooled"
@@ -255,7 +252,7 @@ class ItemDesign(NamedTuple):
         return ["system", *([] if self.seeds is None else ["seed"]), "item", "statistic"]
 
     def of(self, member: IntArray) -> ItemDesign:
-        """Return what is known of some of the items."""
+        """Return the same for some of the items."""
         cluster = None if self.cluster is None else self.cluster[member]
         strata = None if self.strata is None else self.strata[member]
         return self._replace(cluster=cluster, strata=strata)
@@ -269,10 +266,10 @@ def crossed(
     cluster: IntArray | None,
     beside: ItemDesign,
 ) -> Items:
-    """Return items from (system, seed, item, statistic): one score of strata, one of seeds.
+    """Return items from (system, seed, item, statistic), with strata and seeds combined.
 
-    Of means and sums, strata are weights of items and seeds are averaged. The sums of every other
-    metric are kept apart for each stratum and seed.
+    For means and sums, strata weight the items and seeds are averaged. Any other metric keeps
+    separate sums for each stratum and seed.
     """
     score, linear = metric.score, metric.linear
     strata = beside.strata
@@ -306,21 +303,21 @@ def crossed(
 
 
 def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
-    """Raise a ValueError where a stratum has nothing to be drawn from, or cuts a cluster."""
+    """Raise a ValueError if a stratum has fewer than two units, or cuts a cluster."""
     drawn, what = strata, "items"
     if cluster is not None:
         pairs = np.unique(np.stack([cluster, strata]), axis=1)
         if pairs.shape[1] > cluster.max() + 1:
             raise ValueError(
-                "strata and groups: a group lies in several strata, and is drawn whole. Groups have"
-                " to lie within strata: give one of the two, or finer groups."
+                "strata and groups: a group lies in several strata, but is drawn whole. Groups must"
+                " lie within strata. Pass one of the two, or finer groups."
             )
         drawn, what = pairs[1], "groups"
     sizes = np.bincount(drawn)
     if sizes.min() < 2:
         raise ValueError(
-            f"strata: {int((sizes < 2).sum())} of {sizes.size} strata have one of the {what}, and"
-            " drawing within a stratum needs two at least. Join small strata, or leave them out."
+            f"strata: {int((sizes < 2).sum())} of {sizes.size} strata have only one of the {what},"
+            " but drawing within a stratum needs two. Merge small strata, or omit them."
         )
 
 
@@ -333,14 +330,13 @@ def _seeds(
     *,
     pooled: bool,
 ) -> test_items.Seeds:
-    """Return how far the scores of trainings vary, or say what one training cannot show."""
+    """Return the variation of scores between trainings, which needs two or more."""
     alone = [systems[k] for k in np.flatnonzero(there.sum(axis=1) < 2)]
     if alone:
         raise ValueError(
-            f"seeds: there is one training of {listed(alone)}, and one cannot show how far others"
-            " would lie. Train them with two seeds or more (five say much more than two), or leave"
-            " seeds out: the test is then about these very trainings, and finds two equal ways of"
-            " training different far too often."
+            f"seeds: one training of {listed(alone)} shows no variation between them. Train with"
+            " two seeds or more (better five), or omit seeds; the test then compares only these"
+            " trainings and rejects far too often for two equal methods of training."
         )
     result = np.full(there.shape, np.nan)
     result[there] = score(values[there].sum(axis=1))
@@ -348,7 +344,7 @@ def _seeds(
         k = int(np.isnan(np.where(there, result, 0.0)).any(axis=1).argmax())
         raise ValueError(
             f"seeds: metric {metric.name!r} is undefined for a training of system"
-            f" {shown(systems[k])}. Leave this system out: exclude=..."
+            f" {shown(systems[k])}. Exclude this system: exclude=..."
         )
     return test_items.seeds_of(result, pooled=pooled)
 
@@ -358,27 +354,52 @@ def _seeds(
 COLUMNS = ("measure", "metric", "value", "n_positive", "n_retrieved", "n_judged")
 OPEN = ("tied", "value_low", "value_high", "judged", "undefined")  # with them in details
 _COUNTS = ("n_positive", "n_retrieved", "n_judged")
+_BESIDE = (*_COUNTS, *OPEN)
 
 
 def as_items(data: pd.DataFrame | xr.Dataset) -> pd.DataFrame | xr.Dataset:
-    """Return a result of :func:`per_query` as systems over items, a row per query.
-
-    Other data are returned as they are.
-    """
+    """Return a result of :func:`per_query` as systems over items, other data unchanged."""
     if isinstance(data, xr.Dataset):
         if "measure" not in data.dims or not all(name in data for name in _COUNTS):
             return data
-        metrics = [name for name in data.data_vars if name not in _COUNTS]
+        metrics = [name for name in data.data_vars if name not in _BESIDE]
         _check_one_metric(metrics, f"data[{[metrics[0], *_COUNTS]}]")
         known = data[metrics[0]].where(data["n_judged"] > 0)
         flat: pd.DataFrame = known.to_series().unstack("measure")  # noqa: PD010
-        return flat.reindex(columns=data["measure"].to_numpy()).dropna(how="all")
+        return _of_metric(
+            flat.reindex(columns=data["measure"].to_numpy()).dropna(how="all"), metrics
+        )
     return frame_as_items(data)
 
 
+def each_metric(data: pd.DataFrame | xr.Dataset) -> list[tuple[str | None, Any]]:
+    """Return a result of :func:`per_query` by metric, other data unchanged with None."""
+    if isinstance(data, xr.Dataset):
+        if "measure" in data.dims and all(name in data for name in _COUNTS):
+            return [(str(x), data[[x, *_COUNTS]]) for x in data.data_vars if x not in _BESIDE]
+    elif data.columns.names == ["metric", "system"]:
+        return [(str(x), data[[x]]) for x in data.columns.unique(level=0)]
+    elif _is_long(data):
+        return [(str(x), part) for x, part in data.groupby("metric", sort=False)]
+    return [(None, data)]
+
+
+def _is_long(data: pd.DataFrame) -> bool:
+    """Return whether this is a table of :func:`per_query` with a row per query and metric."""
+    if data.columns.nlevels > 1:
+        return False
+    place = [*data.columns].index("measure") if "measure" in data.columns else 0
+    values = [*data.columns[place:]]
+    return place > 0 and tuple(values[:3]) == COLUMNS[:3] and {*values} <= {*COLUMNS, *OPEN}
+
+
 def frame_as_items(data: pd.DataFrame) -> pd.DataFrame:
-    """Return a long table of :func:`per_query` with a row per query; others as they are."""
-    if data.columns.nlevels > 1 or not all(name in data for name in COLUMNS):
+    """Return a table of :func:`per_query` for one metric, a row per query; others unchanged."""
+    if data.columns.names == ["metric", "system"]:
+        metrics = data.columns.unique(level=0).tolist()
+        _check_one_metric(metrics, f"data[[{metrics[0]!r}]]" if metrics else "")
+        return _of_metric(data.droplevel("metric", axis=1), metrics)
+    if not _is_long(data):
         return data
     metrics = data["metric"].unique().tolist()
     _check_one_metric(metrics, f"data[data['metric'] == {metrics[0]!r}]" if metrics else "")
@@ -388,15 +409,29 @@ def frame_as_items(data: pd.DataFrame) -> pd.DataFrame:
     lacking = int(table.isna().any(axis=1).sum())
     if lacking:
         warn(
-            f"{lacking} of {len(table)} queries are left out, for which a measure has no value."
-            " undefined='zero' of per_query keeps them, as trec_eval does."
+            f"{lacking} of {len(table)} queries are excluded because a measure has no value."
+            " Call per_query(undefined='zero') to keep them, as trec_eval does."
         )
-    return table.dropna()
+    return _of_metric(table.dropna(), metrics)
+
+
+def _of_metric(table: pd.DataFrame, metrics: Sequence[Hashable]) -> pd.DataFrame:
+    """Return the table with a note of its metric."""
+    table.attrs["metric"] = str(metrics[0])
+    return table
+
+
+def metric_of_queries(data: pd.DataFrame | xr.Dataset) -> str | None:
+    """Return the metric of values per query, if noted."""
+    said = [data] if isinstance(data, pd.DataFrame) else list(data.data_vars.values())
+    found = {x.attrs.get("metric") for x in said}
+    (one,) = found if len(found) == 1 else (None,)
+    return one if isinstance(one, str) else None
 
 
 def _check_one_metric(metrics: Sequence[Hashable], one: str) -> None:
     if len(metrics) != 1:
         raise ValueError(
-            f"data has the metrics {listed(metrics)}, and systems over items have one score each."
-            f" Give one metric: {one}."
+            f"data has the metrics {listed(metrics)}, but systems over items have one score each."
+            f" Pass one metric: {one}."
         )

@@ -1,4 +1,4 @@
-"""A table of pairs of systems, as the paired tests return it: read, and answered in kind."""
+"""Read the table of pairs that paired tests return, and answer in the same form."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import xarray as xr
 
 from rankeval_pd.errors import listed, shown
 from rankeval_pd.forms.items.item_roles import check_dimension, check_items
-from rankeval_pd.forms.out.tables import as_rows, check_names
+from rankeval_pd.forms.out.tables import apart, as_rows
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.columns import labels_along
 from rankeval_pd.forms.roles.roles import Roles
@@ -21,43 +21,43 @@ _NEEDED = ("system_a", "system_b", "gain", "p_value")
 
 
 def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
-    """Return the table of pairs as a frame, and the columns that name its groups.
+    """Return the table of pairs as a frame, and the columns of its groups.
 
     ``p_value`` becomes one-sided, in the direction of the gain, whatever the alternative of the
-    table. ``more`` are further columns that are needed; n_items may be in the attrs.
+    table. ``more`` are further required columns; n_items may be in the attrs.
     """
     check_items(data)
     if str(data.attrs.get("adjust", "")).startswith("max-t"):
         raise ValueError(
-            f"data is adjusted by {data.attrs['adjust']}, and its p-values come from another"
-            " statistic. Give the table of paired_bootstrap without adjust=, or with 'holm'."
+            f"data is adjusted by {data.attrs['adjust']}, whose p-values come from another"
+            " statistic. Pass the table of paired_bootstrap without adjust=, or with 'holm'."
         )
     there = data.variables if isinstance(data, xr.Dataset) else data.columns
     found = {name: data.attrs[name] for name in more if name in data.attrs and name not in there}
     missing = [name for name in (*_NEEDED, *more) if name not in there and name not in found]
     if missing:
         raise ValueError(
-            f"data has no columns {listed(missing)}: this is asked of the table of pairs that"
-            " paired_bootstrap returns, with details=True if its short table lacks a column."
+            f"data has no columns {listed(missing)}. Pass the table of pairs that"
+            " paired_bootstrap returns, with details=True if a column is missing."
         )
     if isinstance(data, xr.Dataset):
         groups = [d for d in data["gain"].dims if d != "pair"]
         table = data.to_dataframe().reset_index().drop(columns="pair")
     else:
         groups = list(data.columns[: list(data.columns).index("system_a")])
-        table = data
+        table = data.set_flags(allows_duplicate_labels=True)
     return _directed(_in_numbers(table.assign(**found), more), data.attrs), groups
 
 
 def _directed(table: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
-    """Return the table with the one-sided p-value in the direction of each gain."""
+    """Return the table with one-sided p-values in the direction of each gain."""
     if "p_one_sided" in table:
         return table.assign(p_value=table["p_one_sided"])
     alternative = attrs.get("alternative")
     if alternative is None:
         raise ValueError(
-            "data does not tell whether p_value is one-sided: its attrs are lost, as by"
-            " pd.concat or merge. Give the table that paired_bootstrap(details=True) returned."
+            "data has lost its attrs, which tell whether p_value is one-sided, as by"
+            " pd.concat or merge. Pass the table that paired_bootstrap(details=True) returned."
         )
     p, up = table["p_value"], table["gain"] >= 0.0
     if alternative == "two-sided":
@@ -66,7 +66,7 @@ def _directed(table: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
 
 
 def _in_numbers(table: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
-    """Return the table with numbers where numbers belong, or say what stands there."""
+    """Return the table with numeric columns, or raise an error."""
     for name in (*_NEEDED, *more, "relation"):
         times = int((table.columns == name).sum())
         if times > 1:
@@ -74,17 +74,21 @@ def _in_numbers(table: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
                 f"the name {name!r} stands for {times} columns of the table of pairs."
                 " Drop all but one of them."
             )
-    for name in (*_NEEDED[2:], *more):
+    for name in (*_NEEDED[2:], *more, *({"p_one_sided", "gain_se"} & {*table})):
         column = table[name]
         try:
             table = table.assign(**{name: column.to_numpy(dtype=float, na_value=np.nan)})
         except (TypeError, ValueError):
             raise TypeError(
-                f"the table of pairs has {name!r} of dtype {column.dtype}, and it is a column of"
-                " numbers. Give the table as paired_bootstrap returned it."
+                f"the table of pairs has {name!r} of dtype {column.dtype}, but needs"
+                " numbers. Pass the table as paired_bootstrap returned it."
             ) from None
+    if np.isinf(table["gain"]).any():
+        raise ValueError("the table of pairs has infinite gains. Drop these rows.")
     if "n_items" in more and not (table["n_items"] > 0).all():
-        raise ValueError("the table of pairs has n_items that are no numbers of items above 0.")
+        raise ValueError(
+            "the table of pairs has values of n_items that are not whole numbers above 0."
+        )
     return table
 
 
@@ -92,7 +96,7 @@ _MADE_BY = ("metric", "higher_is_better", "groups", "test", "event", "seed", "n_
 
 
 def made_by(pairs: pd.DataFrame | xr.Dataset) -> dict[str, Any]:
-    """Return what a table of pairs says of how its p-values were made."""
+    """Return the attrs on the p-values of a table of pairs."""
     return {name: pairs.attrs[name] for name in _MADE_BY if name in pairs.attrs}
 
 
@@ -135,9 +139,10 @@ def as_came(
     attrs: dict[str, Any],
 ) -> Data:
     """Return rows as a frame with the keys' dtypes, or as a Dataset along ``row``."""
-    check_names("by=", groups, columns)
-    result = pd.DataFrame(rows, columns=pd.Index([*groups, *columns], tupleize_cols=False))
-    dtypes: dict[Any, Any] = {name: table[name].dtype for name in groups}
+    keys: list[Hashable] = apart(groups, columns)
+    header: list[Any] = [*keys, *columns]
+    result = pd.DataFrame(rows, columns=pd.Index(header, tupleize_cols=False))
+    dtypes: dict[Any, Any] = dict(zip(keys, (table[x].dtype for x in groups), strict=True))
     if "relation" in columns:
         dtypes["relation"] = table["relation"].dtype if "relation" in table else float
     for name in columns:
@@ -159,7 +164,7 @@ def item_labels(data: Any, roles: Roles) -> pd.Index:
 
 
 def take_items(data: Data, rows: IntArray, roles: Roles) -> Data:
-    """Return these items, numbered anew: some may stand there several times."""
+    """Return these items, some of them several times, numbered from 0."""
     if isinstance(data, pd.DataFrame):
         taken = data.set_flags(allows_duplicate_labels=True).iloc[rows]
         levels: list[Any] = list(taken.index.names)
@@ -171,14 +176,14 @@ def take_items(data: Data, rows: IntArray, roles: Roles) -> Data:
 
 
 def check_sizes(sizes: Any, largest: int | None, *, least: int = 2) -> list[int]:
-    """Return whole numbers, each once, or say what is allowed."""
+    """Return distinct whole numbers, or raise an error."""
     values = list(sizes) if np.iterable(sizes) and not isinstance(sizes, str) else [sizes]
     if not values:
-        raise ValueError("sizes is empty: give one number of items or more.")
-    upper = "" if largest is None else f" to {largest}, the number of items there are"
+        raise ValueError("sizes is empty: pass one number of items or more.")
+    upper = "" if largest is None else f" to {largest}, the number of items"
     for value in values:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-            raise TypeError(f"sizes: {shown(value)} is no whole number. Give numbers of items.")
+            raise TypeError(f"sizes: {shown(value)} is no whole number. Pass numbers of items.")
         if value < least or (largest is not None and value > largest):
-            raise ValueError(f"sizes: {shown(value)}: give whole numbers from {least}{upper}.")
+            raise ValueError(f"sizes: {shown(value)}: pass whole numbers from {least}{upper}.")
     return list(dict.fromkeys(int(value) for value in values))

@@ -1,6 +1,6 @@
-r"""Lazy Datasets of rankings: each chunk is asked, or the heads that its parts are merged into.
+r"""Lazy Datasets of rankings, answered chunk by chunk or from merged heads.
 
-Rankings of which a worker holds a few are let in and asked chunk by chunk::
+Rankings that fit a worker are read and answered chunk by chunk::
 
     chunk of rankings   chunk of rankings      all candidates of each ranking
             |                   |
@@ -8,7 +8,7 @@ Rankings of which a worker holds a few are let in and asked chunk by chunk::
              \                 /
               columns of the answer            Batches.filled, or a tree: Batches.reduced
 
-Lists of given sizes need the heads alone of a ranking that no worker holds. There is one such
+For a ranking larger than a worker, lists of given sizes need only its head. There is one such
 ranking, or a few of them in chunks along both dimensions::
 
     chunk    chunk    chunk    chunk           along the candidates
@@ -21,7 +21,7 @@ ranking, or a few of them in chunks along both dimensions::
                    |
         columns of the answer
 
-The form of the answer is that of a stand-in: the same shapes and dtypes, without values. Nothing is
+A stand-in without values gives the answer's shapes and dtypes. Nothing is
 computed while the graph is built, and labels are neither hashed nor sorted.
 """
 
@@ -72,7 +72,7 @@ SomeRoles = TypeVar("SomeRoles")
 def find_batches(
     data: xr.Dataset, roles: Roles, read: Callable[[xr.Dataset, Roles], xr.Dataset], *, scored: bool
 ) -> Batches | None:
-    """Return the rankings of a lazy Dataset in chunks, or None if the data are no such."""
+    """Return the rankings of a lazy Dataset in chunks, else None."""
     if roles.by is not None or not all(data.sizes.values()) or roles.dim not in data.dims:
         return None
     if not any(x.chunks is not None for x in data.variables.values()):
@@ -99,9 +99,9 @@ def in_chunks(
     roles: SomeRoles,
     read: Callable[[xr.Dataset, SomeRoles], Any],
 ) -> Batches | None:
-    """Return the rankings along ``dim`` in chunks, or None if they are no such.
+    """Return the rankings along ``dim`` in chunks, else None.
 
-    ``named`` are the variables with a role, ``roles`` what ``read`` takes with each chunk.
+    ``named`` are the variables with a role, ``roles`` the argument of ``read`` for each chunk.
     """
     scores = [x for x in measures if x in data.data_vars]
     if len(scores) < len(measures):
@@ -126,23 +126,23 @@ def _without_values(lazy: Mapping[Hashable, Any], data: xr.Dataset) -> dict[Hash
     }
 
 
-# -------------- One ranking in chunks of candidates, or a few such rankings: their heads are asked
+# ---------------------------------------------- Heads of a few rankings, each in several chunks
 
 _LABEL = "_label"  # the column that holds the labels of an index
 _KEY = "_key"
-_LARGE = 2**26  # bytes: less of a chunk of rankings, with all their candidates, is asked as it is
+_LARGE = 2**26  # bytes; a smaller chunk of rankings is answered without heads
 
 
 class Columns(NamedTuple):
-    """One ranking of a lazy Dataset: a variable along the candidates for each column."""
+    """One ranking of a lazy Dataset, with a variable along the candidates for each column."""
 
     variables: dict[Hashable, xr.Variable]
-    request: Request  #: for lists of no length yet
+    request: Request  #: before the length of lists is known
     roles: Roles  #: those of the head
 
 
 def chunked_ranking(data: xr.Dataset, roles: Roles) -> Columns | None:
-    """Return the columns of one lazy ranking in several chunks, or None if the data are no such."""
+    """Return the columns of one lazy ranking in several chunks, else None."""
     if roles.groups is not None or roles.missing == "drop" or roles.by is not None:
         return None
     if annotators_of(data, roles):
@@ -210,10 +210,7 @@ def _counts_rows(index: pd.Index) -> bool:
 
 
 def stand_in(data: xr.Dataset, columns: Columns) -> tuple[xr.Dataset, dict[str, Any]]:
-    """Return a lazy Dataset of the same form and dtypes, without values, and its roles.
-
-    What it is asked has the names, shapes and dtypes that the answer has.
-    """
+    """Return a lazy Dataset without values, whose answers have the right form, and its roles."""
     import dask.array as da
 
     request, roles = columns.request, columns.roles
@@ -235,7 +232,7 @@ def stand_in(data: xr.Dataset, columns: Columns) -> tuple[xr.Dataset, dict[str, 
 
 @dataclass(frozen=True)
 class HeadBatches(Batches):
-    """Rankings of which the heads are asked, each of them in chunks of its candidates."""
+    """Rankings in chunks of candidates, answered from their heads."""
 
     columns: Columns
     n_max: int
@@ -254,7 +251,7 @@ class HeadBatches(Batches):
         from dask.base import optimize
 
         parts, [*sizes, candidates] = self._parts(batch, request)
-        [parts] = optimize(parts)  # a chunk is read and reduced in one task, and not held between
+        [parts] = optimize(parts)  # one task reads and reduces a chunk
         graph = Graph()
         name, tasks = graph.of(parts), {}
         width = merge_width(8 * keep * len(request.measures) * (4 + len(request.measures)))
@@ -281,15 +278,15 @@ class HeadBatches(Batches):
 
 
 def head_of_chunks(columns: Columns, n_max: int, n_keys: int) -> Batches:
-    """Return one ranking in chunks of its candidates, of which the head is asked."""
+    """Return one ranking in chunks of candidates, answered from its head."""
     dim = next(iter(columns.variables.values())).dims[0]
     roles = replace(columns.roles, dim=dim)
-    nothing = xr.Dataset()  # the columns have all of the data
+    nothing = xr.Dataset()  # the columns hold all data
     return HeadBatches(nothing, nothing, roles, read_dataset, columns, n_max, n_keys)
 
 
 def with_heads(batches: Batches, n_max: int, n_keys: int) -> Batches:
-    """Return rankings of which the heads are asked, where they are large and come in chunks."""
+    """Return large rankings in chunks, answered from their heads, else None."""
     data, dim = batches.data, batches.roles.dim
     batch = [d for d in data.dims if d not in (dim, "measure")]
     if "measure" in data.dims:
@@ -334,7 +331,7 @@ def _columns_of_heads(
     for part in content(found):
         head = heads.finished(part, request, roles, n_max)
         with warnings.catch_warnings():
-            if shape:  # one ranking of several may well have no true positive
+            if shape:  # one of several rankings may have no true positive
                 warnings.simplefilter("ignore", RankevalWarning)
             inner = read_frame(head, roles).members[0].isel({tables.GROUP: 0}, drop=True)
         answers.append(ask(inner, *more))

@@ -1,6 +1,6 @@
-r"""The engine of lazy data: what asks a chunk, what merges the answers, what boxes a result.
+r"""The engine of lazy data: ask chunks, merge answers, box results.
 
-Every lazy graph has this shape. Other files add what a chunk is asked, how answers are merged::
+Every lazy graph has this shape. Other files define the questions and the merges::
 
     chunk   chunk   chunk   chunk     blocks of a Dataset, or partitions of a DataFrame
       |       |       |       |
@@ -12,8 +12,8 @@ Every lazy graph has this shape. Other files add what a chunk is asked, how answ
             /   |   \
       column  column  column          lazy_columns: one task per column of the result
 
-An array of Dask takes an answer that is no array in a box: an array of one object. Nothing is
-computed while a graph is built, and Dask is not imported before it is needed.
+A box, an array of one object, carries other answers in an array of Dask. Nothing is
+computed while a graph is built, and Dask is imported only when needed.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ import xarray as xr
 
 from rankeval_pd.stats._types import AnyArray
 
-MERGED = 16  # answers merged at a time: a wider tree has hardly fewer tasks, and needs more memory
-_MEMORY = 2**30  # bytes of a thread, where no cluster names a limit
-_JOINED = 2**25  # bytes of the answers of neighboring chunks that become one
+MERGED = 16  # answers merged at a time; a wider tree needs more memory for hardly fewer tasks
+_MEMORY = 2**30  # bytes of a thread without a cluster's limit
+_JOINED = 2**25  # bytes of neighboring answers merged into one
 
 Sizes = list[tuple[int, ...]]  # of the chunks along each dimension
 
@@ -45,7 +45,7 @@ class Chunk(NamedTuple):
     """A block of the data."""
 
     place: tuple[int, ...]  #: its number along each dimension
-    begin: tuple[int, ...]  #: where it begins along each of them
+    begin: tuple[int, ...]  #: its start along each of them
     variables: dict[Hashable, tuple[tuple[Hashable, ...], AnyArray]]
 
 
@@ -60,7 +60,7 @@ def box(content: Any, ndim: int) -> AnyArray:
 
 
 def content(part: Any) -> Any:
-    """Return what is in a box; an answer without a box is returned as it is."""
+    """Return the content of a box, or an answer without a box."""
     return part.item() if isinstance(part, np.ndarray) and part.dtype == object else part
 
 
@@ -68,12 +68,9 @@ def content(part: Any) -> Any:
 
 
 def cluster() -> tuple[int, int]:
-    """Return the memory of a thread of the smallest worker in use, and the number of threads.
-
-    Without a cluster, the threads of this process.
-    """
+    """Return the memory of a thread of the smallest worker or this process, and the threads."""
     alone = _MEMORY, os.cpu_count() or 1
-    if "distributed" not in sys.modules:  # slow to import, and without it there is no cluster
+    if "distributed" not in sys.modules:  # a slow import; without it there is no cluster
         return alone
     from distributed import get_client
 
@@ -86,12 +83,12 @@ def cluster() -> tuple[int, int]:
 
 
 def merge_width(answer_bytes: float) -> int:
-    """Return how many large answers are merged at a time: a quarter of a thread's memory."""
+    """Return how many large answers fill a quarter of a thread's memory."""
     return int(min(max(cluster()[0] // 4 // max(1.0, answer_bytes), 2), MERGED))
 
 
 class Graph:
-    """Tasks of one call, which depend on each other and on the data.
+    """The tasks of one call.
 
     Arguments of a task are names of tasks, or lists of them; bind everything else with
     ``functools.partial``.
@@ -101,7 +98,7 @@ class Graph:
         self._tasks: dict[Any, Any] = {}
         self._data: list[Any] = []
         self._token = uuid.uuid4().hex
-        self._layers: Any = None  # rebuilt after a change: many results share them
+        self._layers: Any = None  # rebuilt after a change; many results share them
 
     def add(self, function: Callable[..., Any], *names: Any) -> str:
         """Add a task; return its name."""
@@ -122,7 +119,7 @@ class Graph:
     def ask_partitions(
         self, ask: Callable[..., Any], partitions: Sequence[Any], *names: str, **own: Sequence[Any]
     ) -> list[str]:
-        """Return a task for each partition: it takes these tasks, and its own of the keywords."""
+        """Return a task per partition, with these tasks and its own keywords as arguments."""
         each = [dict(zip(own, x, strict=True)) for x in zip(*own.values(), strict=True)]
         return [
             self.add(functools.partial(ask, **keywords), self.of(partition), *names)
@@ -132,7 +129,7 @@ class Graph:
     def tree(
         self, answers: Sequence[Any], merge: Callable[[list[Any]], Any], width: int = MERGED
     ) -> Any:
-        """Return the task that merges all answers, so many at a time; of a single one, itself."""
+        """Return the task that merges all answers, so many at a time; a single answer is itself."""
         join, level = functools.partial(_merge_contents, merge=merge), list(answers)
         while len(level) > 1:
             batches = [level[start : start + width] for start in range(0, len(level), width)]
@@ -140,7 +137,7 @@ class Graph:
         return level[0]
 
     def __dask_graph__(self) -> Any:
-        """Return the tasks and those of the data, for what depends on them."""
+        """Return these tasks and the tasks of the data."""
         from dask.highlevelgraph import HighLevelGraph
 
         if self._layers is None:
@@ -158,7 +155,7 @@ class Graph:
         return Delayed(name, self.__dask_graph__(), layer=self.__dask_layers__()[0])
 
     def compute(self, *names: str) -> tuple[Any, ...]:
-        """Return what these tasks return, computed in one run of the scheduler."""
+        """Return the results of these tasks, computed in one run of the scheduler."""
         from dask.base import compute
 
         return tuple(compute(*map(self.delayed, names)))
@@ -210,7 +207,7 @@ def ask_chunks(
     answers = blockwise(
         _ask_in_box,
         out,
-        ArrayBlockIdDep(tuple(sizes)),  # the place of the chunk, without a task of its own
+        ArrayBlockIdDep(tuple(sizes)),  # the place of the chunk needs no task
         out,
         *itertools.chain.from_iterable((arrays[name], axes[name]) for name in variables),
         begins=[np.cumsum([0, *own[:-1]]).tolist() for own in sizes],
@@ -268,9 +265,9 @@ def lazy_columns(
     batch: Sequence[Hashable],
     templates: Mapping[Hashable, xr.DataArray],
 ) -> dict[Hashable, Any]:
-    """Return the columns, lazy arrays like the templates, of answers that map names to arrays.
+    """Return lazy columns, like the templates, of answers that map names to arrays.
 
-    Small answers of neighboring chunks become one before: few tasks, whatever the columns.
+    Small answers of neighboring chunks are merged first, which leaves few tasks.
     """
     dims = {name: x.dims for name, x in templates.items()}
     answer_bytes = sum(x.nbytes for x in templates.values()) / math.prod(map(len, sizes))
@@ -286,7 +283,7 @@ def _joined(
     dims: Mapping[Hashable, tuple[Hashable, ...]],
     together: int,
 ) -> tuple[Any, Sizes]:
-    """Return the answers of neighboring chunks, along the dimension that has most, as one."""
+    """Merge the answers of neighboring chunks along the dimension with most chunks."""
     along = max(sizes, key=len, default=())
     if min(together, len(along)) <= 1:
         return answers, sizes
@@ -346,9 +343,9 @@ class Batches:
     """Rankings that come in chunks."""
 
     data: xr.Dataset  #: the variables in use
-    stand_in: xr.Dataset  #: of the same form, without the values that are lazy
+    stand_in: xr.Dataset  #: the same form without lazy values
     roles: Any  #: by name, of rankings or of queries
-    read: Callable[[xr.Dataset, Any], Any]  #: what ``ask`` takes of a chunk
+    read: Callable[[xr.Dataset, Any], Any]  #: from a chunk to the argument of ``ask``
 
     def filled(
         self,
@@ -357,7 +354,7 @@ class Batches:
         ask: Callable[..., xr.Dataset],
         *more: Any,
     ) -> xr.Dataset:
-        """Return the template with the values that the question has of each chunk of rankings.
+        """Return the template with the answers of all chunks of rankings.
 
         ``ask`` takes the inner form of a chunk, and ``more``, which may be delayed.
         """
@@ -391,7 +388,7 @@ class Batches:
         ask: Callable[[xr.Dataset], Any],
         merged: Callable[[list[Any]], Any],
     ) -> Any:
-        """Return the merged answers of all chunks, each at most as large as a chunk, delayed."""
+        """Return the merged answers of all chunks, delayed; each is at most as large as a chunk."""
         answers, sizes = self._answers(batch, ask)
         graph = Graph()
         name = graph.of(answers)
@@ -402,7 +399,7 @@ class Batches:
     def collected(
         self, batch: Sequence[Hashable], ask: Callable[[xr.Dataset], Any]
     ) -> list[tuple[tuple[int, ...], Any]]:
-        """Return the answer of each chunk, computed, and where in the batch the chunk begins."""
+        """Return the computed answer of each chunk, and the chunk's start in the batch."""
         answers, sizes = self._answers(batch, ask)
         starts = [np.cumsum([0, *along[:-1]]).tolist() for along in sizes]
         found = answers.compute()
@@ -434,7 +431,7 @@ def _let_in(
 
 
 def _is_cut(variable: xr.Variable, batch: Sequence[Hashable]) -> bool:
-    """Return whether a variable comes in parts: it is lazy, or has a value for each ranking."""
+    """Return whether a variable is lazy or has a value for each ranking."""
     return variable.chunks is not None or bool(set(variable.dims) & set(batch))
 
 

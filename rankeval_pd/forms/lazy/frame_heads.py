@@ -1,6 +1,6 @@
-r"""The heads and the groups of Dask DataFrames, in one pass over the files.
+r"""Heads and groups of Dask DataFrames, in one pass over the files.
 
-A head takes a few rounds. Each of them looks at more partitions than the one before::
+A head takes a few rounds, each over more partitions than the one before::
 
     partition   partition        partition   partition   partition   partition
         |           |                |           |           |           |
@@ -8,7 +8,7 @@ A head takes a few rounds. Each of them looks at more partitions than the one be
           \     /                      \          \         /          /
           merged -- limit, head -->               merged  -- limit, head --> ...
 
-Groups that several partitions share come together in the first of these::
+Groups spread over several partitions are collected in the first of them::
 
     partition        partition        partition     census: which groups, how many rows
         |             /     |          /     |
@@ -46,13 +46,12 @@ from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.rankings.swap_draws import Keys
 
 # -------------------------------------------------------------------------------------------------
-# Heads: the first partitions give a score for each measure that the head's last candidate has at
-# least, and of the others only what reaches it is looked at; each round of partitions does so for
-# the next one, which is larger.
+# Heads: each round of partitions bounds the score of the head's last candidate for each measure.
+# The next, larger round keeps only candidates that reach the bound.
 
 
 class RowNumbers:
-    """Says that the number of the row, counted over all partitions, identifies a candidate."""
+    """Marks the row number over all partitions as a candidate's label."""
 
     def __repr__(self) -> str:
         return "rankeval_pd.dask.ROWS"
@@ -63,7 +62,7 @@ class RowNumbers:
 
 ROWS: Final = RowNumbers()
 
-_GROWTH = 3  # after each round, so many times as many partitions have been looked at
+_GROWTH = 3  # growth of the number of partitions from round to round
 
 
 def is_dask_frame(data: object) -> bool:
@@ -86,11 +85,10 @@ def collect_head(
 ) -> HeadFrame:
     """Return the head of a Dask DataFrame, for lists up to n_max.
 
-    ``n_keys`` are the orders of equal scores whose first candidates are in it, ``columns`` those
-    that it is to have beside the ones in use. With ``threshold`` nobody is in it, and who is
-    accepted is counted.
+    It keeps the first candidates of ``n_keys`` orders of equal scores, and ``columns`` beside the
+    ones in use. With ``threshold`` it keeps no candidate and counts the accepted ones.
 
-    A few runs of the scheduler, the last of them over two thirds of the partitions. O(rows), and in
+    A few runs of the scheduler, the last over two thirds of the partitions. O(rows), and in
     memory a partition and the heads that are merged at a time.
     """
     request, numbered = _request(ddf, roles, n_max, scored=scored)
@@ -109,13 +107,13 @@ def collect_head(
 def _in_rounds(
     frames: Sequence[Any], starts: Sequence[int], request: Request, row_bytes: int
 ) -> PartialHead:
-    """Return the head of all partitions, each round of them bounding what the next one keeps."""
+    """Return the head of all partitions; each round bounds what the next one keeps."""
     keep = request.keep * max(1, len(request.measures))
     width = merge_width(keep * row_bytes)
     merge = functools.partial(heads.merged, request=request)
     stops = _stops(len(frames)) if request.keep and request.measures else [len(frames)]
     limit = None
-    before: list[Any] = []  # held until the next head is there: a cluster forgets what is not held
+    before: list[Any] = []  # held until the next head exists, or a cluster would forget it
 
     def head_of(graph: Graph, first: int, stop: int) -> str:
         reduce = functools.partial(heads.reduced, request=request, limit=limit)
@@ -138,7 +136,7 @@ def _in_rounds(
 def frames_of(
     ddf: Any, request: Request, columns: Sequence[Hashable] = ()
 ) -> tuple[list[Any], list[int]]:
-    """Return the partitions, and the number of the first row of each where rows are numbered."""
+    """Return the partitions, and the number of each one's first row if rows are numbered."""
     frames = ddf[list(dict.fromkeys([*_columns(request), *columns]))].to_delayed()
     starts = _starts(ddf, request.gold, frames) if request.numbered else [0] * (len(frames) + 1)
     return frames, starts
@@ -147,7 +145,7 @@ def frames_of(
 def groups_of(
     ddf: Any, roles: Roles
 ) -> tuple[pd.DataFrame, list[Hashable], list[Any], list[Any], list[Hashable]]:
-    """Return what partitions look like, measures, partitions, their groups, and their columns."""
+    """Return the partitions' template, measures, partitions, groups and columns."""
     meta: pd.DataFrame = ddf._meta
     by = as_names(roles.by, meta.columns)
     for name in by:
@@ -160,28 +158,28 @@ def groups_of(
         graph = Graph()
         numbered = graph.ask_partitions(heads.with_numbers, frames, start=starts[:-1])
         frames = [graph.delayed(name) for name in numbered]
-    few = ddf[by].to_delayed()  # which may come in fewer pieces, files being fused
+    few = ddf[by].to_delayed()  # possibly fewer pieces, if files are fused
     named = few if len(few) == len(frames) else frames
     return meta[columns], list(request.measures), frames, named, by
 
 
 def _others(roles: Roles, by: list[Hashable]) -> list[Hashable]:
-    """Return what is no measure: what is excluded, and the groups."""
+    """Return the columns that are no measures: excluded ones and groups."""
     return list(dict.fromkeys([*as_names(roles.exclude, ()), *by]))
 
 
 def request_of(ddf: Any, roles: Roles) -> Request:
-    """Return what is asked of every partition, for no list in particular."""
+    """Return the request to every partition, without list sizes."""
     return _request(ddf, roles, 1)[0]
 
 
 def _limit(part: PartialHead) -> FloatArray:
-    """Return the score of the last rank, NaN where there is no such rank yet."""
+    """Return the score of the last rank, NaN if there is no such rank yet."""
     return np.where(part.edge.open_, part.edge.bound, np.nan)
 
 
 def _stops(count: int) -> list[int]:
-    """Return where the rounds end: a partition for each thread, then ever more of them."""
+    """Return the ends of the rounds: a partition for each thread, then ever more."""
     stops = [min(max(1, cluster()[1]), count)]
     while stops[-1] < count:
         stops.append(min(_GROWTH * stops[-1], count))
@@ -189,13 +187,13 @@ def _stops(count: int) -> list[int]:
 
 
 def _row_bytes(meta: pd.DataFrame) -> int:
-    """Return roughly how many bytes a row takes, its scores and its place beside it."""
+    """Return roughly the bytes of a row, with its scores and place."""
     columns = sum(8 if dtype.kind in "biufcmM" else 64 for dtype in meta.dtypes)
     return columns + 8 * (2 + meta.shape[1])
 
 
 def _request(ddf: Any, roles: Roles, n_max: int, *, scored: bool = True) -> tuple[Request, bool]:
-    """Return what is asked of every partition, and whether rows are known by their numbers."""
+    """Return the request to every partition, and whether row numbers are labels."""
     meta: pd.DataFrame = ddf._meta
     _refuse_values(roles)
     numbered = roles.label is ROWS or (
@@ -243,8 +241,8 @@ def _refuse_values(roles: Roles) -> None:
     for role in ("gold", "key", "label", "groups", "by"):
         if are_values(getattr(roles, role)):
             raise ValueError(
-                f"{role} is given as values, and the rows of a Dask DataFrame are spread over its"
-                f" partitions: give the name of a column, ddf.assign({role}=...)."
+                f"{role} is given as values, but the rows of a Dask DataFrame are spread over its"
+                f" partitions: pass the name of a column, ddf.assign({role}=...)."
             )
     if len(roles.factors) > 1:
         raise ValueError(
@@ -253,7 +251,7 @@ def _refuse_values(roles: Roles) -> None:
         )
     if roles.by is not None:
         raise ValueError(
-            f"by={roles.by!r}: a head is of one ranking, and these would be many. Ask for lists of"
+            f"by={roles.by!r}: a head belongs to one ranking, and these are many. Request lists of"
             " groups by ddf.rankeval(by=...).nbest_precision(n) or .compare(n=...)."
         )
 
@@ -261,8 +259,8 @@ def _refuse_values(roles: Roles) -> None:
 def _check_measure(column: pd.Series, name: Hashable) -> None:
     if isinstance(column.dtype, pd.CategoricalDtype):
         raise TypeError(
-            f"measures: {name!r} is categorical, and partitions may number the categories"
-            f" differently. Make numbers of them: ddf[{name!r}].cat.codes, the categories known."
+            f"measures: {name!r} is categorical, but partitions may number the categories"
+            f" differently. Convert it with known categories: ddf[{name!r}].cat.codes."
         )
 
 
@@ -271,18 +269,14 @@ def _check_gold(column: pd.Series, name: Hashable, roles: Roles) -> None:
     among = true_values(roles.positive)
     if text and not (among and all(isinstance(value, str) for value in among)):
         raise ValueError(
-            f"gold={name!r} is text, dtype {column.dtype}: Dask makes text of columns of objects,"
-            " True and False among them. Say which texts are true positives, positive='True', or"
-            " read the labels as they are: dask.config.set({'dataframe.convert-string': False})."
+            f"gold={name!r} is text, dtype {column.dtype}. Dask converts objects to text,"
+            " even True and False. Name the texts of true positives, positive='True', or"
+            " turn the conversion off: dask.config.set({'dataframe.convert-string': False})."
         )
 
 
 def _starts(ddf: Any, gold: Hashable, frames: Sequence[Any]) -> list[int]:
-    """Return the number of the first row of each of the frames.
-
-    A cheap column may be read in fewer pieces than all that are needed, files being fused: then
-    the frames themselves are counted.
-    """
+    """Return the number of each frame's first row, counted in the frames if files are fused."""
     one = ddf[[gold]].to_delayed()
     graph = Graph()
     cheap = one if len(one) == len(frames) else frames
@@ -295,16 +289,16 @@ def _check_total(total: int, starts: Sequence[int], numbered: bool) -> None:
         raise RuntimeError(
             f"the partitions were counted as {starts[-1]:,} rows and read as {total:,}: the"
             " files changed, or were read in other pieces. Name what identifies a candidate,"
-            " label=..., or give the files an index."
+            " label=..., or pass the files an index."
         )
 
 
 # -------------------------------------------------------------------------------------------------
-# Groups: files often hold them one after the other, so that a group is in one partition or in two
-# neighbors: then its rows are handed on to the first of them. If groups are spread widely, the
-# partitions are shuffled. Never is a part of a group asked as if it were the whole.
+# Groups: files often hold them one after the other, so a group lies in one partition or in two
+# neighbors, and its rows go to the first of them. If groups are spread widely, the
+# partitions are shuffled. A part of a group never counts as the whole.
 
-_HANDED = 2  # groups that a partition hands on, on average; with more, all are shuffled
+_HANDED = 2  # groups that a partition hands on, on average; with more, all groups are shuffled
 Asked = Callable[[pd.DataFrame, int], pd.DataFrame | None]
 
 
@@ -316,7 +310,7 @@ class Census(NamedTuple):
 
 
 def census(frame: pd.DataFrame, by: Sequence[Hashable]) -> Census:
-    """Return which groups a partition has rows of, and how many."""
+    """Return the groups of a partition and their numbers of rows."""
     return Census(*np.unique(_hashes(frame, by), return_counts=True))
 
 
@@ -325,7 +319,7 @@ def _hashes(frame: pd.DataFrame, by: Sequence[Hashable]) -> Keys:
     for name, column in zip(by, columns, strict=True):
         if column.isna().any():
             raise ValueError(
-                f"by={name!r} has {int(column.isna().sum())} missing values: every row belongs to a"
+                f"by={name!r} has {int(column.isna().sum())} missing values, but every row needs a"
                 f" group. Fill them, or drop these rows: ddf.dropna(subset=[{name!r}])."
             )
     codes = [pd.factorize(column) for column in columns]  # few groups, many rows
@@ -337,7 +331,7 @@ def _hashes(frame: pd.DataFrame, by: Sequence[Hashable]) -> Keys:
 
 
 def _parted(frame: pd.DataFrame, *, by: list[Hashable], away: list[Keys]) -> list[pd.DataFrame]:
-    """Return the rows that stay in a partition, and those of the groups that are handed on."""
+    """Return the rows that stay in a partition, and those handed on."""
     hashes = _hashes(frame, by)
     handed = [np.isin(hashes, groups) for groups in away]
     return [frame.loc[~np.any(handed, axis=0)], *(frame.loc[rows] for rows in handed)]
@@ -346,11 +340,10 @@ def _parted(frame: pd.DataFrame, *, by: list[Hashable], away: list[Keys]) -> lis
 def whole_groups(
     frames: Sequence[Any], named: Sequence[Any], by: list[Hashable], meta: pd.DataFrame
 ) -> tuple[list[Any], list[int | None], int]:
-    """Return delayed frames that have whole groups, the largest group of each, and that of all.
+    """Return delayed frames of whole groups, the largest group of each, and the largest of all.
 
-    One run of the scheduler counts the groups: 16 bytes for each, in each partition that has it.
-    ``named`` are the partitions' columns of groups alone. Where groups are shuffled is not known
-    before, nor the largest of each frame.
+    One run of the scheduler counts the groups, at 16 bytes per group and partition. ``named`` are
+    the partitions' columns of groups alone. The largest group of a shuffled frame is unknown.
     """
     graph, count = Graph(), functools.partial(census, by=by)
     found = graph.compute(*graph.ask_partitions(count, named))
@@ -385,7 +378,7 @@ def whole_groups(
 
 
 def _as_counted(frame: pd.DataFrame, *, rows: int) -> pd.DataFrame:
-    """Return a partition, which has the rows that its groups were counted in."""
+    """Return a partition after a check of its number of rows."""
     if len(frame) != rows:
         raise RuntimeError(
             f"the groups of a partition were counted in {rows:,} rows, and {len(frame):,} were"
@@ -406,17 +399,17 @@ def _shuffled(frames: Sequence[Any], by: list[Hashable], meta: pd.DataFrame) -> 
 def ask_groups(
     frames: Sequence[Any], ask: Asked, by: list[Hashable], each: Sequence[int | None], largest: int
 ) -> pd.DataFrame:
-    """Return the answers of all partitions, the groups sorted.
+    """Return the answers of all partitions, sorted by group.
 
-    ``each`` is the size of the largest group of each frame, where it is known, ``largest`` that of
-    all.
+    ``each`` has the size of the largest group of each frame, if known; ``largest`` is the largest
+    of all.
     """
     graph, answered = Graph(), functools.partial(_answered, ask=ask, by=by)
     found = graph.compute(*graph.ask_partitions(answered, frames, largest=each))
     tables = [table for table in found if table is not None]
     if not tables:
         raise ValueError(
-            f"no group has a list of the sizes asked for: the largest has {largest} candidates."
+            f"no group has a list of the requested sizes: the largest has {largest} candidates."
         )
     table = pd.concat(tables, ignore_index=True)
     number = table.groupby(by, sort=True, observed=True).ngroup().to_numpy()

@@ -1,7 +1,7 @@
-r"""The head of a ranking that no machine holds: the best candidates of each measure, exactly.
+r"""The head of a ranking larger than memory: the best candidates of each measure, exactly.
 
 Questions about n-best lists up to ``n_max`` need the candidates in the first ``n_max`` ranks of
-some measure, a few behind them, and the numbers N and N+ of all::
+some measure, a few after them, and the counts N and N+ of all::
 
     part      part      part      part    all candidates
       |         |         |         |
@@ -12,7 +12,7 @@ some measure, a few behind them, and the numbers N and N+ of all::
                finished                   checked, in the order of the data
 
 A merged head is the head of the whole: the best of all are among the best of their part. Scores
-are compared with the sign turned, so the smallest is the best, and NaN the last.
+are compared with their sign changed: the smallest is the best, NaN the last.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rankeval_pd.errors import listed
 from rankeval_pd.forms.rankings.tie_keys import label_hashes, refuse_missing, sort_key, value_keys
 from rankeval_pd.forms.rankings.values import (
     gold_values,
-    refuse_unlabelled,
+    refuse_unlabeled,
     refuse_unscored,
     score_values,
     true_values,
@@ -44,17 +44,17 @@ _FIXED = (
     "dim",
 )  # fmt: skip
 _PLACES = 2**40  # rows of a part, at most
-OWN = (  # the advice where candidates repeat
-    "what breaks ties must be each candidate's own. Name what tells them apart, label=..., or take"
-    " the numbers of the rows over all partitions, label=rankeval_pd.dask.ROWS."
+OWN = (  # the advice if candidates repeat
+    "ties need a label that identifies each candidate. Name it, label=..., or take"
+    " the row numbers over all partitions, label=rankeval_pd.dask.ROWS."
 )
 
 
 def needed_ranks(n_max: int) -> int:
-    """Return up to which rank candidates are kept, for lists of n_max.
+    """Return the last rank to keep for lists of n_max.
 
-    The share of true positives at the end of a list is looked for around it, and swapped labels
-    move its end: six standard deviations, or where that is once not enough, 24.
+    The share of true positives at the end of a list is estimated around it, and swapped labels
+    move the end by up to six standard deviations, or 24 if these once do not suffice.
     """
     around = max(20, int(0.5 * n_max**0.8) + 1)
     swapped = 4 * (math.ceil(6.0 * math.sqrt(n_max / 2.0)) + 2)
@@ -62,31 +62,31 @@ def needed_ranks(n_max: int) -> int:
 
 
 class Request(NamedTuple):
-    """What is asked of every part of the data."""
+    """The request to every part of the data."""
 
     gold: Hashable
     measures: tuple[Hashable, ...]
     signs: FloatArray
     key: Hashable | None
     label: tuple[Hashable, ...]
-    numbered: bool  #: whether the number of the row, over all parts, identifies a candidate
+    numbered: bool  #: whether row numbers over all parts are labels
     seed: int
     positive: Any
     min_grade: float | None
     groups: Hashable | None
     keep: int  #: ranks; 0 keeps nobody
-    orders: int = 1  #: of equal scores, whose first candidates are kept: that of the key, others
+    orders: int = 1  #: orders of equal scores: the key's and random ones
     draws: int = 0  #: the seed of the others
-    padded: bool = False  #: whether rows without gold and scores are none
-    cuts: FloatArray | None = None  #: (measure, cut) thresholds, NaN where there is none
+    padded: bool = False  #: whether rows without gold and scores are padding
+    cuts: FloatArray | None = None  #: (measure, cut) thresholds, NaN if missing
 
 
 class Counts(NamedTuple):
-    """What is counted of all candidates."""
+    """The counts of all candidates."""
 
     total: int
     positive: int
-    unlabelled: int
+    unlabeled: int
     unscored: IntArray  #: (measure)
     unscored_true: IntArray  #: (measure): true positives among them
     seen: frozenset[int]  #: which of the values of true positives occur
@@ -97,28 +97,28 @@ class Counts(NamedTuple):
         values = true_values(request.positive)
         gold = frame_column(rows, request.gold, "gold") if values else pd.Series(dtype=object)
         seen = frozenset(i for i, value in enumerate(values) if gold.isin([value]).any())
-        positive, unlabelled = int((truth == 1.0).sum()), int(np.isnan(truth).sum())
+        positive, unlabeled = int((truth == 1.0).sum()), int(np.isnan(truth).sum())
         lacking = np.isnan(worse)
         both = lacking.sum(axis=1), lacking[:, truth == 1.0].sum(axis=1)
-        return cls(len(rows), positive, unlabelled, *both, seen)
+        return cls(len(rows), positive, unlabeled, *both, seen)
 
     @classmethod
     def merged(cls, parts: Sequence[Counts]) -> Self:
         """Return the counts of several parts."""
-        total, positive, unlabelled, unscored, untrue, seen = zip(*parts, strict=True)
+        total, positive, unlabeled, unscored, untrue, seen = zip(*parts, strict=True)
         lacking = np.sum(unscored, axis=0), np.sum(untrue, axis=0)
         occurring = frozenset[int]().union(*seen)
-        return cls(sum(total), sum(positive), sum(unlabelled), *lacking, occurring)
+        return cls(sum(total), sum(positive), sum(unlabeled), *lacking, occurring)
 
     def check(self, request: Request, roles: Roles, dropped: str) -> None:
-        """Refuse missing labels and scores; ``dropped`` is the message for missing="drop"."""
+        """Refuse missing labels and scores; ``dropped`` is the error text for missing="drop"."""
         if roles.unjudged == "skip" or roles.ties == "trec":
             raise ValueError(
-                f"unjudged={roles.unjudged!r}, ties={roles.ties!r}: of a whole Dask DataFrame, give"
-                " unjudged='negative' or nothing, and ties='shared'; or ask of queries, by=..."
+                f"unjudged={roles.unjudged!r}, ties={roles.ties!r}: for a whole Dask DataFrame"
+                " pass unjudged='negative' or omit it, and ties='shared'; or name queries, by=..."
             )
         if roles.unjudged != "negative":
-            refuse_unlabelled(self.unlabelled, self.total, request.gold)
+            refuse_unlabeled(self.unlabeled, self.total, request.gold)
         if roles.missing == "raise":
             every = np.full(self.unscored.shape, self.total)
             refuse_unscored(self.unscored, every, self.total, request.measures)
@@ -128,16 +128,16 @@ class Counts(NamedTuple):
             if position not in self.seen:
                 raise ValueError(
                     f"positive={request.positive!r}: no candidate has the value {value!r} in"
-                    f" gold={request.gold!r}. Give values that occur."
+                    f" gold={request.gold!r}. Pass values that occur."
                 )
 
 
 class Edge(NamedTuple):
-    """Where the kept ranks of each measure end: (measure)."""
+    """The end of the kept ranks of each measure: (measure)."""
 
-    open_: BoolArray  #: whether candidates were left out
-    bound: FloatArray  #: where they were, the score of the last rank that is kept
-    tied: IntArray  #: and how many candidates have it, and how many true positives
+    open_: BoolArray  #: whether candidates were omitted
+    bound: FloatArray  #: if so, the score of the last kept rank
+    tied: IntArray  #: and its numbers of candidates and of true positives
     tied_true: IntArray
 
 
@@ -145,7 +145,7 @@ class PartialHead(NamedTuple):
     """The head of a part of the data, or of several."""
 
     rows: pd.DataFrame  #: the candidates, with all their columns
-    place: IntArray  #: (candidate) the number of the part and of the row in it, in one number
+    place: IntArray  #: (candidate) the part and the row in it, in one number
     edge: Edge
     counts: Counts
     clusters: frozenset[int]
@@ -157,7 +157,7 @@ def reduced(
 ) -> PartialHead:
     """Return the head of one part: number ``number``, whose first row is ``start`` of all.
 
-    ``limit`` has a score for each measure, and what is worse is known to be of no list. O(rows).
+    ``limit`` has a score for each measure; worse candidates are in no list. O(rows).
     """
     frame = native(frame)
     truth, worse = truth_of(frame, request), turned(frame, request)
@@ -197,7 +197,7 @@ def turned(frame: pd.DataFrame, request: Request) -> FloatArray:
     worse = np.empty((len(request.measures), len(frame)))
     for row, measure in enumerate(request.measures):
         column = frame_column(frame, measure, "measures")
-        # as they lie in memory, where they can be read so
+        # in their memory layout, if possible
         plain = column.dtype == np.float64
         scores = column.to_numpy() if plain else score_values(column, measure)
         np.multiply(scores, -request.signs[row], out=worse[row])
@@ -211,7 +211,7 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
     rows = pd.concat([part.rows for part in parts if len(part.rows)] or [parts[0].rows])
     worse, true = turned(rows, request), truth_of(rows, request) == 1.0
     kept, edge = _best(worse, true, rows, request)
-    # those with the score of the last rank, of a part that left none better out
+    # those with the last rank's score, in a part that omitted none better
     tied = np.zeros((2, len(request.measures)), dtype=np.int64)
     same, stop = _equal(worse, edge.bound[:, np.newaxis]), 0
     for part in parts:
@@ -231,7 +231,7 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
 
 
 def truth_of(rows: pd.DataFrame, request: Request) -> FloatArray:
-    """Return the gold label as 1.0, 0.0 and, where it is missing, NaN."""
+    """Return the gold label as 1.0, 0.0 or NaN."""
     gold = frame_column(rows, request.gold, "gold")
     return gold_values(gold, request.gold, request.positive, request.min_grade, all_there=False)
 
@@ -239,9 +239,9 @@ def truth_of(rows: pd.DataFrame, request: Request) -> FloatArray:
 def _best(
     worse: FloatArray, true: BoolArray, rows: pd.DataFrame, request: Request
 ) -> tuple[IntArray, Edge]:
-    """Return the positions, rising, of candidates in the ranks to keep of some measure.
+    """Return the ascending positions of candidates in the ranks to keep of some measure.
 
-    Of a part that has left some out they are ``keep`` at least.
+    A part that omitted some has at least ``keep``.
     """
     count, total = worse.shape
     kept = np.zeros(total, dtype=bool)
@@ -263,7 +263,7 @@ def _best(
 
 
 def _first(rows: pd.DataFrame, chosen: IntArray, count: int, request: Request) -> IntArray:
-    """Return the positions, among the rows chosen, of those that come first by the tie key."""
+    """Return the positions, among the chosen rows, of the first by the tie key."""
     rows = rows.iloc[chosen]
     first = np.argpartition(tie_keys(rows, request), count - 1)[:count]
     if request.orders == 1:
@@ -277,7 +277,7 @@ def _first(rows: pd.DataFrame, chosen: IntArray, count: int, request: Request) -
 
 
 def _draw_keys(rows: pd.DataFrame, request: Request) -> swap_draws.Keys:
-    """Return what the random draws of the candidates depend on."""
+    """Return the keys of the candidates' random draws."""
     if request.key is not None:
         return value_keys(frame_column(rows, request.key, "key").to_numpy())
     seed = swap_draws.mix(np.array([request.seed % 2**64], dtype=np.uint64))
@@ -285,7 +285,7 @@ def _draw_keys(rows: pd.DataFrame, request: Request) -> swap_draws.Keys:
 
 
 def tie_keys(rows: pd.DataFrame, request: Request) -> AnyArray:
-    """Return numbers in the order in which equal scores stand."""
+    """Return numbers that order equal scores."""
     if request.key is not None:
         values = frame_column(rows, request.key, "key")
         refuse_missing(values, request.key)
@@ -306,7 +306,7 @@ def _labels(rows: pd.DataFrame, request: Request) -> Any:
 
 
 def _reach(worse: FloatArray, limit: FloatArray) -> BoolArray:
-    """Return which rows some measure scores as well as its limit, NaN being none."""
+    """Return the rows whose score reaches the limit of some measure, NaN being no limit."""
     found = np.full(worse.shape[1], bool(np.isnan(limit).any()))
     here = np.empty_like(found)
     for scores, least in zip(worse, limit, strict=True):
@@ -327,15 +327,15 @@ def lower_of(roles: Roles, measures: Sequence[Hashable]) -> list[Hashable]:
 
 
 class Head(NamedTuple):
-    """What a head knows beside its candidates."""
+    """A head's facts beside its candidates."""
 
     whole: Whole
     measures: tuple[Hashable, ...]
-    roles: dict[str, Any]  #: those it was made with, which decide who is in it
+    roles: dict[str, Any]  #: those that decided which candidates it keeps
     request: Request
 
     def of(self, measures: Sequence[Hashable], roles: Roles) -> Whole:
-        """Return what is known of the whole, for a question of these measures with these roles."""
+        """Return the facts on all candidates for these measures and roles."""
         for role in _FIXED:
             made, asked = self.roles[role], getattr(roles, role)
             if role == "gold" and asked is None:
@@ -344,25 +344,25 @@ class Head(NamedTuple):
                 asked = lower_of(roles, self.measures)
             if made is not asked and made != asked:
                 raise ValueError(
-                    f"{role}={asked!r}, and the head was made with {role}={made!r}, which decides"
-                    " who is in it. Make another: ddf.rankeval(...).head(n_max)."
+                    f"{role}={asked!r}, but the head was made with {role}={made!r}, which decides"
+                    " its candidates. Make another: ddf.rankeval(...).head(n_max)."
                 )
         if roles.groups is not None and roles.ends:
             raise ValueError(
-                "groups with missing='absent': the places that a list leaves empty count as groups"
-                " of their own, and how many there are a head does not know. Give missing='last'."
+                "groups with missing='absent': the empty places of a list count as groups,"
+                " whose number a head does not contain. Pass missing='last'."
             )
         if roles.seed != self.request.seed:
             raise ValueError(
-                f"rng={roles.rng!r}, and the head was made with the seed {self.request.seed},"
+                f"rng={roles.rng!r}, but the head was made with the seed {self.request.seed},"
                 " which decides the order of equal scores. Make another:"
                 " ddf.rankeval(rng=...).head(n_max)."
             )
         for name in measures:
             if name is not None and name not in self.measures:
                 raise ValueError(
-                    f"measures: {name!r} is none of those that the head has,"
-                    f" {listed(self.measures)}: who is in its lists is not known. Make a head with"
+                    f"measures: {name!r} is not one of the head's measures,"
+                    f" {listed(self.measures)}. Make a head with"
                     " it: ddf.rankeval(measures=...).head(n_max)."
                 )
         places = [self.measures.index(name) for name in measures if name is not None]
@@ -370,7 +370,7 @@ class Head(NamedTuple):
 
 
 class HeadFrame(pd.DataFrame):
-    """The candidates of a head; what pandas makes of it is a DataFrame and no head any more."""
+    """The candidates of a head; methods of pandas return a plain DataFrame."""
 
     _metadata = ["known"]  # noqa: RUF012
     known: Head
@@ -381,31 +381,31 @@ class HeadFrame(pd.DataFrame):
 
 
 def head_of(data: object) -> Head | None:
-    """Return what is known of the whole, where the data are a head."""
+    """Return the facts on all candidates if the data are a head."""
     return data.known if isinstance(data, HeadFrame) else None
 
 
 def refuse_head(data: object) -> None:
-    """Raise a ValueError where a head has no answer."""
+    """Raise a ValueError if a head has no answer."""
     head = head_of(data)
     if head is not None:
         raise ValueError(
-            f"what was asked here takes all {head.whole.total:,} candidates, and the data are a"
-            f" head: the best {head.whole.asked:,} of each measure, and the numbers of all. Ask it"
-            " of the whole, ddf.rankeval, or where that does not have it either, of a sample:"
+            f"this method needs all {head.whole.total:,} candidates, but the data are a"
+            f" head, the best {head.whole.asked:,} of each measure. Call it"
+            " on ddf.rankeval, or if that lacks it, on a sample:"
             " ddf.sample(frac=...).compute().rankeval."
         )
 
 
 _DROPPED = (
-    "missing='drop': each measure, and each pair, would have candidates of its own, and none of"
-    " them a head in common. Leave the rows without a score out before: ddf.dropna(subset=[...]),"
-    " or say what it means: missing='last' or 'absent'."
+    "missing='drop': each measure and pair would have its own candidates, so they have no"
+    " common head. Drop the rows without a score first: ddf.dropna(subset=[...]),"
+    " or pass missing='last' or 'absent'."
 )
 
 
 def finished(part: PartialHead, request: Request, roles: Roles, n_max: int) -> HeadFrame:
-    """Return the head, the rows in the order of the data, or refuse what is wrong with them."""
+    """Return the checked head, its rows in the order of the data."""
     part.counts.check(request, roles, _DROPPED)
     refuse_repeated(part.rows, request)
     order = np.argsort(part.place, kind="stable")
@@ -418,7 +418,7 @@ def finished(part: PartialHead, request: Request, roles: Roles, n_max: int) -> H
 
 
 def _whole(part: PartialHead, request: Request, n_max: int) -> Whole:
-    """Return the counts of the whole, and where its last kept rank's block of scores ends."""
+    """Return the counts of all, and the end of the last kept rank's block of scores."""
     worse, true = turned(part.rows, request), truth_of(part.rows, request) == 1.0
     edge, counts = part.edge, part.counts
     bound = edge.bound[:, np.newaxis]
@@ -440,7 +440,7 @@ def _whole(part: PartialHead, request: Request, n_max: int) -> Whole:
 
 
 def refuse_repeated(rows: pd.DataFrame, request: Request) -> None:
-    """Raise a ValueError where candidates among the best cannot be told apart."""
+    """Raise a ValueError if the best candidates share labels."""
     if request.key is not None:
         values = frame_column(rows, request.key, "key")
         what, again = f"key={request.key!r}", values.duplicated().to_numpy()

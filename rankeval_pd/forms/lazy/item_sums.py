@@ -1,4 +1,4 @@
-r"""Items that no machine holds: workers add them up, block by block.
+r"""Items larger than memory, summed by the workers block by block.
 
 Systems over a Dask DataFrame, or over a Dataset in chunks of items::
 
@@ -14,8 +14,8 @@ Systems over a Dask DataFrame, or over a Dataset in chunks of items::
                \        |        /
                      gathered                    what tests and intervals are made of
 
-All resamples are shared by the blocks. The sums are exact, so the numbers are those of one machine,
-bit for bit, however the items are spread.
+All blocks share the resamples. The sums are exact, so the results equal those of one machine, bit
+for bit, however the items are spread.
 """
 
 from __future__ import annotations
@@ -41,44 +41,43 @@ from rankeval_pd.stats.resampling.bootstrap_tests import INTERVALS
 from rankeval_pd.stats.resampling.gathered_draws import RemoteFacts
 from rankeval_pd.stats.resampling.test_items import PairOptions, studentises
 
-FEW = 64  # so few items that one machine may look at all of their signs
+FEW = 64  # few enough items for one machine to try all signs
 _BLOCK = 2**22  # numbers of a block of items: 32 MB
-_LOOKED_AT = 1_000  # rows that are to show whether a column is an identifier
+_LOOKED_AT = 1_000  # rows that show whether a column is an identifier
 
 
-# ---------------------------------------------------------------------------------- what is refused
+# ----------------------------------------------------------------------------------------- refusals
 
 
 def check_asked(asked: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeeds:
-    """Raise a ValueError where items that are spread over workers cannot be asked.
+    """Raise a ValueError if items spread over workers have no answer.
 
-    ``instead`` says how to ask one machine.
+    ``instead`` advises how to use one machine.
     """
     for role in ("by", "groups", "strata", "seeds"):
         if getattr(roles, role) is not None:
             raise ValueError(
-                f"{role}={getattr(roles, role)!r}: items of one {_ONE[role]} are spread over the"
-                f" workers, and are added up one by one. {_NEXT[role]} {instead}"
+                f"{role}={getattr(roles, role)!r}: the items of a {_ONE[role]} are spread over the"
+                f" workers. {_NEXT[role]} {instead}"
             )
     if roles.missing != "raise":
         raise ValueError(
-            f"missing={roles.missing!r}: items are spread over the workers, and every system needs"
-            f" every one of them. Drop the others, ddf.dropna(). {instead}"
+            f"missing={roles.missing!r}: items are spread over the workers, but every system needs"
+            f" all items. Drop the others, ddf.dropna(). {instead}"
         )
     if asked is None:
-        raise ValueError(f"this question takes all items together, which are spread. {instead}")
+        raise ValueError(f"this method needs all items in memory. {instead}")
     options = asked.options
     if studentises(options) and not asked.swaps:
         raise ValueError(
             "event='studentised', ci='studentised' and adjust='max-t' with draws of items need a"
-            " standard error of every pair in every resample, for which workers would have to go"
-            " through all items again. Give event='wild', which adjust='max-t' is there for, or"
-            f" another ci and adjust='holm'. {instead}"
+            " standard error of every pair in every resample, thus another pass over items. Pass"
+            f" event='wild', also for adjust='max-t', or another ci and adjust='holm'. {instead}"
         )
     if options.ci == "bca":
         raise ValueError(
-            "ci='bca' leaves out every item in turn, and they are spread over the workers. Give"
-            f" {' or '.join(repr(x) for x in INTERVALS if x in _OTHER)}, or leave ci out. {instead}"
+            "ci='bca' omits each item in turn, but items are spread over the workers. Pass"
+            f" {' or '.join(repr(x) for x in INTERVALS if x in _OTHER)}, or omit ci. {instead}"
         )
     return asked
 
@@ -86,15 +85,15 @@ def check_asked(asked: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeed
 _OTHER = ("wild", "percentile", "basic")
 _ONE = {"by": "domain", "groups": "cluster", "strata": "stratum", "seeds": "training"}
 _NEXT = {
-    "by": "Ask for each domain, ddf[ddf['domain'] == ...].",
+    "by": "Call it for each domain, ddf[ddf['domain'] == ...].",
     "groups": (
-        "Add up each cluster first, ddf.groupby(...).sum().compute(), and give metric='ratio' or"
-        " another of sums."
+        "Sum each cluster first, ddf.groupby(...).sum().compute(), and pass metric='ratio' or"
+        " another metric of sums."
     ),
     "strata": "Leave it out.",
-    "seeds": "Take each system's mean over its seeds, and say so.",
+    "seeds": "Average each system over its seeds, and report it.",
 }
-OF_FRAME = "What fits a machine is asked as ddf.compute()."
+OF_FRAME = "Call ddf.compute() if the data fit into memory."
 
 # ---------------------------------------------------------------------------------- Dask DataFrames
 
@@ -150,7 +149,7 @@ def _first_rows(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 class Labels(NamedTuple):
-    """What the labels of a partition are like."""
+    """The labels of a partition in brief."""
 
     size: int
     ascending: bool
@@ -181,7 +180,7 @@ def _index_of(frame: pd.DataFrame) -> pd.Index:
 
 
 def _ranks(indexes: Sequence[pd.Index]) -> IntArray:
-    """Return where each item stands in the order of all labels."""
+    """Return the place of each item in the order of all labels."""
     order = item_order(indexes[0].append(list(indexes[1:])))
     ranks = np.empty(order.size, dtype=np.int64)
     ranks[order] = np.arange(order.size)
@@ -193,7 +192,7 @@ def _cut(ranks: IntArray, at: slice) -> IntArray:
 
 
 def _pieces(sizes: Sequence[int], width: int) -> list[list[tuple[int, int, int]]]:
-    """Return what goes into each block: numbers of partitions, and which of their rows."""
+    """Return the content of each block: numbers of partitions and their rows."""
     most = max(1, _BLOCK // max(1, width))
     listed: list[list[tuple[int, int, int]]] = []
     filled = most
@@ -216,7 +215,7 @@ def _read(
         if len(frame) != size:
             raise RuntimeError(
                 f"a partition was counted as {size:,} rows and read as {len(frame):,}: the files"
-                " changed, or were read in other pieces. Give the files an index, or read them"
+                " changed, or were read in other pieces. Pass the files an index, or read them"
                 " anew."
             )
     rows = [frame.iloc[start:stop] for frame, (start, stop, _) in zip(frames, spans, strict=True)]
@@ -266,7 +265,7 @@ def dataset_items(
 
 def _in_order(labels: pd.Index) -> bool:
     """Return whether the items are in the order of their labels, without sorting these."""
-    if isinstance(labels, pd.MultiIndex):  # whose order of equal labels may be any
+    if isinstance(labels, pd.MultiIndex):  # equal labels may have any order
         return labels.is_monotonic_increasing and labels.is_unique
     return bool(labels.is_monotonic_increasing)
 
@@ -279,7 +278,7 @@ def _take(
     systems: list[Hashable],
     at: int,
 ) -> ItemStatistics:
-    """Return the statistics of items of some chunks, checked; their numbers begin at ``at``."""
+    """Return the checked statistics of items of some chunks, numbered from ``at``."""
     parts = [chunk[:, start:stop] for chunk, (start, stop) in zip(chunks, spans, strict=True)]
     values = np.concatenate(parts, axis=1)
     return checked(values, metric, systems, pd.RangeIndex(at, at + values.shape[1]))
@@ -290,23 +289,23 @@ def _same(x: IntArray) -> IntArray:
 
 
 # -------------------------------------------------------------------------------------------------
-# The graph in which workers add up items, block by block, for the resamples that all share.
+# The graph of workers that sum items block by block, for the resamples that all share.
 
 
 class ItemNeeds(NamedTuple):
-    """What a question needs of items that are spread over workers."""
+    """The needs of a question about items spread over workers."""
 
     options: PairOptions
-    signs: bool = False  #: what items add to the scores, and random signs of it
+    signs: bool = False  #: the items' contributions to the scores, and random signs
     swaps: bool = False  #: sums over items that are swapped
     ranked: bool = False  #: resampled scores in any case
 
 
 class ItemBlock(NamedTuple):
-    """A block of items: what gives its statistics, and which items it has."""
+    """A block of items: the task of its statistics, and its items."""
 
     block: str  #: the task that gives (system, item, statistic)
-    positions: Any  #: a slice; or numbers of items, or the task that gives these
+    positions: Any  #: a slice, numbers of items, or a task that gives these
 
 
 def gather(
@@ -318,7 +317,7 @@ def gather(
     pairs: IntArray,
     asked: ItemNeeds,
 ) -> str:
-    """Return the task that gives what all blocks of items say: a :class:`Gathered`."""
+    """Return the task of the :class:`Gathered` statistics of all blocks."""
     plan = Plan(
         n_items, metric.score, metric.sign, metric.linear, asked.options, pairs, asked.signs,
         asked.swaps, asked.ranked,
@@ -370,10 +369,10 @@ def gather(
 def _counts(
     graph: Graph, places: Sequence[tuple[str, Any]], plan: Plan, known: str, needs: str
 ) -> list[str]:
-    """Return the sums of each few resamples, as often as items are drawn.
+    """Return the sums of blocks of resamples.
 
-    Blocks of resamples are drawn side by side, as many as there are threads; and in each of these
-    lanes nothing is drawn before what was drawn two steps earlier is used up.
+    Each thread draws its own lane of blocks. A lane draws a block only after the block two steps
+    before has been used.
     """
     task, total, n_items = graph.add, plan.options.n_resamples, plan.n_items
     ready = [(task(blocks.columns_of, x, known, needs), at) for x, at in places]
@@ -427,7 +426,7 @@ def later(
     shapes: Sequence[tuple[Hashable, int]],
     dtypes: Sequence[type],
 ) -> list[xr.DataArray]:
-    """Return what a function will return of a task's result: lazy arrays of one dimension."""
+    """Return a function of a task's result as lazy arrays of one dimension."""
     columns = functools.partial(_columns_in_box, function=function)
     answers = boxes(f"answered-{name}", {(): (columns, name)}, [], graph)
     templates: dict[Hashable, xr.DataArray] = {

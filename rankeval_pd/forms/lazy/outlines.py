@@ -1,4 +1,4 @@
-r"""Rankings of Dask DataFrames without a sort: outlines, and ranks that are counted.
+r"""Rankings of Dask DataFrames without a sort, by outlines and counted ranks.
 
 The outlines take two passes, and only the true positives are sorted::
 
@@ -43,7 +43,7 @@ from rankeval_pd.stats.rankings.roc_areas import Outline, Turns, scores_at, turn
 from rankeval_pd.stats.rankings.swap_draws import Keys
 
 # -------------------------------------------------------------------------------------------------
-# The outlines of the rankings in a Dask DataFrame: two passes, and nothing is sorted but N+.
+# Outlines of the rankings in a Dask DataFrame: two passes, and a sort of the true positives only.
 
 
 class _Positives(NamedTuple):
@@ -52,32 +52,32 @@ class _Positives(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """The different scores of the true positives of each measure, rising, and how many have it."""
+    """The distinct scores of each measure's true positives, ascending, with their counts."""
 
     scores: list[FloatArray]
     tp: list[IntArray]
 
 
 class _Others(NamedTuple):
-    """Of each measure, the others at the scores of true positives, and between them."""
+    """The others of each measure, at the scores of true positives and between them."""
 
     counts: list[IntArray]
-    last: list[FloatArray]  #: between them, the smallest score, its sign turned; -inf: none
+    last: list[FloatArray]  #: between them, the smallest score with its sign changed; -inf: none
 
 
 class OutlineFacts(NamedTuple):
-    """What is known of the rankings when their outlines are."""
+    """The outlines of the rankings and their counts."""
 
     request: Request
     outlines: list[Outline]
-    scores: list[FloatArray]  #: of each measure, those of true positives, the best first, turned
+    scores: list[FloatArray]  #: of each measure's true positives, ascending, sign changed
     last: list[FloatArray]  #: the last score of the others above each of these, and of the last
     rows: Any  #: the true positives, delayed
     counts: Counts
 
 
 def positives(frame: pd.DataFrame, request: Request, start: int = 0) -> _Positives:
-    """Return the true positives of a partition, and what is missing in it."""
+    """Return the true positives of a partition, and its missing values."""
     worse, truth = heads.turned(frame, request), heads.truth_of(frame, request)
     if request.numbered:
         frame = heads.with_numbers(frame, start)
@@ -98,9 +98,9 @@ def _known(of_all: _Positives, request: Request, *, ends: bool) -> _Known:
 
 
 def others(frame: pd.DataFrame, known: _Known, request: Request, *, ends: bool = False) -> _Others:
-    """Return how many others there are at each score of true positives, and between them.
+    """Count the others at each score of true positives, and between the scores.
 
-    ``ends``: those without a score are not counted. O(rows log rows).
+    With ``ends``, those without a score do not count. O(rows log rows).
     """
     worse, truth = heads.turned(frame, request), heads.truth_of(frame, request)
     found = _Others([], [])
@@ -110,7 +110,7 @@ def others(frame: pd.DataFrame, known: _Known, request: Request, *, ends: bool =
         tied = first < np.searchsorted(values, rising, side="right")
         found.counts.append(np.bincount(2 * first + tied, minlength=2 * values.size + 1))
         last = np.full(values.size + 1, -np.inf)
-        last[first[~tied]] = rising[~tied]  # rising: the last one of each gap stays
+        last[first[~tied]] = rising[~tied]  # ascending, so the last one of each gap stays
         found.last.append(last)
     return found
 
@@ -122,15 +122,14 @@ def _added(parts: Sequence[_Others]) -> _Others:
     )
 
 
-def outlines(ddf: Any, roles: Roles, *, ends: bool = False, labelled: bool = False) -> OutlineFacts:
+def outlines(ddf: Any, roles: Roles, *, ends: bool = False, labeled: bool = False) -> OutlineFacts:
     """Return the outline of each measure's ranking.
 
-    ``ends``: of the candidates that have a score. ``labelled``: the true positives are returned
-    with what identifies them. A worker holds a partition, the scores of all true positives, and
-    the counts of them that are merged at a time.
+    ``ends`` limits them to candidates with a score. ``labeled`` adds labels to the true positives.
+    A worker holds a partition, the scores of all true positives, and the counts merged at a time.
     """
     request = frame_heads.request_of(ddf, roles)._replace(groups=None)
-    if not labelled:
+    if not labeled:
         request = request._replace(key=None, label=(), numbered=False)
     frames, starts = frame_heads.frames_of(ddf, request)
     first = Graph()
@@ -138,7 +137,7 @@ def outlines(ddf: Any, roles: Roles, *, ends: bool = False, labelled: bool = Fal
     parts = first.ask_partitions(collect, frames, start=starts[:-1])
     of_all = first.add(_together, parts)
     known = first.add(functools.partial(_known, request=request, ends=ends), of_all)
-    # they stay with the workers, and out of the graphs
+    # they stay with the workers, outside the graphs
     held, held_known = first.persist(of_all, known)
     second = Graph()
     of_all, known = second.of(held), second.of(held_known)
@@ -157,9 +156,9 @@ def outlines(ddf: Any, roles: Roles, *, ends: bool = False, labelled: bool = Fal
 
 
 def _check(counts: Counts, request: Request, roles: Roles) -> None:
-    """Refuse what is wrong with the candidates; warn where they are of one class."""
+    """Check the candidates; warn if they are of one class."""
     dropped = (
-        "missing='drop' leaves other candidates out of each measure. Leave them out before:"
+        "missing='drop' drops different candidates for each measure. Drop them first:"
         " ddf.dropna(subset=[...])."
     )
     counts.check(request, roles, dropped)
@@ -177,17 +176,17 @@ class Curves(NamedTuple):
 
 
 def curves(ddf: Any, roles: Roles) -> Curves:
-    """Return the lists at which the curves turn: before true positives, and with them.
+    """Return the lists at which the curves turn, just before and after true positives.
 
-    Two passes over the data; with ``ties="shared"`` three, the third counting ranks.
+    It takes two passes over the data, three with ``ties="shared"`` to count ranks.
     """
     if roles.ties == "error":
         raise ValueError(
-            "ties='error': who is tied with whom is not looked at where no true positive is among"
-            " them. Give 'expected', 'blocks', 'shared', 'best' or 'worst'."
+            "ties='error' does not work here: ties without a true positive are not"
+            " examined. Pass 'expected', 'blocks', 'shared', 'best' or 'worst'."
         )
     shared = roles.ties == "shared"
-    found = outlines(ddf, roles, ends=roles.ends, labelled=shared)
+    found = outlines(ddf, roles, ends=roles.ends, labeled=shared)
     request = found.request
     ranks: list[IntArray | None] = [None] * len(found.outlines)
     if shared:
@@ -206,7 +205,7 @@ def curves(ddf: Any, roles: Roles) -> Curves:
 
 
 def _ranks(ddf: Any, found: OutlineFacts, *, ends: bool) -> list[IntArray]:
-    """Return the ranks of the true positives of each measure, of those with a score or of all."""
+    """Return the ranks of each measure's true positives, of all or only those with a score."""
     rows = found.rows.compute()
     heads.refuse_repeated(rows, found.request)
     ranks = ranks_of(ddf, found.request, found.rows, len(rows))
@@ -217,27 +216,27 @@ def _ranks(ddf: Any, found: OutlineFacts, *, ends: bool) -> list[IntArray]:
 
 
 # -------------------------------------------------------------------------------------------------
-# The ranks, among all candidates of a Dask DataFrame, of a few of them: counted, not sorted.
+# Ranks of a few candidates among all of a Dask DataFrame, counted without a sort.
 
 
 class RowsAhead(NamedTuple):
-    """How many rows come before each of a few candidates."""
+    """The number of rows before each of a few candidates."""
 
     rows: IntArray  #: (measure, candidate)
     alike: int  #: rows with the score and the key of one of them, over all measures
 
 
 class FewRanks(NamedTuple):
-    """The candidates whose ranks are counted, what each partition needs of them made once."""
+    """The candidates whose ranks are counted, prepared once for all partitions."""
 
     worse: FloatArray  #: (measure, candidate), smaller is better
-    by_score: FloatArray  #: the same, rising
+    by_score: FloatArray  #: the same, ascending
     keys: Keys | None  #: the hashes that break ties
-    rows: pd.DataFrame | None  #: the candidates, where a column breaks ties
+    rows: pd.DataFrame | None  #: the candidates, if a column breaks ties
 
     @classmethod
     def of(cls, rows: pd.DataFrame, request: Request) -> FewRanks:
-        """Return what is needed of these rows."""
+        """Return these rows, prepared."""
         worse = heads.turned(rows, request)
         hashed = request.key is None
         keys = heads.tie_keys(rows, request) if hashed else None
@@ -253,7 +252,7 @@ class FewRanks(NamedTuple):
 
 
 def ahead(frame: pd.DataFrame, few: FewRanks, request: Request, start: int = 0) -> RowsAhead:
-    """Return how many rows of a part come before each of a few candidates.
+    """Count the rows of a part before each of a few candidates.
 
     O(rows log candidates).
     """
@@ -277,10 +276,10 @@ def ahead(frame: pd.DataFrame, few: FewRanks, request: Request, start: int = 0) 
 def _ahead_of(
     place: IntArray, same: IntArray, of_few: IntArray, keys: tuple[AnyArray, AnyArray]
 ) -> tuple[IntArray, int]:
-    """Return how many rows come before each of the few, and how many are like one of them.
+    """Count the rows before each of the few, and the rows equal to one of them.
 
-    ``place`` is where each row's score stands among those of the few, ``same`` the rows that have
-    one of these, ``of_few`` where the few stand, and ``keys`` are those of the few and of ``same``.
+    ``place`` is the place of each row's score among the few's scores, ``same`` the rows with one of
+    these scores, ``of_few`` the places of the few, ``keys`` the keys of the few and of ``same``.
     """
     # the few, and the rows with the score of one of them, by score and key: a row comes before
     # those of the few that come after it, and not before itself
@@ -320,8 +319,8 @@ def ranks_of(ddf: Any, request: Request, few: Any, count: int | None = None) -> 
     parts = graph.ask_partitions(each, frames, known, start=starts[:-1])
     found: RowsAhead
     [found] = graph.compute(graph.tree(parts, _added_ranks, width))
-    if found.alike != found.rows.size:  # each finds itself, and nobody else
+    if found.alike != found.rows.size:  # each finds only itself
         what = f"label={list(request.label)!r}" if request.label else "the index"
         what = what if request.key is None else f"key={request.key!r}"
-        raise ValueError(f"{what} repeats where scores are equal: {heads.OWN}")
+        raise ValueError(f"{what} repeats among equal scores: {heads.OWN}")
     return 1 + found.rows

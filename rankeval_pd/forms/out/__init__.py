@@ -1,1 +1,1 @@
-"""The way out: tables and Datasets that leave, families of tests, averages over groups."""
+"""Results: tables and Datasets, families of tests, averages over groups."""

@@ -1,4 +1,4 @@
-"""One number for all queries, said aloud: the mean over queries, or the ratio of sums."""
+"""One number for all queries: the mean over queries, or the ratio of sums."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ Average = Literal["macro", "micro"]
 
 
 def check_average(average: str | None, *, combine: bool = False) -> None:
-    """Raise a ValueError where the average is none that there is, or is combined too."""
+    """Raise a ValueError if the average is unknown, or combine=True too."""
     check_choice("average", average, (None, "macro", "micro"))
     if average is not None and combine:
         raise ValueError(
-            f"average={average!r} with combine=True: an average has a row for all queries, and"
-            " combine makes one test of them. Give one of the two."
+            f"average={average!r} with combine=True: an average has a row for all queries, but"
+            " combine makes one test. Pass one of the two."
         )
 
 
 def check_groups(names: Collection[Hashable]) -> None:
-    """Raise a ValueError where there are no groups to combine."""
+    """Raise a ValueError if there are no groups to combine."""
     if len(names) == 0:
         raise ValueError(
-            "average= and combine=True combine groups, and there are none. Name the column that"
-            " holds them, by=..., or in a Dataset give them a dimension of their own."
+            "average= and combine=True combine groups, but there are none. Name the column that"
+            " holds them, by=..., or give them a dimension of a Dataset."
         )
 
 
@@ -57,7 +57,7 @@ def over_groups(
     """
 
     def ask(over: FloatArray, under: FloatArray) -> tuple[AnyArray, ...]:
-        # contiguous: the order in which sums are added up is that of the groups, in any form
+        # contiguous, so all forms sum in the order of the groups
         over, under = (
             np.ascontiguousarray(x.reshape(*x.shape[: x.ndim - len(batch)], -1))
             for x in (over, under)
@@ -90,7 +90,7 @@ Combination = Callable[[xr.Dataset, list[Hashable]], xr.Dataset]
 
 
 def of_lists(average: str, level: float) -> Combination:
-    """Return how the n-best lists of all groups become one row for each measure and n."""
+    """Return a function that averages n-best lists over groups, a row for each measure and n."""
 
     def combine(lists: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
         there = lists["exists"]
@@ -125,16 +125,16 @@ _RATES = {
     "recall": ("tp", "positive"),
     "precision": ("tp", "n"),
 }
-"""What is divided by what, in a list."""
+"""The numerator and denominator of a rate."""
 
 
 def of_curves(average: str, rates: tuple[str, str], level: float) -> Combination:
-    """Return how the curves of all groups become one; the first of ``rates`` or tpr is judged."""
+    """Return a function that averages curves over groups, judging tpr or the first rate."""
     judged = "precision" if "precision" in rates else "tpr"
 
     def combine(curves: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
         positive, others = (curves[name].where(curves[name] > 0) for name in ("positive", "others"))
-        if judged == "tpr":  # as an area, a curve of both kinds needs both
+        if judged == "tpr":  # like an area, a curve of both kinds needs both
             positive, others = positive.where(others > 0), others.where(positive > 0)
         there = curves["exists"]
         n = curves["n"].where(there)
@@ -165,7 +165,7 @@ def of_curves(average: str, rates: tuple[str, str], level: float) -> Combination
 
 
 def _held(counts: xr.DataArray) -> xr.DataArray:
-    """Return counts along n, those of a list that has ended as they were at its end."""
+    """Return counts along n; an ended list keeps the counts at its end."""
 
     def hold(values: FloatArray) -> FloatArray:
         known = ~np.isnan(values)
@@ -181,7 +181,7 @@ def _held(counts: xr.DataArray) -> xr.DataArray:
 
 
 def of_areas(average: str, level: float) -> Combination:
-    """Return how the areas of all groups become one row for each measure."""
+    """Return a function that averages areas over groups, a row for each measure."""
 
     def combine(areas: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
         known = areas["area"].notnull()

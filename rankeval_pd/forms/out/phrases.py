@@ -1,4 +1,4 @@
-"""Numbers, nouns and sentences, as results sections and tables of papers write them."""
+"""Write numbers, nouns and sentences for results sections and tables of papers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from rankeval_pd.forms.out.tables import listed_in
 from rankeval_pd.stats.resampling.metric_sums import WRITTEN
 from rankeval_pd.stats.significance.adjust import rejects
 
@@ -22,7 +23,7 @@ _DIGITS = 3  # significant ones, at most
 
 
 class Unit(NamedTuple):
-    """How the numbers of a column are written: in percent or not, and with so many decimals."""
+    """The format of a column's numbers: percent or not, and decimals."""
 
     percent: bool
     decimals: int
@@ -39,7 +40,7 @@ class Unit(NamedTuple):
         return f"{self.number(value)}%" if self.percent else self.number(value)
 
     def limits(self, low: float, high: float) -> str:
-        """Return an interval with its unit; of a one-sided one the limit that there is."""
+        """Return an interval with its unit; a one-sided one shows its only limit."""
         return self._limits(low, high, "%" if self.percent else "")
 
     def gap(self, difference: float) -> str:
@@ -63,8 +64,8 @@ def unit_of(
 ) -> Unit:
     """Return the unit of a column: decimals from the width of its intervals.
 
-    An interval of width w leaves decimals that are worth w / 40 or more, and three significant
-    digits of the largest value at most. Without intervals there are three significant digits.
+    The last decimal is worth w / 40 or more for an interval of width w, with at most three
+    significant digits. Without intervals there are three significant digits.
     """
     if digits is not None:
         return Unit(percent, digits)
@@ -78,7 +79,7 @@ def unit_of(
 
 
 def p_text(p: float, *, least: float = 0.0, alpha: float = 0.05) -> str:
-    """Return "p = 0.003", "p < 0.001", or "p ≤ 0.0002" where draws end there."""
+    """Return "p = 0.003", "p < 0.001", or "p ≤ 0.0002" if draws allow no smaller one."""
     if math.isnan(p):
         return "no test"
     if least > 0.0 and p <= least * (1.0 + 1e-9):
@@ -93,7 +94,7 @@ def p_text(p: float, *, least: float = 0.0, alpha: float = 0.05) -> str:
 
 
 def _rounded_up(p: float) -> str:
-    """Return a bound with one significant digit, or two where one would be more than 1% above."""
+    """Round a bound up to one significant digit, or two if one adds more than 1%."""
     place = -math.floor(math.log10(p))
     one = math.ceil(p * 10.0**place * (1.0 - 1e-9))
     if one > 1.01 * p * 10.0**place:
@@ -103,12 +104,12 @@ def _rounded_up(p: float) -> str:
 
 
 def p_cell(p: float, *, least: float = 0.0) -> str:
-    """Return a p-value as in a column headed p."""
+    """Return a p-value for a column headed p."""
     return "" if math.isnan(p) else p_text(p, least=least).removeprefix("p ").removeprefix("= ")
 
 
 def least_p(attrs: Mapping[Any, Any]) -> float:
-    """Return the least p-value that as many draws can show, 0 where nothing is drawn."""
+    """Return the smallest p-value of so many draws, 0 without draws."""
     draws = attrs.get("n_resamples")
     drawn = str(attrs.get("adjust", "")).startswith("max-t") or "event" in attrs
     return 1.0 / (float(draws) + 1.0) if draws and drawn else 0.0
@@ -117,7 +118,7 @@ def least_p(attrs: Mapping[Any, Any]) -> float:
 def margin_words(
     row: Mapping[Any, Any], a: Any, b: Any, *, percent: bool, attrs: Mapping[Any, Any]
 ) -> str:
-    """Return the sentence on the margin of two names, "" where there is no margin."""
+    """Return the sentence on the margin of two names, "" without a margin."""
     name = next((x for x in ("p_equivalence", "p_noninferior") if x in row), None)
     if name is None or pd.isna(row[name]):
         return ""
@@ -149,7 +150,7 @@ def level_of(attrs: Mapping[Any, Any]) -> str:
 
 
 def join(names: Iterable[Any], last: str = "and", *, most: int = 6) -> str:
-    """Return names as a list in a sentence; of many only their number."""
+    """Return names as a list in a sentence, or the number of many names."""
     texts = [str(name) for name in names]
     if len(texts) > most:
         return f"{len(texts)} others"
@@ -212,7 +213,7 @@ _ALONE = re.compile(
 
 
 def adjustment(attrs: Mapping[Any, Any]) -> str:
-    """Return how and for which family p-values are adjusted, "" where they are not."""
+    """Return how and for which family p-values are adjusted, "" if unadjusted."""
     method = attrs.get("adjust")
     if method is None or _ALONE.fullmatch(str(attrs.get("family"))):
         return ""
@@ -224,14 +225,14 @@ def adjustment(attrs: Mapping[Any, Any]) -> str:
 
 
 def _of_lists(attrs: Mapping[Any, Any]) -> bool:
-    """Return whether n-best lists were compared, each pair by swaps of its own."""
+    """Return whether n-best lists were compared by each pair's own swaps."""
     listed = ("compare", "summary", "measure_ranks", "significant_ranges")
     of_systems = "n_items" in attrs or "n_queries" in attrs
     return attrs.get("method") in listed and not of_systems and "kind" not in attrs
 
 
 def intervals_of(attrs: Mapping[Any, Any], *, gaps: bool) -> str:
-    """Return the name of the intervals of values, or of differences, "" where it is not known."""
+    """Return the name of the intervals of values or differences, "" if unknown."""
     kind = join(INTERVALS.get(x, x) for x in str(attrs.get("ci", "")).split(", ") if x)
     if not gaps:
         return f"{attrs.get('intervals', '')} {kind}".strip()
@@ -244,11 +245,11 @@ def intervals_of(attrs: Mapping[Any, Any], *, gaps: bool) -> str:
     return what if "baseline" in attrs or not kind else f"{what} {kind}"
 
 
-_LIMITING = 1.2  # times wider by seeds: so much is said
+_LIMITING = 1.2  # seeds that widen intervals by this factor are mentioned
 
 
 def design(attrs: Mapping[Any, Any]) -> Iterator[str]:
-    """Write of what items a score is, and whether training seeds are too few."""
+    """Write the design: strata, clusters, and whether training seeds are too few."""
     if attrs.get("strata") is not None:
         count = f"{attrs['n_strata']} " if "n_strata" in attrs else "the "
         text = f"The score is the {attrs['average']} average over {count}{attrs['strata']}s"
@@ -267,7 +268,7 @@ def design(attrs: Mapping[Any, Any]) -> Iterator[str]:
 def letter_sets(letters: Iterable[Any]) -> list[set[str]]:
     """Return the letters of each row of a compact letter display.
 
-    A table with more than 26 groups has the letters aa, ab, ... too, separated by spaces.
+    With more than 26 groups there are letters aa, ab, ..., separated by spaces.
     """
     texts = [str(text) for text in letters]
     spaced = any(" " in text or len({*text}) < len(text) for text in texts)
@@ -275,7 +276,7 @@ def letter_sets(letters: Iterable[Any]) -> list[set[str]]:
 
 
 def called(attrs: Mapping[Any, Any]) -> tuple[str, bool]:
-    """Return what is compared, and whether it is written in percent."""
+    """Return the compared quantity, and whether it is in percent."""
     metric, kind = attrs.get("metric"), attrs.get("kind")
     if attrs.get("method") == "bedroc":
         return "BEDROC", False
@@ -285,7 +286,9 @@ def called(attrs: Mapping[Any, Any]) -> tuple[str, bool]:
         part = "standardized partial " if attrs["method"] == "partial_area" else ""
         return f"{part}area under the ROC curve", False
     if metric is not None:
-        text = "mean score" if metric == "mean" else WRITTEN.get(metric, str(metric))
+        text = f"mean {attrs.get('of', 'score')}"
+        if metric != "mean":
+            text = WRITTEN.get(metric, str(metric))
         if attrs.get("weight") is not None and metric == "mean":
             text = f"{text} over {attrs['weight']}s"
         elif attrs.get("weight") == "group":
@@ -301,8 +304,8 @@ def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
     """Write how a table was made."""
     if "method" not in attrs:
         raise ValueError(
-            "table has no attrs that tell how it was made; pandas loses them, for example in merge."
-            " Give the table as the method returned it."
+            "table has no attrs that tell how it was made; pandas drops them, for example in merge."
+            " Pass the table as the method returned it."
         )
     method = str(attrs["method"])
     sizes = f" at n = {sizes_text(frame['n'].tolist())}" if "n" in frame else ""
@@ -330,13 +333,11 @@ def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
     if attrs.get("n_resamples"):
         seed = f" (seed {attrs['seed']})" if "seed" in attrs else ""
         count = f"{attrs['n_resamples']:,}"
-        count = f"Up to {count}" if _of_lists(attrs) else count  # as many as each pair needs
+        count = f"Up to {count}" if _of_lists(attrs) else count  # as many as a pair needs
         sentences.append(f"{count} resamples were drawn{seed}.")
     for role, text in HANDLED.items():
         if attrs.get(role) is not None:
-            given = attrs[role]
-            given = " or ".join(map(str, given)) if isinstance(given, list) else given
-            sentences.append(text.format(given))
+            sentences.append(text.format(" or ".join(map(str, listed_in(attrs, role)))))
     return " ".join(sentences)
 
 
@@ -368,7 +369,7 @@ def _test_of(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
 
 
 def sizes_text(sizes: Sequence[int]) -> str:
-    """Return list sizes in a sentence; of many their number and ends."""
+    """Return list sizes in a sentence, or the number and range of many."""
     ordered = sorted(dict.fromkeys(sizes))
     if len(ordered) > 6:
         return f"{len(ordered):,} sizes from {ordered[0]:,} to {ordered[-1]:,}"
@@ -376,11 +377,11 @@ def sizes_text(sizes: Sequence[int]) -> str:
 
 
 def known(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
-    """Return which of these columns there are."""
+    """Return those of the names that are columns."""
     return [name for name in names if name in frame.columns]
 
 
-#: by the columns that a table has, the first that fits
+#: by the columns of a table; the first that fits counts
 SENTENCES = (
     ("statistic annotators value n_candidates",
      "{statistic} of {annotators} is {value} for {n_candidates} candidates ({ci})."),

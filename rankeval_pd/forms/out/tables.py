@@ -1,9 +1,11 @@
-"""The way out: tidy DataFrames and Datasets, and the families of tests in them."""
+"""Make tidy DataFrames and Datasets of results, and adjust families of tests in them."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -14,7 +16,7 @@ import xarray as xr
 from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.significance.adjust import adjust, interval_levels, step_down
 
-# --------------- The door out: a labelled result leaves as a tidy DataFrame, or as a plain Dataset
+# ------------------------------- Labeled results become tidy DataFrames or plain Datasets
 
 
 def labels(names: Sequence[Any]) -> AnyArray:
@@ -25,17 +27,14 @@ def labels(names: Sequence[Any]) -> AnyArray:
 
 
 def in_one_chunk(values: xr.DataArray, dims: Iterable[Hashable]) -> xr.DataArray:
-    """Return values that are lazy with these dimensions in one chunk each.
-
-    Their coordinates stay as they are: those that are here, DataArray.chunk would make lazy.
-    """
+    """Return lazy values with one chunk along these dimensions, and coordinates unchanged."""
     if values.chunks is None:
         return values
     return values.copy(data=values.variable.chunk(dict.fromkeys(dims, -1)).data)
 
 
 def is_missing(name: Any) -> bool:
-    """Return whether a name is None, NaN, NaT or NA: all the same in a table of results."""
+    """Return whether a name is None, NaN, NaT or NA, which are equal in a table of results."""
     return bool(pd.api.types.is_scalar(name) and pd.isna(name))
 
 
@@ -44,7 +43,7 @@ def as_columns(
     arrays: Sequence[xr.DataArray],
     along: Mapping[str, AnyArray] | None = None,
 ) -> xr.Dataset:
-    """Return what one call of a kernel gave, under these names, with the labels along dimensions.
+    """Return the results of a kernel under these names, with labels along dimensions.
 
     The arrays have the coordinates of the kernel's arguments, all the same, and are not aligned.
     """
@@ -55,47 +54,65 @@ def as_columns(
 
 
 GROUP = "_group"  # the dimension along which groups of a DataFrame are stacked
-_INNER = ("pair", "cut", "_point")  # dimensions of results that are no columns
+_INNER = ("pair", "cut", "_point")  # dimensions of results without columns
 _TAKEN = (*_INNER, "row", "score", "present", "sign", "exists", "towards", GROUP)
 
 
 def check_names(role: str, names: Iterable[Hashable], columns: Sequence[str]) -> None:
-    """Raise a ValueError where the name of a group would hide a column of the result."""
+    """Raise a ValueError if the name of a batch would hide a variable of the result."""
     for name in names:
         if name in {*columns, *_TAKEN}:
-            argument = "columns=" if role == "by=" else ""
             raise ValueError(
-                f"{role}{name!r}: the result has a column of this name, or it is needed inside."
-                f" Rename the input's: data.rename({argument}{{{name!r}: 'query'}})."
+                f"{role}{name!r}: the result has a column of this name, or the name is reserved."
+                f" Rename the input's: data.rename({{{name!r}: 'by_{name}'}})."
             )
 
 
+def apart(names: Iterable[Hashable], columns: Sequence[str]) -> list[Hashable]:
+    """Return the names of the groups' columns: ``by_n`` for n if the result has an n."""
+    taken, result = {*columns, *_INNER, "row"}, list(names)
+    for place, name in enumerate(result):
+        if name in taken:
+            while name in {*taken, *result}:
+                name = f"by_{name}"
+            result[place] = name
+    return result
+
+
+def keys_apart(
+    table: pd.DataFrame, columns: Sequence[str], count: int | None = None
+) -> pd.DataFrame:
+    """Rename the first columns of a table, by default all, if the result has their names."""
+    first = list(table.columns[:count])
+    names = apart(first, columns)
+    if names == first:
+        return table
+    header = [*names, *table.columns[len(first) :]]
+    return table.set_axis(pd.Index(header, tupleize_cols=False), axis=1)
+
+
 def leave_frame(
-    results: Sequence[xr.Dataset],
+    results: list[xr.Dataset],
     keys: pd.DataFrame,
     columns: Sequence[str],
     *,
     attrs: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
-    """Return the rows that exist of all groups, one under the other, the groups' keys first.
+    """Return the existing rows of all groups, one below the other, the groups' keys first.
 
-    ``attrs`` is a note of how the table was made.
+    ``attrs`` is a note of how the table was made. The list of results is emptied, so that memory
+    holds each column once.
     """
-    parts = [_rows(result, [GROUP, *columns]) for result in results]
+    named = [result[x].to_numpy() for result in results[:1] for x in _NAMED if x in result.coords]
+    known = [x for names in named for x in names.tolist()]
+    parts = [_rows(results.pop(0), [GROUP, *columns]) for _ in range(len(results))]
     number = _one_after_the_other([part[GROUP] for part in parts])
     order = np.argsort(number, kind="stable") if len(parts) > 1 else slice(None)
-    known = [
-        x
-        for name in _NAMED
-        if name in results[0].coords
-        for x in results[0][name].to_numpy().tolist()
-    ]
-    table = pd.DataFrame(
-        {
-            name: _column(_one_after_the_other([part.pop(name) for part in parts])[order], known)
-            for name in columns
-        }
-    )
+    filled = {}
+    for name in columns:
+        values = _one_after_the_other([part.pop(name) for part in parts])[order]
+        filled[name] = _column(values, known) if values.dtype == object else values.copy()
+    table = pd.DataFrame(filled, copy=False)
     if keys.shape[1]:
         groups = keys.iloc[number[order]].reset_index(drop=True)
         table = pd.concat([groups, table], axis=1)
@@ -106,7 +123,7 @@ def leave_frame(
 def rows_of(
     columns: Mapping[str, Sequence[AnyArray]], *, attrs: Mapping[str, Any] | None = None
 ) -> pd.DataFrame:
-    """Return columns, each in parts, as a tidy table: that of one ranking without groups."""
+    """Return columns in parts as a tidy table, for one ranking without groups."""
     whole = {name: ("row", np.concatenate(parts)) for name, parts in columns.items()}
     size = sum(map(len, next(iter(columns.values()))))
     inner = {"exists": ("row", np.ones(size, dtype=bool)), GROUP: ("row", np.zeros(size, int))}
@@ -116,7 +133,7 @@ def rows_of(
 
 
 def _one_after_the_other(parts: list[AnyArray]) -> AnyArray:
-    """Return parts as one array, a single one as it is."""
+    """Return parts as one array, without a copy of a single part."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
@@ -139,9 +156,7 @@ _NAMED = ("measure", "measure_a", "measure_b")
 
 
 def _column(values: AnyArray, known: list[Any]) -> Any:
-    """Return names with the dtype that pandas gives to a header of them, if none is there too."""
-    if values.dtype != object:
-        return values
+    """Return names with the dtype of a header in pandas, also with missing names."""
     codes, names = pd.factorize(values)
     index = pd.Index(list(names) or known, tupleize_cols=False)
     named = pd.Series(index)
@@ -157,7 +172,7 @@ def leave_dataset(
     ragged: bool,
     attrs: Mapping[str, Any] | None = None,
 ) -> xr.Dataset:
-    """Return the columns as variables; where batches may lack rows, counts are float and NaN."""
+    """Return the columns as variables; counts are float and NaN if batches may lack rows."""
     exists = result["exists"]
     leaving = {}
     for name in columns:
@@ -173,15 +188,33 @@ def leave_dataset(
 
 
 def as_frame(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
-    """Return a Dataset that has left as a tidy table, its batch dimensions first."""
+    """Return a resulting Dataset as a tidy table, its batch dimensions first."""
     result = result.compute()  # all columns in one run
     return _existing(result.assign(exists=xr.ones_like(result[columns[-1]], dtype=bool)), columns)
+
+
+def listed_in(attrs: Mapping[Any, Any], name: str) -> list[Any]:
+    """Return a note as a list, also from JSON; an empty list if the note is missing."""
+    value = attrs.get(name, [])
+    if isinstance(value, str) and value.startswith("["):
+        with suppress(ValueError):
+            value = json.loads(value)
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def rows_in(result: xr.Dataset) -> pd.DataFrame:
+    """Return a Dataset's rows, with columns and dimensions in order also from a file."""
+    variables = sorted(result.data_vars.values(), key=lambda x: -x.ndim)
+    order = dict.fromkeys([*(d for x in variables for d in x.dims), *result.dims])
+    frame = result.to_dataframe(dim_order=list(order))
+    last = [x for x in listed_in(result.attrs, "columns") if x in frame]
+    return frame[[*frame.columns.difference(last, sort=False), *last]].reset_index()
 
 
 def leave_rows(
     result: xr.Dataset, columns: Sequence[str], *, attrs: Mapping[str, Any] | None = None
 ) -> xr.Dataset:
-    """Return the rows that exist along ``row``, computed: their number depends on the data."""
+    """Return the existing rows along ``row``, computed as their number depends on the data."""
     return as_rows(_existing(result.compute(), columns), attrs=attrs)
 
 
@@ -194,7 +227,7 @@ def as_rows(table: pd.DataFrame, *, attrs: Mapping[str, Any] | None = None) -> x
 
 
 def _existing(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
-    """Return the rows that exist as a table, the batch dimensions first."""
+    """Return the existing rows as a table, the batch dimensions first."""
     exists = result["exists"]
     batch = [str(d) for d in exists.dims if d not in (*columns, *_INNER)]
     numbered = {d: np.arange(exists.sizes[d]) for d in batch if d not in result.coords}
@@ -203,31 +236,31 @@ def _existing(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
 
 
 # -------------------------------------------------------------------------------------------------
-# Families of tests that are adjusted together: of one group, of one n, or of all that is shown.
+# Families of tests: of one group, of one n, or of the whole table.
 
 OVER = ("all", "group")
 OVER_LISTS = ("all", "n", "group")
 _FAMILY = ("pair", "n", "cut")
-_Compute = Callable[[list[FloatArray]], list[FloatArray]]  # of the tests of one family, in parts
+_Compute = Callable[[list[FloatArray]], list[FloatArray]]  # the tests of one family, in parts
 
 
 def adjusted_together(
     p_values: Sequence[xr.DataArray], method: str, *, batch: Sequence[Hashable], over: str
 ) -> list[xr.DataArray]:
-    """Return the adjusted p-values of each part of the data, NaN being no test.
+    """Return the adjusted p-values of each part of the data, NaN without a test.
 
     Parameters
     ----------
     p_values : sequence of DataArray
-        Of each part, with dimensions pair and n or cut, and those of the groups. Several parts
-        are computed; a single one may be lazy.
+        One for each part, with dimensions pair and n or cut, and the groups' dimensions. Several
+        parts are computed; a single one may be lazy.
     method : {"holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
-        With "max-t" the p-values hold for all n of a family together, and are multiplied by the
-        number of pairs in it, groups counted; "max-t-stepdown" does so in Holm's way.
+        With "max-t" the p-values hold for all n of a family simultaneously, and are multiplied by
+        its number of pairs over all groups; "max-t-stepdown" does so in Holm's way.
     batch : sequence of names
         The dimensions of the groups.
     over : {"all", "n", "group"}
-        Whether all rows are one family, or those of each n, or of each group.
+        Whether a family is all rows, the rows of one n, or the rows of one group.
     """
     return _by_family(p_values, partial(_adjusted, method=method), batch, over)
 
@@ -314,9 +347,9 @@ def _flat(parts: list[FloatArray], of_all: Callable[[FloatArray], FloatArray]) -
 def family_of(
     pairs: int, one: Any = None, *, sizes: int = 1, groups: int = 1, over: Collection[str] = ()
 ) -> str:
-    """Return the words for what is adjusted together: pairs, or comparisons with ``one``.
+    """Return the family in words: pairs, or comparisons with ``one``.
 
-    ``sizes`` 0 is every n. ``over`` names what has families of its own, of "n" and "group".
+    ``sizes`` 0 is every n. ``over`` names those of "n" and "group" that have their own families.
     """
     who = "1 pair" if pairs == 1 else f"all {pairs} pairs"
     if one is not None:

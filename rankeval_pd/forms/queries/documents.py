@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, listed, unknown_name
+from rankeval_pd.errors import check_choice, listed, unknown_keyword, unknown_name
 from rankeval_pd.forms.lazy.batches import in_chunks
 from rankeval_pd.forms.lazy.engine import Batches
 from rankeval_pd.forms.rankings.candidates import check_dim
@@ -42,35 +42,35 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.query_metrics import TieRanks
 
 _ROLE_DOCS = {
-    "gold": "the grades, whole numbers or True and False; unless given a column named grade or"
-    " gold, else the only boolean one. Missing: nobody judged the document.",
-    "measures": "the columns of scores, one per run; unless given every numeric one without another"
+    "gold": "the grades, whole numbers or True and False; by default a column named grade or"
+    " gold, else the only boolean one. A missing grade means unjudged.",
+    "measures": "the columns of scores, one per run; by default every numeric one without another"
     " role.",
-    "by": "the column(s) or index level that name the query; unless given one named query.",
-    "key": "the column or index level that names the document, and breaks ties; unless given one"
+    "by": "the column(s) or index level that name the query; by default one named query.",
+    "key": "the column or index level that names the document, and breaks ties; by default one"
     " named document, else the index label.",
     "ties": "how equal scores are ordered: trec (scores as float32, then the document whose name is"
     " larger first), shared (a hash of the label, or the smaller key first) or expected (the mean"
     " over all orders).",
-    "missing": "what a missing score means: absent (not retrieved) or raise.",
+    "missing": "the meaning of a missing score: absent (not retrieved) or raise.",
     "min_grade": "the least grade of a positive.",
-    "unjudged": "what a retrieved document without a grade is: negative, skip (as if it were not"
+    "unjudged": "how a retrieved document without a grade counts: negative, skip (as if not"
     " retrieved) or raise.",
 }
 
 with_query_roles = with_roles_and(
     {"ties": "trec", "missing": "absent", "min_grade": 1, "unjudged": "negative"}, _ROLE_DOCS
 )
-"""Decorator that spells out the roles of queries, whose defaults are those of trec_eval."""
+"""Decorator that spells out the roles of queries, with trec_eval's defaults."""
 
 
 def _item_role_hint(name: str) -> str:
-    """Return a hint for roles of items: they belong to the table with a row per query."""
+    """Return a hint for roles of items, which belong to the table of queries."""
     if name not in ("groups", "strata", "seeds"):
         return ""
     return (
-        f" {name}= is a role of the queries' table: per_query(metric, wide=True), with the column"
-        " put beside its metric, .assign(...), and then a paired test of it."
+        f" {name}= is a role of the table of queries: call per_query(metric, wide=True), assign the"
+        " column, and run a paired test on the result."
     )
 
 
@@ -94,14 +94,11 @@ class QueryOptions:
 
     @classmethod
     def of(cls, keywords: Mapping[str, Any]) -> QueryOptions:
-        """Return the roles from keywords, with defaults filled in, checked without the data."""
+        """Return the roles with defaults filled in, checked without the data."""
         known = [field.name for field in fields(cls) if field.name != "graded"]
         for name in keywords:
             if name not in known:
-                raise TypeError(
-                    f"{name!r} is neither an option here nor a role of queries. The roles are"
-                    f" {listed(known)}; the signature has the options.{_item_role_hint(name)}"
-                )
+                raise unknown_keyword(name, known, _item_role_hint(name))
         chosen = replace(cls(), **keywords, graded="min_grade" in keywords)
         check_choice("ties", chosen.ties, get_args(QueryTies))
         check_choice("missing", chosen.missing, get_args(QueryMissing))
@@ -111,20 +108,20 @@ class QueryOptions:
             least, (int, float, np.integer, np.floating)
         ):
             raise TypeError(
-                f"min_grade={least!r} is of type {type(least).__name__}: give the least grade of a"
+                f"min_grade={least!r} is of type {type(least).__name__}: pass the least grade of a"
                 " positive, a number above 0."
             )
         if not 0.0 < least < np.inf:
             raise ValueError(
-                f"min_grade={least!r}: give a finite number above 0. A grade of 0 says that a"
-                " document is no answer, and one below 0 that nobody judged it."
+                f"min_grade={least!r}: pass a finite number above 0. A grade of 0 marks"
+                " a negative, and one below 0 an unjudged document."
             )
         _ = chosen.common.seed  # raises for an rng that is no seed
         return chosen
 
     @property
     def common(self) -> Roles:
-        """The roles that rankings share."""
+        """The roles shared with rankings."""
         shared = ("gold", "measures", "exclude", "by", "key", "lower_is_better", "rng", "dim")
         return Roles.of({name: getattr(self, name) for name in shared})
 
@@ -134,7 +131,7 @@ class QueryRows(NamedTuple):
 
     query: IntArray  #: the number of each row's query
     n_queries: int
-    grade: FloatArray  #: NaN where nobody judged it
+    grade: FloatArray  #: NaN if unjudged
     tie_ranks: TieRanks
 
 
@@ -157,7 +154,7 @@ def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
     )
     if common.by is None:
         raise ValueError(
-            f"by is not given, and there is no column or index level 'query'; there are"
+            f"by is missing, and there is no column or index level 'query'; there are"
             f" {listed(frame.columns)}. Name the column that says which query a row belongs to:"
             " by=..."
         )
@@ -172,7 +169,7 @@ def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
     if common.measures is None:
         columns = {name: frame_column(frame, name, "measures") for name in measures}
         refuse_text(frame, common, [*taken, *measures], "measures")
-        columns = {  # scores of runs count up by chance: floats are known by name alone
+        columns = {  # scores of runs may count up by chance, so floats are known by name alone
             name: x
             for name, x in columns.items()
             if (named_so(name) and name != "run") or not pd.api.types.is_float_dtype(x.dtype)
@@ -217,9 +214,9 @@ def _number_queries(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFra
             kinds = sorted({type(x).__name__ for x in columns[0]})
             raise TypeError(
                 f"by={by[0]!r} has names of several types, {', '.join(kinds)}: 7 and '7' would be"
-                f" two queries. Make them one type: data[{by[0]!r}].astype(str)."
+                f" two queries. Convert them to one type: data[{by[0]!r}].astype(str)."
             ) from None
-        # invert the order: from numbers by first appearance to numbers by sorted name
+        # from numbers by first appearance to numbers by sorted name
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
         return keys.iloc[first[order]].reset_index(drop=True), place[number]
@@ -232,7 +229,7 @@ def _first_of_each(number: AnyArray) -> AnyArray:
 
 
 def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
-    """Return grades as float64, NaN where nobody judged."""
+    """Return grades as float64, NaN if unjudged."""
     if values.dtype == object or isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(object).infer_objects()
         if values.dtype == object and all(
@@ -243,14 +240,14 @@ def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
     if not (api.is_numeric_dtype(values.dtype) or api.is_bool_dtype(values.dtype)):
         found = values.dropna().unique()[:5].tolist()
         raise ValueError(
-            f"gold={name!r} holds {listed(found)}, and a grade is a number, or True or False. Map"
+            f"gold={name!r} holds {listed(found)}, but a grade is a number, or True or False. Map"
             f" them to numbers: data.assign(grade=data[{name!r}].map({{...}}))."
         )
     grades = values.to_numpy(dtype=np.float64, na_value=np.nan)
     if np.isinf(grades).any():
         raise ValueError(
             f"gold={name!r} has {int(np.isinf(grades).sum())} infinite grades. Correct them, or"
-            " leave them missing if nobody judged the document."
+            " delete them if nobody judged the document."
         )
     return grades
 
@@ -258,11 +255,11 @@ def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
 def admitted_scores(
     score: FloatArray, grade: FloatArray, roles: QueryOptions, measure: Hashable
 ) -> FloatArray:
-    """Return the scores, NaN for unjudged documents to skip; refuse what ``roles`` do not allow."""
+    """Return the scores, NaN for unjudged documents to skip, checked by the roles."""
     if roles.missing == "raise" and np.isnan(score).any():
         raise ValueError(
             f"missing='raise': {measure!r} has no score for {int(np.isnan(score).sum())} of"
-            f" {score.size} rows. Give missing='absent' if these were not retrieved."
+            f" {score.size} rows. Pass missing='absent' if these were not retrieved."
         )
     if roles.unjudged == "negative":
         return score
@@ -271,8 +268,8 @@ def admitted_scores(
     if roles.unjudged == "raise" and unjudged.any():
         raise ValueError(
             f"unjudged='raise': {measure!r} retrieved {int(unjudged.sum())} documents without a"
-            " grade. Give unjudged='negative', as trec_eval has it, or unjudged='skip' to leave"
-            " them out of the rankings."
+            " grade. Pass unjudged='negative', as in trec_eval, or unjudged='skip' to drop"
+            " them from the rankings."
         )
     return np.where(unjudged, np.nan, score)
 
@@ -297,7 +294,7 @@ def tie_breaker(
     values = pd.Series(documents).reset_index(drop=True)
     if values.isna().any():
         raise ValueError(
-            f"key={name!r} has {int(values.isna().sum())} missing values: every row names its"
+            f"key={name!r} has {int(values.isna().sum())} missing values, but every row needs a"
             " document. Fill them, or drop these rows."
         )
     if name is not None:
@@ -313,13 +310,11 @@ def tie_breaker(
     return by_name
 
 
-_DOCUMENTS_AT_ONCE = (
-    2**15
-)  # documents of whole queries whose names are looked up in a table that stays small
+_DOCUMENTS_AT_ONCE = 2**15  # documents of whole queries in one small hash table
 
 
 def _refuse_repeated(values: pd.Series, query: IntArray, name: Hashable) -> None:
-    """Raise a ValueError if a document is twice in a query.
+    """Raise a ValueError if a query contains a document twice.
 
     Blocks of whole queries keep the hash tables small; only the message needs all rows together.
     """
@@ -335,14 +330,14 @@ def _refuse_repeated(values: pd.Series, query: IntArray, name: Hashable) -> None
     row = int(repeated.argmax())
     raise ValueError(
         f"key={name!r}: the document {values.iloc[row]!r} stands {_repeat_count(codes, query, row)}"
-        f" times in a query ({int(repeated.sum())} rows too many). Each document stands once"
-        " for a query: drop the repeats, or name the columns of the query, by=..., and of the"
+        f" times in a query ({int(repeated.sum())} rows too many). A document may occur once"
+        " per query: drop the repeats, or name the columns of the query, by=..., and of the"
         " document, key=..."
     )
 
 
 def _whole_queries(query: IntArray) -> Iterator[slice]:
-    """Yield rows in blocks of whole queries; all rows in one block if queries are not in order."""
+    """Yield rows in blocks of whole queries, or all rows if queries are not in order."""
     changes = np.diff(query)
     if (changes < 0).any():
         yield slice(None)
@@ -354,7 +349,7 @@ def _whole_queries(query: IntArray) -> Iterator[slice]:
 
 
 def _document_codes(values: pd.Series) -> AnyArray:
-    """Return a number for each value, the same for names with the same text."""
+    """Return a number for each value, equal for names with the same text."""
     codes, unique = pd.factorize(values)
     if values.dtype == object:
         codes = pd.factorize(np.array([str(x) for x in unique], dtype=object))[0][codes]
@@ -370,7 +365,7 @@ def _ranks(names: AnyArray, key: Hashable = None) -> IntArray:
         order = np.argsort(names, kind="stable")
     except TypeError as error:
         raise TypeError(
-            f"key={key!r} has values that cannot be ordered ({error}). Give a column of numbers,"
+            f"key={key!r} has values that cannot be ordered ({error}). Pass a column of numbers,"
             " strings or dates."
         ) from None
     ranks = np.empty(order.size, dtype=np.int64)
@@ -393,7 +388,7 @@ class QueryArrays(NamedTuple):
 
 
 def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
-    """Bring a Dataset, a dimension of documents beside those of queries, into the inner form."""
+    """Bring a Dataset with dimensions of queries and documents into the inner form."""
     common = roles.common
     check_dim(data, common)
     refuse_by(roles.by, roles.dim, "queries", "Leave it out.")
@@ -425,7 +420,7 @@ def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
         document = xr.DataArray(data[key].variable).rename(dims)
         document = one_chunk(document, "candidate")
     if document.chunks is None and (grade.chunks is not None or score.chunks is not None):
-        document = document.chunk(dict(document.sizes))  # objects have no chunks by themselves
+        document = document.chunk(dict(document.sizes))  # objects have no automatic chunks
     batch = batch_of(data, roles.dim, score, grade)
     kept = {name: c for name, c in data.coords.items() if c.dims and set(c.dims) <= set(batch)}
     return QueryArrays(grade.assign_coords(kept), score, document, key, measures, batch)
@@ -456,7 +451,7 @@ def _document_variable(data: xr.Dataset, roles: QueryOptions) -> Any:
 
 
 def _one_label_each(labels: pd.Index) -> AnyArray:
-    """Return labels as an array of objects, one element for each, also if labels are tuples."""
+    """Return labels as an array of objects, also tuples."""
     values = np.empty(len(labels), dtype=object)
     values[:] = labels.tolist()
     return values
@@ -465,7 +460,7 @@ def _one_label_each(labels: pd.Index) -> AnyArray:
 def rows_of_arrays(
     grade: FloatArray, document: AnyArray, scored: AnyArray, roles: QueryOptions, *, named: Hashable
 ) -> tuple[QueryRows, IntArray]:
-    """Return arrays (query, document) as rows, and the flat places of rows that are not padding."""
+    """Return arrays (query, document) as rows, and the flat places of rows without padding."""
     document = np.broadcast_to(document, grade.shape)
     rows = np.flatnonzero((~np.isnan(grade) | scored).ravel())
     query = rows // max(grade.shape[-1], 1)

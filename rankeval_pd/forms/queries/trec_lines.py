@@ -1,9 +1,10 @@
-"""The lines of TREC files as columns: read by pyarrow or pandas, and checked."""
+"""Read and check the lines of TREC files as columns, by pyarrow or pandas."""
 
 from __future__ import annotations
 
 import gzip
 import io
+import zlib
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from pathlib import Path
@@ -34,7 +35,7 @@ class FileKind(Enum):
 
 
 Strings = Any
-"""An array of strings: of NumPy objects, or of pyarrow if pyarrow read them."""
+"""An array of strings: NumPy objects, or pyarrow's if pyarrow read them."""
 
 
 class TrecLines(NamedTuple):
@@ -48,7 +49,7 @@ class TrecLines(NamedTuple):
     files: tuple[tuple[str, int], ...]  #: path and number of rows of each file
 
     def place(self, row: int) -> str:
-        """Return where a row comes from, in words."""
+        """Return the origin of a row in words."""
         for path, size in self.files:
             if row < size:
                 return f"{path}, line {_line_number(_content(path), row)}"
@@ -57,7 +58,7 @@ class TrecLines(NamedTuple):
 
 
 def _line_number(content: bytes, row: int) -> int:
-    """Return the number of the line of a row; empty lines and comments are not rows."""
+    """Return the line number of a row; empty lines and comments are not rows."""
     full = (i for i, line in enumerate(content.splitlines(), 1) if _words(line))
     return next(x for k, x in enumerate(full) if k == row)
 
@@ -75,14 +76,18 @@ def read_lines(source: str | Path | pd.DataFrame, kind: FileKind) -> TrecLines:
 def _content(path: str | Path) -> bytes:
     """Return the text of a file, plain or compressed."""
     content = Path(path).read_bytes()
-    return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content  # gzip's first bytes
+    if content[:2] != b"\x1f\x8b":  # gzip's first bytes
+        return content
+    try:
+        return gzip.decompress(content)
+    except (EOFError, OSError, zlib.error) as error:
+        raise ValueError(f"{path} is not a complete gzip file: {error}. Copy it again.") from None
 
 
 def _of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
-    """Return the lines of a file: by pyarrow, which is faster, if it applies; else by pandas.
+    """Read the lines of a file by pyarrow, which is faster, or else by pandas.
 
-    As trec_eval has it, a line that begins with # is a comment, and words beyond the last are not
-    read.
+    As in trec_eval, a line that begins with # is a comment, and extra words are ignored.
     """
     try:
         columns = _by_arrow(content, kind) if b"#" not in content else None
@@ -101,7 +106,7 @@ def _of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
 
 
 def _words(line: bytes) -> list[bytes]:
-    """Return the words of a line, of which a comment has none."""
+    """Return the words of a line, none for a comment."""
     words = line.split()
     return [] if words and words[0].startswith(b"#") else words
 
@@ -113,7 +118,7 @@ def _plain(content: bytes, kind: FileKind) -> bytes:
 
 
 def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
-    """Read lines whose words are separated by one space, or by one tab, each; None for others."""
+    """Read lines whose words are separated by one space or one tab, else return None."""
     head = content[: content.find(b"\n")]
     between = b"\t" if b"\t" in head else b" "
     other = b" " if between == b"\t" else b"\t"
@@ -156,8 +161,8 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
 
 
 def _by_pandas(content: bytes, kind: FileKind) -> dict[str, Any] | None:
-    """Read lines whose words are separated by any white space; None if a line is malformed."""
-    # one column too many shows lines with too many words
+    """Read lines whose words are separated by any white space, else return None."""
+    # an extra column shows lines with too many words
     names = [*kind.columns, "more"]
     if not content.strip():
         none = np.zeros(0, dtype=object)
@@ -179,7 +184,7 @@ def _by_pandas(content: bytes, kind: FileKind) -> dict[str, Any] | None:
 
 
 def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueError:
-    """Return the error that names the first line that is malformed."""
+    """Return the error that names the first malformed line."""
     wanted = " ".join(kind.columns)
     place = kind.columns.index(kind.number)
     for number, line in enumerate(content.splitlines(), 1):
@@ -192,7 +197,7 @@ def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueErro
         if words and words[0].startswith("#"):
             continue
         if words and len(words) < len(kind.columns):
-            problem = f"{len(words)} words, and a line is {wanted!r}"
+            problem = f"{len(words)} words instead of {wanted!r}"
         elif words and not _is_number(words[place], kind):
             whole = "a whole number" if kind is FileKind.QRELS else "a number"
             problem = f"the {kind.number} {words[place]!r} is not {whole}"
@@ -222,7 +227,7 @@ _COLUMN_ALIASES = {
 
 
 def _of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
-    what = "a DataFrame of runs" if kind is FileKind.RUN else "the DataFrame of judgements"
+    what = "a DataFrame of runs" if kind is FileKind.RUN else "the DataFrame of judgments"
     by_name = {}
     for name in ("query", "document", kind.number):
         column = next((x for x in _COLUMN_ALIASES[name] if x in frame.columns), None)
@@ -246,7 +251,7 @@ def _of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
     if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(
-            f"{what}, row {row}: the {kind.number} is {values[row]:g}, and every row needs"
+            f"{what}, row {row}: the {kind.number} is {values[row]:g}, but every row needs"
             f" {'a whole number' if kind is FileKind.QRELS else 'a number'}. Drop or correct it."
         )
     tag = next(
@@ -263,11 +268,11 @@ def _of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
 
 
 def identifiers(values: pd.Series, name: str) -> AnyArray:
-    """Return identifiers as strings; whole numbers are converted, other types are refused."""
+    """Return identifiers as strings, converted from whole numbers; refuse other types."""
     if values.isna().any():
         raise ValueError(
-            f"{name}: {int(values.isna().sum())} identifiers are missing. Every row names its"
-            f" {name}: fill or drop them."
+            f"{name}: {int(values.isna().sum())} identifiers are missing. Every row needs a"
+            f" {name}. Fill or drop them."
         )
     whole = (str, int, np.integer)
     plain = values.astype(object).to_numpy()
@@ -279,8 +284,8 @@ def identifiers(values: pd.Series, name: str) -> AnyArray:
         ]
         if wrong:
             raise TypeError(
-                f"{name}: the identifier {wrong[0]!r} is of type {type(wrong[0]).__name__}. Give"
-                " strings or whole numbers; 7.0 for 7 comes from missing values:"
+                f"{name}: the identifier {wrong[0]!r} is of type {type(wrong[0]).__name__}. Pass"
+                " strings or whole numbers. Missing values turn 7 into 7.0:"
                 f" frame[{name!r}].astype('Int64')."
             )
     codes, unique = pd.factorize(plain)
@@ -288,7 +293,7 @@ def identifiers(values: pd.Series, name: str) -> AnyArray:
     spaced = [x for x in text if not x or any(c.isspace() for c in x)]
     if spaced:
         raise ValueError(
-            f"{name}: the identifier {spaced[0]!r} is empty or has white space, which parts the"
+            f"{name}: the identifier {spaced[0]!r} is empty or has white space, which separates the"
             " words of a line. Replace it."
         )
     return np.asarray(text[codes])
@@ -315,8 +320,8 @@ def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
         return
     if lines.files:
         raise ValueError(
-            f"{lines.where}: the lines have several tags, {listed(tags, most=4)}, and a file is"
-            " one run. Say its name, read_trec({'name': 'path'}), or give a file per run."
+            f"{lines.where}: the lines have several tags, {listed(tags, most=4)}, but a file is"
+            " one run. Name it, read_trec({'name': 'path'}), or pass a file per run."
         )
     for code, name in enumerate(tags):
         rows = codes == code
@@ -350,14 +355,14 @@ def concatenate(parts: Sequence[Strings]) -> Strings:
 
 
 def reorder(strings: Strings, order: IntArray) -> Strings:
-    """Return strings in another order, without a copy if they are in order."""
+    """Return strings in another order, without a copy if the order is the same."""
     if (order[1:] > order[:-1]).all():
         return strings
     return strings[order] if isinstance(strings, np.ndarray) else strings.take(order)
 
 
 class SharedCodes(NamedTuple):
-    """Strings as numbers: the same strings have the same number in every part."""
+    """Strings as numbers, the same in every part."""
 
     codes: list[IntArray]
     names: Strings

@@ -1,4 +1,4 @@
-"""Several annotators: their votes become one gold label, or one ranking for each of them."""
+"""Turn the votes of several annotators into one gold label, or one ranking for each."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.agreement import agreed
 
 SHARE = "_share"
-"""The variable of the inner form that holds the share of votes, for agreement="mean"."""
+"""The variable of the share of votes in the inner form, for agreement="mean"."""
 
-_SHARES = "shares"  # agreement="mean" of a question that has an answer to it
+_SHARES = "shares"  # agreement="mean" for a question that allows it
 
 
 class OneLabel(NamedTuple):
-    """The data with one gold label, and what becomes of the votes."""
+    """The data with one gold label, and the combined votes."""
 
-    data: Any  #: of "each" a frame has the candidates once for each annotator
+    data: Any  #: with "each", a frame repeats the candidates for each annotator
     roles: Roles
-    left_out: Any = None  #: voted on, but without a label; None with one annotator
-    share: Any = None  #: the share of votes, for a question that takes it
-    times: int = 1  #: how often a frame has its rows
+    left_out: Any = None  #: voted on, but unlabeled; None with one annotator
+    share: Any = None  #: the share of votes, for a question that uses it
+    times: int = 1  #: how often a frame repeats its rows
 
     def of_frame(self) -> tuple[pd.DataFrame, FloatArray | None, IntArray | None]:
-        """Return the rows with a label, the share of votes of each, and their place in the data."""
+        """Return the labeled rows, their shares of votes, and their places in the data."""
         if self.left_out is None:
             return self.data, None, None
         _warn_of_undecided(self.left_out, self.roles)
@@ -44,12 +44,12 @@ class OneLabel(NamedTuple):
 
 
 def with_shares(roles: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the roles for a question that has an answer to agreement="mean"."""
+    """Return the roles for a question that allows agreement="mean"."""
     return {**roles, "agreement": _SHARES}
 
 
 def annotators_of(data: Any, roles: Roles) -> list[Hashable]:
-    """Return the names of several annotators, none if there is one gold label."""
+    """Return the names of several annotators, none for one gold label."""
     if isinstance(roles.gold, list):
         names = [_name_of(x, k) for k, x in enumerate(roles.gold)]
         if len(dict.fromkeys(names)) < len(names) or len(names) < 2:
@@ -57,7 +57,7 @@ def annotators_of(data: Any, roles: Roles) -> list[Hashable]:
                 f"gold={names!r}: a list names several annotators, each once. Name one gold label"
                 f" as gold={names[0]!r}."
                 if names
-                else "gold=[] names no column. Give the name of the gold label, or of several."
+                else "gold=[] names no column. Pass the name of the gold label, or of several."
             )
         return names
     name = "gold" if roles.gold is None else roles.gold
@@ -80,13 +80,13 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
         if roles.agreement != "majority":
             raise ValueError(
                 f"agreement={_said(roles)!r} needs several annotators. Name their columns,"
-                " gold=['a1', 'a2', 'a3'], or give the gold label of a Dataset a dimension"
+                " gold=['a1', 'a2', 'a3'], or pass the gold label of a Dataset a dimension"
                 f" {ANNOTATOR!r}."
             )
         return OneLabel(data, roles)
     if roles.agreement == "mean":
         raise ValueError(
-            "agreement='mean' gives each candidate a share of votes, and this method counts true"
+            "agreement='mean' gives each candidate a share of votes, but this method counts true"
             " positives. Use compare, which tests the difference of the lists' mean votes; or pass"
             " agreement='majority', 'any', 'all' or 'each'."
         )
@@ -94,7 +94,7 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
     for name in as_names(roles.measures, known):
         if name in names:
             raise ValueError(
-                f"measures: {name!r} is the column of an annotator, and no score. Leave it out."
+                f"measures: {name!r} is the column of an annotator, not a score. Omit it."
             )
     excluded = [name for name in as_names(roles.exclude, known) if name not in names]
     roles = replace(roles, exclude=excluded or None)
@@ -122,7 +122,7 @@ def _of_frame(frame: pd.DataFrame, roles: Roles, names: list[Hashable], read: An
     if roles.agreement == "each":
         if ANNOTATOR in frame.columns or ANNOTATOR in frame.index.names:
             raise ValueError(
-                f"agreement='each' adds a column {ANNOTATOR!r}, and data has one. Rename it."
+                f"agreement='each' adds a column {ANNOTATOR!r}, but data has one. Rename it."
             )
         parts = [
             with_columns(bare, {ANNOTATOR: pd.Series([name] * len(bare), index=bare.index),
@@ -150,8 +150,8 @@ def _of_dataset(data: xr.Dataset, roles: Roles, names: list[Hashable], read: Any
             raise unknown_name("gold", name, data.data_vars)
         if data[name].chunks is not None:
             raise ValueError(
-                f"gold: the votes of {listed(names)} are lazy, and candidates without a majority"
-                " are left out before anything is ranked. Load the votes, which are small:"
+                f"gold: the votes of {listed(names)} are lazy, but candidates without a majority"
+                " are excluded before the ranking. Load the votes, which are small:"
                 " data.assign({name: data[name].load() for name in votes})."
             )
     if asked is None:
@@ -161,7 +161,7 @@ def _of_dataset(data: xr.Dataset, roles: Roles, names: list[Hashable], read: Any
         along = ANNOTATOR if roles.agreement == "each" else "_annotator"
         if ANNOTATOR in data.variables and along == ANNOTATOR:
             raise ValueError(
-                f"agreement='each' adds a dimension {ANNOTATOR!r}, and data has one. Rename it."
+                f"agreement='each' adds a dimension {ANNOTATOR!r}, but data has one. Rename it."
             )
         columns = xr.broadcast(*[lifted(read, data[name], name) for name in asked])
         votes = xr.concat([x.reset_coords(drop=True) for x in columns], pd.Index(names, name=along))
@@ -184,23 +184,23 @@ def _of_dataset(data: xr.Dataset, roles: Roles, names: list[Hashable], read: Any
 
 
 def _warn_of_undecided(left_out: Any, roles: Roles) -> None:
-    """Say how many candidates the annotators leave without a label."""
+    """Warn of candidates that the annotators leave without a label."""
     count, total = int(left_out.sum()), int(np.size(left_out))
     if count and roles.agreement == "each":
         warn(
-            f"gold: {count:,} of {total:,} votes are missing, and each annotator's ranking is"
-            " without the candidates that he or she did not judge, so lists reach further down."
+            f"gold: {count:,} of {total:,} votes are missing. Each annotator's ranking"
+            " excludes the candidates without that vote, so lists reach further down."
         )
     elif count:
         warn(
-            f"gold: {count:,} of {total:,} candidates are left out because as many annotators vote"
+            f"gold: {count:,} of {total:,} candidates are excluded because as many annotators vote"
             " for as against them. Pass agreement='any', 'all' or 'mean' to keep them, or add a"
             " vote."
         )
 
 
 def warn_of_undecided(found: OneLabel) -> xr.DataArray | None:
-    """Say the same of a Dataset, and return what is left out, None if nothing is."""
+    """Warn the same for a Dataset, and return the excluded candidates or None."""
     if found.left_out is None:
         return None
     _warn_of_undecided(found.left_out, found.roles)
@@ -209,9 +209,9 @@ def warn_of_undecided(found: OneLabel) -> xr.DataArray | None:
 
 
 def refuse_each(roles: Roles, what: str) -> None:
-    """Raise a ValueError where annotators would be combined as if they were independent."""
+    """Raise a ValueError if annotators would be combined as independent."""
     if roles.agreement == "each":
         raise ValueError(
             f"agreement='each' with {what}: the annotators judge the same candidates, so their"
-            " rankings are no independent evidence. Pass agreement='majority', 'any' or 'all'."
+            " rankings are not independent. Pass agreement='majority', 'any' or 'all'."
         )

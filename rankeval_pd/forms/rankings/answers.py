@@ -1,7 +1,7 @@
-"""The way through for rankings: a question is asked of every group, and what came in leaves.
+"""Answer questions on rankings, group by group.
 
 A question is a function from the inner form (see :mod:`rankeval_pd.forms.rankings.candidates`) and
-the list sizes to a labelled Dataset. :func:`answer` asks it of every group of a DataFrame, or of a
+the list sizes to a labeled Dataset. :func:`answer` asks it of every group of a DataFrame, or of a
 whole Dataset.
 """
 
@@ -73,7 +73,7 @@ def answer(
     finish: Finish | None = None,
     attrs: Mapping[str, Any] | None = None,
 ) -> Data:
-    """Ask the question of every group of the data; return what came in, a frame or a Dataset.
+    """Answer the question for every group, as a frame or a Dataset like the data.
 
     Parameters
     ----------
@@ -81,27 +81,27 @@ def answer(
     roles : mapping
         The roles given as keywords.
     question : callable
-        From the inner form and the list sizes to a Dataset that has the columns, and ``exists``
-        with the dimensions of the result. The attribute ``n_groups`` of the inner form says how
-        many groups there are in all.
+        From the inner form and the list sizes to a Dataset with the columns, and ``exists`` with
+        the dimensions of the result. The attribute ``n_groups`` of the inner form is the number of
+        all groups.
     columns : sequence of str
         The columns of the result, in order.
     able : Capabilities
-        What the question takes: ``can(function)``, and how this call differs.
+        The capabilities ``can(function)``, with the differences of this call.
     n : array of int, Shares, optional
-        List sizes; None is every n. Of shares, each group has its own sizes, and the dimension n
-        becomes one of shares; what was asked is a column, ``share``.
+        List sizes; None is every n. For shares, each group has its own sizes, the dimension n
+        becomes one of shares, and a column ``share`` has the shares.
     read : callable, optional
-        How the rankings of a chunk of a lazy Dataset come into the inner form. None if the question
-        knows of values that stand beside all rankings: it cannot be asked of some alone.
+        How to read the rankings of a chunk of a lazy Dataset into the inner form. None if the
+        question uses values beside all rankings, and so needs all of them.
     combine : callable, optional
         From the answers of all groups and the names of their dimensions to one answer.
     finish : callable, optional
         From the answers, one for the groups of each size, and the names of the groups' dimensions
-        to the answers that leave: what can be said only when all groups are known. Of a DataFrame
-        it may be one for all groups, unless n is shares.
+        to the final answers, for results that need all groups. A DataFrame may have one answer for
+        all groups, unless n is shares.
     attrs : mapping, optional
-        How the result was made: the options that its readers and the plots need.
+        The options of the result, for its readers and the plots.
     """
     chosen = Roles.of(roles)
     if not able.any_ties:
@@ -110,10 +110,10 @@ def answer(
         chosen.check_ends()
     if not (able.clusters and able.crossed):
         chosen.check_groups(crossed=able.clusters)
-    if len(chosen.factors) > 1:  # a head knows how many levels one factor has
+    if len(chosen.factors) > 1:  # a head contains the number of levels of one factor only
         able = replace(able, heads=False)
     check_data(data)
-    # of blocks of equal scores, and where the data decide, rows leave a Dataset along ``row``
+    # a Dataset of blocks, or whose rows depend on the data, gets the dimension ``row``
     if combine is not None:
         refuse_each(chosen, "combine=True or average=...")
     as_rows = able.any_rows or (able.lists and n is None and chosen.ties == "blocks")
@@ -124,7 +124,7 @@ def answer(
 
 
 class _Call(NamedTuple):
-    """What is asked, whatever the form of the data; it goes with tasks, and holds no data."""
+    """A question for any form of data. Tasks carry it, so it holds no data."""
 
     question: RankingQuestion
     columns: Sequence[str]
@@ -137,21 +137,21 @@ class _Call(NamedTuple):
 
     @property
     def of_counts(self) -> bool:
-        """Whether N and N+ answer, whatever the sizes of the groups."""
+        """Whether N and N+ suffice for groups of all sizes."""
         return self.able.counts and isinstance(self.n, np.ndarray)
 
 
 def _of_dataset(data: xr.Dataset, chosen: Roles, call: _Call, read: Reading | None) -> xr.Dataset:
-    """Ask of a Dataset, by the route that its chunks allow."""
+    """Answer for a Dataset, by the route that its chunks allow."""
     able, n = call.able, call.n
     of_heads = able.heads and able.scores and n is not None and call.combine is None
-    # one lazy ranking in several chunks: a task collects its head, which answers for n-best lists
+    # one lazy ranking in several chunks: its head suffices for n-best lists
     if of_heads and not able.any_rows and (columns_of := chunked_ranking(data, chosen)) is not None:
         return _from_head(data, columns_of, call)
     batches: Batches | None = None
     if read is not None:
         batches = find_batches(data, chosen, partial(read, scored=able.scores), scored=able.scores)
-    # lazy rankings that are large: a chunk keeps their heads alone, for lists need no more
+    # large lazy rankings: a chunk keeps only their heads
     if batches is not None and of_heads:
         batches = with_heads(batches, longest_list(n, data.sizes[chosen.dim]), able.n_keys)
     source = data if batches is None else batches.stand_in
@@ -161,45 +161,48 @@ def _of_dataset(data: xr.Dataset, chosen: Roles, call: _Call, read: Reading | No
     beside = [x for x, c in inner.coords.items() if c.dims and set(c.dims) <= {*batch}]
     tables.check_names("the coordinate ", [x for x in beside if x not in batch], call.columns)
     check_not_above(n, inner.sizes["candidate"])
-    # lazy rankings whose N and N+ say how many rows there are, or all: chunks are counted alone
+    # lazy rankings for which N and N+ suffice: chunks are only counted
     if batches is not None and (able.any_rows or call.of_counts):
         inner, batches = inner.assign(_counted(batches, inner, scored=able.scores)), None
     inner = inner.assign_attrs(n_groups=math.prod(inner.sizes[d] for d in batch))
-    # data in memory, or lazy without chunks of whole rankings: all rankings in one call
+    # data in memory, or without chunks of whole rankings: one call for all
     if batches is None:
         return _of_batch(inner, call)
-    # other lazy rankings: a task lets a chunk in and asks it
+    # other lazy rankings: one task per chunk
     return _of_batches(inner, batches, call)
 
 
 def _of_frame(data: pd.DataFrame, chosen: Roles, call: _Call) -> pd.DataFrame:
-    """Ask of a DataFrame, the groups of one size stacked."""
+    """Answer for a DataFrame, with the groups of one size stacked."""
     scored = call.able.scores
     if not call.able.heads:
         refuse_head(data)
     groups = read_frame(data, chosen, scored=scored)
-    tables.check_names("by=", groups.keys.columns, call.columns)
+    added = ["share"] if isinstance(call.n, Shares) else []
+    groups = replace(groups, keys=tables.keys_apart(groups.keys, [*call.columns, *added]))
     check_not_above(call.n, groups.largest, groups.whole if scored else None)
-    # no rows, hence no groups: the columns are those of an empty group
+    if call.able.heads and call.able.n_keys == 1 and scored and isinstance(call.n, np.ndarray):
+        groups = groups.head(longest_list(call.n, groups.largest))
+    # no rows: the columns of an empty group
     if len(groups.keys) == 0:
         nothing = read_frame(data, replace(chosen, by=None), scored=scored).members[0]
         return _of_groups(groups, [nothing], call, empty=True)
-    # N and N+ are numbers whatever the size, so groups of all sizes are asked together
+    # N and N+ are numbers for any size, so all groups go together
     members = [groups.counts] if call.of_counts else groups.members
     return _of_groups(groups, members, call)
 
 
 def _of_batch(inner: xr.Dataset, call: _Call) -> xr.Dataset:
-    """Ask of all rankings of a Dataset, or of those of each size where n is a share."""
+    """Answer for all rankings of a Dataset, or for those of each size if n is a share."""
     parts = _parts(inner, call.n)
     results = [_ask(call.question, part, call.n, total) for part, total in parts]
     return _left(results, parts, inner, call)
 
 
 def _of_batches(inner: xr.Dataset, batches: Batches, call: _Call) -> xr.Dataset:
-    """Ask of the rankings of a lazy Dataset chunk by chunk; ``inner`` stands for all of them."""
+    """Answer for a lazy Dataset chunk by chunk; ``inner`` stands for all rankings."""
     batch: list[Hashable] = inner.attrs["batch"]
-    # what travels with the tasks
+    # travels with the tasks
     n_groups, width, ragged = (
         inner.attrs["n_groups"], inner.sizes["candidate"], inner.attrs["ragged"],
     )  # fmt: skip
@@ -226,7 +229,7 @@ def _left(
     inner: xr.Dataset,
     call: _Call,
 ) -> xr.Dataset:
-    """Finish the answers of all parts of a Dataset, put them together, and let them leave."""
+    """Finish and combine the answers of all parts of a Dataset."""
     batch: list[Hashable] = inner.attrs["batch"]
     if results[0]["exists"].chunks is None and (above := _above_all(call.n, results)):
         warn(
@@ -249,7 +252,7 @@ def _left(
 def _of_groups(
     groups: Groups, members: Sequence[xr.Dataset], call: _Call, *, empty: bool = False
 ) -> pd.DataFrame:
-    """Ask of the groups of a DataFrame, those of one size together."""
+    """Answer for the groups of a DataFrame, those of one size together."""
     n, whole, keys = call.n, groups.whole, groups.keys
     if call.combine is not None:
         check_groups(list(keys.columns))
@@ -266,13 +269,13 @@ def _of_groups(
     if empty:
         results = [x.assign(exists=xr.zeros_like(x["exists"])) for x in results]
     if above := _above_all(n, results):
-        raise ValueError(f"{above}. Give smaller n.")
+        raise ValueError(f"{above}. Pass smaller n.")
     if call.finish is not None:
         results = call.finish(results, [tables.GROUP])
     if isinstance(n, Shares):
         results = [_along_share(x, n, total) for x, total in zip(results, sizes, strict=True)]
     if call.combine is not None:
-        lacking = {"exists": False, "tp": 0}  # of the n that only larger groups have
+        lacking = {"exists": False, "tp": 0}  # at n of larger groups only
         results = [x.drop_vars(ORDERS, errors="ignore") for x in results]
         every = xr.concat(results, tables.GROUP, join="outer", fill_value=lacking)
         one = call.combine(every, [tables.GROUP])
@@ -283,10 +286,10 @@ def _of_groups(
 
 
 def _from_head(data: xr.Dataset, columns_of: Columns, call: _Call) -> xr.Dataset:
-    """Ask the question of the head of a ranking in chunks, when it is computed."""
+    """Answer, when computed, for the head of a ranking in chunks."""
     n, finish = call.n, call.finish
     empty, roles = stand_in(data, columns_of)
-    # the form of the answer is that of a ranking without values, which takes the other route
+    # a ranking without values gives the form of the answer
     template = answer(
         empty, roles, call.question, call.columns, replace(call.able, heads=False),
         n=n, finish=finish, attrs=call.attrs,
@@ -304,7 +307,7 @@ def _from_head(data: xr.Dataset, columns_of: Columns, call: _Call) -> xr.Dataset
 
 
 def _ask(question: RankingQuestion, inner: xr.Dataset, n: Sizes, total: int) -> xr.Dataset:
-    """Ask the question of groups of one size."""
+    """Answer for groups of one size."""
     if isinstance(n, Shares):
         return question(inner, np.unique(n.of(total)))
     if n is None:
@@ -319,7 +322,7 @@ def size_of(inner: xr.Dataset) -> int:
 
 
 def _along_share(result: xr.Dataset, n: Sizes, total: int) -> xr.Dataset:
-    """Return, where shares were asked for, the result along the dimension ``share``."""
+    """Return the result along the dimension ``share`` if shares were requested."""
     if not isinstance(n, Shares) or "n" not in result.dims:
         return result
     picked = result.isel(n=np.unique(n.of(total), return_inverse=True)[1])
@@ -329,9 +332,9 @@ def _along_share(result: xr.Dataset, n: Sizes, total: int) -> xr.Dataset:
 
 
 def _parts(inner: xr.Dataset, n: Sizes) -> list[tuple[xr.Dataset, int]]:
-    """Return the batch elements of each size, where shares of them are asked for, and the size.
+    """Return the batch elements of each size, and the size, if shares are requested.
 
-    They are one part, as they come, unless some are padded.
+    They are one part in their order, unless some are padded.
     """
     if not isinstance(n, Shares) or not inner.attrs["padded"]:
         return [(inner, inner.sizes["candidate"])]
@@ -348,12 +351,12 @@ def _parts(inner: xr.Dataset, n: Sizes) -> list[tuple[xr.Dataset, int]]:
 
 
 def _real_sizes(inner: xr.Dataset) -> xr.DataArray:
-    """Return how many candidates of each batch element are no padding."""
+    """Return the candidates of each batch element without padding."""
     present = inner["present"]
     if present.chunks is not None:
         raise ValueError(
             "n is a share of the candidates of a lazy Dataset whose gold label may be missing:"
-            " how many candidates there are is not known before it is computed. Give whole"
+            " their number is unknown before it is computed. Pass whole"
             " numbers, a gold label of dtype bool, or data.compute()."
         )
     here = present.any("measure") if "measure" in present.dims else present
@@ -382,32 +385,32 @@ def _with_share(columns: Sequence[str], result: xr.Dataset) -> Sequence[str]:
 
 
 def _above_all(n: Sizes, results: Sequence[xr.Dataset]) -> str:
-    """Return what is to be said where no group has a row for a list size that was asked for."""
+    """Return the error text if no group has a row for a requested list size."""
     results = [result for result in results if result["exists"].size]  # no batch: no answer
     if isinstance(n, np.ndarray) and n.size and results:
         listed = [r["exists"].any([d for d in r["exists"].dims if d != "n"]) for r in results]
         lacking = n[~np.any([x.to_numpy() for x in listed], axis=0)]
         if lacking.size:
             return (
-                f"n={int(lacking.flat[0])} is above the number of candidates that take part: those"
-                " that are no padding and that, with missing='drop', the measures score"
+                f"n={int(lacking.flat[0])} is above the number of candidates in use, which"
+                " excludes padding and, with missing='drop', candidates without scores"
             )
     return ""
 
 
 def _whole_batch(result: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
-    """Return the answers with the batch in one chunk: sums are in the order of NumPy's."""
+    """Return the answers with the batch in one chunk, so sums are in NumPy's order."""
     if result["exists"].chunks is None:
         return result
     lazy = {name: x.variable for name, x in result.data_vars.items() if x.chunks is not None}
     sizes: dict[Hashable, Any] = {**dict.fromkeys(batch, -1), "n": "auto"}
-    return result.assign(  # what is here, the names of pairs among it, stays here
+    return result.assign(  # values in memory, such as names of pairs, stay there
         {name: x.chunk({d: sizes[d] for d in x.dims if d in sizes}) for name, x in lazy.items()}
     )
 
 
 def _counted(batches: Batches, inner: xr.Dataset, *, scored: bool) -> xr.Dataset:
-    """Return N and N+ of rankings in chunks; of labels alone where no measure shortens them."""
+    """Return N and N+ of rankings in chunks, from labels alone if no measure shortens them."""
     batch: list[Hashable] = inner.attrs["batch"]
     if scored or batches.roles.missing == "drop":
         return batches.filled(_sizes(inner), batch, _sizes)
@@ -415,7 +418,7 @@ def _counted(batches: Batches, inner: xr.Dataset, *, scored: bool) -> xr.Dataset
 
 
 def _count_labels(part: xr.Dataset, roles: Roles) -> xr.Dataset:
-    """Return N and N+ of the rankings of a chunk by their labels: what has none is padding."""
+    """Return N and N+ of a chunk's rankings by their labels; unlabeled rows are padding."""
     gold = part[roles.gold]
     dims = [d for d in gold.dims if d != roles.dim]
     read = partial(gold_values, positive=roles.positive, min_grade=roles.min_grade, all_there=False)
@@ -429,7 +432,7 @@ def _itself(counts: xr.Dataset) -> xr.Dataset:
 
 
 def _sizes(inner: xr.Dataset) -> xr.Dataset:
-    """Return N and N+ under the names by which :func:`common_size` knows them."""
+    """Return N and N+ under the names that :func:`common_size` uses."""
     return xr.Dataset(dict(zip(_KNOWN, common_size(inner), strict=True)))
 
 
@@ -437,7 +440,7 @@ _KNOWN = ("_n_candidates", "_n_positive")
 
 
 def size_now(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return N and N+ as :func:`common_size` does, computed."""
+    """Return N and N+ of :func:`common_size`, computed."""
     total, positive = common_size(inner)
     both = xr.Dataset({"total": total, "positive": positive}).compute()
     return both["total"], both["positive"]
@@ -471,11 +474,11 @@ def common_size(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
 
 
 def _same(counts: IntArray) -> IntArray:
-    """Return counts (..., measure) that must be the same for all measures without that axis."""
+    """Return counts (..., measure), which must be equal for all measures, without that axis."""
     if (counts != counts[..., :1]).any():
         raise ValueError(
-            "missing='drop': the measures differ in the candidates that they score, so there"
-            " is no one random model for all. Ask one measure at a time: measures=..., or give"
+            "missing='drop': the measures score different candidates, so there"
+            " is no common random model. Pass one measure at a time, measures=..., or"
             " missing='last'."
         )
     return counts[..., 0]

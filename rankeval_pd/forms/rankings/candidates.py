@@ -1,26 +1,26 @@
-"""The door: DataFrames and Datasets of candidates come in and become one labelled form.
+"""Read DataFrames and Datasets of candidates into one labeled form.
 
 The form is an :class:`xarray.Dataset`, its candidates in the order of the tie key, with
 
 * ``score`` (..., measure, candidate): larger is better, NaN where there is no score;
 * ``gold`` (..., candidate): True for a true positive;
-* ``present`` (..., measure, candidate): False for what a measure leaves out, and for padding;
-* ``row`` (..., candidate): the position in the data that came in;
-* ``draws`` (..., candidate): the hash of its key, on which its random draws depend, if any;
+* ``present`` (..., measure, candidate): False for candidates without a score and for padding;
+* ``row`` (..., candidate): the position in the data;
+* ``draws`` (..., candidate): the hash of its key, which seeds its random draws, if any;
 * ``sign`` (measure): -1 where smaller scores rank first and were negated;
 * ``cluster`` (..., candidate), with the role ``groups`` only: the number of its group;
 * ``_share`` (..., candidate), with ``agreement="mean"`` only: the share of votes.
 
-The attribute ``ends`` says that a measure's list ends with its last score (missing="absent"), and
-``whole``, of a head (see :mod:`rankeval_pd.forms.lazy.heads`), what is known of all candidates.
+The attribute ``ends`` marks lists that end with their last score (missing="absent"). ``whole`` has
+the facts on all candidates of a head (see :mod:`rankeval_pd.forms.lazy.heads`).
 
-The leading dimensions are those of a batch: of a Dataset its own, of a DataFrame ``tables.GROUP``.
+The leading dimensions are the batch: a Dataset's own, or ``tables.GROUP`` for a DataFrame.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TypeVar
 
@@ -28,9 +28,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import listed, unknown_name
+from rankeval_pd.errors import listed, no_table, unknown_name
 from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
-from rankeval_pd.forms.lazy.heads import HeadFrame
+from rankeval_pd.forms.lazy.heads import HeadFrame, needed_ranks
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.annotators import SHARE, one_label, warn_of_undecided
 from rankeval_pd.forms.rankings.copied_measures import SameOrder, known_copies
@@ -81,6 +81,7 @@ from rankeval_pd.stats.intervals.cluster_totals import packed
 from rankeval_pd.stats.rankings.ranking import Whole
 
 Data = TypeVar("Data", pd.DataFrame, xr.Dataset)
+_LARGE = 10_000  # candidates; above, short lists need only the best
 
 
 def check_data(data: object) -> None:
@@ -89,14 +90,12 @@ def check_data(data: object) -> None:
         return
     if is_dask_frame(data):
         raise TypeError(
-            "data is a Dask DataFrame, and functions take data that are here: import"
+            "data is a Dask DataFrame, but functions take data in memory. Import"
             " rankeval_pd.dask and call its accessor, ddf.rankeval.nbest_precision(n), or collect"
-            " what lists need, ddf.rankeval.head(n_max)."
+            " the head, ddf.rankeval.head(n_max)."
         )
-    raise TypeError(
-        f"data is of type {type(data).__name__}: give a pandas DataFrame with one row per"
-        " candidate, or an xarray Dataset with a dimension 'candidate'."
-    )
+    wanted = "a pandas DataFrame with one row per candidate, or an xarray Dataset with a dimension"
+    raise no_table("data", data, f"{wanted} 'candidate'")
 
 
 @dataclass(frozen=True)
@@ -104,16 +103,16 @@ class Groups:
     """The groups of a DataFrame, sorted."""
 
     keys: pd.DataFrame  #: one row per group, the columns of ``by``
-    number: IntArray  #: of each row's group
+    number: IntArray  #: the number of each row's group
     order: IntArray  #: the rows, group by group, in the order of the tie key
     columns: Mapping[str, AnyArray]  #: of the inner form; the last axis is the rows
     measures: Sequence[Hashable]
     signs: FloatArray
     ends: bool
-    whole: Whole | None = None  #: of a head, what is known of all candidates
-    places: IntArray | None = None  #: of the rows in the data that came in, where some are left out
+    whole: Whole | None = None  #: the facts on all candidates of a head
+    places: IntArray | None = None  #: positions in the data if some rows are excluded
 
-    same: SameOrder | None = None  #: measures that rank all candidates alike, if there are any
+    same: SameOrder | None = None  #: measures that rank all candidates identically, if any
 
     @cached_property
     def members(self) -> list[xr.Dataset]:
@@ -126,7 +125,7 @@ class Groups:
             result.append(
                 self._stacked(chosen, self.order[starts[chosen, np.newaxis] + np.arange(size)])
             )
-        for further in result[1:]:  # what is said of measures is said once
+        for further in result[1:]:  # warn of measures once
             if self.same is not None:
                 further.attrs["same"] = self.same._replace(named=True)
         return result
@@ -149,9 +148,46 @@ class Groups:
             attrs={"ends": self.ends, "whole": self.whole, "same": self.same},
         )
 
+    def head(self, n_max: int) -> Groups:
+        """Return the best candidates of each measure, if they are few and suffice.
+
+        A partition replaces the sort. All candidates stay if there are groups, if scores are
+        missing, or if many candidates tie with the last rank.
+        """
+        keep, total = needed_ranks(n_max), self.number.size
+        score, gold = self.columns["score"], self.columns["gold"]
+        apart = {"cluster", SHARE} & set(self.columns)
+        every = self.columns["present"].all() and not self.ends
+        if (
+            self.whole is not None
+            or total < _LARGE
+            or 4 * keep > total
+            or len(self.keys) != 1
+            or apart
+            or not every
+        ):
+            return self
+        best = np.stack([x >= np.partition(x, total - keep)[total - keep] for x in score])
+        kept = best.sum(axis=1)
+        if (kept < keep).any() or (4 * kept > total).any():  # scores are missing, or tied
+            return self
+        rows = np.flatnonzero(best.any(axis=0))
+        place = np.empty(total, dtype=np.int64)
+        place[self.order] = np.arange(total)
+        positive, every = int(gold.sum()), np.ones_like(kept)
+        return replace(
+            self, number=self.number[rows], order=np.argsort(place[rows]),
+            columns={name: values[..., rows] for name, values in self.columns.items()},
+            places=rows if self.places is None else self.places[rows],
+            whole=Whole(
+                total, positive, keep, n_max, kept, (best & gold).sum(axis=1), total * every,
+                positive * every,
+            ),
+        )  # fmt: skip
+
     @cached_property
     def counts(self) -> xr.Dataset:
-        """N and N+ of each group and measure, of any size together, where no more is asked."""
+        """N and N+ of each group and measure, if they suffice."""
         present, gold = self.columns["present"], self.columns["gold"]
         tallies = {"total": self._tally(present), "positive": self._tally(present & gold)}
         if self.whole is not None:
@@ -171,7 +207,7 @@ class Groups:
         return int(self._tally(self.columns["present"]).max(initial=0))
 
     def _tally(self, of: BoolArray) -> IntArray:
-        """Return how many rows of each group there are: of (measure, row), (group, measure)."""
+        """Count the rows of each group: from (measure, row) to (group, measure)."""
         counts = [
             np.bincount(self.number if row.all() else self.number[row], minlength=len(self.keys))
             for row in of
@@ -197,9 +233,9 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     )  # fmt: skip
     missing = roles.missing if measures else "last"
     check_memory(
-        4.0 * len(measures) * len(frame),  # as they came, with signs, in order, and as asked for
+        4.0 * len(measures) * len(frame),  # as given, with signs, in order, and as requested
         f"{len(measures):,} measures of {len(frame):,} candidates",
-        "Ask for fewer measures at a time, measures=[...]",
+        "Pass fewer measures at a time, measures=[...]",
     )
     scores = np.full((max(len(measures), 1), len(frame)), np.nan)  # no measure: no score at all
     for row, measure in enumerate(measures):
@@ -221,7 +257,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         )
     levels = [_as_index(frame_column(frame, name, "label")) for name in label]
     labels = frame.index if not levels else levels if len(levels) > 1 else levels[0]
-    if roles.key is None and not scored:  # counts alone: no order of candidates matters
+    if roles.key is None and not scored:  # the order of candidates does not matter for counts
         order, again = np.argsort(number, kind="stable"), np.zeros(len(frame), dtype=bool)
         draws = None
     elif roles.key is None:
@@ -258,7 +294,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
 
 
 def _as_index(values: pd.Series) -> pd.Index:
-    """Return a column as labels; there are none of 16 bits."""
+    """Return a column as labels, which cannot have 16 bits."""
     wide = values.astype(np.float32) if values.dtype == np.float16 else values
     return pd.Index(wide, tupleize_cols=False)
 
@@ -272,26 +308,26 @@ def check_dim(data: xr.Dataset, roles: Roles) -> None:
         )
     if roles.dim != "candidate" and "candidate" in data.dims:
         raise ValueError(
-            f"dim={roles.dim!r}, and data has a dimension 'candidate' too, which would be a batch."
-            " Leave dim out if the candidates lie along it, else rename it:"
+            f"dim={roles.dim!r}, but data has a dimension 'candidate' too, which would be a batch."
+            " Omit dim if the candidates lie along it, else rename it:"
             " data.rename(candidate='batch')."
         )
 
 
 @cached_reading
 def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.Dataset:
-    """Bring a Dataset into the inner form, lazily where it is lazy."""
+    """Bring a Dataset into the inner form, lazily if it is lazy."""
     return _read_dataset(data, roles, scored=scored, part=False)
 
 
 def read_part(data: xr.Dataset, roles: Roles, *, scored: bool) -> xr.Dataset:
-    """Bring a part of a lazy Dataset into the inner form; what holds of the whole is not asked."""
+    """Bring a part of a lazy Dataset into the inner form, without checks of the whole."""
     return _read_dataset(data, roles, scored=scored, part=True)
 
 
 def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -> xr.Dataset:
     check_dim(data, roles)
-    if not all(data.sizes.values()):  # where there is nothing, nothing is to be put off
+    if not all(data.sizes.values()):  # nothing to delay without data
         data = data.compute()
     advice = (
         "Leave it out; data.groupby and unstack make such a dimension, padded with NaN where groups"
@@ -309,8 +345,8 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
             raise unknown_name(role, name, data.data_vars)
     if data[gold].dtype.kind == "c" and roles.positive is None:
         raise ValueError(
-            f"gold={gold!r} holds complex numbers, and a gold label is True or False, 1 or 0. Say"
-            " which values are true positives: positive=..., a value or a list."
+            f"gold={gold!r} holds complex numbers, but a gold label is True or False, 1 or 0. Name"
+            " the values of true positives: positive=..., a value or a list."
         )
     dims = {roles.dim: "candidate"}
     true_of = partial(
@@ -320,8 +356,8 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     truth = one_chunk(lifted(true_of, data[gold], gold), roles.dim).rename(dims)
     if "measure" in truth.dims:
         raise ValueError(
-            f"gold={gold!r} has the dimension 'measure', along which scores lie: a candidate is a"
-            " true positive whatever ranks it. Take one, .isel(measure=0), or rename the dimension."
+            f"gold={gold!r} has the dimension 'measure', but all measures share the"
+            " gold label. Take one, .isel(measure=0), or rename the dimension."
         )
     split = split_measures(data, roles, named)
     parts = [
@@ -344,7 +380,7 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
         cluster = each[0] if len(each) == 1 else xr.apply_ufunc(packed, *each, dask="parallelized")
     if scored and not part:
         lacking = score.chunks is None and bool((np.isnan(truth) & ~np.isnan(score)).any())
-        if truth.chunks is None and not lacking:  # a candidate without a label is refused below
+        if truth.chunks is None and not lacking:  # unlabeled candidates are refused below
             warn_of_one_class(truth.to_numpy(), gold)
         if roles.measures is None:
             eager = [name for name in result if split[name].chunks is None]
@@ -381,7 +417,7 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
             "sign": ("measure", signs), **beside,
         }
     )  # fmt: skip
-    # without the scalar coordinates of the user's, which each of them brings along
+    # without the user's scalar coordinates
     kept = {
         name: c.reset_coords(drop=True)
         for name, c in data.coords.items()
@@ -390,7 +426,7 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     inner = inner.drop_vars(list(inner.coords)).assign_coords(
         {**kept, "measure": ("measure", tables.labels(measures))}
     )
-    # what may be missing for some batch is float, whether or not it is missing
+    # always float if it may be missing for some batch
     dtype = data[gold].dtype
     whole = isinstance(dtype, np.dtype) and dtype.kind in "bui"
     ragged = roles.missing == "drop" or not whole
@@ -400,15 +436,15 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
 
 
 def _clusters(data: xr.Dataset, roles: Roles, name: Hashable, truth: xr.DataArray) -> xr.DataArray:
-    """Return the number of each candidate's group, -1 for padding, lazily where it is lazy."""
+    """Return the number of each candidate's group, -1 for padding, lazily if it is lazy."""
     bare = one_chunk(xr.DataArray(data[name].variable), roles.dim)
-    if isinstance(bare.dtype, pd.api.extensions.ExtensionDtype):  # which Dask does not know
+    if isinstance(bare.dtype, pd.api.extensions.ExtensionDtype):  # unknown to Dask
         bare = bare.copy(data=np.asarray(bare, dtype=object))
-    if truth.chunks is not None and bare.chunks is None:  # objects are not cut unless it is said
+    if truth.chunks is not None and bare.chunks is None:  # objects have no automatic chunks
         bare = xr.DataArray(bare.variable.to_base_variable()).chunk()
     if roles.dim not in bare.dims:
         raise ValueError(
-            f"groups={name!r} has the dimensions {listed(bare.dims)}: give a variable along"
+            f"groups={name!r} has the dimensions {listed(bare.dims)}: pass a variable along"
             f" {roles.dim!r}."
         )
 

@@ -1,4 +1,4 @@
-"""Measures that rank all candidates alike: they count once in a family of tests."""
+"""Measures that rank all candidates identically count once in a family of tests."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ORDERS = ("order_a", "order_b")  # the rankings of each pair, until a family is 
 
 
 class SameOrder(NamedTuple):
-    """Which measures rank all candidates alike."""
+    """The measures that rank all candidates identically."""
 
-    first: IntArray  #: for each measure, the first one that ranks them alike
+    first: IntArray  #: for each measure, the first one with the same ranking
     named: bool  #: whether the user named the measures
 
 
 def known_copies(score: FloatArray, *, named: bool) -> SameOrder | None:
-    """Return which measures rank all candidates alike, None if no two do: (measure, candidate)."""
+    """Return the measures with identical rankings, else None: (measure, candidate)."""
     first = same_order(score)
     return SameOrder(first, named) if (first != np.arange(first.size)).any() else None
 
@@ -34,8 +34,8 @@ def distinct_pairs(
 ) -> IntArray | None:
     """Return the first pair with the same two rankings for each pair, -1 for a pair of copies.
 
-    None where no two measures rank all candidates alike. If nobody named the measures, a
-    warning says so, unless it was ``said``.
+    None if no two measures rank all candidates identically. It warns once if the measures were not
+    named.
     """
     orders = _orders(inner, pairs)
     if orders is None:
@@ -47,12 +47,12 @@ def distinct_pairs(
 
 
 def count_distinct(pairs: Sequence[Any], stands: IntArray | None) -> int:
-    """Return how many tests pairs are: copies count once, and a pair of them is none."""
+    """Count the tests of pairs: copies count once, a pair of copies is none."""
     return len(pairs) if stands is None else max(len({*stands.tolist()} - {-1}), 1)
 
 
 def with_orders(result: xr.Dataset, inner: xr.Dataset, pairs: Sequence[Pair]) -> xr.Dataset:
-    """Return the result with the number of each measure's ranking, if two have the same one."""
+    """Return the result with the number of each measure's ranking, if two are equal."""
     orders = _orders(inner, pairs)
     if orders is None:
         return result

@@ -18,8 +18,8 @@ from rankeval_pd.stats._types import AnyArray, IntArray
 def in_key_order(
     score: xr.DataArray, truth: xr.DataArray, data: xr.Dataset, roles: Roles, *, scored: bool
 ) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray, xr.DataArray, Any]:
-    """Return scores, truth, rows and keys in key order, and which labels are repeated."""
-    if roles.key is None and not scored:  # counts alone: no order of candidates matters
+    """Return scores, truth, rows and keys in key order, and the repeated labels."""
+    if roles.key is None and not scored:  # the order of candidates does not matter for counts
         alone = np.arange(data.sizes[roles.dim])
         row, draws = (
             xr.DataArray(x, dims="candidate") for x in (alone, np.zeros(alone.shape, np.uint64))
@@ -49,7 +49,7 @@ def in_key_order(
 
 
 def _labels(data: xr.Dataset, roles: Roles) -> pd.Index | list[pd.Index]:
-    """Return the labels of the candidates: the index, or what the role ``label`` names."""
+    """Return the labels of the candidates: the index, or the role ``label``."""
     names = as_names(roles.label, data.variables)
     if not names:
         return labels_along(data, roles.dim)
@@ -59,8 +59,8 @@ def _labels(data: xr.Dataset, roles: Roles) -> pd.Index | list[pd.Index]:
             raise unknown_name("label", name, data.variables)
         if data[name].dims != (roles.dim,):
             raise ValueError(
-                f"label={name!r} has the dimensions {listed(data[name].dims)}: what identifies a"
-                f" candidate is a variable along {roles.dim!r} alone."
+                f"label={name!r} has the dimensions {listed(data[name].dims)}: pass a"
+                f" variable along {roles.dim!r} alone."
             )
         levels.append(pd.Index(data[name].to_numpy(), tupleize_cols=False))
     return levels if len(levels) > 1 else levels[0]

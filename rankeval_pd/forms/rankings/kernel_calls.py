@@ -1,4 +1,4 @@
-"""How a kernel is called: for every measure, or for the two rankings of every pair."""
+"""Call a kernel for every measure, or for the two rankings of every pair."""
 
 from __future__ import annotations
 
@@ -23,15 +23,13 @@ from rankeval_pd.stats.rankings.ranking import Ranking, Regions, Whole
 from rankeval_pd.stats.rankings.swap_draws import Keys, by_position
 
 # -------------------------------------------------------------------------------------------------
-# What is asked of every measure: a kernel, its columns, and the dimensions that these lie along.
-#
-# The twin for two rankings at a time is :func:`rankeval_pd.forms.rankings.kernel_calls.ask_pairs`.
+# Kernels of one ranking; :func:`ask_pairs` is the twin for two rankings at a time.
 
 MeasureKernel = Callable[..., Any]
-_TOGETHER = 1_000_000  # scores of as many measures as are asked at a time
+_TOGETHER = 1_000_000  # scores of the measures in one call
 
 
-_VARIABLES = ("score", "gold", "present", "order")  # the order where it is known before
+_VARIABLES = ("score", "gold", "present", "order")  # the order, if known
 
 
 def ask_measures(
@@ -44,15 +42,15 @@ def ask_measures(
     beside: Sequence[xr.DataArray] = (),
     options: Mapping[str, Any] | None = None,
 ) -> xr.Dataset:
-    """Ask a kernel of every measure, in every group and batch; lazily where the data are lazy.
+    """Call a kernel for every measure, group and batch, lazily if the data are lazy.
 
     Parameters
     ----------
     inner : Dataset
         The inner form, see :mod:`rankeval_pd.forms.rankings.candidates`.
     kernel : callable
-        From the :class:`Ranking`, from what stands beside the candidates, and from the options as
-        keywords, to the columns.
+        From the :class:`Ranking`, the arrays of ``beside``, and the options as keywords to the
+        columns.
     columns : mapping
         Name and type of what the kernel returns.
     along : mapping, optional
@@ -113,7 +111,7 @@ def _on_ranking(
     options: Mapping[str, Any],
     n_arrays: int,
 ) -> Any:
-    """Ask a kernel of one block: its ranking is made here, inside the task of the kernel."""
+    """Call a kernel for one block, whose ranking is made inside the kernel's task."""
     score, gold, present, *order = arrays[:n_arrays]
     positions = order[0] if order else None
     found = Ranking.of(score, gold, present, ends=ends, whole=whole, positions=positions)
@@ -123,23 +121,27 @@ def _on_ranking(
 def _of_block(
     block: Sequence[int], inner: xr.Dataset, beside: Sequence[xr.DataArray]
 ) -> tuple[xr.Dataset, list[xr.DataArray]]:
-    """Return the data of some of the measures, and what stands beside them."""
+    """Return the data of some of the measures, and the arrays beside them."""
     part = {"measure": list(block)}
     return inner.isel(part), [x.isel(part, missing_dims="ignore") for x in beside]
 
 
-# --------- The pairs of measures that are compared: which they are, and the ranks in both rankings
+# ------------------------------------------- The compared pairs of measures, and their ranks
 
 Pair = tuple[Hashable, Hashable]
 _Asked = TypeVar("_Asked")
 
 
-def only_pair(data: Any, a: Hashable, b: Names, roles: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the roles with the two measures that are compared, if both are named."""
+def only_pair(
+    data: Any, a: Hashable, b: Names, roles: Mapping[str, Any], *, one: bool = False
+) -> dict[str, Any]:
+    """Return the roles with the compared measures, if named; ``one`` allows only one pair."""
+    if one and (b is None or isinstance(b, list)):
+        raise TypeError(f"b={b!r}: name one measure to compare with a.")
     if b is not None and a is None:
-        raise ValueError(f"b={b!r} without a: name the measure it is compared with first.")
+        raise ValueError(f"b={b!r} without a: pass both measures, a= and b=.")
     for role, name in (("a", a), *(("b", x) for x in (b if isinstance(b, list) else [b]))):
-        if not is_known(name, [name]):  # what has no hash is no name
+        if not is_known(name, [name]):  # names are hashable
             raise unknown_name(role, name, _known(data))
     if isinstance(data, pd.DataFrame):
         _check_measure("a", a, data.columns)
@@ -148,9 +150,7 @@ def only_pair(data: Any, a: Hashable, b: Names, roles: Mapping[str, Any]) -> dic
     if b is None:
         return dict(roles)
     if a in set(_others(b)):
-        raise ValueError(
-            f"a and b both name {shown(a)}: a measure is not better than itself. Name two measures."
-        )
+        raise ValueError(f"a and b both name {shown(a)}: name two different measures.")
     if roles.get("measures") is not None:
         meant = as_names(roles["measures"], getattr(data, "columns", ()))
         for role, name in (("a", a), *(("b", other) for other in _others(b))):
@@ -164,14 +164,14 @@ def only_pair(data: Any, a: Hashable, b: Names, roles: Mapping[str, Any]) -> dic
 
 
 def _others(b: Names) -> list[Hashable]:
-    """Return the measures that a is compared with: one, a list of several, or none."""
+    """Return the measures compared with a: one, several in a list, or none."""
     if isinstance(b, list):
         return list(dict.fromkeys(b))
     return [] if b is None else [b]
 
 
 def _known(data: pd.DataFrame | xr.Dataset) -> list[Hashable]:
-    """Return the names that may be measures: columns, or variables and labels of ``measure``."""
+    """Return possible names of measures: columns, or variables and labels of ``measure``."""
     if isinstance(data, pd.DataFrame):
         return list(data.columns)
     along = data["measure"].to_numpy().tolist() if "measure" in data.dims else []
@@ -179,19 +179,17 @@ def _known(data: pd.DataFrame | xr.Dataset) -> list[Hashable]:
 
 
 def _check_measure(role: str, name: Hashable, columns: pd.Index) -> None:
-    """Raise an error, with a hint, where a size of lists stands in the place of a measure."""
+    """Raise an error with a hint if a list size is passed as a measure."""
     size = isinstance(name, (int, np.integer, range, list)) and not isinstance(name, bool)
     if name is None or (isinstance(name, Hashable) and name in columns):
         return
     if size:
-        raise TypeError(
-            f"{role}={name!r} is no measure. Is it the size of the lists? Write n={name!r}."
-        )
+        raise TypeError(f"{role}={name!r} is no measure. For the list size, write n={name!r}.")
     raise unknown_name(role, name, columns)
 
 
 def pair_names(inner: xr.Dataset, a: Hashable, b: Names) -> list[Pair]:
-    """Return the pairs that are meant by two names, by one, or by none."""
+    """Return the pairs for two names, one, or none."""
     measures = inner.indexes["measure"].tolist()
     if a is None:
         pairs = list(itertools.combinations(measures, 2))
@@ -204,7 +202,7 @@ def pair_names(inner: xr.Dataset, a: Hashable, b: Names) -> list[Pair]:
         pairs = [(a, other) for other in others]
     if not pairs:
         raise ValueError(
-            f"a={a!r}, b={b!r}: there is one measure, {measures[0]!r}, and a comparison needs two."
+            f"a={a!r}, b={b!r}: there is one measure, {measures[0]!r}, but a comparison needs two."
             " Add a column of scores of another measure."
         )
     return pairs
@@ -217,7 +215,7 @@ def with_names(result: xr.Dataset, pairs: Sequence[Pair]) -> xr.Dataset:
 
 
 def sides(array: xr.DataArray, pairs: Sequence[Pair]) -> tuple[xr.Variable, xr.Variable]:
-    """Return the array for the first and for the second measure of each pair, without labels."""
+    """Return the arrays of the first and second measures of the pairs, without labels."""
     places = {name: k for k, name in enumerate(array.indexes["measure"].tolist())}
     dims = ["pair" if name == "measure" else name for name in array.dims]
     a, b = (
@@ -228,7 +226,7 @@ def sides(array: xr.DataArray, pairs: Sequence[Pair]) -> tuple[xr.Variable, xr.V
 
 
 def _of_sides(inner: xr.Dataset, pairs: Sequence[Pair]) -> tuple[Whole, Whole] | None:
-    """Return what is known of the whole, where the inner form is a head, for both sides."""
+    """Return the facts on all candidates for both sides, if the inner form is a head."""
     whole: Whole | None = inner.attrs["whole"]
     if whole is None:
         return None
@@ -242,10 +240,10 @@ class PairRanks(NamedTuple):
 
     a: Ranking
     b: Ranking
-    draws: Keys  #: what the random draws of each candidate depend on
-    total: IntArray  #: how many candidates both measures rank, empty places not counted
-    exists: BoolArray  #: whether there are two lists of this n that cut no ties where none may be
-    cluster: IntArray | None = None  #: number of each candidate's group, where there are groups
+    draws: Keys  #: the key of each candidate's random draws
+    total: IntArray  #: the number of candidates that both measures rank, without empty places
+    exists: BoolArray  #: whether both lists of this n exist, without forbidden ties
+    cluster: IntArray | None = None  #: the number of each candidate's group, if there are groups
 
     @property
     def gold(self) -> BoolArray:
@@ -259,7 +257,7 @@ class PairRanks(NamedTuple):
 
     @property
     def whole(self) -> Whole | None:
-        """Of heads, what is known of the whole rankings."""
+        """The facts on all candidates of heads."""
         return self.a.whole
 
     @property
@@ -268,7 +266,7 @@ class PairRanks(NamedTuple):
         return self.a.ranks, self.b.ranks
 
     def regions(self, n: IntArray) -> Regions:
-        """Return the difference regions of the lists of n, and what both have."""
+        """Return the difference regions of the lists of n, and their intersection."""
         return ranking.nbest_regions(*self.ranks, self.gold, n)
 
     def of(self, row: tuple[int, ...]) -> tuple[IntArray, IntArray, BoolArray]:
@@ -281,14 +279,14 @@ class PairRanks(NamedTuple):
         return None if self.cluster is None else self.cluster[row][self.present[row]]
 
     def draws_of(self, row: tuple[int, ...]) -> Keys:
-        """Return what the draws of the same candidates depend on, in a group on one of them."""
+        """Return the keys of the same candidates' draws, one key for a group."""
         result: Keys = self.draws[row][self.present[row]]
         together = self.clusters_of(row)
         return result if together is None else keys_of_clusters(result, together)
 
 
 def keys_of_clusters(keys: Keys, cluster: IntArray) -> Keys:
-    """Return one key for all candidates of a group, so that whole groups are swapped."""
+    """Return one key for all candidates of a group, to swap whole groups."""
     numbers, own = np.unique(cluster, return_inverse=True)
     least = np.full(numbers.size, np.iinfo(np.uint64).max, dtype=np.uint64)
     np.minimum.at(least, own, keys)
@@ -296,7 +294,7 @@ def keys_of_clusters(keys: Keys, cluster: IntArray) -> Keys:
 
 
 PairKernel = Callable[..., tuple[AnyArray, ...]]
-_BLOCK = 4_000_000  # ranks of a block of pairs are in memory together
+_BLOCK = 4_000_000  # ranks of a block of pairs fit into memory
 
 
 def ask_pairs(
@@ -311,7 +309,7 @@ def ask_pairs(
     options: Mapping[str, Any] | None = None,
     advance: Callable[[int], object] = lambda _: None,
 ) -> xr.Dataset:
-    """Ask a kernel of the two rankings of every pair.
+    """Call a kernel for the two rankings of every pair.
 
     Parameters
     ----------
@@ -325,13 +323,13 @@ def ask_pairs(
     n : array of int or None
         List sizes; None is every n.
     ties : str
-        What is done with equal scores.
+        How equal scores count.
     over_n : bool
         Whether the columns have the dimension ``n``.
     options : mapping, optional
         Keywords of the kernel.
     advance : callable, optional
-        Is told how many pairs, times batches, were asked.
+        Called with the number of finished pairs, times batches.
 
     Returns
     -------
@@ -339,7 +337,7 @@ def ask_pairs(
         The columns with ``exists``, measure_a and measure_b.
     """
     core = ["candidate"]
-    # sorted here, once for each measure, whatever the number of pairs that it is in
+    # one sort per measure for all its pairs
     order = xr.apply_ufunc(
         ranking.order, inner["score"], inner["present"], input_core_dims=[core] * 2,
         output_core_dims=[core], dask="parallelized", output_dtypes=[np.int64],
@@ -375,7 +373,7 @@ def ask_pairs(
         blocks.append(tables.as_columns(names, computed, {"n": asked} if over_n else None))
         advance(len(block) * (inner["gold"].size // max(1, inner.sizes["candidate"])))
     result = with_orders(joined(blocks, "pair"), inner, pairs)
-    if not over_n:  # a row for all n together: there is none where one that is named is missing
+    if not over_n:  # a row for all n, absent if a requested n is missing
         exists = result["exists"]
         result["exists"] = exists.any("n") if n is None else exists.all("n")
     return with_names(result, pairs)
@@ -384,14 +382,14 @@ def ask_pairs(
 def in_blocks(
     asked: Sequence[_Asked], inner: xr.Dataset, together: int = _BLOCK
 ) -> Iterator[Sequence[_Asked]]:
-    """Give so many pairs, or measures, at a time as may be in memory together."""
+    """Yield blocks of pairs or measures that fit into memory."""
     width = max(1, together // max(1, inner["gold"].size))
     for start in range(0, max(len(asked), 1), width):
         yield asked[start : start + width]
 
 
 def joined(blocks: Sequence[xr.Dataset], along: str) -> xr.Dataset:
-    """Return what was computed in blocks along the dimension of the pairs, or of the measures."""
+    """Join the results of blocks along the dimension of pairs or measures."""
     if len(blocks) == 1:
         return blocks[0]
     how: Any = {"coords": "minimal", "compat": "override", "join": "override"}
@@ -418,7 +416,7 @@ def _on_ranks(
     options: Mapping[str, Any],
 ) -> tuple[AnyArray, ...]:
     both = present_a & present_b
-    # what is known of the whole is that of either measure: its blocks, its scores
+    # each measure has its own facts on all candidates: blocks and scores
     a, b = (
         Ranking.of(score, gold, present, ends=ends, whole=of_side, positions=order).among(both)
         for score, present, order, of_side in (
@@ -439,21 +437,21 @@ def _on_ranks(
 
 
 def _with_empty_places(lists: PairRanks) -> PairRanks:
-    """Return the rankings with the places that stay empty behind the last score of each.
+    """Return the rankings with the empty places after each one's last score.
 
-    An empty place counts as a false candidate, so that precision is of n. The same stand in both
-    rankings: places that both lists leave empty make no difference.
+    An empty place counts as a false candidate, so precision refers to n. Both rankings share them,
+    so places empty in both lists make no difference.
     """
     more = max(
         int((x.present & ~x.eligible).sum(axis=-1).max(initial=0)) for x in (lists.a, lists.b)
     )
-    more = more if lists.whole is None else lists.whole.reach  # of a head, as many as are asked for
+    more = more if lists.whole is None else lists.whole.reach  # for a head, as many as requested
 
     def longer(values: AnyArray, filling: Any) -> AnyArray:
         empty = np.broadcast_to(filling, (*values.shape[:-1], more)).astype(values.dtype)
         return np.concatenate([values, empty], axis=-1)
 
-    # scores that are nobody's, all different: an empty place is tied with none
+    # unused distinct scores, so an empty place has no ties
     steps = np.finfo(float).min * (1.0 - np.arange(1, more + 1) * np.finfo(float).eps)
 
     def with_places(side: Ranking) -> Ranking:
@@ -480,6 +478,6 @@ def _with_empty_places(lists: PairRanks) -> PairRanks:
 
 
 def _apart(cluster: IntArray, more: int) -> IntArray:
-    """Return groups, and one of its own for each empty place."""
+    """Return groups, with a separate one for each empty place."""
     own = cluster.max(initial=-1) + np.arange(1, more + 1)
     return np.concatenate([cluster, np.broadcast_to(own, (*cluster.shape[:-1], more))], axis=-1)

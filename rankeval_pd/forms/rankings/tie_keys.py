@@ -1,9 +1,8 @@
-"""The tie key: one order of the candidates, shared by all measures, in which equal scores stand.
+"""The tie key: the order of equal scores, shared by all measures.
 
-Without a key of the user's, it is a hash of the candidate's label, of how many earlier rows have
-the same label, and of the seed: the order of the rows then changes no number, and neither does
-the label of the truth. The hash of a label depends on this label alone, on no other one and on no
-dtype: 1, 1.0 and Decimal(1) are alike, in an index of numbers, of objects or of categories.
+By default it is a hash of the candidate's label, of the number of earlier rows with that label, and
+of the seed. So neither the order of the rows nor the gold label changes results. The hash depends
+on the label alone, not on dtypes: 1, 1.0 and Decimal(1) are equal in any index.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.swap_draws import Keys, mix
 
 _Labels = pd.Index | Sequence[pd.Index]
-# what keeps kinds of numbers apart whose bits are the same
+# distinguishes kinds of numbers with equal bits
 _MISSING, _UNSIGNED, _FRACTIONAL = (
     np.uint64(x << 32) for x in (0x6D697373, 0x756E7369, 0x66726163)
 )
@@ -33,22 +32,23 @@ _UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 def label_order(labels: _Labels, seed: int, group: IntArray) -> tuple[IntArray, BoolArray, Keys]:
     """Return the positions of the candidates, group by group, in the order of their hashes.
 
-    ``group`` is the number of each candidate's group; repeated labels are counted within it. What
-    is returned second is whether an earlier row of the group has the same label, and third the
-    hashes. Several indexes are the levels of one label.
+    ``group`` is the number of each candidate's group, within which repeated labels are counted. The
+    second result marks rows whose label an earlier row of the group has, the third has the hashes.
+    Several indexes are the levels of one label.
     """
     hashes = label_hashes(labels)
     again = np.zeros(hashes.size, dtype=bool)
-    if not pd.Index(hashes).is_unique:
+    if not (isinstance(labels, pd.RangeIndex) or pd.Index(hashes).is_unique):
         repeat = pd.Series(hashes).groupby([group, hashes]).cumcount().to_numpy()
         again = repeat > 0
         hashes[again] = mix(hashes[again] ^ mix(repeat[again].astype(np.uint64)))
     hashes = mix(hashes + mix(np.array([seed % 2**64], dtype=np.uint64)))
-    return np.lexsort((hashes, group)), again, hashes
+    order = np.lexsort((hashes, group)) if group.any() else np.argsort(hashes, kind="stable")
+    return order, again, hashes
 
 
 def label_hashes(labels: _Labels) -> Keys:
-    """Return a hash of every label, element by element; several indexes are levels of one."""
+    """Return a hash of every label; several indexes are levels of one label."""
     if isinstance(labels, pd.MultiIndex):
         return _of_levels(
             [_taken(labels.levels[k], labels.codes[k]) for k in range(labels.nlevels)], len(labels)
@@ -59,7 +59,7 @@ def label_hashes(labels: _Labels) -> Keys:
 
 
 def _of_levels(levels: list[Keys], size: int) -> Keys:
-    """Return the hash of tuples from those of their elements."""
+    """Return the hashes of tuples from the hashes of their elements."""
     hashes = np.full(size, np.uint64(len(levels)))
     for level in levels:
         hashes = mix(hashes ^ level)
@@ -67,13 +67,13 @@ def _of_levels(levels: list[Keys], size: int) -> Keys:
 
 
 def _taken(values: pd.Index, codes: AnyArray) -> Keys:
-    """Return the hashes of values by their codes, -1 being what is missing."""
+    """Return the hashes of values by their codes, -1 for missing ones."""
     hashes = np.append(_hash(values), mix(np.array([_MISSING])))
     return np.asarray(hashes[np.asarray(codes)], dtype=np.uint64)
 
 
 def _hash(labels: pd.Index) -> Keys:
-    """Return hashes that are the same whatever the dtype that holds the same labels."""
+    """Return hashes of labels that do not depend on their dtype."""
     if isinstance(labels, pd.MultiIndex):
         return label_hashes(labels)
     labels = labels.infer_objects()
@@ -88,7 +88,7 @@ def _hash(labels: pd.Index) -> Keys:
 
 
 def _hash_known(labels: pd.Index) -> Keys:
-    """Return the hashes of labels of one dtype, none of which is missing."""
+    """Return the hashes of labels of one dtype without missing ones."""
     api = pd.api.types
     if isinstance(labels, pd.DatetimeIndex | pd.TimedeltaIndex):
         return _times(labels.asi8, labels.unit)
@@ -120,10 +120,7 @@ def _text(values: AnyArray) -> Keys:
 
 
 def _times(ticks: IntArray, unit: str) -> Keys:
-    """Return the hashes of times by their nanoseconds, or of far ones by the unit that holds them.
-
-    The finest unit that can hold a time is its own, whatever the unit of the others.
-    """
+    """Return the hashes of times, each in the finest unit that can hold it."""
     hashes = np.empty(ticks.size, dtype=np.uint64)
     left = np.ones(ticks.size, dtype=bool)
     for name, size in _UNITS.items():
@@ -138,7 +135,7 @@ def _times(ticks: IntArray, unit: str) -> Keys:
 
 
 def _numbers(labels: pd.Index) -> Keys:
-    """Return the hashes of numbers: of whole ones as such, whatever holds them."""
+    """Return the hashes of numbers, of whole ones as integers in any dtype."""
     if pd.api.types.is_unsigned_integer_dtype(labels.dtype):
         large = labels.to_numpy(dtype=np.uint64)
         return mix(np.where(large >= np.uint64(2**63), large ^ _UNSIGNED, large))
@@ -160,7 +157,7 @@ def _one(label: Any) -> np.uint64:
     if isinstance(label, numbers.Number):
         return _one_number(label)
     if isinstance(label, np.datetime64 | datetime.datetime):
-        stamp = pd.Timestamp(label)  # an index would ask for nanoseconds, which far dates have not
+        stamp = pd.Timestamp(label)  # an index would use nanoseconds, which cannot hold far dates
         return np.uint64(_times(np.array([stamp.asm8.astype(np.int64)]), stamp.unit)[0])
     if isinstance(label, np.timedelta64 | datetime.timedelta):
         return np.uint64(_hash_known(pd.TimedeltaIndex([label]))[0])
@@ -191,7 +188,7 @@ def _number(value: float) -> np.uint64:
 
 
 def _described(label: object) -> np.uint64:
-    """Return the hash of a label's own description, if it has one that is always the same."""
+    """Return the hash of a label's description, if that never changes."""
     description = repr(label)
     if (
         isinstance(label, set | frozenset)
@@ -200,8 +197,8 @@ def _described(label: object) -> np.uint64:
         or type(label).__repr__ is object.__repr__
     ):
         raise TypeError(
-            f"the label {label!r} is of type {type(label).__name__}, which is not described in the"
-            " same way every time, and a hash of the label breaks ties. Give labels of numbers,"
+            f"the label {label!r} is of type {type(label).__name__}, whose description changes,"
+            " but a hash of it breaks ties. Pass labels of numbers,"
             " strings, dates or tuples of these: data.set_index(...), or label=..., or key=..."
         )
     return np.uint64(_text(np.array([f"\0{type(label).__name__}:{description}"], dtype=object))[0])
@@ -212,7 +209,7 @@ def column_order(
 ) -> IntArray:
     """Return the positions of the candidates, group by group, the smaller value first.
 
-    ``falling`` takes the larger name first, as trec_eval does.
+    ``falling`` puts the larger name first, as trec_eval does.
     """
     refuse_missing(values, name)
     _refuse_repeated(values, name, group)
@@ -222,28 +219,28 @@ def column_order(
 
 
 def refuse_missing(values: pd.Series, name: object) -> None:
-    """Raise a ValueError where a candidate has no value of the key."""
+    """Raise a ValueError if a candidate has no key."""
     missing = values.isna().to_numpy(dtype=bool)
     if missing.any():
         raise ValueError(
-            f"key={name!r} has {missing.sum()} missing values: every candidate needs a value that"
-            " no other has. Fill them, or leave key out: then a hash of the label breaks ties."
+            f"key={name!r} has {missing.sum()} missing values, but every candidate needs"
+            " its own. Fill them, or omit key: then a hash of the label breaks ties."
         )
 
 
 def sort_key(values: pd.Series, name: object) -> pd.Series:
-    """Return the values of the key, rising, under the positions where they stood."""
+    """Return the values of the key, ascending, with their positions."""
     try:
         return pd.Series(values.to_numpy()).sort_values(kind="stable")
     except TypeError as error:
         raise TypeError(
-            f"key={name!r} has values that cannot be ordered ({error}). Give a column of numbers,"
+            f"key={name!r} has values that cannot be ordered ({error}). Pass a column of numbers,"
             " strings or dates."
         ) from None
 
 
 def value_keys(values: AnyArray) -> Keys:
-    """Return the hashes of a key's values, in the shape that they have."""
+    """Return the hashes of a key's values, in their shape."""
     return label_hashes(pd.Index(np.ravel(values))).reshape(np.shape(values))
 
 
@@ -253,22 +250,22 @@ def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
         repeated = values[pairs.duplicated().to_numpy(dtype=bool)]
     except TypeError:  # lists, dicts
         raise TypeError(
-            f"key={name!r} has values that cannot be told apart, as {values.iloc[0]!r}. Give a"
+            f"key={name!r} has values that cannot be distinguished, as {values.iloc[0]!r}. Pass a"
             " column of numbers, strings or dates."
         ) from None
     if len(repeated):
         raise ValueError(
             f"key={name!r} has repeated values, {listed(repeated.unique()[:3])}: a key breaks ties"
-            " only if no two candidates of a group share it. If the same candidates come for"
-            " several queries, name the column of the queries: by=... Else give another column, or"
-            " leave key out: then a hash of the label breaks ties."
+            " only if each candidate of a group has its own. If the same candidates occur for"
+            " several queries, name their column: by=... Else pass another column, or"
+            " omit key: then a hash of the label breaks ties."
         )
 
 
 def value_order(
     values: AnyArray, gold: FloatArray, name: object, *, falling: bool = False
 ) -> IntArray:
-    """Return the same for an array with candidates last; padding, without gold, comes last."""
+    """Return the same for an array with candidates last, and padding at the end."""
     values, gold = np.broadcast_arrays(values, gold)
     result = np.empty(values.shape, dtype=np.int64)
     for row in np.ndindex(values.shape[:-1]):
@@ -283,12 +280,12 @@ def value_order(
 
 
 def as_compared(scores: Any, ties: str, key: object) -> Any:
-    """Return the scores as they are compared: by trec_eval as numbers of single precision."""
+    """Return the scores for comparison, for trec_eval in single precision."""
     if ties != "trec":
         return scores
     if key is None:
         raise ValueError(
-            "ties='trec' orders equal scores by the names of documents, the larger first: name"
+            "ties='trec' orders equal scores by the names of documents, the larger first. Name"
             " their column, key=..."
         )
     with np.errstate(over="ignore", under="ignore"):

@@ -1,4 +1,4 @@
-"""Numbers as users give them: list sizes, thresholds, scores, gold labels."""
+"""Read numbers from users: list sizes, thresholds, scores, gold labels."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from rankeval_pd.forms.roles.columns import is_score
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.ranking import Whole
 
-# -------------------- Scores and gold labels as numbers, and who takes part where some are missing
+# ------------------------------------------ Scores and gold labels as numbers, and missing ones
 
-_EXACT = 2.0**53  # up to here, float64 tells all whole numbers apart
+_EXACT = 2.0**53  # up to here, float64 distinguishes all whole numbers
 
 
 def score_values(values: pd.Series, name: Hashable) -> FloatArray:
-    """Return scores as float64, NaN where they are missing."""
+    """Return scores as float64, NaN if missing."""
     if values.dtype == object:
         values = values.infer_objects()
     if isinstance(values.dtype, pd.CategoricalDtype) and values.dtype.ordered:
@@ -40,24 +40,24 @@ def score_values(values: pd.Series, name: Hashable) -> FloatArray:
 def _check_scores(dtype: Any, name: Hashable) -> None:
     if not (is_score(dtype) or pd.api.types.is_bool_dtype(dtype)):
         raise TypeError(
-            f"measures: {name!r} has dtype {dtype}, and scores are numbers. Convert it,"
-            f" as by pd.to_numeric, or name the measures that are meant: measures=..."
+            f"measures: {name!r} has dtype {dtype}, but scores are numbers. Convert it,"
+            f" as by pd.to_numeric, or name the measures: measures=..."
         )
 
 
 def lifted_scores(variable: xr.DataArray, name: Hashable) -> Any:
-    """Read scores of a variable; what can be none is refused before it is computed."""
+    """Read scores of a variable; refuse wrong dtypes before computing it."""
     if variable.dtype != object:
         _check_scores(variable.dtype, name)
     return lifted(score_values, variable, name)
 
 
 def lifted(function: Callable[..., AnyArray], variable: xr.DataArray, name: Hashable) -> Any:
-    """Apply a reading of values to a variable, when it is computed if it is lazy."""
+    """Apply a reader of values to a variable, lazily if it is lazy."""
     bare = xr.DataArray(variable.variable)
     if isinstance(bare.dtype, pd.api.extensions.ExtensionDtype):
         return bare.copy(data=function(pd.Series(variable.data), name))
-    if bare.dtype.kind == "c":  # Dask would cast what is none to the numbers that come of it
+    if bare.dtype.kind == "c":  # Dask would cast other values to the resulting numbers
         bare = bare.astype(object)
     return xr.apply_ufunc(
         lambda values: function(pd.Series(values.ravel()), name).reshape(values.shape),
@@ -69,30 +69,30 @@ def lifted(function: Callable[..., AnyArray], variable: xr.DataArray, name: Hash
 
 
 def as_floats(values: pd.Series, who: str, then: str) -> FloatArray:
-    """Return numbers as float64, NaN where missing; refuse those that would be alike.
+    """Return numbers as float64, NaN if missing; refuse numbers that would become equal.
 
-    ``who`` and ``then`` begin and end what is said.
+    ``who`` and ``then`` begin and end the error message.
     """
     numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
     if pd.api.types.is_integer_dtype(values.dtype):
         if (np.abs(numbers) >= _EXACT).any():
             raise ValueError(
-                f"{who} whole numbers of 2**53 or more, which cannot be told apart as float64"
+                f"{who} whole numbers of 2**53 or more, which cannot be distinguished as float64"
                 f" {then}"
             )
     elif _is_finer(values.dtype):
-        there = values.to_numpy()[~np.isnan(numbers)]  # pandas tells no more apart than float64
+        there = values.to_numpy()[~np.isnan(numbers)]  # pandas distinguishes no more than float64
         alike = len(np.unique(there)) - len(np.unique(numbers[~np.isnan(numbers)]))
         if alike:
             raise ValueError(
-                f"{who} numbers of dtype {values.dtype}, {alike} of which cannot be told apart as"
-                f" float64 {then}"
+                f"{who} numbers of dtype {values.dtype}, {alike} of which cannot be distinguished"
+                f" as float64 {then}"
             )
     return numbers
 
 
 def _is_finer(dtype: Any) -> bool:
-    """Return whether numbers of this dtype have more digits than those of float64."""
+    """Return whether numbers of this dtype have more digits than float64."""
     dense = dtype.subtype if isinstance(dtype, pd.SparseDtype) else dtype
     plain = np.dtype(getattr(dense, "numpy_dtype", dense))
     return bool(plain.kind == "O" or plain.itemsize > 8)
@@ -106,10 +106,10 @@ def gold_values(
     *,
     all_there: bool = True,
 ) -> FloatArray:
-    """Return the gold label as 1.0, 0.0 and, where it is missing, NaN.
+    """Return the gold label as 1.0, 0.0, or NaN if missing.
 
-    ``positive`` are the values of true positives, ``min_grade`` is their least grade;
-    ``all_there`` says that these are all values, so that a value that is lacking is a mistake.
+    ``positive`` are the values of true positives, ``min_grade`` is their least grade. With
+    ``all_there`` an absent value of ``positive`` is an error.
     """
     if positive is not None:
         return _among(values, name, positive, all_there=all_there)
@@ -125,16 +125,16 @@ def gold_values(
     if min_grade is not None:
         if truth is None:
             raise ValueError(
-                f"min_grade={min_grade!r}, and gold={name!r} holds {value_counts(values)}, which"
-                " are no grades. Say which values are true positives: positive=..., a value or"
+                f"min_grade={min_grade!r}, but gold={name!r} contains {value_counts(values)}, which"
+                " are no grades. Name the values of true positives: positive=..., a value or"
                 " a list."
             )
         return np.where(np.isnan(truth), np.nan, truth >= min_grade)
     if truth is None or not (np.isnan(truth) | (truth == 0) | (truth == 1)).all():
-        grades = "" if truth is None else ", or the least grade that makes one, min_grade=..."
+        grades = "" if truth is None else ", or their least grade, min_grade=..."
         raise ValueError(
-            f"gold={name!r} holds {value_counts(values)}, and a gold label is True or False, 1 or"
-            f" 0. Say which values are true positives: positive=..., a value or a list{grades}."
+            f"gold={name!r} holds {value_counts(values)}, but a gold label is True or False, 1 or"
+            f" 0. Name the values of true positives: positive=..., a value or a list{grades}."
         )
     return truth
 
@@ -142,22 +142,24 @@ def gold_values(
 def _as_float(value: Any) -> float:
     try:
         return np.nan if pd.isna(value) else float(value)
-    except OverflowError:  # a whole number beyond all floats: no grade, and no label
+    except OverflowError:  # a whole number beyond all floats is no grade or label
         return np.inf if value > 0 else -np.inf
 
 
 def _among(values: pd.Series, name: Hashable, positive: Any, *, all_there: bool) -> FloatArray:
-    """Return 1.0 where a value is one of those of true positives."""
+    """Return 1.0 for the values of true positives, else 0.0."""
     plain = values.astype(object) if values.dtype != object else values
     among = true_values(positive)
     for value in among if all_there else []:
         if not plain.isin([value]).any():
             raise ValueError(
                 f"positive={positive!r}: no candidate has the value {value!r}; gold={name!r} holds"
-                f" {value_counts(values)}. Give values that occur."
+                f" {value_counts(values)}. Pass values that occur."
             )
     result = plain.isin(among).to_numpy(dtype=np.float64)
-    return np.where(plain.isna().to_numpy(dtype=bool), np.nan, result)
+    # an empty cell of a sheet is no judgment, even if read as an empty text
+    blank = plain.isna() | plain.isin(["", " "]) & ~plain.isin(among)
+    return np.where(blank.to_numpy(dtype=bool), np.nan, result)
 
 
 def true_values(positive: Any) -> list[Any]:
@@ -169,7 +171,7 @@ def true_values(positive: Any) -> list[Any]:
 
 
 def value_counts(values: pd.Series, most: int = 8) -> str:
-    """Return the values that there are, and how often each occurs, as text."""
+    """Return the values and their counts as text."""
     counts = values.value_counts(dropna=True)
     with contextlib.suppress(TypeError):  # values of several types
         counts = counts.sort_index()
@@ -194,7 +196,7 @@ def admit(
     unjudged: str | None,
     padding: bool,
 ) -> tuple[FloatArray, BoolArray, BoolArray]:
-    """Return scores, gold and who is present; refuse missing values unless a role allows them.
+    """Return scores, gold and presence; refuse missing values unless a role allows them.
 
     score (..., measure, candidate) and gold (..., candidate) broadcast.
     """
@@ -202,12 +204,12 @@ def admit(
     score = np.broadcast_to(score, (*batch, *score.shape[-2:]))
     gold = np.broadcast_to(gold, (*batch, gold.shape[-1]))
     unscored = np.isnan(score)
-    unlabelled = np.isnan(gold)
-    left_out = unlabelled & unscored.all(axis=-2) if padding else np.zeros_like(unlabelled)
+    unlabeled = np.isnan(gold)
+    left_out = unlabeled & unscored.all(axis=-2) if padding else np.zeros_like(unlabeled)
     if unjudged == "skip":
-        left_out = unlabelled
-    elif unjudged != "negative":  # which they are as they stand: no true positives
-        refuse_unlabelled(int((unlabelled & ~left_out).sum()), gold.size, gold_name)
+        left_out = unlabeled
+    elif unjudged != "negative":  # as they are: no true positives
+        refuse_unlabeled(int((unlabeled & ~left_out).sum()), gold.size, gold_name)
     present = np.broadcast_to(~left_out[..., np.newaxis, :], score.shape)
     lacking = unscored & present
     # "last" and "absent" keep the candidate: it is sorted last, and with "absent" the Ranking ends
@@ -221,23 +223,23 @@ def admit(
     return score, gold == 1.0, present
 
 
-def refuse_unlabelled(lacking: int, total: int, gold_name: Hashable) -> None:
-    """Raise a ValueError where candidates have no gold label."""
+def refuse_unlabeled(lacking: int, total: int, gold_name: Hashable) -> None:
+    """Raise a ValueError if candidates have no gold label."""
     if lacking:
         raise ValueError(
             f"gold={gold_name!r} is missing for {lacking} of"
-            f" {total} candidates: whether a candidate is a true positive must be known. Judge"
-            " them, or decide what they are: unjudged='negative' calls all of them false, a lower"
-            " bound of precision; unjudged='skip' makes lists of the judged alone, which reach"
-            " further down and, if the top was judged first, look better than they are. If"
-            " those judged are a random sample, judged_precision and judged_difference estimate."
+            f" {total} candidates. Judge"
+            " them, or pass unjudged='negative', which counts them as false, a lower"
+            " bound of precision, or unjudged='skip', which ranks only the judged ones; these lists"
+            " reach further down and, if the top was judged first, look too good. If"
+            " the judged ones are a random sample, use judged_precision or judged_difference."
         )
 
 
 def refuse_unscored(
     lacking: IntArray, present: IntArray, total: int, measures: Sequence[Hashable]
 ) -> None:
-    """Raise a ValueError where candidates have no score, and nothing is said of what it means."""
+    """Raise a ValueError if candidates have no score and no role allows it."""
     if lacking.any():
         shown = [
             f"{name!r} ({'all' if count == every else int(count)})"
@@ -246,16 +248,16 @@ def refuse_unscored(
         ]
         raise ValueError(
             f"missing='raise': scores are missing in {', '.join(shown)} of {total} candidates."
-            " Say what that means: missing='absent', the measure did not retrieve them and its"
-            " list ends before; missing='last', they are tied after every score; missing='drop',"
-            " the measure is judged without them, as if they did not exist."
+            " Pass missing='absent' if the measure did not retrieve them and its"
+            " list ends before, 'last' to tie them after every score, or 'drop'"
+            " to evaluate the measure as if they did not exist."
         )
 
 
 def _warn_of_dropped(
     lacking: BoolArray, present: BoolArray, true: BoolArray, measures: Sequence[Hashable]
 ) -> None:
-    """Say what each measure is judged without."""
+    """Warn of the candidates dropped for each measure."""
     axes = tuple(i for i in range(lacking.ndim) if i != lacking.ndim - 2)
     true = np.broadcast_to(true[..., np.newaxis, :], lacking.shape)
     counts = (x.sum(axis=axes) for x in (lacking, lacking & true, present, present & true))
@@ -266,27 +268,27 @@ def _warn_of_dropped(
         if out
     ]
     warn(
-        f"missing='drop' judges {'; '.join(taken)}: a measure is not made worse by what it does not"
-        " score. If it was asked for them and did not retrieve them, give missing='absent'."
+        f"missing='drop' judges {'; '.join(taken)}: a measure does not get worse by candidates"
+        " without a score. If it could have retrieved them but did not, pass missing='absent'."
     )
 
 
 # -------------------------------------------------- List sizes, thresholds, and the groups of rows
 
-# --------------- The sizes of lists that are asked for: whole numbers, or shares of the candidates
+# -------------------------- The requested list sizes: whole numbers, or shares of the candidates
 
-_NEARLY = 1e-9  # a share of the candidates that is a whole number but for rounding is that number
+_NEARLY = 1e-9  # a share that gives a whole number except for rounding is that number
 _LARGEST = 2**62
 _MOST = 10**9
 
 
 class Shares(NamedTuple):
-    """Sizes of lists as shares of the candidates, each once, in the order asked for."""
+    """Distinct list sizes as shares of the candidates, in the order given."""
 
     values: FloatArray
 
     def of(self, total: int) -> IntArray:
-        """Return the least n of which each is at least this share of ``total``, 1 or more."""
+        """Return the least n, at least 1, that reach these shares of ``total``."""
         return np.array([least_n(share, total) for share in self.values], dtype=np.int64)
 
 
@@ -294,17 +296,17 @@ Sizes = IntArray | Shares | None
 
 
 def least_n(share: float, total: int) -> int:
-    """Return the least n >= share * total, and 1 at least."""
+    """Return the least n >= share * total, at least 1."""
     return max(math.ceil(share * total - _NEARLY), 1)
 
 
 def those(sizes: Sizes, asked: IntArray) -> IntArray | None:
-    """Return the list sizes of one group, None where every n was asked for."""
+    """Return the list sizes of one group, None for every n."""
     return None if sizes is None else asked
 
 
 def check_n(n: Any) -> Sizes:
-    """Return the list sizes asked for, each once, in the order asked for; None is every n.
+    """Return the distinct requested list sizes in the order given; None is every n.
 
     Floats between 0 and 1 are shares of the candidates.
     """
@@ -312,8 +314,8 @@ def check_n(n: Any) -> Sizes:
         return None
     if isinstance(n, range) and len(n) > _MOST:
         raise ValueError(
-            f"n={n!r} asks for {len(n):,} lists of every measure, which no memory holds. Give"
-            " fewer n, or None for every n there is."
+            f"n={n!r} asks for {len(n):,} lists of every measure, more than fit into memory. Pass"
+            " fewer n, or None for every n."
         )
     if isinstance(n, range) or (isinstance(n, np.ndarray) and n.ndim == 1 and n.dtype.kind in "iu"):
         if len(n) and max(int(max(n)), -int(min(n))) > _LARGEST:
@@ -328,18 +330,18 @@ def check_n(n: Any) -> Sizes:
         first = [value for value in map(_check_whole, values) if value < 1][:1]
         for above in (value for value in map(_check_whole, values) if value > _LARGEST):
             raise ValueError(
-                f"n={above} is above the number of candidates that any data have. Give whole"
-                " numbers from 1 to the number of candidates, or None for every n there is."
+                f"n={above} is above any possible number of candidates. Pass whole"
+                " numbers from 1 to the number of candidates, or None for every n."
             )
         sizes = np.array([max(int(value), 0) for value in values], dtype=np.int64)
     if not sizes.size:
         raise ValueError(
-            f"n={n!r} asks for no list. Give whole numbers from 1 to the number of candidates, or"
+            f"n={n!r} asks for no list. Pass whole numbers from 1 to the number of candidates, or"
             " None for every n."
         )
     if first:
         raise ValueError(
-            f"n={first[0]!r}: a list has 1 candidate or more. Give whole numbers from 1 to the"
+            f"n={first[0]!r}: a list has 1 candidate or more. Pass whole numbers from 1 to the"
             " number of candidates, shares of the candidates between 0 and 1, or None for every n."
         )
     _, kept = np.unique(sizes, return_index=True)
@@ -355,7 +357,7 @@ def _shares(values: list[Any], count: int) -> Shares:
         other = next(value for value in values if not _is_share(value))
         raise TypeError(
             f"n={values!r} has shares of the candidates, between 0 and 1, and {other!r}, which is"
-            " none. Give whole numbers, or shares, not both."
+            " none. Pass whole numbers, or shares, not both."
         )
     return Shares(np.array(list(dict.fromkeys(float(value) for value in values))))
 
@@ -373,13 +375,13 @@ def _check_whole(value: Any) -> int:
 
 
 def longest_list(n: Sizes, total: int) -> int:
-    """Return the size of the longest list among N candidates, 1 where none is named."""
+    """Return the size of the longest list among N candidates, 1 if none is named."""
     sizes = n.of(total) if isinstance(n, Shares) else n
     return 1 if sizes is None else int(sizes.max(initial=1))
 
 
 def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
-    """Raise a ValueError where a list size is above the number of candidates."""
+    """Raise a ValueError if a list size is above the number of candidates."""
     if whole is not None:
         if (longest := longest_list(n, whole.total)) > whole.asked:
             raise ValueError(
@@ -401,15 +403,15 @@ def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
 def asked_thresholds(
     threshold: Any, measures: Sequence[Hashable], *, unique: bool = True
 ) -> FloatArray:
-    """Return the thresholds (measure, cut), NaN where a measure has fewer than others or none.
+    """Return the thresholds (measure, cut), NaN if a measure has fewer than others.
 
     ``unique`` keeps each threshold of a measure once.
     """
     if not isinstance(threshold, Mapping):
         if len(measures) != 1:
             raise ValueError(
-                f"threshold={threshold!r}: a number is for one measure, and there are"
-                f" {listed(measures)}. Give a mapping from measure to a number or a list of"
+                f"threshold={threshold!r}: one number needs one measure, but there are"
+                f" {listed(measures)}. Pass a mapping from measure to a number or a list of"
                 f" numbers: threshold={{{measures[0]!r}: ...}}."
             )
         threshold = {measures[0]: threshold}
@@ -431,23 +433,23 @@ def _numbers(name: Hashable, given: Any) -> list[float]:
             value, (int, float, np.integer, np.floating)
         ):
             raise TypeError(
-                f"threshold: {value!r} for {name!r} is of type {type(value).__name__}. Give a"
+                f"threshold: {value!r} for {name!r} is of type {type(value).__name__}. Pass a"
                 " number, or a list of numbers."
             )
         if isinstance(value, int) and abs(value) > sys.float_info.max:
             raise ValueError(
-                f"threshold: a whole number for {name!r} is beyond all floats. Give a number; inf"
+                f"threshold: a whole number for {name!r} is beyond all floats. Pass a number; inf"
                 " and -inf are allowed."
             )
         if np.isnan(value):
             raise ValueError(
-                f"threshold: NaN for {name!r} accepts nothing and rejects nothing. Give a number;"
+                f"threshold: NaN for {name!r} is no threshold. Pass a number;"
                 " inf and -inf are allowed."
             )
     return [float(value) for value in values]
 
 
-# --------------- The groups that the columns of ``by`` name: their keys, and the group of each row
+# ----------------------------- The groups of the columns ``by``: their keys, and each row's group
 
 
 def group_numbers(
@@ -456,6 +458,8 @@ def group_numbers(
     """Return the keys of the groups, sorted, and the number of each row's group."""
     if not by:
         return pd.DataFrame(index=[0]), np.zeros(rows, dtype=np.int64)
+    # of 16 bits there is no index
+    columns = [x.astype(np.float32) if x.dtype == np.float16 else x for x in columns]
     keys = pd.concat([column.reset_index(drop=True) for column in columns], axis=1)
     keys = keys.set_flags(allows_duplicate_labels=True)  # a key stands in many rows of a table
     keys.columns = pd.Index(list(by), tupleize_cols=False)
@@ -463,7 +467,7 @@ def group_numbers(
         missing = int(column.isna().sum())
         if missing:
             raise ValueError(
-                f"by={name!r} has {missing} missing values: every row belongs to a group. Fill"
+                f"by={name!r} has {missing} missing values, but every row needs a group. Fill"
                 f" them, or drop these rows: data.dropna(subset=[{name!r}])."
             )
     try:
@@ -471,7 +475,7 @@ def group_numbers(
     except TypeError as error:
         raise TypeError(_unsorted(columns, by)) from error
     first = np.empty(number.max(initial=-1) + 1, dtype=np.int64)
-    first[number[::-1]] = np.arange(number.size)[::-1]  # what is written last stays
+    first[number[::-1]] = np.arange(number.size)[::-1]  # the last write stays
     each = keys.iloc[first]
     if any(isinstance(label, frozenset) for label in each.to_numpy(dtype=object).ravel()):
         raise TypeError(_unsorted(columns, by))  # only subsets have an order
@@ -486,6 +490,6 @@ def _unsorted(columns: Sequence[pd.Series], by: Sequence[Hashable]) -> str:
     }
     told = "; ".join(f"{name!r} of type {' and '.join(given)}" for name, given in kinds.items())
     return (
-        f"by has labels that cannot be sorted: {told}. Make them text or numbers, as by"
+        f"by has labels that cannot be sorted: {told}. Convert them to text or numbers, as by"
         f" data[{next(iter(kinds), by[0])!r}].astype(str)."
     )

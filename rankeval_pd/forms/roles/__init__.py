@@ -1,1 +1,1 @@
-"""Roles of columns: which column is what, and what is odd about it."""
+"""Roles of columns, and checks of odd columns."""

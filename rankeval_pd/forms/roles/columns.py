@@ -1,4 +1,4 @@
-"""Which column is what: gold label, measures, roles given as values, the form of the data."""
+"""Find the roles of columns, gold label and measures, and the form of the data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import xarray as xr
 from pandas.api.types import is_bool_dtype
 
 from rankeval_pd.errors import hushed, listed, unknown_name
-from rankeval_pd.forms.out.tables import check_names, is_missing
+from rankeval_pd.forms.out.tables import check_names, is_missing, listed_in
 from rankeval_pd.forms.roles.roles import (
     CONTINGENCY,
     MARGINS,
@@ -24,11 +24,11 @@ from rankeval_pd.forms.roles.roles import (
 )
 from rankeval_pd.stats._types import FloatArray
 
-# --------------------------- Which column is what: the gold label and the measures, named or found
+# ----------------------------------------------- The gold label and the measures, named or found
 
 
 def native(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame with numbers in the order of bytes of this machine, as pandas takes them."""
+    """Return the frame with numbers in native byte order, as pandas requires."""
     result = frame
     for place, (_, column) in enumerate(frame.items()):
         if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
@@ -38,7 +38,7 @@ def native(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the frame with more columns, below a header of several levels too."""
+    """Return the frame with more columns, also below a header of several levels."""
     if frame.columns.nlevels == 1:
         return frame.assign(**columns)
     result = frame.copy(deep=False)
@@ -72,13 +72,13 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
 def names_level(frame: pd.DataFrame, name: object) -> bool:
     """Return whether a level of the index has this name."""
     try:
-        return name in set(frame.index.names)  # asks pd.NA nothing, as a list does
+        return name in set(frame.index.names)  # does not compare pd.NA, as a list does
     except TypeError:  # a list or the like names nothing
         return False
 
 
 def _place(columns: pd.Index, name: Hashable) -> Any:
-    """Return where a column stands, or a mask; of two levels, without a word of how they lie."""
+    """Return a column's place or mask, without pandas' warning for unsorted levels."""
     if isinstance(columns, pd.MultiIndex) and name not in set(columns):
         mask = np.array([name in {label[0]} for label in columns], dtype=bool)
         if not mask.any():
@@ -88,7 +88,7 @@ def _place(columns: pd.Index, name: Hashable) -> Any:
 
 
 def split_measures(data: xr.Dataset, roles: Roles, named: list[Hashable]) -> dict[Hashable, Any]:
-    """Return the variables that can be measures, those with a dimension ``measure`` in parts."""
+    """Return possible measures: variables, and parts along a dimension ``measure``."""
     by_name: dict[Hashable, Any] = {}
     for name, variable in data.data_vars.items():
         if roles.dim not in variable.dims or name in named:
@@ -131,7 +131,7 @@ def is_score(dtype: Any) -> bool:
 
 
 def with_roles_of(gold: Hashable, roles: Roles, columns: Any) -> list[Hashable]:
-    """Return the names of the columns that have another role than that of a measure."""
+    """Return the names of the columns with another role than measure."""
     one = [name for name in (roles.key, *roles.factors) if name is not None]
     return [gold, *as_names(roles.by, columns), *one, *as_names(roles.label, columns)]
 
@@ -140,27 +140,27 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     """Return the name of the gold label: given, ``gold``, or the only boolean column."""
     if roles.higher_is_better is not None:
         raise ValueError(
-            f"higher_is_better={roles.higher_is_better!r} belongs to systems over test items, and"
-            " this is a method for rankings, candidates with a gold label: name the measures whose"
-            " small values rank first, lower_is_better=...; without it they would be ranked"
-            " backwards. Of systems, use paired_bootstrap."
+            f"higher_is_better={roles.higher_is_better!r} belongs to systems over test items, but"
+            " this is a method for rankings, candidates with a gold label. Name the measures whose"
+            " small values rank first, lower_is_better=..., which would else be ranked"
+            " backwards. For systems, use paired_bootstrap."
         )
     if roles.missing == "ratio":
         raise ValueError(
-            "missing='ratio' is of systems over test items, the mean of the scores that there are;"
-            " of rankings, allowed are 'raise', 'last', 'drop' and 'absent'."
+            "missing='ratio', the mean of the available scores, belongs to systems over test items;"
+            " for rankings pass 'raise', 'last', 'drop' or 'absent'."
         )
     for role in ("metric", "strata", "seeds", "average", "weight", "seed_variance"):
         if getattr(roles, role) is not None:
             raise ValueError(
-                f"{role}={getattr(roles, role)!r} belongs to systems over test items, and this is a"
-                " method for rankings, candidates with a gold label. Leave it out, or use"
+                f"{role}={getattr(roles, role)!r} belongs to systems over test items, but this is a"
+                " method for rankings, candidates with a gold label. Omit it, or use"
                 " paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
             )
     columns = variables_of(data, roles)
-    if isinstance(roles.gold, list):  # data that are here have one label by now
+    if isinstance(roles.gold, list):  # data in memory have one label by now
         raise ValueError(
-            f"gold={roles.gold!r} names several annotators, and data is lazy. Compute one label"
+            f"gold={roles.gold!r} names several annotators, but data is lazy. Compute one label"
             " for each candidate first, as by"
             " ddf.assign(gold=ddf[['a1', 'a2', 'a3']].mean(axis=1) > 0.5)."
         )
@@ -176,16 +176,16 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
         return candidates[0]
     if candidates:
         raise ValueError(
-            f"gold is not given, and it could be any of {listed(candidates)}. Say which of these"
-            " columns marks the true positives: gold=... If each is a system, right or wrong for"
+            f"gold is missing and could be any of {listed(candidates)}. Name the one that marks"
+            " the true positives: gold=... If each is a system, right or wrong for"
             " each item, use system_ranks, summary or paired_bootstrap."
         )
     graded = (
         " The column 'grade' may hold it: gold='grade' and, for the least grade that counts,"
-        " min_grade=1. per_query('AP') and summary(['AP', 'P@10']) take it as it is."
+        " min_grade=1. per_query('AP') and summary(['AP', 'P@10']) take it directly."
         if "grade" in columns
         else " A table of systems over test items has no gold label: its methods are"
-        " paired_bootstrap, paired_permutation, system_ranks and gain_by_size. Where nothing is"
+        " paired_bootstrap, paired_permutation, system_ranks and gain_by_size. If nothing is"
         " judged yet, judged_difference and plan_annotation take"
         " data.assign(gold=float('nan'))."
     )
@@ -198,7 +198,7 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
 def measures_of(
     data: pd.DataFrame | xr.Dataset, options: Mapping[str, Any], *, every: bool = True
 ) -> list[Hashable]:
-    """Return the measures of the data: all, or those that the options ask for; none if unclear."""
+    """Return the measures of the data, all or the named ones, or none if unclear."""
     known = {f.name for f in fields(Roles)} - ({"measures"} if every else set())
     try:
         roles = Roles.of({name: given for name, given in options.items() if name in known})
@@ -206,18 +206,18 @@ def measures_of(
             out = [*as_names(roles.exclude, ()), *roles.gold[1:]]
             roles = replace(roles, gold=roles.gold[0], exclude=out)
         taken = with_roles_of(find_gold(data, roles), roles, getattr(data, "columns", ()))
-        with hushed():  # the question itself warns of what is odd
+        with hushed():  # the question itself warns of odd columns
             found = find_measures(data, roles, taken, needed=True)
-    except (ValueError, TypeError, KeyError):  # and raises what is wrong
+    except (ValueError, TypeError, KeyError):  # and raises errors
         return []
-    # in a table names that are missing are NaN
+    # missing names are NaN in a table
     return [np.nan if is_missing(x) else x for x in found]
 
 
 def find_measures(
     data: pd.DataFrame | xr.Dataset, roles: Roles, taken: list[Hashable], *, needed: bool
 ) -> list[Hashable]:
-    """Return the names of the measures: those given, else every numeric column without a role.
+    """Return the names of the measures, by default every numeric column without a role.
 
     A question that needs no measure gets none, unless a missing score decides who takes part.
     """
@@ -226,19 +226,18 @@ def find_measures(
     else:
         columns = {k: [v.dtype] for k, v in split_measures(data, roles, taken).items()}
     out = excluded_names(roles, columns)
-    beside = {*taken, *out, *CONTINGENCY, *data.attrs.get(MARGINS, ())}
+    beside = {*taken, *out, *CONTINGENCY, *listed_in(data.attrs, MARGINS)}
     if roles.measures is not None:
         names = list(dict.fromkeys(as_names(roles.measures, columns)))
         if not names:
             raise ValueError(
-                f"measures={roles.measures!r} names no measure; there are {listed(columns)}. Give"
-                " the names of those that are meant, or leave it out for all."
+                f"measures={roles.measures!r} names no measure; there are {listed(columns)}. Pass"
+                " names of measures, or omit it for all."
             )
         for name in names:
             if name in {taken[0]}:
                 raise ValueError(
-                    f"measures: {name!r} is the gold label, and a label is no score of its own."
-                    " Leave it out."
+                    f"measures: {name!r} is the gold label, which is no measure. Omit it."
                 )
             if name not in columns:
                 raise unknown_name("measures", name, columns)
@@ -252,7 +251,7 @@ def find_measures(
         return []
     if needed and not names:
         raise ValueError(
-            f"measures: no numeric column without another role; there are {listed(columns)}. Give"
+            f"measures: no numeric column without another role; there are {listed(columns)}. Pass"
             " the scores of each measure as a column of numbers, or name the columns: measures=..."
         )
     return names
@@ -264,7 +263,7 @@ def signs_of(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray
     return np.array([-1.0 if name in lower else 1.0 for name in measures])
 
 
-# --------------------- Roles that are given as values: an array, a Series, or a level of the index
+# ------------------------------------ Roles passed as an array, a Series, or a level of the index
 
 _ONE = ("gold", "key", "groups")
 _SEVERAL = ("by", "label")
@@ -273,7 +272,7 @@ _SEVERAL = ("by", "label")
 def with_given_frame(frame: pd.DataFrame, roles: Roles) -> tuple[pd.DataFrame, Roles]:
     """Return a frame in which every role is a column, and the roles by the columns' names.
 
-    What is given as values, and levels of the index, become columns of a shallow copy.
+    Values and levels of the index become columns of a shallow copy.
     """
     named = {role: _entries(getattr(roles, role), frame.columns) for role in (*_ONE, *_SEVERAL)}
     added: dict[Hashable, Any] = {}
@@ -324,7 +323,7 @@ def with_given_dataset(data: xr.Dataset, roles: Roles) -> tuple[xr.Dataset, Role
 
 
 def _entries(given: Any, columns: Any) -> list[Any]:
-    """Return what a role was given: names and values."""
+    """Return the names and values of a role."""
     if given is None:
         return []
     if are_values(given) or isinstance(given, str) or not isinstance(given, Iterable):
@@ -351,7 +350,7 @@ def _named_measures(roles: Roles) -> list[Hashable]:
 
 
 def _name_of(values: Any, role: str, taken: set[Hashable]) -> Hashable:
-    """Return the name under which values are added: their own, if they have one that is free."""
+    """Return the name for added values: their own, if it is free."""
     own = getattr(values, "name", None)
     name = role if own is None else own
     while name in taken:
@@ -371,10 +370,10 @@ def _is_in(name: Any, names: Any) -> bool:
 
 
 def _aligned(values: Any, index: pd.Index, role: str) -> Any:
-    """Return values in the order of the rows; a Series is taken by its index."""
+    """Return values in the order of the rows, a Series by its index."""
     if np.ndim(values) != 1 or len(values) != len(index):
         raise ValueError(
-            f"{role} has values of shape {np.shape(values)} for {len(index)} candidates: give one"
+            f"{role} has values of shape {np.shape(values)} for {len(index)} candidates: pass one"
             " value for each, or the name of a column."
         )
     if not isinstance(values, pd.Series) or values.index.equals(index):
@@ -383,25 +382,25 @@ def _aligned(values: Any, index: pd.Index, role: str) -> Any:
     if there.is_unique and here.is_unique and there.isin(here).all():
         return values.reindex(here)
     raise ValueError(
-        f"{role} is a Series whose index is not that of the data: which value belongs to which row"
-        " is not clear. Give it the index of the data, or, if its values are in the order of the"
-        " rows, its values alone: .to_numpy()."
+        f"{role} is a Series whose index differs from the index of the data, so its rows are"
+        " unclear. Give it the index of the data, or, if its values are in the order of the"
+        " rows, pass .to_numpy()."
     )
 
 
-# --------------------------------------- What the doors for rankings, items and queries read alike
+# ------------------------------------------------- Shared by rankings, items and queries
 
 
 def refuse_dim(dim: Hashable, own: str) -> None:
-    """Raise a ValueError where a dimension is named for a DataFrame."""
+    """Raise a ValueError if a dimension is named for a DataFrame."""
     if dim != own:
         raise ValueError(
-            f"dim={dim!r} names a dimension of a Dataset, and data is a DataFrame: leave it out."
+            f"dim={dim!r} names a dimension of a Dataset, but data is a DataFrame. Omit it."
         )
 
 
 def refuse_by(by: Any, dim: Hashable, groups: str, advice: str) -> None:
-    """Raise a ValueError where groups are named for a Dataset, whose groups are a dimension."""
+    """Raise a ValueError if groups are named for a Dataset, whose groups are a dimension."""
     if by is not None and (are_values(by) or as_names(by, ())):
         raise ValueError(
             f"by={'values' if are_values(by) else repr(by)}: in a Dataset, {groups} are a dimension"
@@ -410,13 +409,13 @@ def refuse_by(by: Any, dim: Hashable, groups: str, advice: str) -> None:
 
 
 def labels_along(data: xr.Dataset, dim: Hashable) -> pd.Index:
-    """Return the labels along a dimension, or numbers where there are none."""
+    """Return the labels along a dimension, or numbers without labels."""
     labels = data.indexes.get(dim)
     return pd.RangeIndex(data.sizes[dim]) if labels is None else labels
 
 
 def one_chunk(variable: xr.DataArray, dim: Hashable) -> xr.DataArray:
-    """Return the variable with its candidates in one chunk: a ranking needs them all."""
+    """Return the variable with its candidates in one chunk, as a ranking needs all."""
     return variable.chunk({dim: -1}) if variable.chunks is not None else variable
 
 
@@ -436,32 +435,32 @@ def batch_of(data: xr.Dataset, dim: Hashable, *variables: xr.DataArray) -> list[
 
 
 # -------------------------------------------------------------------------------------------------
-# What form do data have? Rankings, systems over test items, pairs of systems, runs, or cells.
+# The form of data: rankings, systems over test items, pairs of systems, runs, or cells.
 
 Form = Literal["rankings", "items", "pairs"]
 
 
 def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Form:
-    """Return what the data look like: rankings, systems over items, or pairs of systems."""
+    """Return the likely form of the data: rankings, systems over items, or pairs."""
     if _are_pairs(data):
         return "pairs"
     return "items" if _are_items(data, keywords) else "rankings"
 
 
 def _are_pairs(data: pd.DataFrame | xr.Dataset) -> bool:
-    """Return whether this is a table of pairs of systems: by the columns that say so."""
+    """Return whether this is a table of pairs of systems, by its columns."""
     names = data.columns if isinstance(data, pd.DataFrame) else data.variables
     return all(name in names for name in ("system_a", "system_b", "gain", "p_value"))
 
 
 def are_queries(data: pd.DataFrame, keywords: Mapping[str, Any]) -> bool:
-    """Return whether this is a table of runs and judgements, as read_trec returns it."""
+    """Return whether this is a table of runs and judgments from read_trec."""
     told = any(keywords.get(role) is not None for role in ("gold", "positive", "by", "groups"))
     return not told and "grade" in data.columns and "query" in (*data.columns, *data.index.names)
 
 
 def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
-    """Return whether these are systems over test items: by their roles, or by their form."""
+    """Return whether these are systems over test items, by their roles or form."""
     of_items = (
         "system", "metric", "higher_is_better", "strata", "average", "seeds", "seed_variance",
         "weight",
@@ -477,20 +476,20 @@ def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> 
 
 
 def _are_systems(data: pd.DataFrame) -> bool:
-    """Return whether columns of numbers stand there, several, and nothing that could be gold."""
+    """Return whether there are several numeric columns and no possible gold label."""
     numbers, flags = (sum(map(kind, data.dtypes)) for kind in (is_score, is_bool_dtype))
-    labelled = "gold" in data.columns or "grade" in data.columns
+    labeled = "gold" in data.columns or "grade" in data.columns
     several = (numbers > 1 and not flags) or (flags > 1 and not numbers)  # right or wrong of each
-    return several and not labelled and not _has_cells(data)
+    return several and not labeled and not _has_cells(data)
 
 
 def _has_cells(data: pd.DataFrame | xr.Dataset) -> bool:
-    """Return whether the cells of 2x2 tables stand there, and no measure may do so yet."""
+    """Return whether there are cells of 2x2 tables, and no measures yet."""
     return isinstance(data, pd.DataFrame) and {"O11", "O12", "O21", "O22"} <= {*data.columns}
 
 
 def awaits_measures(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
-    """Return whether there are cells of 2x2 tables, and no label that would make rankings."""
+    """Return whether there are cells of 2x2 tables, and no gold label."""
     told = any(keywords.get(role) is not None for role in ("gold", "positive", "min_grade"))
     if told or not isinstance(data, pd.DataFrame) or not _has_cells(data):
         return False

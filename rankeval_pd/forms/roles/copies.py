@@ -1,4 +1,4 @@
-"""Copies, which are no further evidence: said, with the role that ends it."""
+"""Warn of copies, which add no evidence, and suggest a role."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rankeval_pd.errors import listed, warn
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.copies import again_in_groups
 
-_LEAST = 10  # candidates, of fewer of which a measure is a function of the label by chance
+_LEAST = 10  # candidates; with fewer, a measure is a function of the label by chance
 _MOST_VOTES = 20
 _ANNOTATOR = re.compile(
     r"(?:ann|anno|annot|annotator|rater|judge|coder|expert|vote|votes|label|labels|judgments?)"
@@ -21,7 +21,7 @@ _NUMBERED = re.compile(r"[arj]\d{1,2}")
 
 
 def vote_reason(name: Hashable, numbers: FloatArray) -> str | None:
-    """Return why a column of whole numbers looks like votes, by name and values, or None."""
+    """Return why a column of whole numbers looks like votes, or None."""
     text = str(name).lower()
     known = numbers[~np.isnan(numbers)]
     low, high = known.min(), known.max()
@@ -32,7 +32,7 @@ def vote_reason(name: Hashable, numbers: FloatArray) -> str | None:
 
 
 def gold_reason(numbers: FloatArray, truth: FloatArray) -> str | None:
-    """Return whether the label alone decides a column, and one of its values is no other's."""
+    """Return whether a column is a function of the label that separates its values."""
     if numbers.size < _LEAST or numbers.shape != truth.shape:
         return None
     for few in (slice(100), slice(None)):  # most columns show it soon
@@ -48,20 +48,20 @@ def gold_reason(numbers: FloatArray, truth: FloatArray) -> str | None:
 def warn_of_copied_groups(
     score: FloatArray, number: IntArray, label: AnyArray, by: Sequence[Hashable]
 ) -> None:
-    """Say that the same candidates are in several groups of ``by``."""
+    """Warn if the same candidates are in several groups of ``by``."""
     again = again_in_groups(score, number, label)
     if again is not None:
         name = repr(by[0]) if len(by) == 1 else repr(list(by))
         warn(
             f"by={name}: {int(again.sum()):,} of {again.size:,} candidates have the same label and"
-            " scores as one in another group, so the groups are no independent evidence. If they"
-            " are annotators, give each a column, gold=['a1', 'a2', ...]; otherwise"
+            " scores as one in another group, so the groups are not independent. If they"
+            " are annotators, pass a column for each, gold=['a1', 'a2', ...]; otherwise"
             " name what belongs together, groups=..."
         )
 
 
 def warn_of_same_order(measures: Sequence[Hashable], same: Sequence[int]) -> None:
-    """Say which measures rank all candidates alike."""
+    """Warn of measures that rank all candidates identically."""
     sets = [
         [measures[k] for k in range(len(same)) if same[k] == first] for first in dict.fromkeys(same)
     ]
@@ -69,7 +69,7 @@ def warn_of_same_order(measures: Sequence[Hashable], same: Sequence[int]) -> Non
     told = "; ".join(listed(names) for names in alike[:4])
     copies = [name for names in alike for name in names[1:]]
     warn(
-        f"measures: {told} rank all candidates alike, and count as one measure in families of"
+        f"measures: {told} rank all candidates alike and count as one measure in families of"
         f" tests. Leave out the copies, exclude={copies!r}, or name the measures that are meant,"
         " measures=[...]."
     )

@@ -1,4 +1,4 @@
-"""What a question takes, its roles in signature and docstring, and what a call costs."""
+"""Declare capabilities and roles of questions, and check the memory of calls."""
 
 from __future__ import annotations
 
@@ -22,62 +22,61 @@ from rankeval_pd.errors import check_count
 from rankeval_pd.forms.roles.options import Short, with_options
 from rankeval_pd.forms.roles.roles import MEANINGS, Roles, default_of
 
-# ----------------- What is declared above a question: its capabilities, and its roles, spelled out
+# ------------------------------------ The decorators of a question: its capabilities and its roles
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 NO_EFFECT = "no effect here."
 NO_CONCLUSION = "no effect here: nothing is concluded from single rows."
 
-# --------------- The capabilities of a question: what it takes. Nothing else says so a second time
+# ------------------------------------- The capabilities of a question, declared only once
 
 IN_MEMORY = "it needs the data in memory. Compute the columns in use, ddf[[...]].compute().rankeval"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """What a question takes; written above its function, as a decorator.
+    """The capabilities of a question, a decorator of its function.
 
-    ``answer`` reads it, and so do the overview, ``dir()``, the accessor of Dask DataFrames and the
-    accessor of heads.
+    ``answer``, the overview, ``dir()``, and the accessors of Dask DataFrames and heads read it.
     """
 
-    rankings: str = ""  #: the heading of the overview under which rankings have it, if they do
-    items: str = ""  #: that of systems over items
-    pairs: str = ""  #: that of a table of pairs
+    rankings: str = ""  #: its heading in the overview of rankings, if any
+    items: str = ""  #: its heading for systems over items
+    pairs: str = ""  #: its heading for a table of pairs
     scores: bool = True  #: it needs measures, not N and N+ alone
     lists: bool = False  #: it has a row for each list: with ties="blocks", where a block ends
-    any_rows: bool = False  #: how many rows it has depends on the data
-    any_ties: bool = False  #: it has an answer for each method of counting ties
-    ends: bool = False  #: it has one for lists that end before the candidates do: missing="absent"
-    #: it has one for candidates or items that belong together, groups=, or draws no conclusion
+    any_rows: bool = False  #: its number of rows depends on the data
+    any_ties: bool = False  #: it allows each method of counting ties
+    ends: bool = False  #: it allows lists that end before the candidates do: missing="absent"
+    #: it allows clusters of candidates or items, groups=, or draws no conclusion
     clusters: bool = False
-    crossed: bool = False  #: it has one for two crossed factors
-    #: it has one for a head; a Dask DataFrame collects the head, of N and N+ alone without scores
+    crossed: bool = False  #: it allows two crossed factors
+    #: it allows a head, which a Dask DataFrame collects, only N and N+ without scores
     heads: bool = False
-    counts: bool = False  #: it needs N and N+ alone: groups of any size are asked together
-    n_keys: int = 1  #: how many orders of equal scores it takes
-    by_groups: bool = False  #: a Dask DataFrame answers for groups that a worker holds each: by=
-    sums: bool = False  #: workers add up the items of a Dask DataFrame
-    short: Short = ""  #: the columns of its short table; "" if that has all of them
-    own_rows: bool = False  #: it returns rows of the data: all columns, and their attrs
-    dask: str = IN_MEMORY  #: else, why a Dask DataFrame has no answer, and what to do
+    counts: bool = False  #: it needs only N and N+, so groups of any size go together
+    n_keys: int = 1  #: the number of orders of equal scores
+    by_groups: bool = False  #: it allows groups of a Dask DataFrame that each fit a worker: by=
+    sums: bool = False  #: workers sum the items of a Dask DataFrame
+    short: Short = ""  #: the columns of its short table; "" for all
+    own_rows: bool = False  #: it returns rows of the data with all columns and attrs
+    dask: str = IN_MEMORY  #: else, why a Dask DataFrame cannot answer, and advice
 
     def __call__(self, function: Function) -> Function:
-        """Give the capabilities to the function, and let it heed the options of the session."""
+        """Attach the capabilities to the function, and apply the options of the session."""
         asked = with_options(function, self.short, noted=not self.own_rows)
         asked.capabilities = self  # type: ignore[attr-defined]
         return asked
 
 
 def can(function: Any, **differences: Any) -> Capabilities:
-    """Return the capabilities of a function; ``differences`` are those of one call."""
+    """Return the capabilities of a function, with the ``differences`` of one call."""
     capabilities: Capabilities = function.capabilities
     return replace(capabilities, **differences)
 
 
 def declared(accessor: type) -> dict[str, tuple[Callable[..., Any], Capabilities]]:
-    """Return the questions of an accessor's class body and their capabilities, in its order."""
+    """Return the questions of an accessor's class body in order, with their capabilities."""
     questions = {
         name: inspect.unwrap(x, stop=lambda function: hasattr(function, "capabilities"))
         for name, x in vars(accessor).items()
@@ -90,25 +89,24 @@ def declared(accessor: type) -> dict[str, tuple[Callable[..., Any], Capabilities
 
 
 def with_roles(function: Function) -> Function:
-    """Spell out the roles that ``**roles`` stands for: completion and ``help`` then show them.
+    """Spell out the roles of ``**roles`` for completion and ``help``.
 
-    Type checkers read them from ``Unpack[...]``, which this leaves as it is.
+    Type checkers read them from ``Unpack[...]``, which stays.
     """
     return with_roles_and({})(function)
 
 
 def with_roles_but(*idle: str, **said: str) -> Callable[[Function], Function]:
-    """Spell out roles as :func:`with_roles` does, and say which have no effect, or which one."""
+    """Spell out roles as :func:`with_roles` does, and document roles with another effect."""
     return with_roles_and({}, {**dict.fromkeys(idle, NO_EFFECT), **said})
 
 
 def with_roles_and(
     others: Mapping[str, Any], said: Mapping[str, str] | None = None
 ) -> Callable[[Function], Function]:
-    """Spell out roles, and other keywords of the same group, whose defaults are given.
+    """Spell out roles, and other keywords of the same group with their defaults.
 
-    A default that is given for a role is the function's own, and what is said of a role takes the
-    place of what it means elsewhere.
+    The function's own defaults and texts replace the usual ones.
     """
     meanings = {**MEANINGS, **(said or {})}
 
@@ -146,10 +144,10 @@ def with_roles_and(
 
 
 def _described(text: str | None, roles: Mapping[str, str]) -> str | None:
-    """Return a docstring with the names and meanings of the roles in the place of ``**roles``."""
+    """Return a docstring with names and meanings of the roles in place of ``**roles``."""
     if text is None:
         return None
-    # in a list with parameters that are explained elsewhere: the roles get an entry of their own
+    # after parameters explained elsewhere, the roles get their own entry
     text = re.sub(
         r"(?m)^(    \S.*?), \*\*roles\n((?:        .*\n)+)",
         r"\1\n\2    **roles\n        Which column is what.\n",
@@ -171,9 +169,9 @@ def _line(role: str, meaning: str) -> str:
     )
 
 
-# ---------------- What a call costs: data are read once, and memory is checked before it is needed
+# -------------------------------- The cost of a call: data are read once, and memory is checked
 
-# ---------------------------- Data that several questions are asked of in one call are let in once
+# ---------------------------------------------- Data of several questions in one call are read once
 
 Form = TypeVar("Form")
 _Read = tuple[Any, Roles, bool, Any]  # the data, their roles, whether scores were read; the form
@@ -183,7 +181,7 @@ _let_in: ContextVar[list[_Read] | None] = ContextVar("let_in", default=None)
 
 @contextmanager
 def one_reading() -> Iterator[None]:
-    """Keep what was let in until the end of the block, for further questions of the same data."""
+    """Keep the data that were read until the end of the block, for further questions."""
     before = _let_in.set([])
     try:
         yield
@@ -192,7 +190,7 @@ def one_reading() -> Iterator[None]:
 
 
 def cached_reading(read: Callable[..., Form]) -> Callable[..., Form]:
-    """Make a reader of data look first whether these data with these roles were let in before."""
+    """Make a reader of data reuse data with the same roles that were read before."""
 
     @functools.wraps(read)
     def reading(data: Any, roles: Roles, *, scored: bool = True) -> Form:
@@ -200,7 +198,7 @@ def cached_reading(read: Callable[..., Form]) -> Callable[..., Form]:
         if let_in is None:
             return read(data, roles, scored=scored)
         for earlier, their_roles, with_scores, form in let_in:
-            # where all take part, what has scores serves a question of the gold label alone
+            # if no candidate is dropped, data with scores serve a question on the gold label
             enough = with_scores == scored or (with_scores and roles.missing != "drop")
             if earlier is data and enough and _same(their_roles, roles):
                 known: Form = form
@@ -213,7 +211,7 @@ def cached_reading(read: Callable[..., Form]) -> Callable[..., Form]:
 
 
 def _same(one: Roles, other: Roles) -> bool:
-    """Return whether these are the same roles: the same objects, as in one call they are."""
+    """Return whether these are the same roles, as identical objects of one call."""
     return all(
         (a := getattr(one, field.name)) is (b := getattr(other, field.name))
         or (isinstance(a, str | int) and type(a) is type(b) and a == b)
@@ -221,55 +219,54 @@ def _same(one: Roles, other: Roles) -> bool:
     )
 
 
-# ------------------------------------ What an answer would take in memory, said before it is tried
+# ------------------------------------------------------------- The memory that an answer needs
 
 _NUMBER = 8  # bytes
-_SMALL = 10_000  # numbers of a table that is not worth a look at the memory
+_SMALL = 10_000  # numbers of a table that needs no check
 _ENDLESS = 2.0**1000  # more than any memory, and less than the largest float64
 
 
 def check_memory(numbers: float, what: str, less: str) -> None:
-    """Raise a MemoryError where ``what`` holds more numbers than there is memory for.
+    """Raise a MemoryError if the numbers of ``what`` do not fit into the available memory.
 
-    ``less`` says how to ask for less. Where the system does not say what there is, nothing is
-    checked.
+    ``less`` advises how to need less. Nothing is checked if the available memory is unknown.
     """
     there, numbers = free_memory(), min(numbers, _ENDLESS)
     if there is not None and numbers * _NUMBER > there:
         raise MemoryError(
-            f"{what}, which take {_shown(numbers * _NUMBER)} of memory, and {_shown(there)} are"
-            f" there. {less}"
+            f"{what}, which take {_shown(numbers * _NUMBER)} of memory, but {_shown(there)} are"
+            f" available. {less}"
         )
 
 
 def check_draws(argument: str, value: object, for_each: int = 1) -> int:
-    """Return a number of draws, of each of which so many numbers are kept."""
+    """Return a number of draws, after a check of the memory for their numbers."""
     draws = check_count(argument, value)
     check_memory(
         2 * for_each * draws,  # as they are drawn, and sorted
         f"{argument}={draws} draws are kept together",
-        f"Give fewer, {argument}=...",
+        f"Pass fewer, {argument}=...",
     )
     return draws
 
 
 def check_needed(draws: int, edge: str) -> int:
-    """Return as many draws as a family needs, of each of which a number is kept.
+    """Return the number of draws that a family needs, after a check of the memory.
 
-    ``edge`` is what they are to reach, ``alpha=...`` or ``level=...``.
+    ``edge`` is the level that they must reach, ``alpha=...`` or ``level=...``.
     """
     check_memory(
         2.0 * draws,  # as they are drawn, and sorted
         f"{edge} needs {draws:,} draws, n_resamples=None, that are kept together",
-        f"Give one that fewer draws reach, {edge.split('=')[0]}=...",
+        f"Pass one that fewer draws reach, {edge.split('=')[0]}=...",
     )
     return draws
 
 
 def check_rows(inner: xr.Dataset, rows: int, columns: int, what: str) -> None:
-    """Raise a MemoryError where a table of all batches would have more rows than can be held.
+    """Raise a MemoryError if a table of all batches in memory would have too many rows.
 
-    What is lazy is not yet computed, and may be computed in parts.
+    Lazy data may be computed in parts.
     """
     every = rows * (inner["gold"].size // max(inner.sizes["candidate"], 1))
     if every * columns < _SMALL or any(x.chunks is not None for x in inner.variables.values()):
@@ -277,12 +274,12 @@ def check_rows(inner: xr.Dataset, rows: int, columns: int, what: str) -> None:
     check_memory(
         every * (3.0 * columns + 5.0),  # as computed, as rows with their names, as a table
         f"{what} make a table of {every:,} rows",
-        "Give the sizes of lists that matter, n=..., or fewer measures.",
+        "Pass the list sizes that matter, n=..., or fewer measures.",
     )
 
 
 def free_memory() -> int | None:
-    """Return the bytes that this process may yet have, None where that is not known."""
+    """Return the bytes still available to this process, None if unknown."""
     known = [size for size in (_of_machine(), _of_process()) if size is not None]
     return min(known, default=None)
 
@@ -296,7 +293,7 @@ def _of_machine() -> int | None:
 
 
 def _of_process() -> int | None:
-    """Return what is left under the limit on the address space, if there is one."""
+    """Return the rest below the limit on the address space, if any."""
     if sys.platform == "win32":
         return None
     import resource

@@ -86,7 +86,7 @@ def warn_of_identifiers(
     votes = any(reason.startswith("votes") for reason in reasons.values())
     warn(
         f"taken as {taken_as}, and they look like identifiers or labels: {told}{more}. Leave them"
-        f" out by exclude={given}, or give them their role, as {as_role}"
+        f" out by exclude={given}, or pass them their role, as {as_role}"
         f"{' or, of annotators, gold=[...]' if votes else ''}; if they are"
         f" meant, name all {taken_as}: measures=[...]."
     )
@@ -232,7 +232,14 @@ LOOKED_AT = 10_000  # rows in which a column of two values is looked for
 
 def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
     """Return the number of each candidate's group, whatever the order of the rows."""
-    number, labels = pd.factorize(values)
+    try:
+        number, labels = pd.factorize(values)
+    except TypeError as error:
+        raise TypeError(
+            f"groups={name!r} has labels that cannot be distinguished, such as"
+            f" {values.iloc[0]!r}. Pass"
+            f" a column of text or numbers, as data[{name!r}].astype(str)."
+        ) from error
     check_clusters(int((number < 0).sum()), name)
     place = np.empty(len(labels), dtype=np.int64)
     place[np.argsort(label_hashes(pd.Index(labels, tupleize_cols=False)))] = np.arange(len(labels))
@@ -260,13 +267,14 @@ def warn_of_repeated(
         return
     levels = [labels] if isinstance(labels, pd.Index) else list(labels)
     several = [level[again][:3].tolist() for level in levels]
-    shown = several[0] if len(several) == 1 else list(zip(*several, strict=True))
+    named = several[0] if len(several) == 1 else list(zip(*several, strict=True))
+    shown = {repr(x): x for x in named}.values()  # some have no hash
     where = "label=" + (repr(label[0]) if len(label) == 1 else repr(list(label)))
     what = where if label else "the index"
     within = f" within one group of by={list(by)!r}" if by else ""
     warn(
         f"{int(again.sum()):,} of {again.size:,} rows repeat the label of an earlier row{within}"
-        f" ({what}: {listed(dict.fromkeys(shown))}): are these the same candidates again? Then they"
+        f" ({what}: {listed(shown)}): are these the same candidates again? Then they"
         " depend on each other, and intervals and p-values of independent candidates do not hold:"
         " name what belongs together, groups=..., or what each row is a sample of, by=... If they"
         " are different candidates, name what tells them apart, label=..., or give them an index"

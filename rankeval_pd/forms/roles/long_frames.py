@@ -25,11 +25,12 @@ def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         return data, rest
     told = ", ".join(f"{name}={shown(x)}" for name, x in given.items())
     role = "system" if "system" in given else "measure"
+    instead = f"label={shown(given['item'])}" if {*given} == {"item"} else "none of them"
     if len({"system", "measure"} & set(given)) != 1 or "score" not in given:
         raise ValueError(
             f"{told}: a long frame, a row for each score, has system='...' (of rankings and runs"
             " measure='...'), score='...', and item='...' where the index does not name the items."
-            " Give these, or none of them for a column for each system."
+            f" Pass these, or {instead} for a column for each system."
         )
     if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1 or data.empty:
         raise TypeError(
@@ -79,7 +80,7 @@ def _of_systems(
             f"system={shown(named['system'][0])}: {shown(system)} has no score for"
             f" {int(column.sum())} of {len(wide)} items ({listed(rows)}), as"
             f" {shown(column.idxmax())}. Every system needs every item once. Add the rows, keep"
-            " the items that all have, or give missing='ratio': the score of the items that each"
+            " the items that all have, or pass missing='ratio': the score of the items that each"
             " system has."
         )
     several = len(named["score"]) > 1

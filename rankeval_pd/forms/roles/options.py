@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_flag, check_share
+from rankeval_pd.errors import argument_check, check_flag, check_share, checked_call
 from rankeval_pd.forms.roles.roles import LONG
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -57,6 +58,7 @@ class set_options:
     8
     """
 
+    @checked_call
     def __init__(
         self,
         *,
@@ -117,11 +119,14 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
         Whether the table's ``attrs`` tell how it was made.
     """
     parameters = inspect.signature(function).parameters
+    # a finished table, and nothing else, is enough for a picture
+    check = argument_check(function, 1 if hasattr(function, "draws_tables") else None)
     filled = [x for x in _FILLED if x in parameters and parameters[x].kind is _KEYWORD]
 
     @functools.wraps(function)
     def asked(*args: Any, details: bool | None = None, **keywords: Any) -> Any:
         check_flag("details", details, none=True)
+        check(args, keywords)
         if any(keywords.get(role) is not None for role in LONG):
             from rankeval_pd.forms.roles.long_frames import widened
 
@@ -166,6 +171,8 @@ def as_asked(
             shortened.attrs["n_ending_in_tie"] = int((result[cut] > 0).sum())
         result = shortened
     result.attrs = _noted(result.attrs, method, keywords)
+    if isinstance(result, xr.Dataset):  # Zarr and netCDF 3 have them in another order
+        result.attrs["columns"] = json.dumps([*result.variables], default=str)
     return with_order(result, data, keywords)
 
 
@@ -193,7 +200,7 @@ def with_order(result: Table, data: Any, keywords: Mapping[str, Any]) -> Table:
     if some and isinstance(data, pd.DataFrame | xr.Dataset):
         from rankeval_pd.forms.roles.columns import measures_of
 
-        order = _plain(measures_of(data, keywords))
+        order = plain(measures_of(data, keywords))
         result.attrs = {**({} if order is None else {"order": order}), **result.attrs}
     return result
 
@@ -210,12 +217,15 @@ def _noted(
     """Return how a table was made, in values that Parquet and netCDF can hold."""
     roles = {name: keywords[name] for name in _ROLES if name in keywords}
     noted = {**roles, **attrs, "method": method, "version": sys.modules["rankeval_pd"].__version__}
-    plain = {str(name): _plain(value) for name, value in noted.items()}
-    return {name: value for name, value in plain.items() if value is not None}
+    as_notes = {str(name): plain(value) for name, value in noted.items()}
+    return {name: value for name, value in as_notes.items() if value is not None}
 
 
-def _plain(value: Any) -> Any:
-    """Return a number, a text or a short list of these; None where there is no such."""
+def plain(value: Any) -> Any:
+    """Return a number or a text, a short list as the text of its JSON; None where there is none.
+
+    Formats of files know other lists: netCDF 3 none of texts, netCDF 4 none of one text.
+    """
     if isinstance(value, bool | np.bool_):
         return int(value)
     if isinstance(value, str | int | float):
@@ -223,9 +233,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, list | tuple) and 0 < len(value) <= _SHORT_LIST:
-        parts = [x if isinstance(x, str) else _plain(x) for x in value]
-        same = all(isinstance(x, str) for x in parts)
-        return (
-            parts if same or all(isinstance(x, int | float) for x in parts) else [*map(str, value)]
-        )
+        return json.dumps(value, default=str)
     return None

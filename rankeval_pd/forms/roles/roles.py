@@ -15,7 +15,7 @@ from rankeval_pd.errors import (
     check_flag,
     check_number,
     listed,
-    near_miss,
+    unknown_keyword,
     unknown_name,
 )
 
@@ -131,56 +131,56 @@ class AnyRoles(_Rankings, ItemRoles, total=False):
 
 
 MEANINGS: dict[str, str] = {
-    "gold": "the column that marks true positives, True or False, 1 or 0; unless given a column"
+    "gold": "the column that marks true positives, True or False, 1 or 0; by default a column"
     " named gold, else the only boolean one. This, key, label, by and groups may also be a level of"
     " the index, a Series or an array. A list names the columns of several annotators.",
-    "agreement": "what several annotators agree on: majority (a draw is left out, with a warning),"
-    " any, all, mean (the share of votes, in compare alone), or each, a row per annotator.",
-    "positive": "the value of gold, or the values, that true positives have.",
-    "min_grade": "where gold holds grades, the least that makes a true positive.",
-    "measures": "the columns that are ranked or compared; unless given every numeric one without"
+    "agreement": "how several annotators' votes combine: majority (a draw is excluded, with a"
+    " warning), any, all, mean (the share of votes, compare only), or each, a row per annotator.",
+    "positive": "the value or values of gold that mark true positives.",
+    "min_grade": "if gold contains grades, the least grade of a true positive.",
+    "measures": "the columns that are ranked or compared; by default every numeric one without"
     " another role.",
-    "system": "of a long frame, a row for each score: the column that names the system.",
-    "measure": "of a long frame: the column that names the measure, or the run.",
-    "score": "of a long frame: the column of the scores; of systems a list of the statistics that a"
-    " metric takes.",
-    "item": "of a long frame: the column(s) that name the item or candidate; unless given the"
-    " index, of runs document.",
+    "system": "in a long frame, a row for each score: the column that names the system.",
+    "measure": "in a long frame: the column that names the measure or run.",
+    "score": "in a long frame: the column of the scores; for systems a list of the statistics that"
+    " a metric takes.",
+    "item": "in a long frame: the column(s) that name the item or candidate; by default the"
+    " index, for runs document.",
     "exclude": "columns that are neither ranked nor compared, such as identifiers.",
-    "by": "the column(s) that name the query, sample or domain of each row.",
-    "key": "the column that breaks ties, the smaller first; unless given a hash of the label.",
-    "label": "the column(s) or index level(s) that identify a candidate and are hashed; unless"
-    " given the index.",
+    "by": "the column(s) that name the query, sample or domain of each row; a column n is by_n in a"
+    " result with an n of its own.",
+    "key": "the column that breaks ties, the smaller first; by default a hash of the label.",
+    "label": "the column(s) or index level(s) that identify a candidate and are hashed; by"
+    " default the index.",
     "lower_is_better": "the measures whose small values rank first; True: all.",
-    "ties": "how equal scores are counted: shared, trec, blocks, expected, best, worst or error;"
-    " of the runs of queries (by, key and missing='absent') trec unless given.",
-    "missing": "what a missing score means: raise, last, drop or absent (not retrieved);"
-    " of systems over test items raise or ratio (the score of the items that there are).",
+    "ties": "how equal scores count: shared, trec, blocks, expected, best, worst or error;"
+    " for runs of queries (by, key and missing='absent') trec by default.",
+    "missing": "the meaning of a missing score: raise, last, drop or absent (not retrieved);"
+    " for systems over test items raise or ratio (the score of the available items).",
     "rng": "the seed of ties and draws: the same seed, the same numbers.",
-    "dim": "of a Dataset, the dimension of the rows.",
+    "dim": "the dimension of the rows of a Dataset.",
     "metric": "the metric, a name or a function of summed statistics.",
-    "groups": "the column that names the cluster of each row, of rows that depend on each other; a"
+    "groups": "the column that names the cluster of each row, for rows that depend on each other; a"
     " list of two: crossed factors.",
-    "weight": "with groups, whose mean is asked for: item, that of all items, unless given; or"
+    "weight": "with groups, the kind of mean: item, by default, the mean over all items; or"
     " group, the mean over groups of their means.",
     "strata": "the column that names the stratum (task, domain) of each item, within which items"
     " are drawn.",
-    "average": "how the strata make one score: macro, their mean, unless given; or micro, all items"
+    "average": "how the strata make one score: macro, by default, their mean; or micro, all items"
     " together.",
     "seeds": "the column, or level of the columns, that names the training seed of each score.",
-    "seed_variance": "with seeds, whether each system has a variance of its own, unless given; or"
-    " pooled, one for all systems.",
-    "higher_is_better": "whether the higher score is the better; unless given, as the metric has"
-    " it.",
+    "seed_variance": "with seeds, by default each system has its own variance;"
+    " pooled takes one for all systems.",
+    "higher_is_better": "whether a higher score is better; by default as the metric has it.",
     "details": "True returns all columns, by default a short table (:func:`set_options`).",
-    "unjudged": "what a candidate without a gold label is: negative, skip (left out) or raise; of"
-    " the methods for partly judged candidates estimate or bounds.",
+    "unjudged": "how a candidate without a gold label counts: negative, skip (excluded) or raise;"
+    " for methods for partly judged candidates estimate or bounds.",
 }
-"""What each role says, for docstrings; each line is wrapped there."""
+"""The meaning of each role, for docstrings; each line is wrapped there."""
 
 
 def default_of(role: str, *, items: bool) -> Any:
-    """Return what a role is unless given, of rankings or of systems over items."""
+    """Return the default of a role, for rankings or systems over items."""
     return "item" if items and role == "dim" else getattr(Roles(), role)
 
 
@@ -238,15 +238,11 @@ class Roles:
         known = [field.name for field in fields(cls)]
         for name in keywords:
             if name not in known:
-                raise TypeError(
-                    f"{name!r} is neither an option here nor a role of a column."
-                    f"{near_miss(name, known)} The roles are {listed(known, most=len(known))}; the"
-                    " signature has the options."
-                )
+                raise unknown_keyword(name, known)
         for name in (name for name in LONG if keywords.get(name) is not None):
             raise ValueError(
                 f"{name}={keywords[name]!r}: a long frame has to be in memory here. Compute it, or"
-                " give a column for each measure or system."
+                " pass a column for each measure or system."
             )
         roles = replace(cls(), **keywords)
         for name in ("gold", "key", "dim", "groups", "strata", "seeds"):
@@ -256,10 +252,10 @@ class Roles:
             if several and (name == "gold" or (name == "groups" and len(given) == 2)):
                 given = next((x for x in given if type(x).__hash__ is None), None)
             if type(given).__hash__ is None and (named or not are_values(given)):
-                raise TypeError(f"{name}={given!r}: give the name of one column, not several.")
+                raise TypeError(f"{name}={given!r}: pass the name of one column, not several.")
         for name in ("gold", "key", "dim", "groups", "strata", "seeds", "by", "label"):
             if getattr(roles, name) is pd.NA:
-                raise TypeError(f"{name}=<NA> is equal to no name. Give the name of a column.")
+                raise TypeError(f"{name}=<NA> is equal to no name. Pass the name of a column.")
         check_flag("details", roles.details, none=True)
         check_choice("agreement", roles.agreement, (*AGREEMENTS, "shares"))
         check_choice("ties", roles.ties, TIES)
@@ -305,7 +301,7 @@ class Roles:
             raise ValueError(
                 "missing='absent' holds for lists of single n (nbest_precision, compare,"
                 " significant_ranges, odds_ratios, random_test), acceptance sets, curves and areas,"
-                " and not for what was asked here. Give missing='last' to rank what was not"
+                " and not for what was asked here. Pass missing='last' to rank what was not"
                 " retrieved after every score."
             )
 
@@ -341,11 +337,11 @@ class Roles:
             return 0
         if isinstance(rng, (bool, np.bool_)) or not isinstance(rng, (int, np.integer)):
             raise TypeError(
-                f"rng={rng!r} is of type {type(rng).__name__}: give a whole number (a seed), a"
+                f"rng={rng!r} is of type {type(rng).__name__}: pass a whole number (a seed), a"
                 " numpy.random.Generator, or None for fresh entropy."
             )
         if rng < 0:
-            raise ValueError(f"rng={rng!r}: a seed is 0 or more. Give another whole number.")
+            raise ValueError(f"rng={rng!r}: a seed is 0 or more. Pass another whole number.")
         return int(rng)
 
     @property
@@ -376,7 +372,8 @@ def are_values(given: Any) -> bool:
 
 def _refuse_those_of_queries(keywords: Mapping[str, Any]) -> None:
     """Raise a ValueError where a role holds for partly judged candidates only."""
-    if keywords.get("unjudged") in get_args(PartlyJudged):
+    given = keywords.get("unjudged")
+    if isinstance(given, str) and given in get_args(PartlyJudged):
         raise ValueError(
             f"unjudged={keywords['unjudged']!r} holds for judged_precision, judged_recall,"
             " judged_average_precision and judged_difference, and not for what was asked here. Ask"
@@ -391,13 +388,13 @@ def _check_positive(positive: Any, min_grade: Any) -> None:
     if positive is not None:
         raise ValueError(
             f"positive={positive!r} with min_grade={min_grade!r}: each says which values of gold"
-            " are true positives. Give one of them."
+            " are true positives. Pass one of them."
         )
     if isinstance(min_grade, (bool, np.bool_)) or not isinstance(
         min_grade, (int, float, np.integer, np.floating)
     ):
         raise TypeError(
-            f"min_grade={min_grade!r} is of type {type(min_grade).__name__}: give a number, the"
+            f"min_grade={min_grade!r} is of type {type(min_grade).__name__}: pass a number, the"
             " least grade of a true positive; for values that are no numbers, positive=..."
         )
     check_number("min_grade", min_grade)
@@ -416,7 +413,7 @@ def as_names(names: Names, columns: Any) -> list[Hashable]:
     except TypeError:
         raise TypeError(
             f"{names!r} names no columns: a name can be hashed, as text, numbers and tuples can."
-            " Give a name, or a list of names."
+            " Pass a name, or a list of names."
         ) from None
 
 

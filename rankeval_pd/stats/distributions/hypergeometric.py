@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
 # ----------------------------------------------------------------- The hypergeometric distribution
 #
@@ -305,7 +305,7 @@ def real_stirling_remainder(x: FloatArray) -> FloatArray:
 
 
 def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = None) -> FloatArray:
-    """Return x log(x/mean) + mean - x >= 0 (Loader's bd0), accurate where x is close to mean.
+    """Return x log(x/mean) + mean - x >= 0 (Loader's bd0), accurate if x is close to mean.
 
     0 log 0 is 0; a mean of 0 needs x = 0. ``difference`` is x - mean, if it is known more exactly
     than by subtraction.
@@ -336,7 +336,7 @@ def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = No
 def first_true(
     predicate: Callable[[FloatArray], BoolArray], low: FloatArray, high: FloatArray
 ) -> FloatArray:
-    """Return the least whole number in [low, high] where the rising predicate holds, else high."""
+    """Return the least whole number in [low, high] with the rising predicate, else high."""
     low, high = low.copy(), np.maximum(low, high)
     while bool((low < high).any()):
         middle = np.floor(0.5 * (low + high))
@@ -347,28 +347,34 @@ def first_true(
 
 
 def first_near(
-    predicate: Callable[[FloatArray], BoolArray],
+    predicate: Callable[[FloatArray, IntArray], BoolArray],
     low: FloatArray,
     high: FloatArray,
     guess: FloatArray,
 ) -> FloatArray:
-    """Return what :func:`first_true` does, looked for around a guess.
+    """Return the result of :func:`first_true`, searched around a guess.
 
-    From the guess, steps grow fourfold until the change lies between two of them; then the bracket
-    is halved. The cost is logarithmic in the error of the guess.
+    From the guess, steps grow fourfold until they enclose the change; then the bracket is halved.
+    The cost is logarithmic in the error of the guess. ``predicate`` also gets the positions of its
+    numbers: those that are still open.
     """
-    guess = np.clip(np.floor(guess), low, np.maximum(low, high))
-    below = predicate(guess)
-    high = np.where(below, guess, np.maximum(low, high))
-    low = np.where(below, low, np.minimum(guess + 1.0, high))
-    step = 1.0
-    while bool((low < high).any()):
-        step *= 4.0
-        middle = np.floor(0.5 * (low + high))
+    low, high = low.copy(), np.maximum(low, high)
+    probe, step = np.clip(np.floor(guess), low, high), 1.0
+    undecided = np.arange(low.size)
+    below = np.zeros(low.shape, dtype=bool)
+    while undecided.size:
+        holds = predicate(probe, undecided)
+        if step == 1.0:
+            below = holds
+        high[undecided[holds]] = probe[holds]
+        low[undecided[~holds]] = np.minimum(probe[~holds] + 1.0, high[undecided[~holds]])
+        undecided = undecided[low[undecided] < high[undecided]]
+        first, last = low[undecided], high[undecided]
+        middle = np.floor(0.5 * (first + last))
         probe = np.where(
-            below, np.maximum(high - step, middle), np.minimum(low + step - 1.0, middle)
+            below[undecided],
+            np.maximum(last - step, middle),
+            np.minimum(first + step - 1.0, middle),
         )
-        result = predicate(probe)
-        high = np.where((low < high) & result, probe, high)
-        low = np.where((low < high) & ~result, probe + 1.0, low)
+        step *= 4.0
     return high

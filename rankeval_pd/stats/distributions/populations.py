@@ -24,7 +24,7 @@ class Finite:
 
     @property
     def prior(self) -> float:
-        """The share of positives, N+/N; 0 where there is no candidate."""
+        """The share of positives, N+/N; 0 without candidates."""
         return self.positive / self.total if self.total else 0.0
 
     @property

@@ -38,7 +38,7 @@ _NOTHING = 1e-7  # influences as small are rounding
 
 
 class Spread(NamedTuple):
-    """What the precision of n-best lists varies by; the last axis is n."""
+    """The variation of the precision of n-best lists; the last axis is n."""
 
     precision: FloatArray  #: shrunken towards a half, so that it is neither 0 nor 1
     edge: FloatArray  #: share of true positives around the n-th candidate
@@ -47,7 +47,7 @@ class Spread(NamedTuple):
 
     @property
     def ratio(self) -> FloatArray:
-        """How many times as much as that of a fixed region of n candidates the precision varies."""
+        """The ratio of the variance to the variance for a fixed region of n candidates."""
         return np.asarray(self.variance / (self.precision * (1.0 - self.precision)), dtype=float)
 
     def effective(self, n: IntArray) -> FloatArray:
@@ -72,7 +72,7 @@ def edge_precision(tp: FloatArray | IntArray, n: IntArray, total: IntArray) -> F
 
 
 def nbest_spread(tp: FloatArray | IntArray, n: IntArray, total: IntArray) -> Spread:
-    """Return what the precision of n-best lists varies by.
+    """Return the variation of the precision of n-best lists.
 
     ``tp`` (..., rank from 0) counts true positives, ``total`` (...) the candidates.
     """
@@ -92,11 +92,11 @@ def nbest_spread(tp: FloatArray | IntArray, n: IntArray, total: IntArray) -> Spr
 
 
 class DifferenceSpread(NamedTuple):
-    """What the difference of the precisions of two n-best lists varies by; the last axis is n."""
+    """The variation of the difference in precision of two n-best lists; the last axis is n."""
 
     edge_a: FloatArray  #: share of true positives around the n-th candidate of either ranking
     edge_b: FloatArray
-    centre: FloatArray  #: mean over all candidates of their influence on n times the difference
+    center: FloatArray  #: mean over all candidates of their influence on n times the difference
     variance: FloatArray  #: of n times the difference
     influence: FloatArray  #: sum of the squared influences, no candidate added
 
@@ -110,7 +110,7 @@ def difference_spread(
     only: IntArray,
     tp_only: tuple[IntArray, IntArray],
 ) -> DifferenceSpread:
-    """Return what the difference of the precisions of two n-best lists varies by.
+    """Return the variation of the difference in precision of two n-best lists.
 
     The influence of a candidate on n times the difference is y - edge_a in the one list, less
     y - edge_b in the other. To the counts of the difference regions, ``only`` candidates each, a
@@ -138,21 +138,26 @@ def difference_spread(
 
 
 class Cells(NamedTuple):
-    """Candidates that no n asked for tells apart, counted."""
+    """Counts of candidates that no requested n distinguishes."""
 
     size: FloatArray
-    tp: FloatArray  #: size where the candidates are true positives, else 0
-    first: tuple[IntArray, ...]  #: per ranking, the first n asked for whose list has them
+    tp: FloatArray  #: size if the candidates are true positives, else 0
+    first: tuple[IntArray, ...]  #: per ranking, the first requested n whose list has them
     listed: BoolArray  #: whether a list has them
     of: IntArray  #: the cell of each candidate
-    keys: Keys  #: what the draws of each candidate depend on
+    where: IntArray  #: one candidate of each cell
+    keys: Keys  #: the key of each candidate's draws
 
-    def multipliers(self, seed: int, start: int, stop: int) -> FloatArray:
+    def multipliers(self, seed: int, start: int, stop: int, *, at_once: bool = False) -> FloatArray:
         """Return the sum over each cell of one standard normal number per candidate.
 
         In large cells fair signs take their place, which add up to a normal number too. The
-        candidates in no list only count together, and have numbers of their own.
+        candidates in no list only count together, and have numbers of their own. ``at_once`` draws
+        each sum as the one normal number that it is, from the key of one of the candidates.
         """
+        if at_once:
+            drawn = swap_draws.normals(self.keys[self.where], seed, start, stop)
+            return drawn * np.sqrt(self.size)[:, np.newaxis]
         sums: Any = np.zeros((self.size.size, stop - start))
         beyond = np.flatnonzero(~self.listed)
         apart = swap_draws.normals(_NOWHERE[: beyond.size], seed, start, stop)
@@ -168,19 +173,26 @@ class Cells(NamedTuple):
     def _summed(
         self, draw: Callable[..., Any], chosen: BoolArray, seed: int, start: int, stop: int
     ) -> Any:
-        """Return what the candidates of each chosen cell draw, summed."""
+        """Return the summed draws of the candidates of each chosen cell."""
         from scipy import sparse
 
         number = np.cumsum(chosen) - 1
         candidates = np.flatnonzero(chosen[self.of])
         cell = number[self.of[candidates]]
-        order = np.argsort(cell, kind="stable")  # those of one cell together: few cells at a time
+        order = np.argsort(
+            cell, kind="stable"
+        )  # the candidates of one cell together, few cells at a time
         candidates, cell = candidates[order], cell[order]
         kind: Any = np.int32 if draw is swap_draws.coins else np.float64
         sums: Any = np.zeros((np.count_nonzero(chosen), stop - start), dtype=kind)
-        width = max(1, _BLOCK // (stop - start))
-        for first in range(0, candidates.size, width):
-            part = slice(first, first + width)
+        width = max(_LARGE, _BLOCK // (stop - start))
+        ends = np.flatnonzero(np.diff(cell, append=-1)) + 1
+        last = 0
+        while last < candidates.size:
+            first, last = last, min(last + width, candidates.size)
+            if kind is np.float64:  # whole cells, so no sum's order depends on the width
+                last = int(ends[np.searchsorted(ends, last, side="right") - 1])
+            part = slice(first, last)
             drawn = draw(self.keys[candidates[part]], seed, start, stop).astype(kind, copy=False)
             low, high = cell[part][0], cell[part][-1] + 1
             inside = sparse.csc_array(
@@ -200,8 +212,8 @@ def cells(
 ) -> Cells:
     """Return the candidates in cells; ``n`` rises, and the last cell of a ranking is in no list.
 
-    ``keys`` are what the draws of each candidate depend on; without them its place is. Of a
-    ``whole`` the candidates in no list are counted in the cells of those, of either label.
+    ``keys`` are the keys of the candidates' draws, by default their places. With a ``whole`` the
+    candidates in no list are counted in their cells, one for each label.
     """
     keys = swap_draws.by_position(gold.size) if keys is None else keys
     times: IntArray = np.ones(gold.size, dtype=np.int64)
@@ -220,6 +232,7 @@ def cells(
         tuple(position[where] for position in first),
         np.min([position[where] for position in first], axis=0) < n.size,
         of,
+        where,
         keys,
     )
 
@@ -227,7 +240,7 @@ def cells(
 def _with_rest(
     gold: BoolArray, ranks: tuple[IntArray, ...], n: IntArray, keys: Keys, whole: Whole
 ) -> tuple[BoolArray, tuple[IntArray, ...], Keys, IntArray]:
-    """Return those in a list, and one for all others of each label, with how many these are."""
+    """Return the candidates in a list, and one for all others of each label, with counts."""
     listed = np.min(ranks, axis=0) <= n[-1]
     positive = int(gold[listed].sum())
     rest = np.array(
@@ -246,31 +259,33 @@ def _with_rest(
 def largest(
     found: Cells,
     edges: tuple[FloatArray, ...],
-    centre: FloatArray,
+    center: FloatArray,
     influence: FloatArray,
     *,
     of_true: FloatArray | None = None,
     n_resamples: int,
     seed: int,
     advance: Advance = lambda _: None,
+    at_once: bool = False,
 ) -> FloatArray:
     """Return, for each draw of multipliers, the largest |Z| over the n.
 
     Z is the sum over the candidates of multiplier times influence, by its standard deviation, the
-    root of ``influence``; ``centre`` is what the influences of all candidates are lessened by,
+    root of ``influence``; ``center`` is what the influences of all candidates are lessened by,
     ``of_true`` what those of all true positives are raised by. Of two rankings the influences are
-    subtracted. What the candidates of a cell draw is summed first.
+    subtracted. What the candidates of a cell draw is summed first, or drawn ``at_once``.
     """
     true = found.tp > 0
-    lists = [_entering(first, true, centre.size) for first in found.first]
+    lists = [_entering(first, true, center.size) for first in found.first]
     scale = np.sqrt(np.maximum(influence, 0.0))
     varies = scale > _NOTHING
     result = np.empty(n_resamples)
-    width = swap_draws.WORD * max(1, _BLOCK // (swap_draws.WORD * max(1, found.size.size)))
+    width = max(2, _BLOCK // max(1, found.size.size))
+    width -= width % swap_draws.WORD if width > swap_draws.WORD else width % 2
     for start in range(0, n_resamples, width):
         stop = min(start + width, n_resamples)
-        drawn = found.multipliers(seed, start, stop)
-        z = -np.outer(centre, drawn.sum(axis=0))
+        drawn = found.multipliers(seed, start, stop, at_once=at_once)
+        z = -np.outer(center, drawn.sum(axis=0))
         if of_true is not None:
             z += np.outer(of_true, drawn[true].sum(axis=0))
         for sign, (every, trues), edge in zip((1.0, -1.0), lists, edges, strict=False):
@@ -283,7 +298,7 @@ def largest(
 
 
 def _entering(first: IntArray, true: BoolArray, n_lists: int) -> tuple[Any, Any]:
-    """Return which cells the list of each n has first (n, cell), and which true ones."""
+    """Return the cells that the list of each n has first (n, cell), and the true ones."""
     from scipy import sparse
 
     def of(chosen: BoolArray) -> Any:
@@ -295,15 +310,15 @@ def _entering(first: IntArray, true: BoolArray, n_lists: int) -> tuple[Any, Any]
 
 
 def draws_needed(level: float) -> int:
-    """Return how many draws a quantile of this level needs, so that one of them is beyond it."""
+    """Return the number of draws of which one exceeds the quantile of this level."""
     return math.ceil(level / (1.0 - level) * (1.0 - 1e-12))
 
 
 def critical_value(largest_of_draw: FloatArray, level: float) -> float:
     """Return the factor that a share ``level`` of the draws stay within, the data counted as one.
 
-    It is at least that of a single n, the quantile of the normal distribution: where the labels do
-    not vary over the lists asked for, the draws say nothing.
+    It is at least the normal quantile, which holds for a single n. The draws carry no information
+    if the labels do not vary over the lists.
     """
     ordered = np.sort(largest_of_draw)
     rank = math.ceil((ordered.size + 1) * level * (1.0 - 1e-12))
@@ -332,7 +347,7 @@ _PLUS = 2  # true positives that are added to either end
 
 
 class RecallSpread(NamedTuple):
-    """What the recall of n-best lists varies by; the last axis is n."""
+    """The variation of the recall of n-best lists; the last axis is n."""
 
     recall: FloatArray  #: with what was added
     variance: FloatArray  #: N+ times the variance of the recall
@@ -340,15 +355,15 @@ class RecallSpread(NamedTuple):
 
     @property
     def ratio(self) -> FloatArray:
-        """How many times as much as that of a fixed region the recall varies."""
+        """The ratio of the variance to the variance for a fixed region."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(self.variance / (self.recall * (1.0 - self.recall)), dtype=float)
 
     def effective(self, positive: IntArray) -> FloatArray:
         """Return how many true positives of a fixed region vary as much; at most 2 N+.
 
-        In short lists of many true positives the recall varies far less than that of a region, but
-        a count out of N+ says little of how: limits made of less than half the variance miss.
+        In short lists with many true positives the recall varies far less than a region's, but
+        limits from less than half the variance miss.
         """
         return np.asarray(positive / np.fmax(self.ratio, _LEAST), dtype=float)
 
@@ -362,9 +377,9 @@ def spread(
     *,
     added: int = _PLUS,
 ) -> RecallSpread:
-    """Return what the recall of lists of n with tp true positives varies by.
+    """Return the variation of the recall of lists of n with tp true positives.
 
-    ``added`` true positives more come first, and as many last, so that no variance is 0 by chance.
+    ``added`` more true positives come first and as many last, so no variance is 0 by chance.
     """
     n, total, positive = n + added, total + 2 * added, positive + 2 * added
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -377,11 +392,11 @@ def spread(
 
 
 class Sup(NamedTuple):
-    """What the band of one ranking is made of, at every n asked for."""
+    """The parts of the band of one ranking, at every requested n."""
 
     tp: FloatArray
     spread: RecallSpread
-    factor: float  #: that all standardised deviations stay within, with the probability asked for
+    factor: float  #: bound of all standardized deviations with the requested probability
 
 
 def sup_t(
@@ -393,11 +408,9 @@ def sup_t(
     level: float,
     *,
     added: int,
-    n_resamples: int,
-    seed: int,
-    advance: Callable[[int], object],
+    **drawing: Any,
 ) -> Sup:
-    """Return the largest deviation over all n that the draws stay within, of one ranking.
+    """Return the bound of one ranking's largest deviation over all n, from draws.
 
     ``ranked`` are labels, best first; ``n`` rises; ``tp`` are the true positives of each list.
     ``added`` true positives more come first, and as many last.
@@ -416,15 +429,13 @@ def sup_t(
         -edge * (n + added) / longer.size,
         found.variance * found.positive,
         of_true=-found.recall,
-        n_resamples=n_resamples,
-        seed=seed,
-        advance=advance,
+        **drawing,
     )
     return Sup(tp.astype(float), found, critical_value(largest_here, level))
 
 
 def exact_band(found: Sup, positive: int) -> Limits:
-    """Return limits of Clopper and Pearson at the level that the largest deviation asks for."""
+    """Return Clopper and Pearson's limits at the level of the largest deviation."""
     from scipy import special
 
     within = 1.0 - 2.0 * float(special.ndtr(-found.factor))
@@ -435,12 +446,12 @@ def exact_band(found: Sup, positive: int) -> Limits:
 def emproc_band(found: Sup, n: IntArray, positive: int) -> Limits:
     """Return recall -+ factor times se, within 0 and the recall of a perfect ranking."""
     half = found.factor * np.sqrt(found.spread.variance / found.spread.positive)
-    centre, ideal = found.spread.recall, np.minimum(1.0, n / positive)
-    return np.maximum(centre - half, 0.0), np.minimum(centre + half, ideal)
+    center, ideal = found.spread.recall, np.minimum(1.0, n / positive)
+    return np.maximum(center - half, 0.0), np.minimum(center + half, ideal)
 
 
 class KernelLists(NamedTuple):
-    """Lists of the candidates above the score of the (n + 1)-th, and what is at their ends."""
+    """Lists of the candidates above the score of the (n + 1)-th, and their ends."""
 
     tp: IntArray
     edge: FloatArray

@@ -24,8 +24,9 @@ from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_o
 # 1 - h, where h is the cluster's share of the candidates: 1 for a region, whose precision is a
 # ratio (the jackknife), and 1/2 for an n-best list, whose size is given (Bell and McCaffrey). Since
 # a spread estimated from few totals is uncertain, Student's t is used. Its degrees of freedom are
-# one less than the number of clusters that are as alike as these: the inverse of the chance that
-# two candidates of the list are of one cluster (Simpson 1949), at most the clusters in the list.
+# Satterthwaite's, of totals that vary as clusters of m candidates are large, (sum m^2)^2 / sum m^4,
+# at most k - 1 with k clusters in the list. They are at least 4, since the largest total counts in
+# what it is measured by too, but no more than 2 k - 2, and G - 1 of all G.
 #
 # The totals of a difference of two lists are symmetric if the lists are equally good, and a sum of
 # symmetric totals is the less often large by its own spread the more unequal they are. So the
@@ -37,11 +38,13 @@ from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_o
 # study of confidence intervals for proportions in complex sample surveys, Journal of Survey
 # Statistics and Methodology 7. E. L. Korn and B. I. Graubard (1998), Confidence intervals for
 # proportions with small expected number of positive counts estimated from survey data, Survey
-# Methodology 24. E. H. Simpson (1949), Measurement of diversity, Nature 163. N. A. Obuchowski
-# (1997), Nonparametric analysis of clustered ROC curve data, Biometrics 53.
+# Methodology 24. F. E. Satterthwaite (1946), An approximate distribution of estimates of variance
+# components, Biometrics Bulletin 2. E. H. Simpson (1949), Measurement of diversity, Nature 163.
+# N. A. Obuchowski (1997), Nonparametric analysis of clustered ROC curve data, Biometrics 53.
 
 Advance = Callable[[int], object]
 _CELLS_AT_ONCE = 2_000_000  # cells (list, cluster) in memory: 16 MB
+_LEAST, _LEAST_OF_RECALL = 4.0, 7.0  # degrees of freedom of unequal clusters, in simulations enough
 ADDED = 0.1  # of the squares of a candidate, in simulations enough for lists of one label
 _ROUNDING = 1e-7  # a standard deviation of influences below this is rounding
 
@@ -174,10 +177,11 @@ def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> Cluster
         )
     # two passes over the blocks: sizes first, which the leverages need, then totals
     everyone, totals = totals.size, totals.listed()
-    whole, pairs, n_groups = (np.zeros(totals.n.size) for _ in range(3))
+    whole, second, fourth, n_groups = np.zeros((4, totals.n.size))
     for _, size in totals.blocks():
         whole += size.sum(axis=1)
-        pairs += (size * (size - 1.0)).sum(axis=1)
+        second += (size**2).sum(axis=1)
+        fourth += (size**4).sum(axis=1)
         n_groups += (size > 0).sum(axis=1)
     sums, squares = np.zeros(totals.n.size), np.zeros(totals.n.size)
     for total, size in totals.blocks():
@@ -187,17 +191,23 @@ def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> Cluster
     counted = n_groups if totals.power == 1.0 else np.full(totals.n.size, float(everyone))
     squares = np.maximum(squares - sums**2 / np.maximum(counted, 1.0), 0.0)
     if totals.power:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            alike = np.where(pairs > 0.0, whole * (whole - 1.0) / pairs, np.inf)
-        freedom = np.minimum(alike, n_groups) - 1.0
-        typical = 1.0 + pairs / np.maximum(whole, 1.0)
-        variance = squares + added * typical
+        freedom = unequal_freedom(second, fourth, n_groups, everyone, _LEAST)
+        variance = squares + added * second / np.maximum(whole, 1.0)
     else:
         freedom = np.minimum(everyone, 2.0 * n_groups) - 1.0
         variance = squares * everyone / max(everyone - 1.0, 1.0)
     return ClusterSpread(
         variance, np.maximum(freedom, 0.0), n_groups.astype(np.int64), squares, everyone
     )
+
+
+def unequal_freedom(
+    second: FloatArray, fourth: FloatArray, listed: FloatArray, everyone: int, least: float
+) -> FloatArray:
+    """Return Satterthwaite's degrees of freedom, from sums of powers of the clusters' sizes."""
+    own = np.minimum(second**2 / np.maximum(fourth, 1.0), listed - 1.0)
+    most = np.minimum(2.0 * listed - 2.0, everyone - 1.0)
+    return np.asarray(np.minimum(np.maximum(own, least), most))
 
 
 def simpson_number(size: FloatArray) -> FloatArray:
@@ -218,7 +228,7 @@ _FACTOR = 2**32  # a cell's number is (1 + level of one factor) times this, + le
 
 
 def packed(*levels: IntArray) -> IntArray:
-    """Return the numbers of clusters, or of the cells of two factors; -1 where there is none."""
+    """Return the numbers of clusters, or of the cells of two factors; -1 for none."""
     if len(levels) == 1:
         return levels[0]
     first, second = levels
@@ -226,14 +236,14 @@ def packed(*levels: IntArray) -> IntArray:
 
 
 def factors_of(cluster: IntArray) -> list[IntArray]:
-    """Return the clusters; of two factors the levels of one, of the other, and the cells."""
+    """Return the clusters, or for two factors the levels of each and the cells."""
     if cluster.max(initial=0) < _FACTOR:
         return [cluster]
     return [np.unique(x, return_inverse=True)[1] for x in (*np.divmod(cluster, _FACTOR), cluster)]
 
 
 def of_both_factors(variances: Sequence[FloatArray]) -> FloatArray:
-    """Return the variance of two crossed factors, from theirs and that of their cells."""
+    """Return the variance of two crossed factors, from the variances of factors and cells."""
     one, other, cells = variances
     return np.maximum(one + other - cells, np.maximum(one, other))
 
@@ -251,8 +261,8 @@ def whole_spread(
     """Return the variance of recall, or of the excess of a list over a random one, as counts.
 
     To the totals of the list, ``of_positive`` times the true positives of a cluster is subtracted,
-    and ``of_all`` times its candidates is added. Clusters are as large as their true positives, or
-    their candidates.
+    and ``of_all`` times its candidates is added. Clusters are as large as their true positives,
+    their share being random as that of a region is; or as their candidates.
     """
     positive = np.bincount(totals.cluster, totals.gold, totals.size)
     size = np.bincount(totals.cluster, minlength=totals.size).astype(float)
@@ -263,9 +273,14 @@ def whole_spread(
         here = slice(start, start := start + total.shape[1])
         moved = total - np.multiply.outer(of_positive, positive[here])
         moved += np.multiply.outer(of_all, size[here])
-        squares += (_jackknifed(moved, weight[np.newaxis, here], whole, 0.5) ** 2).sum(axis=1)
+        power = 1.0 if by_positive else 0.5
+        squares += (_jackknifed(moved, weight[np.newaxis, here], whole, power) ** 2).sum(axis=1)
         n_groups += (inside > 0).sum(axis=1)
-    freedom = np.full(totals.n.size, simpson_number(weight) - 1.0)
+    freedom = simpson_number(weight) - 1.0
+    if by_positive:
+        second, fourth = (weight**2).sum(), (weight**4).sum()
+        freedom = unequal_freedom(second, fourth, (weight > 0).sum(), weight.size, _LEAST_OF_RECALL)
+    freedom = np.full(totals.n.size, freedom)
     spread = ClusterSpread(
         squares, np.maximum(freedom, 0.0), n_groups.astype(np.int64), squares, totals.size
     )
@@ -316,10 +331,10 @@ def largest_statistics(
     for total, size in totals.blocks():
         whole += size.sum(axis=1)
         sums += total.sum(axis=1)
-    centre = sums / np.maximum(everyone, 1)
+    center = sums / np.maximum(everyone, 1)
     z = np.zeros((n_resamples, totals.n.size))
     for total, size in totals.blocks():
-        raised = _jackknifed(total, size, whole, power) - centre[:, np.newaxis]
+        raised = _jackknifed(total, size, whole, power) - center[:, np.newaxis]
         influence = np.where((size > 0) | (power < 1.0), raised, 0.0)
         z += rng.standard_normal((n_resamples, total.shape[1])) @ influence.T
     advance(n_resamples)
@@ -394,7 +409,7 @@ def alike_share(count: AnyArray, level: float) -> FloatArray:
 
 
 def t_test(found: QueryMean, alternative: str) -> FloatArray:
-    """Return the p-value of a mean of 0, which agrees with the interval of the mean.
+    """Return the p-value of a mean of 0, consistent with the interval of the mean.
 
     If all Q queries have the same difference, Student's p-value would be 0. The p-value is then
     2^-Q, that of Q equal signs.

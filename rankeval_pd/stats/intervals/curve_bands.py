@@ -30,7 +30,7 @@ from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson
 LEAST = 30  #: candidates of either class from which a simultaneous band is drawn
 ENDS = 5  #: candidates of a class to either side of every list that it covers
 DRAWS = 1000
-_POINTS = 200  # lists at which the largest deviation is looked for
+_POINTS = 200  # lists among which the largest deviation is sought
 _BETWEEN = 0.5826
 _ADDED = 2.0  # candidates of either class at both ends, so that no variance is 0 by chance
 _RATIO = 0.5  # least variance, in units of the binomial one

@@ -10,7 +10,7 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
 from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, wilson, z_of
 
-_LEAST_LEVEL = 1e-6  # of a two-sided interval one end of which is asked for
+_LEAST_LEVEL = 1e-6  # a two-sided interval of which one end is requested
 
 # --------------------------------------------------------------------- Two independent proportions
 
@@ -75,7 +75,7 @@ _MOST_SECANTS = 12  # five suffice as a rule; what is still open is bracketed
 def _score_high(
     tp_a: FloatArray, n_a: FloatArray, tp_b: FloatArray, n_b: FloatArray, level: float
 ) -> FloatArray:
-    """Return the difference above the observed one where the score statistic is z.
+    """Return the difference above the observed one at which the score statistic is z.
 
     That is the observed difference plus z standard deviations, where the standard deviation depends
     on the difference itself. The equation is nearly linear close to Newcombe's limit, so the method
@@ -230,11 +230,11 @@ def one_sided(
     limits: Callable[..., Limits], level: FloatArray, columns: Sequence[AnyArray], alternative: str,
     ends: tuple[float, float] = (-1.0, 1.0),
 ) -> Limits:  # fmt: skip
-    """Return limits of which each row has its own level; one-sided with "greater" or "less".
+    """Return limits with a level for each row; one-sided with "greater" or "less".
 
     ``limits`` makes two-sided ones of some rows, at one level. A one-sided interval has one of the
-    two limits at the level 2 * level - 1, and ends where the range does, unless it is 0 alone, as
-    that of two equal lists. NaN is no level.
+    two limits at the level 2 * level - 1, and the end of the range as the other, except for the
+    interval [0, 0] of two equal lists. NaN is no level.
     """
     level, *columns = np.broadcast_arrays(level, *columns)
     asked = level if alternative == "two-sided" else np.maximum(2.0 * level - 1.0, _LEAST_LEVEL)
@@ -339,7 +339,7 @@ def paired_difference(
 
 def correlated_limits(
     values: tuple[FloatArray, FloatArray], limits: tuple[Limits, Limits],
-    variances: tuple[FloatArray, FloatArray, FloatArray], half: FloatArray, power: float = 1.0,
+    variances: tuple[FloatArray, FloatArray, FloatArray], half: FloatArray, power: Any = 1.0,
 ) -> Limits:  # fmt: skip
     """Return limits of the difference of two values between 0 and 1, from the limits of each.
 
@@ -441,7 +441,7 @@ def _over_error(excess: Any, variance: Any) -> Any:
 def _bisection_points(
     below: Callable[[FloatArray], AnyArray], low: FloatArray, high: FloatArray
 ) -> FloatArray:
-    """Return the points up to which a condition holds, by bisection down to neighboring floats."""
+    """Return the points up to which a condition holds, bisected to neighboring floats."""
     never, always = ~below(low), below(high)
     ends = np.where(never, low, high)
     settled = never | always

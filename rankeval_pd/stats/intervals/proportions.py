@@ -92,11 +92,11 @@ def beta_quantile(
     # the polynomial serves single counts too: a limit must not depend on the other counts
     law = _cached_expansion(shifts, tail, upper_tail) if large.any() else None
     if law is None:
-        return _expit(_logits(tp, fp, shifts, tail, upper_tail=upper_tail)).reshape(shape)
+        return _expit(beta_logits(tp, fp, shifts, tail, upper_tail=upper_tail)).reshape(shape)
     result = np.empty(tp.size)
     result[large] = law.quantiles(a[large], b[large])
     rest = ~large
-    logits = _logits(tp[rest], fp[rest], shifts, tail, upper_tail=upper_tail)
+    logits = beta_logits(tp[rest], fp[rest], shifts, tail, upper_tail=upper_tail)
     result[rest] = special.expit(logits)
     return result.reshape(shape)
 
@@ -109,11 +109,11 @@ def _cached_expansion(
     # for the mean of two beta tails, a and b are the means of their parameters
     shift = [sum(s[k] for s in shifts) / len(shifts) for k in (0, 1)]
     return fit_expansion(
-        lambda a, b: _logits(a - shift[0], b - shift[1], shifts, tail, upper_tail=upper_tail)
+        lambda a, b: beta_logits(a - shift[0], b - shift[1], shifts, tail, upper_tail=upper_tail)
     )
 
 
-def _logits(
+def beta_logits(
     tp: FloatArray,
     fp: FloatArray,
     shifts: tuple[tuple[float, float], ...],

@@ -10,6 +10,7 @@ probability is.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -177,8 +178,19 @@ def _completion_factors(path: IntArray, prior: float, population: Finite) -> Flo
     return np.take_along_axis(table, path - lowest, axis=0)
 
 
+EVERY = 3_000  #: list sizes of which each has its own recursion
+_ALPHAS = (0.1, 0.05, 0.01, 0.001)  # rounding never carries a p-value across one of these
+_LEVELS, _FEWER = 512, 64  # p-values that are computed, and those of more than 20,000 list sizes
+_MANY = 20_000
+_TINY = 1e-6  # up to here, the sum of the chances of all list sizes is near enough
+
+
 def simultaneous_p_values(
-    log_p: FloatArray, tp: FloatArray, n: FloatArray, population: Population
+    log_p: FloatArray,
+    tp: FloatArray,
+    n: FloatArray,
+    population: Population,
+    advance: Callable[[int], object] = lambda _: None,
 ) -> FloatArray:
     """Return P(some P(X_m >= random count) <= p) over all list sizes m, for each p.
 
@@ -187,31 +199,58 @@ def simultaneous_p_values(
     log_p, tp : array (n)
         Logarithms of P(X_n >= tp), and the counts tp of one ranking.
     n : array
-        The list sizes, each once.
-
-    Returns
-    -------
-    array (n)
-        The simultaneous p-value at each n, the p-value of the smallest of all p-values.
+        The list sizes, each once. ``advance`` is told how many were computed.
 
     Notes
     -----
-    The cost is that of one boundary for each different p.
+    The cost is that of one boundary for each different p. Of more than 3,000 list sizes, at most
+    some 550 p-values are computed. The others are rounded up to the next of them, but never across
+    0.1, 0.05, 0.01 or 0.001; those below 1e-6 to p times the number of list sizes.
     """
     result = np.ones(n.size)
     ascending = np.argsort(n)
     order = np.argsort(log_p, kind="stable")
-    for start in range(0, n.size, _BOUNDARIES_AT_ONCE):
-        rows = order[start : start + _BOUNDARIES_AT_ONCE]
+
+    def at(rows: IntArray) -> FloatArray:
         counts = critical_counts(log_p[rows], n, population)
         # the observed count is on its own boundary, whatever rounding makes of the critical count
         counts[np.arange(rows.size), rows] = np.minimum(
             counts[np.arange(rows.size), rows], tp[rows]
         )
-        result[rows] = boundary_probability(counts[:, ascending], n[ascending], population)
+        advance(rows.size)
+        return boundary_probability(counts[:, ascending], n[ascending], population)
+
+    if n.size > EVERY:
+        tiny = int(np.searchsorted(log_p[order], np.log(_TINY / n.size), "right"))
+        few, rest = order[:tiny], order[tiny:]
+        result[few] = n.size * np.exp(log_p[few])
+        if rest.size:
+            result[rest] = _rounded_up(log_p[rest], lambda places: at(rest[places]))
+            result[few] = np.minimum(result[few], result[rest[0]])
+        return np.maximum(result, np.exp(log_p))
+    for start in range(0, n.size, _BOUNDARIES_AT_ONCE):
+        rows = order[start : start + _BOUNDARIES_AT_ONCE]
+        result[rows] = at(rows)
         if result[rows].min() >= 1.0 - _LOST_SHARE:
             break  # p ascends: the simultaneous p-values of the others are 1 as well
     return np.maximum(result, np.exp(log_p))
+
+
+def _rounded_up(log_p: FloatArray, at: Callable[[IntArray], FloatArray]) -> FloatArray:
+    """Return a rising function of the place: computed at some places, elsewhere its next value."""
+    levels = np.linspace(log_p[0], log_p[-1], _LEVELS if log_p.size <= _MANY else _FEWER)
+    places = np.unique(np.searchsorted(log_p, [*levels, log_p[-1]]))  # of equal p the first
+    values = at(places)
+    for alpha in _ALPHAS:  # halve until the p-values at most alpha are known one by one
+        while True:
+            right = int(np.searchsorted(values, alpha * (1.0 + 1e-12), "right"))
+            if right in (0, places.size) or places[right] - places[right - 1] < 2:
+                break
+            place = np.array([(places[right - 1] + places[right]) // 2])
+            places, values = np.insert(places, right, place), np.insert(values, right, at(place))
+    first = np.searchsorted(log_p, log_p)  # equal p are one
+    result: FloatArray = values[np.searchsorted(places, first)]
+    return result
 
 
 # ----------------------------------------------------------------- One boundary, from rise to rise
@@ -435,7 +474,7 @@ def _sum_of_laws(
 
 
 def completion_factor(count: IntArray, k: IntArray, prior: float, population: Finite) -> FloatArray:
-    """Return by what factor the condition "N+ of N are positive" changes the chance of a count.
+    """Return the factor by which "N+ of N are positive" changes the chance of a count.
 
     It is the chance that the other N - k candidates contain the remaining positives, over the
     chance of N+ positives among N, both in an endless sequence.

@@ -51,7 +51,7 @@ def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatAr
 
 
 def bound_each(kind: str, p: float, n: FloatArray, population: FiniteEach) -> FloatArray:
-    """Return one of the bounds, by name, where each list is drawn from a population of its own."""
+    """Return one of the bounds, by name, if each list has its own population."""
     if kind == "parametric":
         return parametric_each(p, n, population.prior)
     result: FloatArray = getattr(bounds_each(p, n, population), kind)
@@ -72,7 +72,7 @@ def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
 
 
 def bounds_each(p: float, n: FloatArray, population: FiniteEach | InfiniteEach) -> Bounds:
-    """Return the bounds at level p where each list is drawn from a population of its own.
+    """Return the bounds at level p if each list has its own population.
 
     All lists are searched side by side, equal ones once: the cost of a list is that of a few
     tails, a few microseconds, however many populations there are.
@@ -92,7 +92,7 @@ def bounds_each(p: float, n: FloatArray, population: FiniteEach | InfiniteEach) 
 
 
 def unique_rows(*columns: AnyArray) -> tuple[list[Any], IntArray]:
-    """Return every combination of values once, and which of these each is.
+    """Return the distinct combinations of values, and the number of each one.
 
     ``np.unique(axis=...)`` does the same and takes several times as long.
     """
@@ -183,7 +183,7 @@ def _critical_search(
 def _normal_quantile(
     log_p: FloatArray, n: FloatArray, population: Population | FiniteEach | InfiniteEach
 ) -> FloatArray:
-    """Return about where the upper tail is p: the normal quantile, rounded."""
+    """Return the rounded normal quantile, near which the upper tail is p."""
     from scipy import special
 
     variance = n * population.prior * (1.0 - population.prior)
@@ -218,7 +218,7 @@ def _next_size(
     n: FloatArray,
     population: Population,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Take what :func:`_critical_search` returns for lists of n to lists of n + 1.
+    """Advance a result of :func:`_critical_search` from lists of n to lists of n + 1.
 
     Eqs 12 to 15: P(X' >= c) = P(X >= c) + up(c - 1) P(X = c - 1), and
     P(X' = c) = stay(c) P(X = c) + up(c - 1) P(X = c - 1).
@@ -416,7 +416,7 @@ TailLookup = Callable[[IntArray], FloatArray]  # (j, t) of T0 less the observed 
 def _tail_table(
     missing: IntArray, in_block: IntArray, above: float, size: float, model: Population, seen: int
 ) -> TailLookup:
-    """Compute every tail that j can ask for: as 0 < j <= m, it is between 0 and ``missing``."""
+    """Compute every tail for 0 < j <= m, whose limit is between 0 and ``missing``."""
     # for each t, all limits from the lowest to the highest, one after the other: (t, limit)
     lowest, highest = np.minimum(missing, 0), np.maximum(missing, 0) + 1
     counts = highest - lowest + 1

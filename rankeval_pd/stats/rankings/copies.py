@@ -1,4 +1,4 @@
-"""Measures that rank all candidates alike, and candidates that are in several groups."""
+"""Find measures with identical rankings, and candidates in several groups."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
-_LOOKED_AT = 256  # candidates by which measures are told apart before all are looked at
-_LEAST = 10  # candidates, of fewer of which two measures are alike by chance
-_ROUNDING = 1e-12  # scores that differ by less, relatively, are equal
+_LOOKED_AT = 256  # candidates that distinguish measures before all are compared
+_LEAST = 10  # candidates; with fewer, two measures are equal by chance
+_ROUNDING = 1e-12  # relative difference below which scores are equal
 
 
 def same_order(score: FloatArray) -> IntArray:
-    """Return, for each measure, the first one that ranks all candidates alike: (measure).
+    """Return, for each measure, the first one with the same ranking: (measure).
 
-    Scores that rounding tells apart count as equal. Measures that a few candidates tell apart cost
-    no more than these; others take a sort.
+    Scores that differ by rounding are equal. Measures that a few candidates distinguish need no
+    sort.
     """
     count, size = score.shape
     result = np.arange(count)
@@ -37,7 +37,7 @@ def same_order(score: FloatArray) -> IntArray:
 
 
 def _steps(ordered: FloatArray) -> BoolArray:
-    """Return where the next score is another one; NaN comes last."""
+    """Return whether the next score differs; NaN comes last."""
     low, high = ordered[:-1], ordered[1:]
     with np.errstate(invalid="ignore", over="ignore"):
         close = np.abs(high - low) <= _ROUNDING * np.abs(high)
@@ -45,7 +45,7 @@ def _steps(ordered: FloatArray) -> BoolArray:
 
 
 def _alike(one: FloatArray, other: FloatArray) -> bool:
-    """Return whether two measures rank all candidates alike, and not all of them equally."""
+    """Return whether two measures have the same ranking with at least two scores."""
     if (np.isnan(one) != np.isnan(other)).any():
         return False
     order = np.argsort(one, kind="stable")
@@ -58,7 +58,7 @@ def _alike(one: FloatArray, other: FloatArray) -> bool:
 
 
 def stands_for(a: IntArray, b: IntArray, *, ordered: bool) -> IntArray:
-    """Return, from the rankings of each pair, the first pair with the same two; -1 where a is b.
+    """Return, for each pair, the first pair with the same two rankings; -1 if a is b.
 
     With ``ordered``, as in one-sided tests, a pair is not the same as the reversed one.
     """
@@ -70,19 +70,19 @@ def stands_for(a: IntArray, b: IntArray, *, ordered: bool) -> IntArray:
     return np.array(result, dtype=np.int64)
 
 
-_SHARE = 0.2  # of the candidates that are again in another group
+_SHARE = 0.2  # share of the candidates that another group repeats
 
 
 def again_in_groups(score: FloatArray, number: IntArray, label: AnyArray) -> BoolArray | None:
-    """Return which candidates are in another group with the same label and scores.
+    """Return the candidates that another group has with the same label and scores.
 
-    ``score`` is (measure, candidate), ``number`` that of the group, ``label`` a hash that no two
-    candidates of a group share. Where no label is in two groups, the scores alone decide. None if
-    too few candidates are, or if scores are so coarse that chance makes them equal.
+    ``score`` is (measure, candidate), ``number`` the group's number, ``label`` a hash unique within
+    a group. If no label is in two groups, the scores alone decide. None if too few candidates are
+    repeated, or if scores are so coarse that they are equal by chance.
     """
     few = np.unique(score[0, :: max(number.size // _LOOKED_AT, 1)])
     place = np.minimum(np.searchsorted(few, score[0]), few.size - 1)
-    if (few[place] == score[0]).sum() < (1.0 + _SHARE / 2.0) * few.size:  # hardly any is repeated
+    if (few[place] == score[0]).sum() < (1.0 + _SHARE / 2.0) * few.size:  # too few are repeated
         return None
     bits = np.zeros(number.size, dtype=np.uint64)
     for row in score:
@@ -99,12 +99,12 @@ def again_in_groups(score: FloatArray, number: IntArray, label: AnyArray) -> Boo
         again = _repeated(mixed + label)
         enough = again.sum() >= 0.9 * known.sum() and chance <= 0.1
     else:
-        again = _repeated(bits)  # and nearly never in one group, as chance says
+        again = _repeated(bits)  # and nearly never in one group, as by chance
         enough = again.mean() >= 0.9 and chance * number.size <= 0.5
     return again if enough and again.sum() >= _LEAST else None
 
 
 def _repeated(values: AnyArray) -> BoolArray:
-    """Return which values occur more than once."""
+    """Return whether each value occurs more than once."""
     _, where, count = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray(count[where] > 1)

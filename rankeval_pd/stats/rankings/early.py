@@ -44,7 +44,7 @@ class Influence(NamedTuple):
     Given n, it is unbiased if the numbers of both classes above a score are Poisson.
     """
     drift: FloatArray
-    """What the value gains for each unit of the logit of the share of positives.
+    """The change of the value per unit of the logit of the share of positives.
 
     Influences are of classes of these sizes; if clusters are drawn, the sizes vary as well.
     """
@@ -104,7 +104,7 @@ class _RankedLists(NamedTuple):
     positions: IntArray
     true: BoolArray
     here: BoolArray
-    inside: BoolArray  #: whether the ranking goes as far
+    inside: BoolArray  #: whether the ranking reaches this rank
     n: IntArray  #: size of the list, 1 or more
     tp: FloatArray  #: true positives in it, given one here
     share: FloatArray  #: expected true positives at this rank: 0 or 1, or t / m in a tie
@@ -163,8 +163,10 @@ class _RankedLists(NamedTuple):
 
 def _center_class(values: FloatArray, group: BoolArray, size: IntArray) -> FloatArray:
     """Return the values less their mean over a class."""
-    centred: FloatArray = values - (np.where(group, values, 0.0).sum(axis=-1, keepdims=True) / size)
-    return centred
+    centered: FloatArray = values - (
+        np.where(group, values, 0.0).sum(axis=-1, keepdims=True) / size
+    )
+    return centered
 
 
 def _sums_before(values: FloatArray) -> FloatArray:
@@ -181,7 +183,7 @@ def ap_logit_limits(
     positive: FloatArray | IntArray,
     level: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return :func:`ap_limits` of what is known of an average precision."""
+    """Return :func:`ap_limits` from the parts of an average precision."""
     return ap_limits(found.value, found.corrected, error, freedom, positive, level)
 
 

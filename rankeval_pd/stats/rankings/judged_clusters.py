@@ -1,14 +1,14 @@
-"""Rankings of which a part is judged, whose candidates come in clusters: limits of their sums.
+"""Limits of sums over partly judged rankings whose candidates come in clusters.
 
-A total is estimated as without clusters, see ``judged_sums``. Its spread is that of the totals of
-clusters of judged candidates: for a candidate of label y, weight w and rate r of judging
+A total is estimated as without clusters, see ``judged_sums``. Its variance comes from the totals of
+clusters of judged candidates. A candidate of label y, weight w and rate r of judging contributes
 
     w sqrt(1 - r) (y - p),
 
 with the share p of true positives in its stratum. This is the error of a sample of whole clusters,
-and too large for a sample of single candidates of each cluster. If all are judged it is 0. The
-laws are those of ``cluster_totals``; the interval is Wilson's for the effective number of judged
-candidates, and that of a difference is Student's.
+and too large for a sample of single candidates of each cluster. If all are judged, it is 0. As in
+``cluster_totals``, the interval is Wilson's for the effective number of judged candidates; for a
+difference it is Student's.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Sets = Sequence[tuple[float, IntArray]]
 
 
 class JudgedClusters(NamedTuple):
-    """The candidates of one ranking, who is judged of them, and their clusters from 0."""
+    """The candidates of one ranking, which of them are judged, and their clusters from 0."""
 
     judged: BoolArray
     true: BoolArray
@@ -36,29 +36,29 @@ class JudgedClusters(NamedTuple):
     stratum: IntArray
     cluster: IntArray
     design: Design
-    here: BoolArray  #: of all candidates, which these are
+    here: BoolArray  #: the places of these among all candidates
 
     @classmethod
     def of(
         cls, of_each: Sequence[AnyArray], cluster: IntArray, here: BoolArray, design: Design
     ) -> JudgedClusters:
-        """Return those of the candidates that are here, of all fields in their order."""
+        """Return the fields of all candidates for these, in their order."""
         number = np.unique(cluster[here], return_inverse=True)[1].astype(np.int64)
         judged, true, probability, stratum = (x[here] for x in of_each)
         return cls(judged, true, probability, stratum, number, design, here)
 
     @property
     def everyone(self) -> int:
-        """The number of clusters of which something is judged."""
+        """The number of clusters with judged candidates."""
         return int(np.unique(self.cluster[self.judged]).size)
 
     def list_limits(
         self, rank: IntArray, listed: BoolArray, n: IntArray, share: FloatArray, whole: FloatArray,
         *, recall: bool,
     ) -> Limits:  # fmt: skip
-        """Return the limits of the share of true positives in lists, or of the recall of them.
+        """Return the limits of the share of true positives in lists, or of their recall.
 
-        ``whole`` is what the share is a part of: n, or the estimated positives.
+        ``whole`` is the denominator of the share: n, or the estimated positives.
         """
         low, high = np.empty((2, n.size))
         for block in self._blocks(n):
@@ -104,7 +104,7 @@ class JudgedClusters(NamedTuple):
         return [(low, high) for low, high in limits]
 
     def _sizes(self, sets: Sets, n_lists: int) -> FloatArray:
-        """Return the candidates in each set, 1 where there is none."""
+        """Return the number of candidates in each set, at least 1."""
         size = np.zeros(n_lists)
         for sign, first in sets:
             size += sign * np.cumsum(np.bincount(first, minlength=n_lists + 1)[:n_lists])
@@ -115,7 +115,7 @@ class JudgedClusters(NamedTuple):
         return np.where(listed[self.here], found, n.size)
 
     def _blocks(self, n: IntArray) -> Iterator[slice]:
-        """Yield the lists in blocks, of which tables by cluster fit in memory."""
+        """Yield the lists in blocks whose tables by cluster fit in memory."""
         step = max(1, 2_000_000 // (int(self.cluster.max(initial=0)) + 1))
         for start in range(0, n.size, step):
             yield slice(start, start + step)
@@ -160,11 +160,11 @@ def share_limits(
     share: FloatArray, error: FloatArray, seen: FloatArray, left: FloatArray, level: float,
     *, whole: bool = True,
 ) -> Limits:  # fmt: skip
-    """Return the limits of a share, from the errors of the clusters and what is judged of each.
+    """Return the limits of a share, from the clusters' errors and judged candidates.
 
-    ``left`` is the share of candidates without a judgment: with none of them nothing varies.
-    ``whole`` says that the estimate is a share of judged candidates, as Horvitz and Thompson's is
-    not, whose interval is Student's.
+    ``left`` is the share of unjudged candidates; without them nothing varies. ``whole`` marks an
+    estimate that is a share of judged candidates. Horvitz and Thompson's is not; its interval is
+    Student's.
     """
     judged = np.maximum(seen.sum(axis=-1), 1.0)
     near = (np.nan_to_num(share) * judged + 2.0) / (judged + 4.0)

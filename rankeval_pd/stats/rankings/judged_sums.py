@@ -1,4 +1,4 @@
-"""Rankings of which a part is judged: sums, their limits, average precision."""
+"""Sums over partly judged rankings, their limits, and average precision."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from rankeval_pd.stats.intervals.proportions import clopper_pearson, t_of, z_of
 from rankeval_pd.stats.rankings import ranking
 
 # -------------------------------------------------------------------------------------------------
-# Numbers of true positives in sets of which a part is judged, and their limits.
+# Numbers of true positives in partly judged sets, and their limits.
 #
-# What is added up over a set is the last axis: how many candidates, how many of them judged, how
-# many judged true, and then the same for each stratum, or weighted by the inverse of the
-# probabilities with which candidates were chosen to be judged.
+# The last axis has the sums over a set: the numbers of candidates, of judged and of judged true
+# ones, then the same for each stratum, or weighted by the inverse probabilities of being judged.
 
 _COUNTS = 3
-MOST_STRATA = 12  # with more, single probabilities are weights and make no strata
+MOST_STRATA = 12  # with more, probabilities are weights instead of strata
 
 
 class Total(NamedTuple):
     """An estimated number of true positives, and its limits."""
 
-    estimate: FloatArray  #: NaN where nothing of the set is judged
+    estimate: FloatArray  #: NaN if nothing of the set is judged
     low: FloatArray
     high: FloatArray
 
@@ -37,13 +36,13 @@ class Total(NamedTuple):
 
 
 class Design(NamedTuple):
-    """How candidates came to be judged, and how what they say is put together."""
+    """The sampling of judged candidates, and the estimator."""
 
-    strata: int  #: within each a random sample is judged; 0: single probabilities
+    strata: int  #: number of strata, each with a random judged sample; 0: single probabilities
     unjudged: str  #: "estimate" or "bounds"
     estimator: str  #: "ratio" or "horvitz-thompson"
     level: float
-    heaviest: float = 0.0  #: the largest inverse probability of a candidate that is not judged
+    heaviest: float = 0.0  #: the largest inverse probability of an unjudged candidate
 
     def parts(
         self,
@@ -52,7 +51,7 @@ class Design(NamedTuple):
         probability: FloatArray,
         stratum: IntArray,
     ) -> FloatArray:
-        """Return what each candidate adds to the sums of a set: (candidate, part)."""
+        """Return each candidate's contributions to the sums of a set: (candidate, part)."""
         counts = [np.ones(judged.shape), judged, judged & true]
         if self.estimator != "horvitz-thompson" and self.strata:
             inside = stratum[:, np.newaxis] == np.arange(self.strata)
@@ -80,14 +79,14 @@ class Design(NamedTuple):
         return Total(np.where(known, found.estimate, np.nan), low, high)
 
     def _stratified(self, sums: FloatArray) -> Total:
-        """Add the strata up, each with its exact interval (MOVER, Zou and Donner 2008)."""
+        """Sum the strata, each with its exact interval (MOVER, Zou and Donner 2008)."""
         size, judged, tp = np.split(sums[..., _COUNTS:], 3, axis=-1)
         low, high = hypergeometric_limits(tp, judged, size, self.level)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(judged > 0, tp / judged, 0.0)
             seen = np.where(judged > 0, size, 0.0)
             others = (share * seen).sum(axis=-1, keepdims=True) / seen.sum(axis=-1, keepdims=True)
-            # a stratum without judgements is taken to be as the others of the set
+            # a stratum without judgments is assumed equal to the others of the set
             share = np.where(judged > 0, share, np.where(np.isnan(others), 0.5, others))
         middle = np.where(judged > 0, tp * size / np.maximum(judged, 1), share * size)
         estimate = middle.sum(axis=-1)
@@ -101,9 +100,9 @@ class Design(NamedTuple):
         )
 
     def _weighted(self, sums: FloatArray) -> Total:
-        """Return the weighted mean times the size, its interval that of as many as it is worth.
+        """Return the weighted mean times the size, with its interval.
 
-        Clopper and Pearson's interval for the effective number of judgements (Korn and Graubard).
+        It is Clopper and Pearson's for the effective number of judgments (Korn and Graubard).
         """
         from scipy import special
 
@@ -152,7 +151,7 @@ def difference(a: Total, b: Total) -> Total:
     middle = one - other
     below, above = np.hypot(one - a.low, b.high - other), np.hypot(a.high - one, other - b.low)
     estimate = a.estimate - b.estimate
-    # where nothing of a set is judged, its limits are what is possible, and vary with nothing
+    # if nothing of a set is judged, its limits are the possible values
     unknown = np.isnan(estimate)
     low = np.where(unknown, a.low - b.high, middle - below)
     return Total(estimate, low, np.where(unknown, a.high - b.low, middle + above))
@@ -161,8 +160,8 @@ def difference(a: Total, b: Total) -> Total:
 def share_of(inside: Total, outside: Total) -> Total:
     """Return inside / (inside + outside) of the totals of two disjoint sets.
 
-    Its limits are where those of (1 - r) inside - r outside, put together by MOVER, are 0 (the
-    idea of Fieller; Donner and Zou 2012). NaN where there is no true positive.
+    Its limits are the r at which the MOVER limits of (1 - r) inside - r outside are 0 (the idea of
+    Fieller; Donner and Zou 2012). NaN without true positives.
     """
     middle, rest = (
         np.where(np.isnan(x.estimate), 0.5 * (x.low + x.high), x.estimate)
@@ -170,7 +169,7 @@ def share_of(inside: Total, outside: Total) -> Total:
     )
 
     def edge(sign: float, near: FloatArray, far: FloatArray) -> FloatArray:
-        """Where the lower (-1) or upper (+1) limit of the linear combination changes its sign."""
+        """Return the r at which the lower (-1) or upper (+1) limit changes its sign."""
         low, high = np.zeros(middle.shape), np.ones(middle.shape)
         for _ in range(60):
             r = 0.5 * (low + high)
@@ -198,60 +197,65 @@ def share_bounds(inside: Total, outside: Total) -> tuple[FloatArray, FloatArray]
         )
 
 
-# ------------------------ Intervals for a finite population of which a random sample was looked at
+# ------------------------------------- Intervals for a finite population with a random sample
 
 
 def hypergeometric_limits(
     tp: AnyArray, judged: AnyArray, size: AnyArray, level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the least and the largest number of positives in all that the sample allows.
+    """Return the least and the largest number of all positives that the sample allows.
 
     Exact and equal-tailed: the numbers T of ``size`` candidates for which neither tail of the
     hypergeometric law at ``tp`` of ``judged`` is at most (1 - level) / 2 (Buonaccorsi 1987). All
     judged, the limits are the number itself; none judged, 0 and the size.
     """
-    tp, judged, size = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, judged, size))
+    wide = np.broadcast_arrays(tp, judged, size)
+    shape = wide[0].shape
+    tp, judged, size = (np.asarray(x, dtype=float).ravel() for x in wide)
     alpha = 0.5 * (1.0 - level)
     low, high = tp, size - (judged - tp)
 
-    def enough(total: FloatArray) -> BoolArray:
-        """Whether so many positives give as many in the sample often enough."""
-        inside = np.clip(total, low, high)
-        result: BoolArray = np.exp(hypergeometric.tails(tp, size, inside, judged).ge) > alpha
+    def enough(total: FloatArray, these: IntArray) -> BoolArray:
+        """Whether so many positives give the sample's number often enough."""
+        tails = hypergeometric.tails(tp[these], size[these], total, judged[these])
+        result: BoolArray = np.exp(tails.ge) > alpha
         return result
 
-    def too_many(total: FloatArray) -> BoolArray:
-        """Whether so many give as few too rarely: as many negatives as there are, or more."""
-        inside = np.clip(total, low, high)
-        upper = hypergeometric.tails(judged - tp, size, size - inside, judged).ge
-        result: BoolArray = (np.exp(upper) <= alpha) | (total > high)
+    def too_many(total: FloatArray, these: IntArray) -> BoolArray:
+        """Whether so many give so few too rarely, counted by negatives."""
+        inside = np.minimum(total, high[these])
+        false, all_ = (judged - tp)[these], size[these]
+        upper = hypergeometric.tails(false, all_, all_ - inside, judged[these]).ge
+        result: BoolArray = (np.exp(upper) <= alpha) | (total > high[these])
         return result
 
     about, largest_about = _about(tp, judged, size, level)
     least = first_near(enough, low, high, about)
     largest = first_near(too_many, low, high + 1.0, largest_about + 1.0) - 1.0
-    return np.clip(least, low, high), np.clip(largest, low, high)
+    return np.clip(least, low, high).reshape(shape), np.clip(largest, low, high).reshape(shape)
 
 
 def _about(
     tp: FloatArray, judged: FloatArray, size: FloatArray, level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return where the limits are, nearly: Wilson's for a sample without replacement.
+    """Return approximate limits: Wilson's for a sample without replacement.
 
-    It has the variance of as many judgements with replacement, and half a candidate on either side.
+    It has the variance of as many judgments with replacement, half a candidate on either side, and
+    the skewness of the law (Cornish and Fisher).
     """
     z = z_of(level)
     judged = np.maximum(judged, 1.0)
     worth = judged * np.maximum(size - 1.0, 1.0) / np.maximum(size - judged, 0.5)
+    skew = (1.0 - 2.0 * tp / judged) * (size - 2.0 * judged) / judged * (z**2 - 1.0) / 6.0
     ends = []
     for count, sign in ((tp - 0.5, -1.0), (tp + 0.5, 1.0)):
         share = np.clip(count / judged, 0.0, 1.0)
         spread = np.sqrt(share * (1.0 - share) / worth + (0.5 * z / worth) ** 2)
         ends.append(size * (share + 0.5 * z**2 / worth + sign * z * spread) / (1.0 + z**2 / worth))
-    return ends[0], ends[1]
+    return ends[0] - skew, ends[1] - skew
 
 
-# ---------- Rankings of which a part is judged: sums over lists and regions, and average precision
+# --------------- Partly judged rankings: sums over lists and regions, and average precision
 
 
 def up_to(parts: FloatArray, rank: IntArray, listed: BoolArray, n: IntArray) -> FloatArray:
@@ -266,7 +270,7 @@ def up_to(parts: FloatArray, rank: IntArray, listed: BoolArray, n: IntArray) -> 
 def shared_up_to(
     parts: FloatArray, ranks: tuple[IntArray, IntArray], listed: BoolArray, n: IntArray
 ) -> FloatArray:
-    """Return the sums over the candidates in both lists of n: from the larger rank on."""
+    """Return the sums over the candidates in both lists of n, from the larger rank on."""
     sums = np.zeros((parts.shape[0] + 1, parts.shape[1]))
     np.add.at(sums, np.maximum(*ranks)[listed], parts[listed])
     np.cumsum(sums, axis=0, out=sums)
@@ -275,7 +279,7 @@ def shared_up_to(
 
 
 def windows_of(score: FloatArray, present: BoolArray, ends: AnyArray) -> IntArray:
-    """Return in which window the best rank of each candidate lies: (..., measure, candidate).
+    """Return the window of each candidate's best rank: (..., measure, candidate).
 
     The windows end at these ranks, and the last one at the last rank of all.
     """
@@ -294,7 +298,7 @@ def average_precision(
     design: Design,
     cluster: IntArray | None = None,
 ) -> tuple[float, float, float]:
-    """Return average precision, estimated, and its limits, of candidates in falling order.
+    """Return estimated average precision and its limits, of candidates in falling order.
 
     As inferred average precision (Yilmaz and Aslam 2006), weighted by inverse probabilities: the
     precision at each judged positive is 1 for itself and the estimate for the others of its list;
@@ -342,7 +346,7 @@ def average_precision(
         ends = _limits(float(at), error, count, sure, design.level)
         low, high = min(low, ends[0]), max(high, ends[1])
     if design.strata != 1:
-        # positives that were missed where few are judged, and add nothing to the sum
+        # positives missed among few judged candidates, which add nothing to the sum
         parts = design.parts(judged, hit, probability, stratum).sum(axis=0)
         every = design.total(parts)
         low = max(sure[0], min(low, value * float(every.estimate / every.high)))
@@ -364,13 +368,13 @@ def _weights(
 
 
 def _at_ends(values: FloatArray, end: IntArray) -> FloatArray:
-    """Return the sum of the values up to the end of each one's block."""
+    """Return the sum of the values up to the end of each value's block."""
     result: FloatArray = np.cumsum(values)[end - 1]
     return result
 
 
 def _from_on(values: FloatArray, score: FloatArray) -> FloatArray:
-    """Return the sum of the values from the first candidate of each one's block on."""
+    """Return the sum of the values from the start of each value's block on."""
     start = ranking.blocks(score[np.newaxis], np.array([score.size]))[0][0]
     below = np.cumsum(values[::-1])[::-1]
     result: FloatArray = below[start]
@@ -386,9 +390,9 @@ def _variance(
     design: Design,
     cluster: IntArray | None = None,
 ) -> float:
-    """Return the variance of the weighted sum of influences, as the sample was drawn.
+    """Return the variance of the weighted sum of influences over samples.
 
-    With clusters it is that of a sample of whole ones.
+    With clusters the sample consists of whole clusters.
     """
     if cluster is not None:
         moved = np.where(judged, np.sqrt(1.0 - rate) * weight * influence, 0.0)
@@ -413,7 +417,7 @@ def _variance(
 def _limits(
     value: float, error: float, positives: float, sure: tuple[float, float], level: float
 ) -> tuple[float, float]:
-    """Return limits symmetric for the logit, with Student's quantile, within what is possible."""
+    """Return possible limits, symmetric for the logit, with Student's quantile."""
     from scipy import special
 
     if not (error > 1e-12 and 0.0 < value < 1.0):  # below it is rounding
@@ -428,7 +432,7 @@ def _limits(
 def average_precision_bounds(
     score: FloatArray, true: BoolArray, judged: BoolArray
 ) -> tuple[float, float]:
-    """Return the least and the largest average precision that the unjudged allow; falling order.
+    """Return the least and the largest possible average precision; candidates in falling order.
 
     With k of them positive it is largest for the first k, least for the last k: it rises with every
     positive that changes places with a higher-ranked negative. All k are tried, in O(N).
@@ -460,7 +464,7 @@ def average_precision_bounds(
 
 
 def _plain(score: FloatArray, true: BoolArray) -> float:
-    """Return average precision of candidates in falling order that are all judged."""
+    """Return average precision of judged candidates in falling order."""
     if not true.any():
         return np.nan
     end = ranking.blocks(score[np.newaxis], np.array([score.size]))[1][0]

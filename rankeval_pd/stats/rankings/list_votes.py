@@ -1,4 +1,4 @@
-"""The difference of two n-best lists in the mean of a label between 0 and 1, as a share of votes.
+"""The difference of two n-best lists in the mean of a label between 0 and 1, such as votes.
 
 With the mean label e at the end of each list, a candidate contributes u = y - e of each list that
 has it, the second list's being subtracted, so the variance of the difference is the sum of u^2
@@ -22,7 +22,7 @@ class VoteDifference(NamedTuple):
     overlap: IntArray
     total_a: FloatArray  #: the sum of labels in the list
     total_b: FloatArray
-    total_only_a: FloatArray  #: among the candidates that only one list has
+    total_only_a: FloatArray  #: among the candidates in only one list
     total_only_b: FloatArray
     error: FloatArray  #: standard error of the difference of the means
     freedom: FloatArray  #: degrees of freedom of the standard error
@@ -53,7 +53,7 @@ def vote_difference(
         first, second = one[n] - shared[n], two[n] - shared2[n]
         squares = squares + second - 2.0 * edge * first + edge**2 * only
         mean = mean + sign * (one[n] - edge * n)
-        extra = extra + edge * (1.0 - edge)  # keeps the variance of few alike above 0
+        extra = extra + edge * (1.0 - edge)  # keeps the variance of few equal candidates above 0
     variance = np.maximum(squares - mean**2 / size, 0.0) + extra
     error = np.where(only > 0, np.sqrt(variance) / n, 0.0)
     freedom = np.maximum(2.0 * only - 2.0, 0.0)

@@ -1,4 +1,4 @@
-"""Tests of all pairs of measures: adjusted for a family, and the ranks that they leave open."""
+"""Tests of all pairs of measures: adjusted for a family, and the ranks that remain possible."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from rankeval_pd.stats.significance.adjust import adjust as adjusted
 from rankeval_pd.stats.significance.adjust import interval_levels, rejects, step_down
 from rankeval_pd.stats.significance.letters import letters
 
-# Where no false decision is made among the pairs, a measure has at least as many better ones as are
-# significantly better, and as many worse ones: its rank is between one more than the former and
-# the number of measures less the latter (Mogstad, Romano, Shaikh and Wilhelm 2024).
+# Without a false decision among the pairs, the rank of a measure is at least one more than the
+# number of significantly better ones, and at most the number of measures less the significantly
+# worse ones (Mogstad, Romano, Shaikh and Wilhelm 2024).
 
-_ZERO = 1e-12  # of a variance, relative to those of the areas: rounding
-_AT_ONCE = 20_000  # draws of all areas that are in memory together
+_ZERO = 1e-12  # a variance below this share of the areas' variances is rounding
+_AT_ONCE = 20_000  # draws of all areas in memory
 
 
 def pairs(count: int) -> list[tuple[int, int]]:
@@ -32,12 +32,12 @@ def pairs(count: int) -> list[tuple[int, int]]:
 
 
 def with_one(count: int, baseline: int) -> list[int]:
-    """Return the numbers of the pairs that one measure is in."""
+    """Return the numbers of the pairs with one measure."""
     return [number for number, pair in enumerate(pairs(count)) if baseline in pair]
 
 
 class Family(NamedTuple):
-    """What draws say of pairs that are tested together: (..., pair, n), NaN elsewhere."""
+    """Results of draws for simultaneously tested pairs: (..., pair, n), NaN elsewhere."""
 
     p_value: FloatArray  #: simultaneous over n of a pair, or over all pairs of areas
     margin: FloatArray  #: half the width of the simultaneous intervals of the family
@@ -45,18 +45,18 @@ class Family(NamedTuple):
 
 
 class PairTests(NamedTuple):
-    """What the tests of all pairs found: (..., pair, n)."""
+    """The results of the tests of all pairs: (..., pair, n)."""
 
     measures: int  #: how many
     difference: FloatArray
     error: FloatArray  #: its standard error
     freedom: FloatArray  #: of Student's distribution; inf is the normal one
     p_value: FloatArray  #: of the pair at this n alone
-    families: tuple[Family, ...]  #: by draws: of all pairs, and of those with the baseline
+    families: tuple[Family, ...]  #: by draws: for all pairs, and for those with the baseline
 
     @classmethod
     def empty(cls, batch: tuple[int, ...], count: int, sizes: int, families: int = 0) -> PairTests:
-        """Return a table of pairs with nothing in it."""
+        """Return an empty table of pairs."""
         shape = (*batch, count * (count - 1) // 2, sizes)
 
         def nothing(number: int) -> list[FloatArray]:
@@ -68,11 +68,11 @@ class PairTests(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """How pairs are adjusted: the options of ranks."""
+    """The options of ranks and of their adjustment."""
 
     adjust: str | None
     each: bool  #: whether every n is a family of its own
-    areas: bool  #: whether draws hold for all pairs already
+    areas: bool  #: whether draws already hold for all pairs
     level: float
 
 
@@ -94,7 +94,7 @@ def of_influences(
 ) -> PairTests:
     """Return the tests of all pairs of areas, from the influence of every candidate.
 
-    With "max-t" the p-value of a family is the probability that the largest of its standardised
+    With "max-t" the p-value of a family is the probability that the largest of its standardized
     differences is as large, by Student's joint law with one degree of freedom less than the smaller
     class has candidates. A pair alone has the p-value of ``compare_area``, by Student's law with
     Welch's degrees of freedom, or with ``student`` by this law. There is no test if a class has one
@@ -221,7 +221,7 @@ class _Joint(NamedTuple):
     def decided(
         self, these: list[int], draws: int, most: int, seed: int
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return p-values and margins, of so many draws that none near alpha is left undecided."""
+        """Return p-values and margins, from enough draws to decide those near alpha."""
         rng, drawn = np.random.default_rng(seed), np.empty(0)
         while True:
             blocks = [drawn]
@@ -239,7 +239,7 @@ class _Joint(NamedTuple):
         return p, factor * self.error[these], count
 
     def _largest(self, these: list[int], size: int, rng: np.random.Generator) -> FloatArray:
-        """Return the largest of the standardised differences, in so many draws."""
+        """Return the largest of the standardized differences, in so many draws."""
         roots, vectors = np.linalg.eigh(self.covariance)
         drawn = rng.standard_normal((size, roots.size)) * np.sqrt(np.maximum(roots, 0.0))
         areas = drawn @ vectors.T
@@ -267,10 +267,10 @@ def decided(
     of: list[int] | None = None,
     stands: IntArray | None = None,
 ) -> Decided:
-    """Return p-values and intervals of the pairs ``of``, all unless given, adjusted for these.
+    """Return p-values and intervals of the pairs ``of``, by default all, adjusted for these.
 
-    ``stands`` is the first pair with the same two rankings for each pair. Pairs that repeat another
-    one have its test, and -1, two rankings that are one, is none.
+    ``stands`` is the first pair with the same two rankings for each pair. Repeated pairs share its
+    test; -1, a pair of equal rankings, has none.
     """
     if stands is not None and how.adjust is not None:
         these = list(range(stands.size)) if of is None else of
@@ -330,7 +330,7 @@ def _stepped(count: int) -> Callable[[FloatArray], FloatArray]:
 def _of_families(
     p_value: FloatArray, each: bool, compute: Callable[[FloatArray], FloatArray]
 ) -> FloatArray:
-    """Return what is computed along the last axis of all tests of a family: (..., pair, n)."""
+    """Compute along the last axis of all tests of a family: (..., pair, n)."""
     if each:
         turned = np.swapaxes(p_value, -1, -2)
         flat = compute(turned.reshape(-1, turned.shape[-1]))
@@ -364,10 +364,10 @@ def decide(
     baseline: int | None,
     stands: IntArray | None = None,
 ) -> RankTable:
-    """Return the ranks that the tests leave open, and what tells each measure from one of them.
+    """Return the ranks that remain possible, and each measure's difference from a reference.
 
-    The ranks follow from all pairs. The differences are to the baseline, and adjusted for those;
-    or to the best measure, whichever it turned out to be, and adjusted for all pairs.
+    The ranks follow from all pairs. The differences are from the baseline, adjusted for these
+    comparisons, or from the observed best measure, adjusted for all pairs.
     """
     count, alpha = tested.measures, round(1.0 - how.level, 12)
     every = decided(tested, how, stands=stands)
@@ -418,7 +418,7 @@ class _Matrices(NamedTuple):
     def of(
         self, values: Any, itself: float = 0.0, *, signed: bool = False, of: list[int] | None = None
     ) -> FloatArray:
-        """Return the matrix of values of the pairs ``of``, all unless given."""
+        """Return the matrix of values of the pairs ``of``, by default all."""
         matrix = np.full((*self.shape[:-2], self.measures, self.measures, self.shape[-1]), itself)
         chosen = pairs(self.measures)
         for number, k in enumerate(range(len(chosen)) if of is None else of):

@@ -26,7 +26,7 @@ def sums_by_query(query: IntArray, weights: FloatArray, n_queries: int) -> Float
     return np.bincount(query, weights, minlength=n_queries).astype(float, copy=False)
 
 
-class Judgements(NamedTuple):
+class Judgments(NamedTuple):
     """The judged documents of all queries, query by query in ascending order."""
 
     n_queries: int
@@ -114,11 +114,11 @@ def tie_blocks(retrieved: Retrieved, hit: BoolArray) -> TieBlocks:
     return TieBlocks(query[heads], start[heads], retrieved.block_size[rows[heads]], hits, before)
 
 
-def judgements(query: IntArray, grade: FloatArray, n_queries: int) -> Judgements:
+def judgments(query: IntArray, grade: FloatArray, n_queries: int) -> Judgments:
     """Return the judged documents of a collection."""
     judged = np.flatnonzero(~np.isnan(grade))
     order = judged[np.argsort(query[judged], kind="stable")]
-    return Judgements(n_queries, query[order], grade[order])
+    return Judgments(n_queries, query[order], grade[order])
 
 
 def retrieve(
@@ -130,7 +130,7 @@ def retrieve(
     *,
     single: bool,
 ) -> Retrieved:
-    """Rank the retrieved documents of every query, and return where the judged ones stand.
+    """Rank the retrieved documents of every query, and return the ranks of the judged ones.
 
     Parameters
     ----------
@@ -216,17 +216,17 @@ class MetricRequest(NamedTuple):
     top: int = 4  #: of ERR: the highest grade
 
     def within(self, retrieved: Retrieved) -> BoolArray:
-        """Return whether the documents stand above the cutoff."""
+        """Return whether the documents are above the cutoff."""
         if self.cutoff is None:
             return np.ones(retrieved.rank.shape, dtype=bool)
         return retrieved.rank < self.cutoff
 
 
-Kernel = Callable[[MetricRequest, Judgements, Retrieved], FloatArray]
+Kernel = Callable[[MetricRequest, Judgments, Retrieved], FloatArray]
 
 
 def ratio_or_nan(above: FloatArray | IntArray, below: FloatArray | IntArray) -> FloatArray:
-    """Return quotients, NaN where the denominator is 0."""
+    """Return quotients, NaN if the denominator is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(below == 0, np.nan, above / np.asarray(below, dtype=float))
 
@@ -235,36 +235,36 @@ def _hits(request: MetricRequest, retrieved: Retrieved) -> BoolArray:
     return (retrieved.grade >= request.least) & request.within(retrieved)
 
 
-def positive_counts(request: MetricRequest, judged: Judgements) -> IntArray:
+def positive_counts(request: MetricRequest, judged: Judgments) -> IntArray:
     """Return the number of positives of each query."""
     return judged.tally(judged.grade >= request.least)
 
 
-def precision(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the share of positives among the first k; absent documents count as negatives."""
     return np.asarray(retrieved.tally(_hits(request, retrieved)) / float(request.cutoff or 1))
 
 
-def recall(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def recall(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the share of the positives that are among the first k."""
     return ratio_or_nan(
         retrieved.tally(_hits(request, retrieved)), positive_counts(request, judged)
     )
 
 
-def success(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def success(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return 1 if a positive is among the first k, else 0."""
     return (retrieved.tally(_hits(request, retrieved)) > 0).astype(float)
 
 
-def f1(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def f1(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the harmonic mean of precision and recall at k: 2 tp / (k + positives)."""
     tp = retrieved.tally(_hits(request, retrieved))
     return np.asarray(2.0 * tp / ((request.cutoff or 0) + positive_counts(request, judged)))
 
 
 def average_precision(
-    request: MetricRequest, judged: Judgements, retrieved: Retrieved
+    request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
     """Return the mean over the positives of the precision at each, 0 for those not retrieved."""
     hit = _hits(request, retrieved)
@@ -273,14 +273,14 @@ def average_precision(
     return ratio_or_nan(retrieved.add(at, hit), ap_norm(request, judged))
 
 
-def ap_norm(request: MetricRequest, judged: Judgements) -> IntArray:
-    """Return what average precision is divided by: the positives, of which a list has at most k."""
+def ap_norm(request: MetricRequest, judged: Judgments) -> IntArray:
+    """Return the denominator of average precision: the positives, or at most k of them."""
     total = positive_counts(request, judged)
     return total if request.norm != "min" else np.minimum(total, request.cutoff or total)
 
 
 def interpolated_precision(
-    request: MetricRequest, judged: Judgements, retrieved: Retrieved
+    request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
     """Return the largest precision of the lists that have at least this recall, 0 if none has."""
     total = positive_counts(request, judged)
@@ -294,14 +294,14 @@ def interpolated_precision(
     return np.where(total > 0, np.where(enough, result, 0.0), np.nan)
 
 
-def reciprocal_rank(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def reciprocal_rank(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return 1 over the rank of the first positive, 0 without one."""
     hit = _hits(request, retrieved)
     first = hit & (retrieved.running(retrieved.grade >= request.least) == 1)
     return retrieved.add(1.0 / (retrieved.rank.astype(float) + 1.0), first)
 
 
-def r_precision(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def r_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the precision of as many documents as there are positives."""
     total = positive_counts(request, judged)
     hit = (retrieved.grade >= request.least) & (retrieved.rank < total[retrieved.query])
@@ -330,7 +330,7 @@ def gains(request: MetricRequest, grade: FloatArray) -> FloatArray:
     return np.exp2(above) - 1.0 if request.exponential else above
 
 
-def ideal_gain(request: MetricRequest, judged: Judgements) -> FloatArray:
+def ideal_gain(request: MetricRequest, judged: Judgments) -> FloatArray:
     """Return the discounted gain of the best ranking of all judged documents."""
     gain = gains(request, judged.grade)
     order = np.lexsort((-gain, judged.query))
@@ -343,12 +343,12 @@ def ideal_gain(request: MetricRequest, judged: Judgements) -> FloatArray:
     return sums_by_query(query[keep], gain[keep] / discount[rank[keep]], judged.n_queries)
 
 
-def ndcg(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the discounted gain over that of the best ranking."""
     return ratio_or_nan(dcg(request, judged, retrieved), ideal_gain(request, judged))
 
 
-def dcg(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the discounted gain: the sum of gains over the logarithms of their ranks."""
     gain = gains(request, retrieved.grade)
     keep = (gain > 0.0) & request.within(retrieved)
@@ -356,8 +356,8 @@ def dcg(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> Flo
     return retrieved.add(gain / discount[retrieved.rank], keep)
 
 
-def bpref(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
-    """Return the share of judged negatives that stand below the positives (Buckley, Voorhees)."""
+def bpref(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+    """Return the share of judged negatives below the positives (Buckley, Voorhees)."""
     hit = retrieved.grade >= request.least
     negative = (retrieved.grade >= 0.0) & ~hit
     total = positive_counts(request, judged)
@@ -369,7 +369,7 @@ def bpref(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> F
     return ratio_or_nan(retrieved.add(share, hit), total)
 
 
-def inferred_ap(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def inferred_ap(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return inferred average precision; grades below 0 are unjudged documents of the pool.
 
     The expected precision at a positive of rank j + 1 is 1/(j + 1) + j/(j + 1) times the share of
@@ -391,7 +391,7 @@ def inferred_ap(request: MetricRequest, judged: Judgements, retrieved: Retrieved
 
 
 def rank_biased_precision(
-    request: MetricRequest, judged: Judgements, retrieved: Retrieved
+    request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
     """Return the gain of a reader who goes on from each document with a fixed probability."""
     p = request.persistence
@@ -399,7 +399,7 @@ def rank_biased_precision(
 
 
 def expected_reciprocal_rank(
-    request: MetricRequest, judged: Judgements, retrieved: Retrieved
+    request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
     """Return the mean reciprocal of the rank that satisfies a reader (Chapelle et al. 2009)."""
     stop = (np.exp2(np.maximum(retrieved.grade, 0.0)) - 1.0) / 2.0**request.top
@@ -414,10 +414,10 @@ def expected_reciprocal_rank(
     return sums_by_query(query, stop * reaching / (rank + 1.0), judged.n_queries)
 
 
-def judged_share(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def judged_share(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the share of judged documents among the first k, or in a shorter list.
 
-    A grade below 0 says that nobody judged the document.
+    A grade below 0 marks an unjudged document.
     """
     size = retrieved.size
     if request.cutoff is not None:
@@ -426,7 +426,7 @@ def judged_share(request: MetricRequest, judged: Judgements, retrieved: Retrieve
     return ratio_or_nan(retrieved.tally(known), size)
 
 
-def auc(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def auc(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return how often a retrieved positive scores above another document, ties counting 1/2."""
     hit = retrieved.grade >= request.least
     result = retrieved.tally(hit)

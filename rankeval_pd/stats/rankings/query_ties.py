@@ -12,7 +12,7 @@ import numpy as np
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import query_metrics
 from rankeval_pd.stats.rankings.query_metrics import (
-    Judgements,
+    Judgments,
     Kernel,
     MetricRequest,
     Retrieved,
@@ -59,44 +59,44 @@ def _cutoffs(request: MetricRequest, retrieved: Retrieved) -> IntArray:
     return np.full(retrieved.n_queries, deepest)
 
 
-def precision(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return expected precision at k."""
     tp = _expected_hits(request, retrieved, _cutoffs(request, retrieved))
     return np.asarray(tp / float(request.cutoff or 1))
 
 
-def recall(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def recall(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return expected recall at k."""
     tp = _expected_hits(request, retrieved, _cutoffs(request, retrieved))
     return ratio_or_nan(tp, positive_counts(request, judged))
 
 
-def f1(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def f1(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return expected F1 at k."""
     tp = _expected_hits(request, retrieved, _cutoffs(request, retrieved))
     return np.asarray(2.0 * tp / ((request.cutoff or 0) + positive_counts(request, judged)))
 
 
-def r_precision(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def r_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return expected R-precision."""
     total = positive_counts(request, judged)
     return ratio_or_nan(_expected_hits(request, retrieved, total), total)
 
 
-def judged_share(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
-    """Return the expected share of judged ones among the first k documents that there are."""
+def judged_share(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+    """Return the expected share of judged documents among the first k."""
     cutoff = np.minimum(retrieved.size, _cutoffs(request, retrieved))
     known = retrieved.grade >= 0.0
     return ratio_or_nan(_expected_count(retrieved, known, cutoff[retrieved.query]), cutoff)
 
 
-def ndcg(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the expected discounted gain over that of the best ranking."""
     found = dcg(request, judged, retrieved)
     return ratio_or_nan(found, query_metrics.ideal_gain(request, judged))
 
 
-def dcg(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the expected discounted gain."""
     deepest = int(retrieved.size.max(initial=0))
     shown = deepest if request.cutoff is None else min(request.cutoff, deepest)
@@ -106,7 +106,7 @@ def dcg(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> Flo
 
 
 def rank_biased_precision(
-    request: MetricRequest, judged: Judgements, retrieved: Retrieved
+    request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
     """Return expected rank-biased precision."""
     deepest = int(retrieved.size.max(initial=0))
@@ -117,7 +117,7 @@ def rank_biased_precision(
 
 
 def average_precision(
-    request: MetricRequest, judged: Judgements, retrieved: Retrieved
+    request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
     """Return expected average precision.
 
@@ -182,13 +182,13 @@ def _first_hit_mean(
     return sums_by_query(block.query, _mean_first_weight(block, weights), retrieved.n_queries)
 
 
-def reciprocal_rank(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def reciprocal_rank(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the expected reciprocal of the rank of the first positive."""
     ranks = np.arange(1.0, retrieved.size.max(initial=0) + 2.0)
     return _first_hit_mean(request, retrieved, 1.0 / ranks)
 
 
-def success(request: MetricRequest, judged: Judgements, retrieved: Retrieved) -> FloatArray:
+def success(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the chance of a positive among the first k."""
     return _first_hit_mean(request, retrieved, np.ones(int(retrieved.size.max(initial=0)) + 1))
 

@@ -1,4 +1,4 @@
-"""Ranks of systems from tests of all pairs, and thresholds that keep a promise."""
+"""Ranks of systems from tests of all pairs, and thresholds with a guarantee."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rankeval_pd.stats.significance.adjust import (
 from rankeval_pd.stats.significance.letters import letters
 
 # -------------------------------------------------------------------------------------------------
-# Ranks of systems and how sure they are: from tests of all pairs, or from resampled ranks.
+# Ranks of systems and their uncertainty, from tests of all pairs or from resampled ranks.
 
 RANKS = ("simultaneous", "percentile")
 SCORE_INTERVALS = ("wild", "clopper-pearson", "bca", "percentile", "basic")
@@ -56,7 +56,7 @@ class Ranks(NamedTuple):
 
 
 def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Ranks:
-    """Return the ranks of systems and how sure they are, from the draws that all share."""
+    """Return the ranks of systems and their uncertainty, from shared draws."""
     refuse_crossed(items, "system_ranks")
     systems = items.n_systems
     pairs = np.stack(np.triu_indices(systems, 1), axis=1)
@@ -64,8 +64,8 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
     if options.ci == "clopper-pearson" and not items.binary:
         raise ValueError(
             "ci='clopper-pearson' is an interval of a proportion: every item has to be right or"
-            " wrong, 0 or 1, with metric='accuracy' or 'mean' and without groups=. Give ci='wild',"
-            " or leave ci out."
+            " wrong, 0 or 1, with metric='accuracy' or 'mean' and without groups=. Pass ci='wild',"
+            " or omit ci."
         )
     if not options.ci:
         options = options._replace(ci="clopper-pearson" if items.binary else "wild")
@@ -73,7 +73,7 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
     theta = draws.theta
     low, high, p_best = resampled_ranks(draws.scores, options.level)
     tested = paired_gains.paired_bootstrap(items, pairs, options, draws=draws)
-    # few guesses are not tested, and distinguish nothing
+    # systems with few guesses are not tested
     untested = np.isnan(tested.p_value) & np.isfinite(theta[pairs]).all(axis=1)
     p, family_p = (
         np.where(untested, 1.0, x)
@@ -82,7 +82,7 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
         )
     )  # fmt: skip
     drawn = max(options.n_resamples, int(tested.n_resamples.max(initial=0)))
-    known = np.where(np.isnan(theta), -np.inf, theta)  # who has no score comes last
+    known = np.where(np.isnan(theta), -np.inf, theta)  # systems without a score come last
     rank = 1 + (known[:, np.newaxis] > known).sum(axis=0)
     limits = rank_limits(rank, p, options.alpha)
     if ranks == "simultaneous":
@@ -101,7 +101,7 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
 
 
 class RankLimits(NamedTuple):
-    """What the tests of all pairs leave open, (system,)."""
+    """The ranks that remain possible after tests of all pairs, (system,)."""
 
     low: IntArray  #: the least rank
     high: IntArray
@@ -109,14 +109,14 @@ class RankLimits(NamedTuple):
 
 
 def any_of_system(undecided: BoolArray, systems: int) -> BoolArray:
-    """Return for each system whether this holds for one of its pairs."""
+    """Return, for each system, whether this holds for one of its pairs."""
     result = np.zeros(systems, dtype=bool)
     result[np.stack(np.triu_indices(systems, 1))[:, undecided].ravel()] = True
     return result
 
 
 def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimits:
-    """Return the ranks of each system that the tests of all pairs leave open, and its letters.
+    """Return each system's possible ranks after tests of all pairs, and its letters.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimit
     a, b = np.triu_indices(rank.size, 1)
     sure[a, b] = sure[b, a] = np.isnan(p_values) | rejects(p_values, alpha)
     better = above & sure
-    # no test tells those apart that are better by no more than chance
+    # no test distinguishes systems that differ by chance only
     order, named = np.argsort(rank, kind="stable"), np.empty(rank.size, dtype=object)
     named[order] = letters((better | better.T)[np.ix_(order, order)])
     return RankLimits(1 + better.sum(axis=0), rank.size - better.sum(axis=1), named)
@@ -140,7 +140,7 @@ Limits = tuple[FloatArray, FloatArray]
 
 
 def _together(draws: Draws, options: PairOptions) -> Limits:
-    """Return intervals of all scores that hold together, the larger scores the better."""
+    """Return simultaneous intervals of all scores, the larger scores the better."""
     if options.ci == "wild" and draws.parametric is None:
         return _largest_limits(draws, options)
     shared = draws.items.n_systems * options.n_alike
@@ -184,13 +184,13 @@ def _largest_limits(draws: Draws, options: PairOptions) -> Limits:
     varies = about > room
     scale = np.where(varies, about, np.inf)[:, np.newaxis]
 
-    def centred(which: IntArray) -> FloatArray:
+    def centered(which: IntArray) -> FloatArray:
         shift = draws.subsets.weights / draws.level.weight
         moved = draws.level.sums[which, np.newaxis] * shift - draws.subsets.values[which]
         return np.asarray(2.0 * moved / scale[which])
 
     found = max_t(
-        centred, np.zeros(every.size), draws.subsets.weights.size, two_sided=True,
+        centered, np.zeros(every.size), draws.subsets.weights.size, two_sided=True,
         every=draws.subsets.every, level=level_of_each(options.level, options.n_alike),
     )  # fmt: skip
     limits = simultaneous_limits(
@@ -202,7 +202,7 @@ def _largest_limits(draws: Draws, options: PairOptions) -> Limits:
 
 
 def _errors(draws: Draws) -> FloatArray:
-    """Return the standard error of each score by linearisation; 0 where nothing varies."""
+    """Return the standard error of each score by linearisation; 0 if nothing varies."""
     error = np.sqrt(draws.spread.systems)
     varies = error > draws.room_of(np.arange(error.size))
     return np.where(varies & ~np.isnan(draws.theta), draws.unit * error, 0.0)
@@ -214,9 +214,9 @@ def _leans(draws: Draws) -> FloatArray:
 
 
 def resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the limits of each system's rank, and how often it is best, ties shared.
+    """Return the limits of each system's rank, and how often it is best, with shared ties.
 
-    Where its score is undefined, a system ranks last and is not best.
+    A system with an undefined score ranks last and is not best.
     """
     systems, size = scores.shape
     low, high = np.empty(systems, dtype=np.int64), np.empty(systems, dtype=np.int64)
@@ -237,7 +237,7 @@ def resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArra
 
 
 # -------------------------------------------------------------------------------------------------
-# Thresholds of which a precision or a recall can be promised after a search over all of them.
+# Thresholds with a guaranteed precision or recall after a search over all thresholds.
 
 
 class Sets(NamedTuple):
@@ -248,9 +248,9 @@ class Sets(NamedTuple):
     tp: IntArray
     positive: int  #: true positives in all
     others: int  #: and candidates that are none
-    groups: IntArray | None = None  #: where candidates belong together, the groups in each set
+    groups: IntArray | None = None  #: with clusters, the groups in each set
     weigh: Callable[[float], FloatArray] | None = None
-    """What a candidate counts for in an interval of a level: of a set, or of all true positives."""
+    """The weight of a candidate in an interval of a level, for a set or all true positives."""
 
     def low(self, size: AnyArray, level: float) -> FloatArray:
         """Return the lower limit of the share tp / size, of an interval of this level."""
@@ -259,7 +259,7 @@ class Sets(NamedTuple):
 
 
 class Promise(NamedTuple):
-    """The chosen set and the lower limit of what it promises, or None and NaN, and why."""
+    """The chosen set and its guaranteed lower limit, or None and NaN, and why."""
 
     chosen: int | None
     low: float
@@ -279,7 +279,7 @@ def sets_of(ranking: Ranking) -> Sets:
 
 
 def precision(sets: Sets, wanted: float, level: float) -> Promise:
-    """Return the largest set whose precision is promised.
+    """Return the largest set with a guaranteed precision.
 
     Sequences of tests start at the least size that could pass and at twice, four times, ... it;
     each goes on to larger sets until one fails. They share the level.
@@ -303,21 +303,19 @@ def precision(sets: Sets, wanted: float, level: float) -> Promise:
     reached = last[(last >= first) & (first < sets.n.size)]
     if not reached.size:
         if least > most:
-            why = f"it takes {least} accepted candidates that are all right, and there are {most}"
+            why = f"it takes {least} accepted candidates, all of them right, but there are {most}"
         else:
             best = float(low[np.minimum(first, sets.n.size - 1)].max())
-            why = (
-                f"the lower limits of the sets that are tested first reach {best:.3g}; ask for less"
-            )
+            why = f"the lower limits of the sets tested first reach {best:.3g}; request less"
         return Promise(None, np.nan, why)
     chosen = int(reached.max())
     return Promise(chosen, float(low[chosen]))
 
 
 def recall(sets: Sets, wanted: float, level: float) -> Promise:
-    """Return the smallest set whose recall is promised.
+    """Return the smallest set with a guaranteed recall.
 
-    Recall falls with the threshold, so that the sets that fail are those before the first that
+    Recall falls with the threshold, so the sets that fail are those before the first that
     passes: one sequence from the largest set down, at the full level.
     """
     if not sets.n.size or not sets.positive:
@@ -327,12 +325,12 @@ def recall(sets: Sets, wanted: float, level: float) -> Promise:
     passed = np.flatnonzero(low >= wanted)
     if not passed.size:
         why = f"if all {sets.positive} true positives are found, the lower limit is {low[-1]:.3g}"
-        return Promise(None, np.nan, f"{why}; ask for less, or judge more")
+        return Promise(None, np.nan, f"{why}; request less, or judge more")
     return Promise(int(passed[0]), float(low[passed[0]]))
 
 
 def youden(sets: Sets, _: float, level: float) -> Promise:
-    """Return the set with the largest J, whose lower limit holds for all sets together."""
+    """Return the set with the largest J, and a lower limit that holds for all sets."""
     if not sets.n.size or not sets.positive or not sets.others:
         return Promise(None, np.nan, "J needs candidates of both classes")
     index = sets.tp / sets.positive - (sets.n - sets.tp) / sets.others
@@ -341,6 +339,6 @@ def youden(sets: Sets, _: float, level: float) -> Promise:
     low = float(index[chosen]) - margin
     if low <= 0.0:
         best = f"{index[chosen]:.3g}"
-        why = f"the largest J is {best}, and a search over all may find {margin:.3g} by chance"
+        why = f"the largest J is {best}, but a search over all may find {margin:.3g} by chance"
         return Promise(None, np.nan, f"{why}; judge more candidates")
     return Promise(chosen, low)

@@ -53,7 +53,7 @@ def up_to_ranks(ranks: IntArray, gold: BoolArray) -> IntArray:
 
 
 def restricted_ranks(positions: IntArray, present: BoolArray) -> IntArray:
-    """Return the ranks among those that are present; the others get the ranks after them.
+    """Return the ranks among present candidates; the others get the ranks after them.
 
     Nothing is sorted: the order of fewer candidates is that of all, less the others. O(N).
     """
@@ -70,13 +70,13 @@ class NBest(NamedTuple):
 
     tp: FloatArray | IntArray  #: true positives in the list; their mean under ties="expected"
     threshold: FloatArray  #: score of the n-th candidate
-    tied: IntArray  #: candidates left out although their score is the threshold
+    tied: IntArray  #: candidates excluded although their score is the threshold
     exists: BoolArray  #: whether there are n candidates, and under ties="blocks" a block ends
     block: TieBlock
 
 
 class TieBlock(NamedTuple):
-    """The candidates with the score of the n-th, and those above them."""
+    """The candidates with the score of the n-th, and the candidates above them."""
 
     above: IntArray  #: candidates above the block
     tp_above: IntArray  #: true positives above the block
@@ -93,7 +93,7 @@ class TieBlock(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """What is known of rankings of which the heads alone are here: the best of each measure.
+    """Facts on whole rankings of which only the heads are in memory.
 
     The candidates at hand are the union of these heads. Up to rank ``reach`` their order is that of
     the whole, and what comes behind is in no list.
@@ -102,7 +102,7 @@ class Whole(NamedTuple):
     total: int  #: N
     positive: int  #: N+
     reach: int
-    asked: int  #: the longest list that may be asked for
+    asked: int  #: the longest list that may be requested
     end: IntArray  #: (measure) candidates with at least the score of rank ``reach``
     tp_end: IntArray  #: (measure) true positives among them
     scored: IntArray  #: (measure) candidates that have a score
@@ -129,14 +129,14 @@ def every(candidates: int, whole: Whole | None = None) -> IntArray:
 
 
 class Size(NamedTuple):
-    """How many candidates a ranking has."""
+    """The number of candidates of a ranking."""
 
     total: IntArray
     positive: IntArray
 
 
 def size(gold: BoolArray, present: BoolArray, whole: Whole | None = None) -> Size:
-    """Count candidates and true positives along the last axis, or give those of the whole."""
+    """Count candidates and true positives along the last axis, or return the whole's counts."""
     if whole is None:
         return Size(present.sum(axis=-1), (gold & present).sum(axis=-1))
     shape = np.broadcast_shapes(gold.shape, present.shape)[:-1]
@@ -145,7 +145,7 @@ def size(gold: BoolArray, present: BoolArray, whole: Whole | None = None) -> Siz
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The candidates as a score ranks them: sorted once, and every field computed when it is read.
+    """The candidates ranked by a score, sorted once; fields are computed when read.
 
     The last axis of an array is that of the candidates, in the order of the tie key, or that of the
     ranks, the best first; the axes before it are those of the batch, the measure the last of them.
@@ -155,8 +155,8 @@ class Ranking:
     gold: BoolArray  #: (..., candidate): whether it is present, and a true positive
     present: BoolArray  #: (..., candidate)
     ends: bool = False  #: whether the ranking ends with its last score, and no list has what is NaN
-    whole: Whole | None = None  #: of heads, what is known of the whole rankings
-    positions: IntArray | None = None  #: (..., rank): the order, where none need be sorted
+    whole: Whole | None = None  #: the facts on whole rankings, for heads
+    positions: IntArray | None = None  #: (..., rank): the order, if no sort is needed
 
     @classmethod
     def of(
@@ -205,12 +205,12 @@ class Ranking:
 
     @cached_property
     def eligible(self) -> BoolArray:
-        """(..., candidate): who may be in a list."""
+        """(..., candidate): whether it may be in a list."""
         return self.present & ~np.isnan(self.score) if self.ends else self.present
 
     @cached_property
     def true(self) -> BoolArray:
-        """(..., rank): where the true positives stand that may be in a list."""
+        """(..., rank): whether it has a true positive that may be in a list."""
         return np.take_along_axis(self.gold & self.eligible, self.order, axis=-1)
 
     @cached_property
@@ -220,17 +220,17 @@ class Ranking:
 
     @cached_property
     def here(self) -> IntArray:
-        """(...): the candidates at hand that are present."""
+        """(...): the number of present candidates in memory."""
         return np.asarray(self.present.sum(axis=-1))
 
     @cached_property
     def size(self) -> Size:
-        """(...): N and N+, of heads those of the whole."""
+        """(...): N and N+, for heads of the whole."""
         return size(self.gold, self.present, self.whole)
 
     @cached_property
     def retrieved(self) -> Size:
-        """(...): N and N+ of what may be in a list."""
+        """(...): N and N+ of candidates that may be in a list."""
         if self.ends and (known := self.whole) is not None:
             shape, of = self.here.shape, (known.scored, known.tp_scored)
             return Size(*(np.broadcast_to(x, shape) for x in of))
@@ -249,32 +249,34 @@ class Ranking:
     def nbest(self, n: IntArray | None, ties: str = "shared") -> NBest:
         """Count the true positives in the n-best lists, for all n at once; None is every n.
 
-        How candidates with the score of the n-th count is ``ties``: "shared" takes them in the
-        order in which they come, "best" and "worst" the true positives first or last, "expected"
-        the mean over all orders, "error" refuses, and "blocks" takes all of them: a list that cuts
-        them is refused, and where every n was asked for, does not exist.
+        How candidates with the score of the n-th count is ``ties``: "shared" takes them as they
+        come, "best" and "worst" the true positives first or last, "expected" the mean over all
+        orders, "error" refuses, and "blocks" takes all of them: a list that cuts them is refused,
+        and where every n was asked for, does not exist.
         """
         asked, width = self.every if n is None else n, self.score.shape[-1]
         index = np.minimum(asked, width)
-        if index.size == 0 or width == 0:
-            empty = np.zeros((*self.score.shape[:-1], asked.size))
-            none = empty.astype(int)
-            return NBest(none, empty * np.nan, none, empty > 0, TieBlock(none, none, none, none))
+        if not index.size or not width:
+            none = np.zeros((*self.score.shape[:-1], asked.size), dtype=int)
+            return NBest(none, none * np.nan, none, none > 0, TieBlock(none, none, none, none))
         total = self.size.total[..., np.newaxis]
         here = self.eligible.sum(axis=-1)[..., np.newaxis]
         if (whole := self.whole) is not None:
-            here = np.broadcast_to(whole.scored if self.ends else whole.total, here.shape[:-1])
-            here = here[..., np.newaxis]
+            known = np.asarray(whole.scored if self.ends else whole.total)[..., np.newaxis]
+            here = np.broadcast_to(known, here.shape)
         # (..., rank) -> (..., n): the block of the n-th candidate, and the true positives around it
-        start, end = (x[..., index - 1] for x in self.blocks)
+        all_n = n is None and asked.size <= width  # then nothing is copied
+        at, up_to = (slice(k, asked.size + k) if all_n else index - 1 + k for k in (0, 1))
+        start, end = (x[..., at] for x in self.blocks)
         end = np.minimum(end, here)
-        tp_start, tp_end = (
-            np.take_along_axis(self.tp, np.minimum(edge, width), axis=-1) for edge in (start, end)
-        )
+        tp_start, tp_end = self.tp[..., at], self.tp[..., up_to]
+        if not ((end - start == 1) | (index > here)).all():  # ties
+            edges = (np.minimum(edge, width) for edge in (start, end))
+            tp_start, tp_end = (np.take_along_axis(self.tp, edge, axis=-1) for edge in edges)
         if whole is not None:
             end, tp_end = _beyond(self.scores_by_rank, index, (end, tp_end), whole, here[..., 0])
         block = TieBlock(start, tp_start, np.maximum(end - start, 1), tp_end - tp_start)
-        counted: FloatArray | IntArray = self.tp[..., index]
+        counted: FloatArray | IntArray = self.tp[..., up_to]
         inside = index - start
         if ties == "expected":
             counted = tp_start + inside * block.tp / block.size
@@ -282,13 +284,8 @@ class Ranking:
             counted = tp_start + np.minimum(inside, block.tp)
         elif ties == "worst":
             counted = tp_start + np.clip(inside - (block.size - block.tp), 0, block.tp)
-        result = NBest(
-            counted,
-            self.scores_by_rank[..., index - 1],
-            np.maximum(end - asked, 0),
-            asked <= total,
-            block,
-        )
+        tied, exists = np.maximum(end - asked, 0), asked <= total
+        result = NBest(counted, self.scores_by_rank[..., at], tied, exists, block)
         return _without_cuts(result, asked, ties, every=n is None)
 
     def cumulated(self, ties: str = "shared") -> FloatArray | IntArray:
@@ -300,7 +297,7 @@ class Ranking:
         return counts
 
     def cuts_tie(self, n: IntArray) -> BoolArray:
-        """Return whether the lists of n leave out candidates with the score of their last one.
+        """Return whether the lists of n exclude candidates with the score of their last one.
 
         (..., n); NaN equals NaN. Only the ranks n and n + 1 are looked at.
         """
@@ -348,7 +345,7 @@ def _beyond(
     whole: Whole,
     listed: IntArray,
 ) -> tuple[IntArray, IntArray]:
-    """Return where the blocks of the ranks end, and the true positives up to there.
+    """Return the ends of the blocks of the ranks, and the true positives up to there.
 
     A block that goes on behind what is here ends where that of rank ``reach`` does.
     """
@@ -363,7 +360,7 @@ def _beyond(
 
 
 def blocks(ranked: FloatArray, total: IntArray) -> tuple[IntArray, IntArray]:
-    """Return, for every rank, how many candidates have a higher score, and how many at least it.
+    """Count, for every rank, the candidates with a higher score and with at least its score.
 
     NaN equals NaN; ranks above ``total`` are nobody's.
     """
@@ -381,7 +378,7 @@ def blocks(ranked: FloatArray, total: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest:
-    """Return the lists that cut no ties where none may be cut, or refuse."""
+    """Return the lists that cut no forbidden ties, or raise an error."""
     cut = (found.tied > 0) & found.exists
     if ties == "blocks" and every:
         return found._replace(exists=found.exists & ~cut)
@@ -390,8 +387,8 @@ def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest
         first = int(n[where[0]])
         if ties == "error":
             raise ValueError(
-                f"ties='error': {where.size} of the list sizes asked for cut through candidates"
-                f" with equal scores, the first of them n={first}. Ask for other n, break the ties"
+                f"ties='error': {where.size} of the requested list sizes cut through candidates"
+                f" with equal scores, the first of them n={first}. Pass other n, break the ties"
                 " by key=..., or let a hash of the labels break them: ties='shared'."
             )
         row = tuple(np.argwhere(cut[..., where[0]])[0])
@@ -400,14 +397,14 @@ def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest
         ends = f"{above} and {below}" if above else f"nothing and {below}"
         raise ValueError(
             f"ties='blocks': n={first} is inside a block of candidates with equal scores, between"
-            f" {ends} ({where.size} of the lists asked for cut one). Ask for the end of a block, or"
-            " for every list that cuts none, which is what no n asks for."
+            f" {ends} ({where.size} of the requested lists cut one). Pass the end of a block, or"
+            " omit n for every list that cuts none."
         )
     return found
 
 
 class Blocks(NamedTuple):
-    """The candidates that are present by rank, with the blocks of equal scores."""
+    """The present candidates by rank, with the blocks of equal scores."""
 
     positions: IntArray  #: (..., rank)
     true: BoolArray  #: (..., rank)

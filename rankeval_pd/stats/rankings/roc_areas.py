@@ -26,12 +26,12 @@ from rankeval_pd.stats.rankings.ranking import Blocks, Ranking
 
 _LEAST = 4.0  # degrees of freedom of a class, below which they are the whole variance's
 _FEW = 10.0  # candidates of a class, whose small variance does not shorten an interval
-_SHARED = 1.25  # power of the correlation; with 1 a test of a margin near 1 had a size of .059
+_SHARED = 0.25  # power of few correlations, above 1; with 0 a test of a margin had a size of .059
 _ROUNDING = 1e-14  # deviations of placements from their mean below this are rounding
 
 
 class Placements(NamedTuple):
-    """Where positives stand among negatives, and negatives among positives."""
+    """The placements of positives among negatives, and of negatives among positives."""
 
     area: FloatArray  #: mean of the placements of either class
     #: (..., candidate): the share of the other class that is ranked correctly against it
@@ -87,7 +87,7 @@ def _untied(cubes: Any, total: Any) -> FloatArray:
 class AreaSpread(NamedTuple):
     """The variance of an area, or of a difference of areas (DeLong)."""
 
-    variance: FloatArray  #: NaN where a class has fewer than two candidates
+    variance: FloatArray  #: NaN if a class has fewer than two candidates
     freedom: FloatArray  #: of the variance (Welch 1938, Satterthwaite 1946), or the smaller class's
     clustered: bool = False  #: whether whole clusters are drawn
     untied: FloatArray | float = 1.0  #: see :class:`Placements`
@@ -141,15 +141,16 @@ class ClusteredSpread(NamedTuple):
 
 def cluster_spread(
     placement: FloatArray, gold: BoolArray, present: BoolArray, cluster: IntArray,
-    drift: FloatArray | None = None,
+    drift: FloatArray | None = None, power: float = 1.0,
 ) -> ClusteredSpread:  # fmt: skip
     """Return the variance of an area, or of a difference, from placements added up over clusters.
 
     The totals of a class are divided by the root of 1 - h, where h is the cluster's share of it
     (Bell and McCaffrey). The degrees of freedom are one less than Simpson's number of clusters of
     the more uneven class, see ``cluster_totals``, or 4. An average precision also moves with the
-    share of positives, by ``drift`` for a unit of its logit; its totals are divided by 1 - h, and
-    the degrees of freedom are at least 6. For either there have to be enough clusters.
+    share of positives, by ``drift`` for a unit of its logit; its totals are divided by 1 - h to
+    ``power``, and the degrees of freedom are at least 6. For either there have to be enough
+    clusters.
     """
     placement, gold, present, cluster = np.broadcast_arrays(placement, gold, present, cluster)
     shape = placement.shape[:-1]
@@ -162,7 +163,7 @@ def cluster_spread(
         if true.any() and not true.all():
             number = np.unique(cluster[row][here], return_inverse=True)[1]
             own = None if by is None else float(by[row])
-            result = _cluster_variance(placement[row][here], true, number, own)
+            result = _cluster_variance(placement[row][here], true, number, own, power)
             variance[row], freedom[row], effective[(slice(None), *row)], n_groups[row] = result
             clusters = min(clusters, int(number.max()) + 1)
     spread = AreaSpread(variance, freedom, clustered=True)
@@ -170,7 +171,7 @@ def cluster_spread(
 
 
 def _cluster_variance(
-    placement: FloatArray, gold: BoolArray, cluster: IntArray, drift: float | None
+    placement: FloatArray, gold: BoolArray, cluster: IntArray, drift: float | None, power: float
 ) -> tuple[float, float, list[float], int]:
     """Return the variance, its degrees of freedom, effective clusters, and their number."""
     size = int(cluster.max()) + 1
@@ -180,7 +181,7 @@ def _cluster_variance(
         far = placement[one] - placement[one].mean() + sign * (drift or 0.0)
         total = np.bincount(cluster[one], weights=far, minlength=size) / count.sum()
         rest = np.maximum(1.0 - count / count.sum(), 0.5 / np.maximum(count, 1.0))
-        totals += total / (rest if drift is not None else np.sqrt(rest))
+        totals += total / rest ** (0.5 if drift is None else power)
         counts.append(count)
     effective = [float(count.sum() ** 2 / (count**2).sum()) for count in counts]
     n_groups = min(int((count > 0).sum()) for count in counts)
@@ -193,7 +194,7 @@ def _cluster_variance(
 
 
 def delong_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
-    """Return area -+ z se within 0 and 1: DeLong's interval; NaN where nothing varies."""
+    """Return area -+ z se within 0 and 1: DeLong's interval; NaN if nothing varies."""
     half = z_of(level) * np.sqrt(np.where(found.variance == 0.0, np.nan, found.variance))
     return np.clip(area - half, 0.0, 1.0), np.clip(area + half, 0.0, 1.0)
 
@@ -203,9 +204,9 @@ def delong_logit_limits(area: FloatArray, found: AreaSpread, level: float) -> Li
     from scipy import special
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        centre = np.log(area / (1.0 - area))
+        center = np.log(area / (1.0 - area))
         half = z_of(level) * np.sqrt(found.variance) / (area * (1.0 - area))
-        low, high = special.expit(centre - half), special.expit(centre + half)
+        low, high = special.expit(center - half), special.expit(center + half)
     return low, high
 
 
@@ -219,8 +220,8 @@ def newcombe_limits(
     scores; it is reduced for ties as Mann and Whitney's, which it is at one half. If DeLong's
     variance at the observed area is larger, all are multiplied by the ratio, and z is the quantile
     of Student's t with DeLong's degrees of freedom; for clusters always. With ``halfway`` a smaller
-    one counts too, by a power of the ratio, at least 0.1. The power rises from 0 to 1/2 with the
-    size of the smaller class: few candidates vary little by chance.
+    one counts too, by a power of the ratio, at least 0.1. The power rises from 0 to 1 with the size
+    of the smaller class: few candidates vary little by chance.
     """
     at_once = _NewcombeModel.of(area, found, positive, negative)
     ratio = np.where(at_once.normal & halfway, at_once.least, at_once.ratio)
@@ -257,7 +258,7 @@ class _NewcombeModel(NamedTuple):
     ) -> _NewcombeModel:  # fmt: skip
         freedom, one = found.freedom, np.ones(1)
         plain = cls(positive, negative, one, one, one > 0.0, freedom, found.untied)
-        power = 0.5 - 0.5 * _FEW / np.maximum(np.minimum(positive, negative), _FEW)
+        power = 1.0 - _scarcity(positive, negative)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = found.variance / plain.model(area)
             larger = ratio > 1.0
@@ -351,11 +352,17 @@ def area_difference_limits(
     t = t_of(np.maximum(of_difference.freedom, 1.0), level)
     half = np.asarray(t * np.sqrt(of_difference.variance), dtype=float)
     variances = a.variance, b.variance, of_difference.variance
-    return differences.correlated_limits((area_a, area_b), limits, variances, half, _SHARED)
+    power = 1.0 + _SHARED * _scarcity(*sizes)
+    return differences.correlated_limits(areas, limits, variances, half, power)
+
+
+def _scarcity(positive: IntArray | FloatArray, negative: IntArray | FloatArray) -> FloatArray:
+    """Return 1 up to 10 candidates of a class, and less the more the smaller class has."""
+    return np.asarray(np.cbrt(_FEW / np.maximum(np.minimum(positive, negative), _FEW)))
 
 
 def same_order(first: Ranking, second: Ranking) -> BoolArray:
-    """Return whether both scores put the same candidates in the same order, equal ones alike."""
+    """Return whether both scores give the same order and the same ties."""
     a, b = (  # (..., rank by the first)
         np.take_along_axis(np.where(np.isnan(score), -np.inf, score), first.order, axis=-1)
         for score in (first.score, second.score)

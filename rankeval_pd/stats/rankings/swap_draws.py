@@ -1,4 +1,4 @@
-"""The draws of swapped rankings: places side by side, and numbers that belong to a candidate."""
+"""Draw swapped rankings, from places side by side and each candidate's random numbers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Slots(NamedTuple):
         """Return the slots of two rankings, ranks from 1 without gaps."""
         candidates = np.arange(rank_a.size)
         of_a, of_b = np.empty_like(candidates), np.empty_like(candidates)
-        of_a[rank_a - 1], of_b[rank_b - 1] = candidates, candidates  # (rank): who has it
+        of_a[rank_a - 1], of_b[rank_b - 1] = candidates, candidates  # (rank): the candidate
         candidate = np.empty(2 * rank_a.size, dtype=np.int64)
         # the two slots of a rank: first that of the candidate whose key comes first
         candidate[0::2], candidate[1::2] = np.minimum(of_a, of_b), np.maximum(of_a, of_b)
@@ -89,7 +89,7 @@ class Walk(NamedTuple):
         return result
 
     def _of_draw(self, first: BoolArray) -> IntArray | None:
-        """Return the counts where the first ranking has these slots, and the second the others."""
+        """Return the counts if the first ranking has these slots and the second the others."""
         lists = self.sizes.size
         numbers = np.arange(lists + 1, dtype=self.later_true.dtype)
         listed = []  # the first list that a slot is in, were it this ranking's
@@ -112,15 +112,63 @@ class Walk(NamedTuple):
         return result
 
 
+class TrueSlots(NamedTuple):
+    """The slots up to some place, for sums over the ranks of true positives."""
+
+    keys: Keys  #: (slot)
+    flip: Keys  #: (slot): all bits where it is one of a, else none
+    true: IntArray  #: the slots of true positives
+
+    @classmethod
+    def of(cls, slots: Slots, gold: BoolArray, keys: Keys, reach: int) -> TrueSlots:
+        """Return the first ``reach`` slots."""
+        candidate = slots.candidate[:reach]
+        flip = np.uint64(0) - slots.from_a[:reach].astype(np.uint64)
+        return cls(keys[candidate], flip, np.flatnonzero(gold[candidate]))
+
+    def sums(
+        self, weight: FloatArray, most: int, seed: int, start: int, stop: int, *, whole: bool
+    ) -> FloatArray | None:
+        """Return the weight of the first ranking's ranks less the second's: (draw).
+
+        ``weight`` is by the rank from 0, and ``stop`` at most a word behind ``start``. None: a
+        list of ``most`` ends outside these slots, which are not the ``whole``.
+        """
+        # (slot): a bit for each draw, whether it is the first ranking's
+        bits = words(self.keys, seed, start, stop)[:, 0] ^ self.flip
+        octets = bits.astype("<u8").view(np.uint8).reshape(-1, 8)
+        place, sums = (self.true + 1).astype(np.int32), np.empty(stop - start)
+        own = np.zeros(-(-self.keys.size // 8) * 8, dtype=np.uint8)  # (slot), one draw, 0 or 1
+        before = np.zeros(own.size // 8 + 1, dtype=np.int32)  # (eight slots): the first's before
+        octet = octets[:, 0]
+        for draw in range(stop - start):
+            if draw % 8 == 0:
+                octet = octets[:, draw // 8].copy()
+            np.bitwise_and(octet, 1, out=own[: octet.size])
+            octet >>= 1
+            # each byte of the product is the sum of those up to it, of eight slots
+            within = (own.view("<u8") * np.uint64(0x0101010101010101)).view(np.uint8)
+            np.cumsum(within[7::8], dtype=np.int32, out=before[1:])
+            if not whole and min(before[-1], octet.size - before[-1]) < most:
+                return None
+            up_to = before.take(self.true >> 3)
+            up_to += within.take(self.true)
+            first = own.take(self.true)
+            ranks = (2 * up_to - place) * first + (place - up_to)  # of the first, else the second
+            sums[draw] = weight.take(ranks) @ (2.0 * first - 1.0)
+        return sums
+
+
 # -------------------------------------------------------------------------------------------------
-# Random numbers that belong to a candidate: a function of seed, resample and the candidate's key.
+# Each candidate's random numbers: a function of seed, resample and the candidate's key.
 #
-# A part of the data that holds all lists asked for then draws the same numbers as the whole, and
-# neither the order of the rows nor the other candidates play a part.
+# A part of the data with all requested lists draws the same numbers as the whole. Neither the order
+# of the rows nor the other candidates matter.
 
 Keys = np.ndarray[Any, np.dtype[np.uint64]]
 Bits = np.ndarray[Any, np.dtype[np.uint8]]
 WORD = 64  #: resamples that one hash holds the bits of
+_CACHED = 20_000  # hashes, or pairs of normal numbers, whose steps stay in the processor's cache
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -133,23 +181,30 @@ def mix(x: Keys) -> Keys:
 
 
 def words(keys: Keys, seed: int, start: int, stop: int) -> Keys:
-    """Return 64 fair bits for each key and 64 resamples, the first in the lowest bit.
+    """Return 64 fair bits for each key and 64 resamples, from the word on that ``start`` is in.
 
-    ``start`` is a multiple of :data:`WORD`. (key, word)
+    The first resample of a word is in the lowest bit. (key, word)
     """
-    blocks = np.arange(start // WORD, -(-stop // WORD), dtype=np.uint64)  # rounded up
-    return mix(_seeded(keys, seed, 0)[:, np.newaxis] + mix(blocks))
+    blocks = mix(np.arange(start // WORD, -(-stop // WORD), dtype=np.uint64))  # rounded up
+    result = np.empty((keys.size, blocks.size), dtype=np.uint64)
+    width = max(1, _CACHED // max(1, blocks.size))
+    for begin in range(0, keys.size, width):
+        part = slice(begin, begin + width)
+        result[part] = mix(_seeded(keys[part], seed, 0)[:, np.newaxis] + blocks)
+    return result
 
 
 def coins(keys: Keys, seed: int, start: int, stop: int) -> Bits:
     """Return one fair bit, 0 or 1, for each key and resample: (key, resample).
 
-    ``start`` is a multiple of :data:`WORD`. O(keys x resamples / 64) hashes.
+    O(keys x resamples / 64) hashes.
     """
     drawn = words(keys, seed, start, stop)
     # little-endian bytes, so that the bits come out lowest first on every machine
     octets = np.ascontiguousarray(drawn, dtype="<u8").view(np.uint8)
-    return np.unpackbits(octets, axis=-1, bitorder="little", count=stop - start)
+    before = start % WORD
+    bits = np.unpackbits(octets, axis=-1, bitorder="little", count=stop - start + before)
+    return bits[:, before:]
 
 
 def normals(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
@@ -158,15 +213,18 @@ def normals(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
     ``start`` is even: two numbers come from one pair of hashes (Box and Muller 1958).
     """
     pairs = np.arange(start // 2, -(-stop // 2), dtype=np.uint64)
-    first, second = (
-        mix(_seeded(keys, seed, stream)[:, np.newaxis] + mix(pairs)) >> np.uint64(11)
-        for stream in (1, 2)
-    )
-    # 53 bits fill a float's mantissa; one is added, for the logarithm of 0 is none
-    radius = np.sqrt(-2.0 * np.log((first + np.uint64(1)) * 2.0**-53))
-    angle = second * (2.0**-53 * 2.0 * np.pi)
     values = np.empty((keys.size, 2 * pairs.size))
-    values[:, 0::2], values[:, 1::2] = radius * np.cos(angle), radius * np.sin(angle)
+    width = max(1, _CACHED // max(1, pairs.size))
+    for begin in range(0, keys.size, width):
+        part = slice(begin, begin + width)
+        first, second = (
+            mix(_seeded(keys[part], seed, stream)[:, np.newaxis] + mix(pairs)) >> np.uint64(11)
+            for stream in (1, 2)
+        )
+        # 53 bits fill a float's mantissa; one is added, for the logarithm of 0 is none
+        radius = np.sqrt(-2.0 * np.log((first + np.uint64(1)) * 2.0**-53))
+        angle = second * (2.0**-53 * 2.0 * np.pi)
+        values[part, 0::2], values[part, 1::2] = radius * np.cos(angle), radius * np.sin(angle)
     return values[:, : stop - start]
 
 
@@ -176,11 +234,11 @@ def _seeded(keys: Keys, seed: int, stream: int) -> Keys:
 
 
 def other_order(keys: Keys, seed: int, number: int) -> Keys:
-    """Return keys that put candidates in another order: of each number, 1 or more, its own."""
+    """Return keys for a different order of candidates for each number from 1 on."""
     return _seeded(keys, seed, 2 + number)
 
 
 def by_position(size: int) -> Keys:
-    """Return keys for candidates that have none but their place."""
+    """Return keys from the places of candidates without keys."""
     place: IntArray = np.arange(size)
     return mix(place.astype(np.uint64))

@@ -1,8 +1,7 @@
-"""Two rankings whose labels are swapped per candidate: what the difference is by chance alone.
+"""Swap two rankings' labels per candidate: the law of their difference by chance alone.
 
-If neither measure is better, it is a matter of chance which of its two ranks a candidate owes to
-which measure. Every swap gives two rankings, whose ranks are formed anew, by the ranks that the
-candidates now have and then by the key.
+If neither measure is better, chance assigns a candidate's two ranks to the measures. Every swap
+gives two rankings, sorted by the swapped ranks and then by the key.
 
 There are two slots for each rank, that of a and that of b, and a slot goes to the first ranking or
 to the second. An n-best list ends near slot 2n in every swap. There are three algorithms, which
@@ -26,78 +25,79 @@ from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
 from rankeval_pd.stats.rankings import swap_draws
 from rankeval_pd.stats.rankings.ranking import Regions, nbest_regions
-from rankeval_pd.stats.rankings.swap_draws import Bits, Keys, Slots, Walk
+from rankeval_pd.stats.rankings.swap_draws import Bits, Keys, Slots, TrueSlots, Walk
 
 Advance = Callable[[int], object]
 _BLOCK = 1_000_000  # slots times draws in memory together, few enough for the cache
-_STRETCH = 2_000  # slots that are summed up at a time: they stay in the processor's cache
+_STRETCH = 2_000  # slots summed at a time, to stay in the processor's cache
 _EQUAL = 1e-12  # relative difference up to which two statistics are the same
 _LONG = 100_000  # slots from which on the draws of a word no longer fit the cache together
 _FAR = 6.0  # standard deviations to either side of a window: outside once in 1e9 draws
 
 
 def least_swaps(n_tests: int, alpha: float) -> int:
-    """Return the least number of swaps of which an adjusted p-value could be alpha."""
+    """Return the least number of swaps with which an adjusted p-value can reach alpha."""
     return math.ceil(max(n_tests, 1) / alpha * (1.0 - 1e-12)) - 1
 
 
 def enough_swaps(n_tests: int, alpha: float) -> int:
-    """Return the number of swaps unless one is given: ten times the least, and 999 at least.
+    """Return the default number of swaps: ten times the least, and at least 999.
 
-    Of more than fifty tests no more than the least of five hundred tests, or twice their own.
+    For more than fifty tests it is at most the least number for five hundred tests, or twice their
+    own.
     """
     tests = max(n_tests, 1)
     return max(999, least_swaps(min(10 * tests, max(500, 2 * tests)), alpha))
 
 
-def swapped_ranks(
-    rank_a: IntArray,
-    rank_b: IntArray,
-    chosen: BoolArray,
-    keys: Keys | None = None,
-    *,
-    most: int | None = None,
-    n_resamples: int,
-    seed: int,
-    advance: Advance = lambda _: None,
-) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield the ranks of the chosen candidates in both swapped rankings, (draw, candidate).
+def swapped_sums(
+    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, weight: FloatArray, keys: Keys, *,
+    most: int, n_resamples: int, seed: int, advance: Advance = lambda _: None,
+) -> FloatArray:  # fmt: skip
+    """Return the weight of the first swapped ranking's true positives less the second's: (draw).
 
-    The candidates come in the order of the key; those of one of ``keys`` are swapped together.
-    Ranks above ``most`` are ``most + 1``, and candidates that cannot come so far up are left out.
+    ``weight`` is by the rank, from 0, and nothing above ``most``. The candidates come in the order
+    of the key; those of one of ``keys`` are swapped together. O(slots) for each draw.
     """
-    most = rank_a.size if most is None else most
-    drawing: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "advance": advance}
-    for _, a, b in _rank_blocks(rank_a, rank_b, chosen, keys, most, **drawing):
-        yield a, b
+    slots, half = Slots.of(rank_a, rank_b), _half(rank_a, rank_b, most)
+    result, every = np.empty(n_resamples), slots.candidate.size
+    part = TrueSlots.of(slots, gold, keys, min(2 * (most + half), every))
+    for start in range(0, n_resamples, swap_draws.WORD):
+        stop, found = min(start + swap_draws.WORD, n_resamples), None
+        while found is None:
+            whole = part.keys.size == every
+            found = part.sums(weight, most, seed, start, stop, whole=whole)
+            if found is None:  # a list ends outside: once in a thousand million draws
+                part = TrueSlots.of(slots, gold, keys, min(4 * part.keys.size, every))
+        result[start:stop] = found
+        advance(stop - start)
+    return result
 
 
 def _rank_blocks(
     rank_a: IntArray,
     rank_b: IntArray,
-    chosen: BoolArray,
-    keys: Keys | None,
+    keys: Keys,
     most: int,
     *,
     n_resamples: int,
     seed: int,
     advance: Advance,
 ) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-    """Yield the chosen candidates that can come up to rank ``most``, and both their ranks."""
+    """Yield the candidates that can come up to rank ``most``, and both their ranks."""
     slots = Slots.of(rank_a, rank_b)
-    keys = swap_draws.by_position(rank_a.size) if keys is None else keys
     half = _half(rank_a, rank_b, most)
     for start, stop in _blocks(n_resamples, min(2 * (most + half), 2 * rank_a.size)):
         result, wider = None, half
         while result is None:
-            result = _ranks(slots, chosen, keys, most, wider, (seed, start, stop))
+            result = _ranks(slots, keys, most, wider, (seed, start, stop))
             wider *= 4
         yield result
         advance(stop - start)
 
 
 def _ranks(
-    slots: Slots, chosen: BoolArray, keys: Keys, most: int, half: int, draws: tuple[int, int, int]
+    slots: Slots, keys: Keys, most: int, half: int, draws: tuple[int, int, int]
 ) -> tuple[IntArray, IntArray, IntArray] | None:
     """Return candidates and ranks, or None: a list of ``most`` ends outside the slots looked at.
 
@@ -107,7 +107,7 @@ def _ranks(
     reach = min(2 * (most + half), slots.candidate.size)
     # candidates with a slot within reach; only they draw
     near = np.flatnonzero(np.minimum(slots.a, slots.b) < reach)
-    place = np.empty(chosen.size, dtype=np.int64)
+    place = np.empty(keys.size, dtype=np.int64)
     place[near] = np.arange(near.size)
     swap = swap_draws.coins(keys[near], *draws)  # (near, draw), 0 or 1
     first = swap[place[slots.candidate[:reach]]]  # (slot, draw)
@@ -124,20 +124,19 @@ def _ranks(
     if 0 < reach < slots.candidate.size and min(listed.min(), reach - listed.max()) < most:
         return None
     up_to[-1] = most + 1  # behind what is looked at
-    asked = near[chosen[near]]
-    # (asked, draw): whether swapped, and the first ranking's slots up to that of a, and of b
-    moved = swap[place[asked]].view(bool)
-    of_a, of_b = (up_to[np.minimum(side[asked], reach)] for side in (slots.a, slots.b))
+    # (near, draw): whether swapped, and the first ranking's slots up to that of a, and of b
+    moved = swap.view(bool)
+    of_a, of_b = (up_to[np.minimum(side[near], reach)] for side in (slots.a, slots.b))
     del up_to, first, swap
     first_rank = np.where(moved, of_b, of_a)
     # the other slots up to a slot are those of the second ranking: its ranks, in the same arrays
-    for counts, side in ((of_a, slots.a[asked]), (of_b, slots.b[asked])):
+    for counts, side in ((of_a, slots.a[near]), (of_b, slots.b[near])):
         slot = np.where(side < reach, side + 1, 2 * (most + 1)).astype(np.int32)
         np.subtract(slot[:, np.newaxis], counts, out=counts)
     second_rank = np.where(moved, of_a, of_b)
     for ranks in (first_rank, second_rank):
         np.minimum(ranks, most + 1, out=ranks)
-    return asked, first_rank.T, second_rank.T
+    return near, first_rank.T, second_rank.T
 
 
 def swapped(
@@ -153,7 +152,7 @@ def swapped(
 ) -> Iterator[Regions]:
     """Yield the counts of both lists after random swaps, (draw, n), block by block.
 
-    ``keys`` are what the draws of each candidate depend on; without them its place is.
+    ``keys`` are the keys of the candidates' draws, by default their places.
     """
     n = np.minimum(n, rank_a.size)
     slots = Slots.of(rank_a, rank_b)
@@ -199,9 +198,8 @@ def _at_many_n(
     most = int(n.max())
     sizes, place = np.unique(n, return_inverse=True)  # (list), rising, and back to (n)
     listed = np.searchsorted(sizes, np.arange(most + 2))  # the first list that a rank is in
-    everyone = np.ones(gold.size, dtype=bool)
     # (draw, candidate) -> (draw, list) -> (draw, n)
-    for candidates, a, b in _rank_blocks(rank_a, rank_b, everyone, keys, most, **drawing):
+    for candidates, a, b in _rank_blocks(rank_a, rank_b, keys, most, **drawing):
         both, true = np.maximum(a, b), gold[candidates]
         yield Regions(
             _counted(both, listed)[:, place],
@@ -235,13 +233,13 @@ def _draw_by_draw(
 
 
 def _half(rank_a: IntArray, rank_b: IntArray, most: int) -> int:
-    """Return how far behind the lists of ``most`` candidates the slots are looked at first."""
+    """Return how many slots after the lists of ``most`` candidates are used first."""
     only = most - int((np.maximum(rank_a, rank_b) <= most).sum())
     return int(_FAR * np.sqrt(only / 2.0)) + 2
 
 
 def _counted(ranks: IntArray, listed: IntArray) -> IntArray:
-    """Return how many ranks of each draw are in each list; ``listed`` is the first by the rank."""
+    """Count the ranks of each draw in each list; ``listed`` has the first list by rank."""
     lists = int(listed[-1])
     counts = [np.bincount(listed[drawn], minlength=lists + 1)[:lists] for drawn in ranks]
     return np.cumsum(np.array(counts, dtype=np.int64).reshape(-1, lists), axis=-1)
@@ -255,7 +253,7 @@ def _blocks(n_resamples: int, size: int) -> Iterator[tuple[int, int]]:
 
 
 class _Window(NamedTuple):
-    """The slots around the end of the lists of n, and what is before them in every swap."""
+    """The slots around the end of the lists of n, and the counts before them."""
 
     n: int
     half: int  #: how many ranks before and behind n
@@ -337,7 +335,7 @@ def _sums_ahead(
     start: int,
     stop: int,
 ) -> IntArray:
-    """Return how many slots before each window the first ranking has, and how many true ones.
+    """Count the first ranking's slots before each window, all and true ones.
 
     A candidate that has both there counts once. Of others it counts where the slot before the
     window is the first ranking's: one bit, or 1 less it. (window, all and true, draw)
@@ -401,10 +399,10 @@ def exceedance(observed: FloatArray, drawn: FloatArray) -> FloatArray:
 def monte_carlo_error(
     p_single: FloatArray, p_adjusted: FloatArray, drawn: FloatArray, *, alpha: float
 ) -> tuple[FloatArray, BoolArray]:
-    """Return the standard error of adjusted p-values, and whether other draws may decide else.
+    """Return the standard error of adjusted p-values, and whether tests are undecided.
 
     ``p_single`` is (1 + hits) / (drawn + 1); the adjusted p-value is taken as a multiple of it.
-    Undecided is what the 95 % Clopper-Pearson interval of the hits leaves open.
+    A test is undecided if the 95% Clopper-Pearson interval of the hits contains alpha.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         factor = p_adjusted / p_single
@@ -439,7 +437,7 @@ def swap_tests(
     seed: int,
     advance: Advance = lambda _: None,
 ) -> SwapTests:
-    """Return the share of swaps whose statistic is as large as the observed one, or as ``ends``.
+    """Return the share of swaps with a statistic as large as observed, or as ``ends``.
 
     At n itself, or at any n; the add-one p-values of both are of the same draws, so that the second
     is never below the first.
@@ -481,7 +479,7 @@ def decided_swap_tests(
     n_resamples: int,
     **drawing: Any,
 ) -> SwapTests:
-    """Return :func:`swap_tests` of so many swaps that no p-value near alpha is left undecided.
+    """Return :func:`swap_tests` with enough swaps to decide p-values near alpha.
 
     What decides is the p-value times one of ``tests``; with ``each`` that of each n by itself. The
     swaps are four times as many as long as its Monte-Carlo interval holds alpha, up to ``most``.

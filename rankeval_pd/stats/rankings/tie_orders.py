@@ -1,4 +1,4 @@
-"""Two lists that cut blocks of equal scores: their mean over all orders, and how far orders reach.
+"""Two lists that cut blocks of equal scores: mean and range over all orders.
 
 A list of n takes j of the m candidates of the block in which it ends. Over all orders of equal
 scores, the share of each of them in the list is j / m; those above have 1, those below 0.
@@ -22,7 +22,7 @@ from rankeval_pd.stats.significance.unconditional import score_test
 
 TAIL = 0.025  # of the orders, to either side
 _Z = 1.959963984540054
-_FEW = 3.0  # standard deviation from which on the law of an order is taken for a normal one
+_FEW = 3.0  # standard deviation from which on the law of an order counts as normal
 _NONE = 1e-9  # candidates, or shares of them, that are rounding
 _AT_ONCE = 4_000_000  # sums of draws in memory together
 
@@ -31,7 +31,7 @@ def tied_lists(
     a: Ranking, b: Ranking, present: BoolArray, row: tuple[Any, ...], of: tuple[Any, Any],
     n: IntArray,
 ) -> TiedLists:  # fmt: skip
-    """Return the lists of two rankings in one batch, of the candidates that both rank.
+    """Return the lists of two rankings in one batch, for candidates that both rank.
 
     ``row`` and one of ``of`` together are where each ranking is; ``present`` is of the candidates.
     """
@@ -65,18 +65,18 @@ class TiedLists:
 
     @property
     def cut_off(self) -> bool:
-        """Whether these are heads, whose last blocks may go on behind what is here."""
+        """Whether these are heads, whose last blocks may extend beyond the data."""
         whole = self.pair[0].whole
         return whole is not None and whole.reach < whole.total
 
     @cached_property
     def levels(self) -> list[list[IntArray]]:
-        """Of each ranking, the n from which on a candidate's share is above 0, and is 1."""
+        """The n of each ranking from which on a candidate's share is above 0, and is 1."""
         edges = [[np.take(x, side.ranks - 1) for x in side.blocks] for side in self.pair]
         return [[start + 1, end] for start, end in edges]
 
     def _reached(self, *levels: IntArray) -> IntArray:
-        """Return how many candidates are at or beyond all of these levels: (label, n)."""
+        """Count the candidates at or beyond all of these levels: (label, n)."""
         level = np.maximum.reduce(levels)
         near = level <= self.n.max(initial=0)
         each = np.bincount(
@@ -110,7 +110,7 @@ class TiedLists:
 
     @cached_property
     def differ(self) -> FloatArray:
-        """The share in a less that in b, of each state."""
+        """The share in a less the share in b, for each state."""
         return self.weights[0] - self.weights[1]
 
     @cached_property
@@ -122,7 +122,7 @@ class TiedLists:
 
     @cached_property
     def only(self) -> FloatArray:
-        """The size of either difference region: the shares that only one list has."""
+        """The size of either difference region, from the shares in only one list."""
         return self.summed(np.maximum(self.differ, 0.0))
 
     @cached_property
@@ -138,25 +138,25 @@ class TiedLists:
         return [edge_precision(x.cumulated("expected"), self.n, total) for x in self.pair]
 
     @property
-    def centre(self) -> FloatArray:
-        """The precision of what moves into, or out of, lists that swaps make shorter or longer."""
+    def center(self) -> FloatArray:
+        """The precision of candidates that move when swaps change the lengths of lists."""
         return (self.edges[0] + self.edges[1]) / 2.0
 
     @cached_property
     def spread(self) -> FloatArray:
-        """The standard deviation of the difference over swaps; 0 of equal lists."""
+        """The standard deviation of the difference over swaps; 0 for equal lists."""
         label = np.arange(2.0)[:, np.newaxis]
-        spread = np.sqrt(self.summed((self.differ * (label - self.centre)) ** 2))
+        spread = np.sqrt(self.summed((self.differ * (label - self.center)) ** 2))
         return np.where(spread > _NONE, spread, 0.0)
 
     def effective(self) -> tuple[FloatArray, FloatArray]:
-        """Return how many whole candidates vary as the shares of each region do (Kish 1965)."""
+        """Return the effective number of whole candidates in each region (Kish 1965)."""
         of_each = (self.summed(np.maximum(x, 0.0) ** 2) for x in (self.differ, -self.differ))
         a, b = (np.where(x > 0, self.only**2 / np.where(x > 0, x, 1.0), 0.0) for x in of_each)
         return a, b
 
     def p(self, alternative: str) -> FloatArray:
-        """Return the p-values of the difference, 1 of equal lists.
+        """Return the p-values of the difference, 1 for equal lists.
 
         The larger of two: of the score test of the regions' effective counts, in which few
         candidates count, and of the normal law of the lists, whose thresholds vary.
@@ -193,17 +193,31 @@ class TiedLists:
         )
         return np.where(self.only > _NONE, np.sqrt(squares + added) / self.n, 0.0)
 
-    # ------------------------------------------------------------- How far do other orders reach?
+    # -------------------------------------------------------------------- The range of other orders
 
     def ends(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Return the ends of the difference of true positives over orders, and the regions there.
 
-        Its 2.5 % and 97.5 % points, the candidates that only one list has, and the true positives
+        Its 2.5% and 97.5% points, the candidates in only one list, and the true positives
         among those of both: by their means. The points of each list are hypergeometric, and their
         distances from the mean add up like standard deviations.
         """
         low, high = zip(*(_points(x, self.n) for x in self.lists), strict=True)
-        (a, b), (f, g), (some_a, all_a), (some_b, all_b) = self.tp, self.shares, *self.levels
+        a, b = self.tp
+        up = self._share * np.hypot(high[0] - a, b - low[1])
+        down = self._share * np.hypot(a - low[0], high[1] - b)
+        ends = (a - b - down, a - b + up, *self.regions)
+        return tuple(np.rint(x).astype(np.int64) for x in ends)  # type: ignore[return-value]
+
+    def spread_of_orders(self) -> FloatArray:
+        """Return the standard deviation of the difference of true positives over orders."""
+        a, b = (x.block.tp_sd(self.n) for x in self.lists)
+        return np.asarray(self._share * np.hypot(a, b))
+
+    @cached_property
+    def _blocks(self) -> tuple[FloatArray, FloatArray]:
+        """Candidates in both lists, by their mean, and those of both blocks: (label, n)."""
+        (f, g), (some_a, all_a), (some_b, all_b) = self.shares, *self.levels
         whole, of_a, of_b = (
             self._reached(*x) for x in ((all_a, all_b), (all_a, some_b), (some_a, all_b))
         )
@@ -212,12 +226,17 @@ class TiedLists:
         seen = self._reached(some_a, some_b, listed) - of_a - of_b + whole
         both: Any = seen / (np.maximum(f, g) if self.cut_off else 1.0)
         shared = whole + (of_a - whole) * g + (of_b - whole) * f + both * np.minimum(f, g)
-        only, positive = self.n - shared.sum(axis=0), a + b - 2.0 * shared[1]
-        share = np.sqrt(self._own_variance(both.sum(axis=0)))
-        up = share * np.hypot(high[0] - a, b - low[1])
-        down = share * np.hypot(a - low[0], high[1] - b)
-        ends = (np.rint(x).astype(np.int64) for x in (a - b - down, a - b + up, only, positive))
-        return tuple(ends)
+        return shared, both
+
+    @property
+    def regions(self) -> tuple[FloatArray, FloatArray]:
+        """The size of either region, and the true positives of both, by their means over orders."""
+        shared, (a, b) = self._blocks[0], self.tp
+        return self.n - shared.sum(axis=0), a + b - 2.0 * shared[1]
+
+    @cached_property
+    def _share(self) -> FloatArray:
+        return np.sqrt(self._own_variance(self._blocks[1].sum(axis=0)))
 
     def _own_variance(self, both: FloatArray) -> FloatArray:
         """Return the variance of the difference over orders that both lists share.
@@ -239,7 +258,7 @@ class TiedLists:
         return np.where(share > 1e-12, share, 0.0)
 
     def uncut(self) -> tuple[IntArray, IntArray]:
-        """Return the nearest n, below and above, at which neither list cuts a block; 0: none."""
+        """Return the nearest n, below and above, at which neither list cuts a block, else 0."""
         rank, whole = np.arange(1, self.gold.size + 1), self.pair[0].whole
         end = (self.pair[0].blocks[1] == rank) & (self.pair[1].blocks[1] == rank)
         if self.cut_off and whole is not None:
@@ -248,6 +267,17 @@ class TiedLists:
         nearest = np.where(end, rank, rank.size + 1)
         above = np.minimum.accumulate(nearest[::-1])[::-1]
         return below[self.n], np.where(above > rank.size, 0, above)[self.n - 1]
+
+
+def order_ends(gap: Any, variance: Any, summed: Any, total: Any) -> list[Any]:
+    """Return differences of several groups when their sum is at its points of ``TAIL``.
+
+    ``gap`` is their mean over orders, ``summed`` and ``total`` the sums of it and of the variances.
+    The points are whole. Of a normal sum, each group differs from its mean by its share of the
+    variance.
+    """
+    reach, share = _Z * np.sqrt(total), variance / (total + (total == 0.0))
+    return [gap + share * (np.rint(summed + x) - summed) for x in (-reach, reach)]
 
 
 def _points(lists: NBest, n: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -271,8 +301,9 @@ def _upper_point(
 ) -> FloatArray:
     """Return the least count that at most ``TAIL`` of the orders exceed."""
 
-    def enough(count: FloatArray) -> BoolArray:
-        rest: BoolArray = np.exp(hypergeometric.tails(count, size, tp, taken).gt) <= TAIL
+    def enough(count: FloatArray, these: IntArray) -> BoolArray:
+        law = size[these], tp[these], taken[these]
+        rest: BoolArray = np.exp(hypergeometric.tails(count, *law).gt) <= TAIL
         return rest
 
     return hypergeometric.first_near(enough, *hypergeometric.support(size, tp, taken), guess)
@@ -289,12 +320,12 @@ def swap_tests(
     seed: int,
     advance: Callable[[int], object] = lambda _: None,
 ) -> swaps.SwapTests:
-    """Return the share of swaps whose difference of the means is as large as the observed one.
+    """Return the share of swaps with a difference of the means as large as observed.
 
     A swap exchanges the two shares of a candidate. Lists that become longer or shorter by it lose
     or gain at their ends.
-    The observed difference is as large as its own p-value says: where few candidates make up a
-    region, swaps alone do not know how else their labels could have been.
+    The size of the observed difference follows from its own p-value, because swaps do not vary the
+    labels of a region with few candidates.
     """
     from scipy import special
 
@@ -337,7 +368,7 @@ def _swapped(lists: TiedLists, n_resamples: int, seed: int) -> Iterator[FloatArr
         for of in steps
     ]
     at = np.searchsorted(lists.n, n, sorter=(by := np.argsort(lists.n, kind="stable")))
-    shares, centre = [f[by[at], np.newaxis] for f in lists.shares], lists.centre[by[at], np.newaxis]
+    shares, center = [f[by[at], np.newaxis] for f in lists.shares], lists.center[by[at], np.newaxis]
     spread = lists.spread[by[at], np.newaxis]
     rng, width = np.random.default_rng(seed), max(1, _AT_ONCE // (2 * max(n.size, cells.size, 1)))
     for start in range(0, n_resamples, width):
@@ -349,5 +380,5 @@ def _swapped(lists: TiedLists, n_resamples: int, seed: int) -> Iterator[FloatArr
         for sign, f, (above_0, full) in zip((1.0, -1.0), shares, sums, strict=True):
             some, whole = (np.cumsum(x @ drawn, axis=0) for x in (above_0, full))
             difference = difference + sign * (whole + f * (some - whole))
-        moved = difference[:, draws:] - centre * difference[:, :draws]
+        moved = difference[:, draws:] - center * difference[:, :draws]
         yield np.where(spread > 0.0, moved / np.where(spread > 0.0, spread, 1.0), 0.0)[back].T

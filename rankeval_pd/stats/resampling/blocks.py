@@ -1,7 +1,7 @@
-"""Blocks of items that are spread over workers: what each adds to the sums of all.
+"""Blocks of items spread over workers, and their contributions to all sums.
 
-Sums are exact, or whole numbers, so that neither the cut into blocks nor the order in which they
-are added changes a digit: they are those of :class:`rankeval_pd.stats.resampling.item_draws.Draws`.
+Sums are exact or whole numbers, so neither the cut into blocks nor the order of addition changes a
+digit. They equal the sums of :class:`rankeval_pd.stats.resampling.item_draws.Draws`.
 A block has statistics (system, item, statistic).
 """
 
@@ -36,25 +36,25 @@ from rankeval_pd.stats.resampling.metric_sums import (
 from rankeval_pd.stats.resampling.ratio_gains import ratio_sums
 from rankeval_pd.stats.resampling.test_items import PairOptions, nearly_normal, sums_of_products
 
-Positions = slice | IntArray  #: where the items of a block stand in the order of all labels
+Positions = slice | IntArray  #: places of a block's items in the order of all labels
 
 
 class Plan(NamedTuple):
-    """What is asked of the items, and what of them it may need."""
+    """A question about the items, and what it may need."""
 
     n_items: int
     score: Score
     sign: float
     linear: str | None
     options: PairOptions
-    pairs: IntArray  #: (pair, 2), of all pairs that are asked for, in any order
-    signs: bool  #: what items add to the scores, and random signs of it
+    pairs: IntArray  #: (pair, 2), all requested pairs in any order
+    signs: bool  #: the items' contributions to the scores, and random signs
     swaps: bool  #: sums over items that are swapped
     ranked: bool  #: resampled scores in any case
 
     @property
     def adds(self) -> bool:
-        """Whether it is asked what items add to the scores."""
+        """Whether contributions to the scores are needed."""
         return self.signs or self.options.skewness
 
     @property
@@ -78,7 +78,7 @@ class ItemStatistics(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What a block says of its items: sums, and what all of them have in common."""
+    """A block's facts on its items: sums and common properties."""
 
     items: int
     sums: ExactSums  #: of the statistics, (system x statistic,)
@@ -87,7 +87,7 @@ class Facts(NamedTuple):
     both: IntArray | None  #: (system, system): items that both have right, if all are 0 or 1
 
     def plus(self, other: Facts) -> Facts:
-        """Return what both blocks say."""
+        """Return the facts on both blocks."""
         least, largest = zip(self.below, other.below, strict=True)
         both = None
         if self.both is not None and other.both is not None:
@@ -99,7 +99,7 @@ class Facts(NamedTuple):
 
 
 def facts_of(block: ItemStatistics) -> Facts:
-    """Return what a block says of its items."""
+    """Return a block's facts on its items."""
     values = block.statistics
     systems, items, width = values.shape
     rows = np.moveaxis(values, 1, 2).reshape(systems * width, items)
@@ -114,7 +114,7 @@ def facts_of(block: ItemStatistics) -> Facts:
 
 
 class ItemTotals(NamedTuple):
-    """What is known of all items from their facts, with what is asked."""
+    """The facts on all items, with the question."""
 
     plan: Plan
     totals: FloatArray  #: (system, statistic)
@@ -129,11 +129,11 @@ class ItemTotals(NamedTuple):
 
 
 def known_of(facts: Facts, plan: Plan) -> ItemTotals:
-    """Return what is known of all items."""
+    """Return the facts on all items."""
     if facts.items != plan.n_items:
         raise RuntimeError(
             f"the items were counted as {plan.n_items:,} and read as {facts.items:,}: the files"
-            " changed, or were read in other pieces. Give the files an index, or read them anew."
+            " changed, or were read in other pieces. Give the files an index, or read them again."
         )
     totals = facts.sums.rounded().reshape(facts.sizes.shape)
     unit = None
@@ -149,7 +149,7 @@ def known_of(facts: Facts, plan: Plan) -> ItemTotals:
 
 
 class Linear(NamedTuple):
-    """How items add to the score of a metric that is no sum over them."""
+    """The items' contributions to a metric that is no sum over items."""
 
     slopes: FloatArray  #: (system, statistic)
     about: FloatArray  #: (system,): what is to be shared among all items
@@ -157,7 +157,7 @@ class Linear(NamedTuple):
 
 
 def first_sums(block: ItemStatistics, known: ItemTotals) -> ExactSums | None:
-    """Return the sums of what items add by the derivatives, and of their weights."""
+    """Return the sums of the items' contributions by derivatives, and of their weights."""
     if not known.plan.adds or known.unit is not None:
         return None
     values = block.statistics
@@ -170,7 +170,7 @@ def first_sums(block: ItemStatistics, known: ItemTotals) -> ExactSums | None:
 
 
 def linear_of(summed: ExactSums | None, known: ItemTotals) -> Linear | None:
-    """Return how items add to the score, None where they do so without derivatives."""
+    """Return the derivatives of the items' contributions, None if not needed."""
     if summed is None:
         return None
     found = summed.rounded()
@@ -185,7 +185,7 @@ def _weights(values: FloatArray, linear: str | None) -> FloatArray:
 def contributions(
     block: ItemStatistics, known: ItemTotals, linear: Linear | None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return what the items of a block add, (system, item), and weigh: as of all items together."""
+    """Return contributions (system, item) and weights of a block's items among all items."""
     sign = known.plan.sign
     if linear is None:
         return sign * block.own[..., 0], np.ones(block.own.shape[1])
@@ -202,12 +202,12 @@ class ContributionSums(NamedTuple):
     sizes: FloatArray
 
     def plus(self, other: ContributionSums) -> ContributionSums:
-        """Return those of both blocks."""
+        """Return the sums and maxima of both blocks."""
         return ContributionSums(self.sums.plus(other.sums), np.maximum(self.sizes, other.sizes))
 
     @property
     def level(self) -> ContributionLevel:
-        """How large the contributions are."""
+        """The size of the contributions."""
         summed = self.sums.rounded()
         return ContributionLevel(summed[:-1], self.sizes[:-1], float(summed[-1]))
 
@@ -234,7 +234,7 @@ def squares_of(
 
 
 def ratio_sums_of(block: ItemStatistics, known: ItemTotals) -> ExactSums | None:
-    """Return what tests of ratios need."""
+    """Return the sums for tests of ratios."""
     form = known.plan.ratio_form
     if form is None or not known.plan.options.skewness:
         return None
@@ -245,7 +245,7 @@ def ratio_sums_of(block: ItemStatistics, known: ItemTotals) -> ExactSums | None:
 
 
 class Laws(NamedTuple):
-    """The differences of the pairs, where they may lie on a lattice."""
+    """The differences of the pairs, if they may lie on a lattice."""
 
     pairs: tuple[NumberCounts | None, ...]
 
@@ -269,7 +269,7 @@ def _together(parts: Sequence[NumberCounts | None], n_items: int) -> NumberCount
 
 
 def laws_of(block: ItemStatistics, known: ItemTotals) -> Laws:
-    """Return the differences of the pairs, None where there is no exact law."""
+    """Return the differences of the pairs, None without an exact law."""
     plan = known.plan
     wanted = known.unit is not None and plan.options.method != "monte-carlo"
     if not wanted or block.own.shape[1] == 0:
@@ -280,7 +280,7 @@ def laws_of(block: ItemStatistics, known: ItemTotals) -> Laws:
 
 
 class Needs(NamedTuple):
-    """What has to be drawn."""
+    """The draws that are needed."""
 
     signs: bool
     swaps: bool
@@ -288,7 +288,7 @@ class Needs(NamedTuple):
 
 
 def needs_of(known: ItemTotals, laws: Laws) -> Needs:
-    """Return what has to be drawn, where an exact law does not say all."""
+    """Return the draws needed beside exact laws."""
     plan, options = known.plan, known.plan.options
     exact = all(law is not None and lattice_of(law) is not None for law in laws.pairs)
     drawn = not exact or options.simultaneous
@@ -319,7 +319,7 @@ def signed_sums(
     needs: Needs,
     number: int,
 ) -> FloatArray | None:
-    """Return sums of what a block's items add over those whose sign is turned, and of weights.
+    """Return sums of a block's contributions over items with a flipped sign, and of weights.
 
     They are of one block of resamples, as whole numbers (level, resample, column).
     """
@@ -361,7 +361,7 @@ def columns_of(block: ItemStatistics, known: ItemTotals, needs: Needs) -> WholeC
 
 
 class CountDraws(NamedTuple):
-    """The next counts of a block of resamples, and what draws those after them."""
+    """The next counts of a block of resamples, and the generator of further ones."""
 
     counts: AnyArray | None
     rng: np.random.Generator | None
@@ -384,7 +384,7 @@ def next_counts(
 
 
 def generator_of(drawn: CountDraws) -> CountDraws:
-    """Return what draws the next counts, without those that were drawn."""
+    """Return the generator of the next counts, past those already drawn."""
     return CountDraws(None, drawn.rng)
 
 
@@ -399,7 +399,7 @@ def counted_sums(columns: WholeColumns | None, counts: AnyArray | None) -> Float
 
 
 def block_totals(parts: Sequence[FloatArray | None]) -> FloatArray | None:
-    """Return the sums over all blocks of items, None where nothing was drawn."""
+    """Return the sums over all blocks of items, None without draws."""
     found: FloatArray | None = None
     for part in parts:
         if part is not None:

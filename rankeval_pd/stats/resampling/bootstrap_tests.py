@@ -1,4 +1,4 @@
-"""What resampled gains say: p-values, intervals, and the wild bootstrap."""
+"""Compute p-values and intervals from resampled gains, and the wild bootstrap."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rankeval_pd.stats.resampling.metric_sums import Score
 from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, Step
 
 # -------------------------------------------------------------------------------------------------
-# What resampled gains say: p-values of the events, intervals, simultaneous p-values.
+# From resampled gains: p-values of the events, intervals, simultaneous p-values.
 #
-# ``gains`` are the gains of one pair in the resamples, NaN where the metric was undefined. Such a
-# resample counts against whatever is claimed: as one in which the event happened, and as lying
-# beyond either limit of an interval.
+# ``gains`` are the gains of one pair in the resamples, NaN if the metric was undefined. Such a
+# resample counts against the claim: the event happened, and it lies beyond both limits of an
+# interval.
 
 EVENTS = ("wild", "recentred", "strict", "zero", "bias-corrected", "studentised")
 INTERVALS = ("wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe")
-#: The interval that leaves out 0 where the event's p-value is significant.
+#: The interval that excludes 0 if the event's p-value is significant.
 DUAL = {
     "wild": "wild", "recentred": "basic", "strict": "basic", "bias-corrected": "basic",
     "zero": "percentile", "studentised": "studentised",
@@ -32,18 +32,18 @@ EQUAL = 1e-12  # of the score's scale: as far as two gains are equal
 
 
 def blocks(which: IntArray, width: int) -> Iterator[IntArray]:
-    """Yield some of these pairs at a time, each with so many numbers that are looked at."""
+    """Yield some of these pairs at a time, for so many numbers of each."""
     size = max(1, _TOGETHER // max(width, 1))
     for start in range(0, which.size, size):
         yield which[start : start + size]
 
 
 def happened(
-    gains: FloatArray, gain: float, event: str, scale: float, *, centred: bool = False
+    gains: FloatArray, gain: float, event: str, scale: float, *, centered: bool = False
 ) -> int:
-    """Return in how many resamples the event of section 2.2 happened.
+    """Count the resamples in which the event of section 2.2 happened.
 
-    ``centred`` says that the mean of resampled gains is known to be the gain.
+    ``centered`` says that the mean of resampled gains is known to be the gain.
     """
     room = EQUAL * scale
     if event == "strict":
@@ -52,15 +52,15 @@ def happened(
         inside = gains > room
     elif event == "bias-corrected":
         known = gains[~np.isnan(gains)]
-        centre = gain if centred else known.mean() if known.size else np.nan
-        inside = gains - centre < gain - room
+        center = gain if centered else known.mean() if known.size else np.nan
+        inside = gains - center < gain - room
     else:
         inside = gains < 2.0 * gain - room
     return int(gains.size - np.count_nonzero(inside))  # NaN is not inside
 
 
 def beyond(t_star: FloatArray, t: float) -> int:
-    """Return in how many resamples the studentised gain, centred, is at least the observed one."""
+    """Count the resamples whose centered studentised gain is at least the observed one."""
     room = EQUAL * max(abs(t), 1.0) if np.isfinite(t) else 0.0
     return int(t_star.size - np.count_nonzero(t_star < t - room))  # NaN is not below
 
@@ -72,7 +72,7 @@ def monte_carlo(hits: IntArray, n_resamples: int, event: str) -> FloatArray: ...
 
 
 def monte_carlo(hits: int | IntArray, n_resamples: int, event: str) -> float | FloatArray:
-    """Return p: (s + 1)/(b + 1), and s/b for the event of figure 1, which is how it has it."""
+    """Return p: (s + 1)/(b + 1), or s/b for the event of figure 1, as printed there."""
     return hits / n_resamples if event == "strict" else (hits + 1) / (n_resamples + 1)
 
 
@@ -142,7 +142,7 @@ def accelerated(
 
 
 def quantiles(samples: FloatArray, shares: tuple[float, float]) -> tuple[float, float]:
-    """Return two quantiles, linear between neighbours; NaN lies below the first, above the last."""
+    """Return two quantiles, linear between neighbors; NaN lies below the first, above the last."""
     size = samples.size
     ranks = [share * (size - 1) for share in shares]
     needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
@@ -162,7 +162,7 @@ def quantiles(samples: FloatArray, shares: tuple[float, float]) -> tuple[float, 
 def row_quantiles(
     samples: FloatArray, shares: tuple[float, float]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return what :func:`quantiles` does, of each row."""
+    """Return :func:`quantiles` of each row."""
     ranks = [share * (samples.shape[1] - 1) for share in shares]
     needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
     ordered = np.partition(samples, needed, axis=1)
@@ -292,16 +292,16 @@ WHOLE = 1e-10  # the same, where they are not derived
 
 
 class Contributions(NamedTuple):
-    """What every item, or cluster, adds to the score of every system, the larger the better."""
+    """The contributions of items, or clusters, to the score of every system."""
 
     values: FloatArray  #: (system, drawn)
     weights: FloatArray  #: (drawn,): what it adds to a shift of the score
-    unit: float  #: so much does 1 in ``values`` add to the score
+    unit: float  #: the contribution of 1 in ``values`` to the score
     accuracy: float  #: of ``values``, relative
 
 
 def contributions(items: Items) -> Contributions:
-    """Return what items, or clusters, add to the scores, so that it sums to the scores."""
+    """Return the contributions of items, or clusters, which sum to the scores."""
     drawn = items.drawn
     sizes: FloatArray = np.ones(drawn.shape[1])
     if items.cluster is not None:
@@ -343,7 +343,7 @@ def first_order(drawn: FloatArray, slopes: FloatArray) -> FloatArray:
 
 
 class Subsets(NamedTuple):
-    """Sums of contributions over subsets of the items: those whose sign is turned."""
+    """Sums of contributions over subsets of the items, whose signs are flipped."""
 
     values: FloatArray  #: (system, subset)
     weights: FloatArray  #: (subset,)
@@ -351,7 +351,7 @@ class Subsets(NamedTuple):
 
 
 def looks_at_every(items: AnyItems, options: PairOptions) -> bool:
-    """Return whether all subsets of the items, or clusters, are looked at."""
+    """Return whether all subsets of the items, or clusters, are enumerated."""
     drawn = items.n_drawn
     if options.method == "monte-carlo" or items.seeds is not None:
         return False
@@ -363,7 +363,7 @@ def looks_at_every(items: AnyItems, options: PairOptions) -> bool:
 def subset_sums(parts: Contributions, items: Items, options: PairOptions, step: Step) -> Subsets:
     """Return the sums of all systems over the same random subsets, or over every subset.
 
-    What seeds add gets no sign, but a normal factor: these draws only say how pairs go together.
+    Contributions of seeds get a normal factor: these draws only show how pairs correlate.
     """
     n = parts.weights.size
     every = looks_at_every(items, options)
@@ -382,7 +382,7 @@ def subset_sums(parts: Contributions, items: Items, options: PairOptions, step: 
 
 
 def reached(sums: FloatArray, room: FloatArray) -> IntArray:
-    """Return for how many subsets the gains with these signs turned are at least the gains.
+    """Count the subsets whose gains with flipped signs are at least the gains.
 
     ``sums`` (pair, subset) that are undefined count against the claim; ``room`` is (pair,).
     """

@@ -25,7 +25,7 @@ def refuse_crossed(items: object, what: str) -> None:
     """Raise a ValueError where there is no test for two crossed factors."""
     if isinstance(items, Items) and items.factors is not None:
         raise ValueError(
-            f"groups holds two crossed factors, and {what} draws whole groups of one. Give"
+            f"groups holds two crossed factors, and {what} draws whole groups of one. Pass"
             " paired_bootstrap with event='wild' and adjust='holm' or none, or name one factor."
         )
 

@@ -141,9 +141,8 @@ def lattices_of(
 ) -> list[Lattice | None]:
     """Return the lattice of these pairs' differences, None where there is none or none is wanted.
 
-    Differences are those of the first system's favour: the gain is their sum, times the unit.
-    ``signs`` says that what is drawn is swapped, or gets a random sign; else items are drawn one by
-    one.
+    Positive differences favor the first system, and their sum times the unit is the gain. With
+    ``signs``, items are swapped or get a random sign; otherwise they are drawn one by one.
     """
     items, bootstraps = draws.items, not signs
     unit = items.unit()
@@ -190,7 +189,7 @@ def _why_not_exact(
         )
     also = "" if bootstraps else f", or for at most {ENUMERATED} items"
     return (
-        f"method='exact': {reason}{also}. Give method='auto', which resamples where there is no"
+        f"method='exact': {reason}{also}. Pass method='auto', which resamples where there is no"
         " exact law."
     )
 

@@ -327,24 +327,43 @@ class Draws:
 
 _FEW_GROUPS = 10  # of fewer nothing is seen of how gain and size go together
 _FEW = 30  # items up to which their skewness is looked at
-_SKEWED = 1.6, 0.02  # plus so much per item: found in one of ten samples of t with 3 df, or fewer
+_SKEWED = 1.4, 0.02  # plus so much per item
+_TAIL = 1.5  # standard deviations from the mean on, items are in the tail
+_AGAINST = 0.9  # standard errors by which the others must lie on the other side of 0
 
 
 def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
     """Return whether few items are skewed in a pair, or all have the best or the worst score.
 
-    A system with one score for all items shows nothing of its rare failures or successes.
+    Tests err where a few large gains have to balance small losses of the others, or the reverse:
+    a sample that lacks the few shows the others alone. A tail with the others about 0 is no such
+    case: queries that differ much, some of them, either way. A system with one score for all
+    items shows nothing of its rare failures or successes.
     """
     if not isinstance(items, Items) or items.n_groups or items.n_drawn > _FEW or items.binary:
         return False
     draws = Draws(items, pairs, options, quiet)
-    varies = draws.linear_errors(np.arange(len(pairs))) > 0.0
+    every = np.arange(len(pairs))
+    varies = draws.linear_errors(every) > 0.0
     skewness = np.abs(draws.leans) * np.sqrt(items.n_drawn)
     low, high = draws.parts.values.min(axis=1), draws.parts.values.max(axis=1)
     flat = (low == high) & ((low == low.min()) | (high == high.max()))
     most = _SKEWED[0] + _SKEWED[1] * items.n_drawn
     most += 0.1 * np.log(len(pairs))  # of many pairs one is skewed by chance
-    return bool((varies & ((skewness > most) | flat[pairs].any(axis=1))).any())
+    lopsided = (skewness > most) & _against_the_tail(draws, np.sign(draws.leans))
+    return bool((varies & (lopsided | flat[pairs].any(axis=1))).any())
+
+
+def _against_the_tail(draws: Draws, side: FloatArray) -> AnyArray:
+    """Return for each pair whether the items outside its tail have gains of the other sign."""
+    a, b = draws.pairs.T
+    gains = side[:, np.newaxis] * (draws.parts.values[a] - draws.parts.values[b])
+    about = gains - gains.mean(axis=1, keepdims=True)
+    rest = about <= _TAIL * about.std(axis=1, keepdims=True)
+    count = np.maximum(rest.sum(axis=1), 1)  # none where a score is undefined
+    mean = np.where(rest, gains, 0.0).sum(axis=1) / count
+    squares = np.where(rest, (gains - mean[:, np.newaxis]) ** 2, 0.0).sum(axis=1)
+    return np.asarray(mean < -_AGAINST * np.sqrt(squares / np.maximum(count - 1, 1) / count))
 
 
 _UNEVEN = (

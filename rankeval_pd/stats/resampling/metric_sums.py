@@ -358,10 +358,10 @@ def sums_of_squares(
     width = min(max(values.shape[1], 1), _ROW_WIDTH)
     height = max(1, _DIFFERENCES_AT_ONCE // width)
     found = []
-    for of, power, centred in asked:
+    for of, power, centered in asked:
         for start in range(0, len(of), height):
             rows = of[start : start + height]
-            found.append(_row_powers(values, weights, level, rows, width, power, centred=centred))
+            found.append(_row_powers(values, weights, level, rows, width, power, centered=centered))
     return ExactSums(
         np.concatenate([x.wholes for x in found]), np.concatenate([x.undefined for x in found])
     )
@@ -375,7 +375,7 @@ def _row_powers(
     width: int,
     power: int,
     *,
-    centred: bool,
+    centered: bool,
 ) -> ExactSums:
     """Return the sums of powers of some systems, (row, 1), or of some pairs, (row, 2)."""
     gains = _row_values(level.sums, rows)[:, np.newaxis]
@@ -383,7 +383,7 @@ def _row_powers(
     for start in range(0, max(values.shape[1], 1), width):
         part = slice(start, start + width)
         numbers = _row_values(values[:, part], rows)
-        if centred:
+        if centered:
             numbers = numbers - weights[part] / level.weight * gains
         if power == 3:  # where no cube overflows
             numbers = np.ldexp(numbers, -cube_exponents(level, rows)[:, np.newaxis])

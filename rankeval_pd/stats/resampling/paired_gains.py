@@ -76,13 +76,13 @@ def paired_bootstrap(
     options = with_resamples(options, len(pairs))
     if options.method == "exact" and items.seeds is not None:
         raise ValueError(
-            "method='exact': with seeds= there is a t test, and no exact law. Give method='auto'."
+            "method='exact': with seeds= there is a t test, and no exact law. Pass method='auto'."
         )
     _, pairs, swapped = oriented(items, pairs, options)
     if options.ci in PROPORTIONS and not items.binary:
         raise ValueError(
             f"ci={options.ci!r} is an interval of paired proportions: every item has to be right"
-            " or wrong, 0 or 1, with metric='accuracy' or 'mean' and without groups=. Give"
+            " or wrong, 0 or 1, with metric='accuracy' or 'mean' and without groups=. Pass"
             " ci='wild', or leave ci out."
         )
     if not options.ci and not items.binary:
@@ -226,13 +226,13 @@ def _wild_max_t(draws: Draws) -> MaxT:
     about = np.sqrt(draws.spread.pairs)
     about = np.where(about <= draws.room(np.arange(len(draws.pairs))), np.inf, about)
 
-    def centred(which: IntArray) -> FloatArray:
+    def centered(which: IntArray) -> FloatArray:
         shift = draws.subsets.weights / draws.level.weight
         moved = gains[which, np.newaxis] * shift - draws.turned(which)
         return np.asarray(2.0 * moved / about[which, np.newaxis])
 
     subsets = draws.subsets
-    return largest_of(draws, t_star, t, subsets.weights.size, subsets.every, centred)
+    return largest_of(draws, t_star, t, subsets.weights.size, subsets.every, centered)
 
 
 def widening(draws: Draws) -> FloatArray:
@@ -269,13 +269,13 @@ def largest_of(
     t: FloatArray,
     size: int,
     every: bool,
-    centred: Callable[[IntArray], FloatArray] | None = None,
+    centered: Callable[[IntArray], FloatArray] | None = None,
 ) -> MaxT:
     """Return what the largest statistic says, of all groups whose tests are one family too."""
     options = draws.options
     return max_t(
         t_star, t, size, level=level_of_each(options.level, options.n_alike),
-        two_sided=options.tails == 2, every=every, centred=centred,
+        two_sided=options.tails == 2, every=every, centered=centered,
     )  # fmt: skip
 
 
@@ -329,9 +329,9 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
             t = bootstrap_tests.studentised(np.array(gain), float(draws.own_errors[k]), room)
             t_star = bootstrap_tests.studentised(gains - gain, draws.errors[k], room)
             return bootstrap_tests.beyond(sign * t_star, sign * float(t))
-        centred = items.n_groups == 0 and items.unit() is not None
+        centered = items.n_groups == 0 and items.unit() is not None
         return bootstrap_tests.happened(
-            sign * gains, sign * gain, options.event, size, centred=centred
+            sign * gains, sign * gain, options.event, size, centered=centered
         )
 
     hits = count(1.0)

@@ -95,7 +95,7 @@ class RatioGains:
 
     @staticmethod
     def _products(sums: FloatArray, a: Any, b: Any) -> FloatArray:
-        """Return sums of products of what numerators exceed these parts of denominators by."""
+        """Return sums of products of the numerators' excesses over these parts of denominators."""
         xu, xv, yu, yv = sums.T
         return np.asarray(xu - b * xv - a * yu + a * b * yv)
 
@@ -106,7 +106,7 @@ class RatioGains:
 
     @cached_property
     def tails(self) -> tuple[FloatArray, FloatArray]:
-        """The chances of gains that are as large, and as small, if both are equal: (pair,)."""
+        """The chances of gains as large, and as small, if both are equal: (pair,)."""
         up, down = np.array([self._tails(k) for k in range(len(self._pairs))]).reshape(-1, 2).T
         return up, down
 
@@ -187,7 +187,7 @@ class _Law(NamedTuple):
     freedom: float
 
     def tails(self, gain: float) -> FloatArray:
-        """Return the chances of a difference that is as large, and as small, at a true gain."""
+        """Return the chances of a difference as large, and as small, at a true gain."""
         n_a, n_b = (max(1, round(x)) for x in (self.size_a, self.size_b))
         gap = abs(gain)
         if gain == 0.0:
@@ -223,7 +223,7 @@ class _Law(NamedTuple):
     def _weighted(
         self, n_a: int, n_b: int, both: int, p_a: float, p_b: float, weight: float
     ) -> FloatArray:
-        """Return the tails where a shared answer adds this weight to the difference."""
+        """Return the tails if a shared answer adds this weight to the difference."""
         p = (n_a * p_a + n_b * p_b) / (n_a + n_b)
         sizes, shares = (n_a - both, n_b - both, both), (p_a, p_b, p)
         weights = 1.0 / n_a, -1.0 / n_b, weight
@@ -257,7 +257,7 @@ class _Law(NamedTuple):
 
 
 def _crossing(beyond: Callable[[float], float], inside: float, outside: float) -> float:
-    """Return where a function that is positive inside becomes 0, outside at the latest."""
+    """Return the point between inside and outside at which a positive function becomes 0."""
     from scipy.optimize import brentq
 
     if inside == outside or beyond(outside) >= 0.0:

@@ -216,7 +216,7 @@ def all_counts(n_items: int, n_resamples: int, seed: Seed) -> IntArray:
 
 
 def weighted_sums(weights: AnyArray, values: WholeColumns) -> FloatArray:
-    """Return weights @ values, which no order of the items changes: (resample, column).
+    """Return weights @ values, independent of the order of the items: (resample, column).
 
     ``values`` (item, column) come from :func:`whole_columns`.
     """

@@ -1,4 +1,4 @@
-"""Gains of systems that were trained with several seeds: tests and limits."""
+"""Tests and limits of the gains of systems trained with several seeds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SeedGains:
 
     @cached_property
     def few(self) -> BoolArray:
-        """Whether a pair is not tested, (pair,): none."""
+        """Whether a pair is untested, (pair,): none."""
         return np.zeros(self._gain.size, dtype=bool)
 
     @cached_property
@@ -58,7 +58,7 @@ class SeedGains:
         return tail(1.0), tail(-1.0)
 
     def _share(self, which: int) -> FloatArray:
-        """Return the share of the variance that is of seeds, of systems (0) or pairs (1)."""
+        """Return the share of seeds in the variance, for systems (0) or pairs (1)."""
         of_items, of_seeds = self._items[which], (self._of_systems, self._of_pairs)[which][1]
         total = of_items + of_seeds
         return of_seeds / np.where(total > 0.0, total, 1.0)
@@ -78,7 +78,7 @@ class SeedGains:
         return self.limits(1.0 - 2.0 * float(ndtr(-statistic)))
 
     def limits(self, level: float) -> Limits:
-        """Return the gains that neither tail rejects, (pair,); NaN where nothing varies."""
+        """Return the gains that neither tail rejects, (pair,); NaN if nothing varies."""
         return self._limits(level, 1, self._gain)
 
     def score_limits(self, level: float, _: float) -> Limits:
@@ -95,7 +95,7 @@ class SeedGains:
         return low, high
 
     def widening(self, level: float) -> float:
-        """Return how many times as wide an interval is, in the median, as items alone make it."""
+        """Return the median ratio of the width of an interval to its width from items alone."""
         from rankeval_pd.stats.intervals.proportions import t_of
 
         share = self._share(1)

@@ -35,11 +35,11 @@ def signed_rank_pairs(
     if not isinstance(items, Items) or not single or items.unit() is None:
         raise ValueError(
             "test='wilcoxon' ranks the differences of single items, with metric='mean' or"
-            " 'accuracy', without groups, strata and seeds, and in memory. Leave test out."
+            " 'accuracy', without groups, strata and seeds, and in memory. Omit test."
         )
     if options.simultaneous:
         raise ValueError(
-            f"test='wilcoxon' with adjust={options.adjust!r}: its ranks have no t statistic. Give"
+            f"test='wilcoxon' with adjust={options.adjust!r}: its ranks have no t statistic. Pass"
             " adjust='holm'."
         )
     theta = items.sign * items.score(items.totals)
@@ -119,7 +119,7 @@ def _nearly_normal(total: int, ranks: IntArray) -> float:
 
 @lru_cache(maxsize=64)
 def _first_walsh(n: int, level: float) -> int:
-    """Return which Walsh average from below is the limit, 0 if so few items have none."""
+    """Return the number, from below, of the limiting Walsh average, 0 if there is none."""
     tail = (1.0 - level) / 2.0
     most = n * (n + 1) // 2
     if most <= MOST_POINTS:
@@ -145,12 +145,12 @@ def _partners(ordered: FloatArray, most: float) -> IntArray:
 
 
 def _count_means(ordered: FloatArray, most: float) -> int:
-    """Return how many means of two numbers are at most this large."""
+    """Count the means of two numbers up to this size."""
     return int((_partners(ordered, most) - np.arange(ordered.size)).sum())
 
 
 def _next_to_0(ordered: FloatArray, room: float) -> tuple[float, float]:
-    """Return the largest mean below 0 and the least above it, 0 where there is none."""
+    """Return the largest mean below 0 and the least above it, 0 if there is none."""
     below, above = _count_means(ordered, -2.0 * room), _count_means(ordered, room) + 1
     last = ordered.size * (ordered.size + 1) // 2
     return (

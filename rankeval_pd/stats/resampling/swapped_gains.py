@@ -1,4 +1,4 @@
-"""Approximate randomization of all pairs of systems: what two did on an item is swapped."""
+"""Approximate randomization of all pairs of systems, by swaps of their results on items."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def paired_permutation(
     refuse_crossed(items, "swapping")
     if items.seeds is not None:
         raise ValueError(
-            "seeds: swapping what two systems did on an item says nothing of other trainings. Give"
+            "seeds: swaps of two systems' results on items do not cover other trainings. Use"
             " paired_bootstrap, or the scores of one training each."
         )
     options = with_resamples(options, len(pairs))
@@ -119,7 +119,7 @@ _Columns = tuple[FloatArray, FloatArray, FloatArray, bool, FloatArray, FloatArra
 def _swapped_rows(
     gains: FloatArray, theta: FloatArray, options: PairOptions, *, every: bool
 ) -> _Columns:
-    """Return what the trials say of pairs: gains (pair, trial), theta (pair, 2)."""
+    """Return gains (pair, trial) and theta (pair, 2) of the trials."""
     gain, trials = theta[:, 0] - theta[:, 1], gains.shape[1]
     scale = np.fmax(np.abs(theta).max(axis=1), np.fmax.reduce(np.abs(gains), axis=1))
     hits = _reached(gains, gain, scale)
@@ -135,13 +135,13 @@ def _swapped_rows(
     doubled = np.minimum(1.0, 2.0 * ordered)
     low, high = as_each_p_says(limits, gain, doubled, gain[:, np.newaxis] - gains, options)
     error = row_sd(gains)
-    varies = error > 0.0  # if not, the items say nothing of an interval
+    varies = error > 0.0  # if not, the items give no interval
     low, high = np.where(varies, low, np.nan), np.where(varies, high, np.nan)
     return error, p, ordered, not every, low, high
 
 
 def _reached(gains: FloatArray, gain: FloatArray, scale: FloatArray) -> IntArray:
-    """Return in how many trials the gains are at least the observed ones, or undefined."""
+    """Count the trials whose gains are at least the observed ones, or undefined."""
     fewer = gains < (gain - 1e-12 * scale)[:, np.newaxis]
     return np.asarray(gains.shape[1] - np.count_nonzero(fewer, axis=1))
 

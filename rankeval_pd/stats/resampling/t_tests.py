@@ -1,4 +1,4 @@
-"""The paired t test of all pairs of systems, and the ranks it leaves open: nothing is drawn."""
+"""The paired t test of all pairs of systems, and the possible ranks, without draws."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def t_pairs(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
     single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
     if not isinstance(items, Items) or not single or items.unit() is None:
         raise ValueError(
-            "test='t' is of the mean over single items, with metric='mean' or 'accuracy', without"
-            " groups, strata and seeds, and in memory. Leave test out, or call paired_bootstrap."
+            "test='t' tests the mean over single items, with metric='mean' or 'accuracy', without"
+            " groups, strata and seeds, and in memory. Omit test, or call paired_bootstrap."
         )
     if options.simultaneous:
         raise ValueError(
-            f"test='t' with adjust={options.adjust!r}: nothing is drawn, and the largest of several"
-            " t statistics has no law here. Give adjust='holm'."
+            f"test='t' with adjust={options.adjust!r}: without draws, the largest of several"
+            " t statistics has no known law. Pass adjust='holm'."
         )
     from scipy.special import stdtr
 
@@ -55,7 +55,7 @@ def t_pairs(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
 
 
 def _errors(items: Items, pairs: IntArray) -> FloatArray:
-    """Return the standard error of the gain of each pair; rounding alone is none."""
+    """Return the standard error of each pair's gain; mere rounding counts as 0."""
     values = items.statistics[..., 0]
     result = np.empty(len(pairs))
     step = max(1, _TOGETHER // max(items.n_items, 1))
@@ -69,11 +69,11 @@ def _errors(items: Items, pairs: IntArray) -> FloatArray:
 
 
 def t_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Ranks:
-    """Return the ranks that t tests of all pairs leave open, and t intervals of the scores."""
+    """Return the possible ranks after t tests of all pairs, and t intervals of the scores."""
     if ranks != "simultaneous" or options.ci:
         raise ValueError(
-            f"test='t' with ranks={ranks!r}, ci={options.ci!r}: nothing is drawn, and the intervals"
-            " are those of t. Leave these out, or test."
+            f"test='t' with ranks={ranks!r}, ci={options.ci!r}: there are no draws, and intervals"
+            " are t intervals. Omit these, or test."
         )
     systems = items.n_systems
     pairs = np.stack(np.triu_indices(systems, 1), axis=1)

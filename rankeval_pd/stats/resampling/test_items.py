@@ -15,7 +15,7 @@ from rankeval_pd.stats.intervals import differences
 from rankeval_pd.stats.resampling import resamples
 from rankeval_pd.stats.resampling.metric_sums import RATIO_FORMS, RatioForm, Score
 
-# ------------------ What is asked of systems over test items: the items, and the options of a test
+# ------------------------------------------------------ The test items, and the options of a test
 
 Step = Callable[[int], object]
 
@@ -25,7 +25,7 @@ def quiet(count: int) -> None:
 
 
 class AnyItems(Protocol):
-    """What a test has to know of systems over items beside what is drawn: see :class:`Items`."""
+    """Facts for a test of systems over items beside the draws, see :class:`Items`."""
 
     @property
     def score(self) -> Score:
@@ -44,7 +44,7 @@ class AnyItems(Protocol):
 
     @property
     def seeds(self) -> Seeds | None:
-        """How far the systems' trainings vary."""
+        """The variation of the systems' trainings."""
         ...
 
     @property
@@ -88,7 +88,7 @@ class AnyItems(Protocol):
 
 @dataclass(frozen=True)
 class Items:
-    """What systems did on test items, and how it becomes a score."""
+    """The systems' results on test items, and their score."""
 
     statistics: FloatArray  #: (system, item, statistic)
     cluster: IntArray | None  #: the number of each item's cluster
@@ -97,7 +97,7 @@ class Items:
     linear: str | None  #: "mean" or "sum" of the first statistic, where an exact law may exist
     strata: IntArray | None = None  #: the number of each item's stratum, within which it is drawn
     seeds: Seeds | None = None  #: how far the systems' trainings vary
-    factors: tuple[IntArray, IntArray] | None = None  #: the levels of two that are crossed
+    factors: tuple[IntArray, IntArray] | None = None  #: the levels of two crossed factors
 
     @property
     def n_systems(self) -> int:
@@ -168,7 +168,7 @@ class Items:
     def unit(self) -> float | None:
         """Return how much one unit of the first statistic adds to the score, if it is constant.
 
-        It is None where the law of the sum over items is not all there is to the score.
+        It is None if the law of the sum over items does not determine the score.
         """
         return self._unit
 
@@ -219,7 +219,7 @@ def sums_of_products(right: FloatArray) -> FloatArray:
 
 
 class PairOptions(NamedTuple):
-    """What is asked."""
+    """The options of a test."""
 
     n_resamples: int  #: 0: as many as are needed, see :func:`paired.settled`
     event: str
@@ -237,7 +237,7 @@ class PairOptions(NamedTuple):
 
     @property
     def simultaneous(self) -> bool:
-        """Whether one statistic is taken over all pairs."""
+        """Whether one statistic covers all pairs."""
         return self.adjust in ("max-t", "max-t-stepdown")
 
     @property
@@ -275,7 +275,7 @@ def nearly_normal(binary: bool, n_items: int, options: PairOptions) -> bool:
 
 
 class Seeds(NamedTuple):
-    """How far the scores of systems vary between trainings that differ in their seed only.
+    """The variation of the systems' scores between trainings with different seeds.
 
     The mean score of R trainings, less that of all possible ones, by its standard error, has the t
     distribution with R - 1 degrees of freedom, if scores of trainings are normal. Draws are from
@@ -303,7 +303,7 @@ class Seeds(NamedTuple):
 
 
 def seeds_of(scores: FloatArray, *, pooled: bool = False) -> Seeds:
-    """Return what the scores of the trainings say, (system, seed), NaN where there is none."""
+    """Return the facts on scores of trainings, (system, seed), NaN without a training."""
     count = (~np.isnan(scores)).sum(axis=1)
     mean = np.nansum(scores, axis=1, keepdims=True) / count[:, np.newaxis]
     squares, freedom = np.nansum((scores - mean) ** 2, axis=1), count - 1.0
@@ -357,12 +357,12 @@ def in_seeds(values: FloatArray, there: BoolArray) -> FloatArray:
 
 
 def within_strata(values: FloatArray, weights: FloatArray, strata: IntArray) -> FloatArray:
-    """Return contributions (system, drawn) that differ within strata only; their sum stays.
+    """Return contributions (system, drawn) that differ only within strata, with the same sum.
 
-    What a stratum differs by from all is no chance where items are drawn within strata. A stratum
-    of n has n - 1 degrees of freedom, for which its deviations are enlarged; and all by as much as
-    the 97.5 % quantile of the t distribution is above the normal one, with the degrees of freedom
-    of Welch and Satterthwaite.
+    Differences between strata are not random if items are drawn within strata. Deviations in a
+    stratum of n items are enlarged for its n - 1 degrees of freedom, and all deviations by the
+    ratio of the 97.5% quantiles of the t distribution, with Welch's and Satterthwaite's degrees of
+    freedom, and the normal one.
     """
     from scipy.special import ndtri, stdtrit
 

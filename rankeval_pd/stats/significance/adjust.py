@@ -18,7 +18,7 @@ ADJUSTMENTS = ("holm", "bonferroni", "bh", "by")
 
 
 def rejects(p_value: Any, alpha: float) -> Any:
-    """Return whether p-values are at most alpha, but for rounding: 1/20 is at most .05."""
+    """Return whether p-values are at most alpha except for rounding: 1/20 is at most 0.05."""
     return p_value <= alpha * (1.0 + 1e-12)
 
 
@@ -83,7 +83,7 @@ def interval_levels(p_values: FloatArray, method: str, level: float) -> FloatArr
 
 
 def level_of_each(level: float, count: int) -> float:
-    """Return the level of each of ``count`` intervals that hold together (Bonferroni)."""
+    """Return the level of each of ``count`` simultaneous intervals (Bonferroni)."""
     return level if count < 2 else 1.0 - (1.0 - level) / count
 
 
@@ -133,7 +133,7 @@ def max_t(
     level: float,
     two_sided: bool,
     every: bool = False,
-    centred: Callable[[IntArray], FloatArray] | None = None,
+    centered: Callable[[IntArray], FloatArray] | None = None,
 ) -> MaxT:
     """Return p-values of the pairs' studentised gains, and of the largest among all pairs.
 
@@ -151,7 +151,7 @@ def max_t(
         Whether absolute values are compared.
     every : bool
         Whether these are all resamples that there are: then nothing is added to the counts.
-    centred : callable, optional
+    centered : callable, optional
         As ``t_star``, of the data moved to a gain of 0 for each pair. Single-step p-values and
         critical values are then the larger ones of the two. Where gains differ much, ``t_star``
         alone would take all pairs for more alike than they are, and intervals would be too short.
@@ -170,8 +170,8 @@ def max_t(
         np.maximum.accumulate(moved, axis=0, out=moved)
         largest = moved[-1]
         down[block] = np.count_nonzero(moved >= edge[block, np.newaxis], axis=1)
-        if centred is not None:
-            moved = np.abs(centred(block)) if two_sided else centred(block)
+        if centered is not None:
+            moved = np.abs(centered(block)) if two_sided else centered(block)
             about = np.maximum(about, moved.max(axis=0))
     both = np.sort([largest, about])
     single = n_resamples - np.searchsorted(both[0], edge)
@@ -250,7 +250,7 @@ def needed_resamples(options: PairOptions, n_pairs: int) -> int:
 
 
 def _whole(draws: float) -> int:
-    """Return so many draws, rounding left aside; at most what no memory holds, and is refused."""
+    """Return a number of draws without rounding, capped above any memory."""
     return int(min(np.ceil(draws * (1.0 - 1e-12)), 2.0**62))
 
 
@@ -268,7 +268,7 @@ def with_resamples(options: PairOptions, n_pairs: int) -> PairOptions:
 
 
 def check_enough(options: PairOptions, n_pairs: int) -> None:
-    """Raise a ValueError where no adjusted p-value could be significant with so few resamples."""
+    """Raise a ValueError if too few resamples exclude significant adjusted p-values."""
     needed = needed_resamples(options, n_pairs)
     if options.adjust is None or options.n_resamples >= needed:
         return
@@ -280,6 +280,6 @@ def check_enough(options: PairOptions, n_pairs: int) -> None:
     raise ValueError(
         f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g} with"
         f" adjust={options.adjust!r}: the smallest adjusted p-value of {n_pairs}"
-        f" pair{'s'[: n_pairs != 1]}{in_groups} is {factor}/(n_resamples + 1). Give"
+        f" pair{'s'[: n_pairs != 1]}{in_groups} is {factor}/(n_resamples + 1). Pass"
         f" n_resamples={needed} or more, or None for as many as are needed."
     )

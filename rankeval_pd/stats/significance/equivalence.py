@@ -14,11 +14,11 @@ from rankeval_pd.stats.intervals.proportions import clopper_pearson, z_of
 from rankeval_pd.stats.significance.mixed_t import mixed_tail
 from rankeval_pd.stats.significance.skewness import held_back
 
-# ------------------------------------------------- What is asked: equivalence, or non-inferiority
+# ------------------------------------------------------------- Equivalence, or non-inferiority
 
 
 def of_margin(alternative: str, not_worse: Callable[[float], Any]) -> Any:
-    """Return the p-value of a margin: that of non-inferiority, or of equivalence.
+    """Return the p-value of a margin, for non-inferiority or equivalence.
 
     ``not_worse`` of 1 is the p-value of d <= -margin, of -1 that of d >= margin. "greater" asks for
     the first, "less" for the second, "two-sided" for the larger of both (TOST).

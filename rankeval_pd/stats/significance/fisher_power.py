@@ -1,4 +1,4 @@
-"""The power of Fisher's exact test: of proportions that are known, or only by a pilot."""
+"""The power of Fisher's exact test, for proportions known exactly or from a pilot."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from rankeval_pd.stats.significance.adjust import rejects
 from rankeval_pd.stats.significance.fisher import fisher_test
 
 _RARE = 1e-9  # counts less probable than this change no power
-_SMALL = 2_000  # judgements
+_SMALL = 2_000  # judgments
 _ROWS = 512  # of the table of outcomes at a time
-_POINTS = 101  # of what a pilot leaves open, equally probable
+_POINTS = 101  # equally probable values compatible with a pilot
 _JEFFREYS = 0.5
 
 
 def fisher_power(
     law_a: FloatArray, n_a: int, law_b: FloatArray, n_b: int, alpha: float
 ) -> FloatArray:
-    """Return how probable it is that Fisher's two-sided test rejects (law of a, law of b).
+    """Return the probability that Fisher's two-sided test rejects (law of a, law of b).
 
     The laws (law, count) hold the probabilities of 0, 1, ..., n true positives of each region.
     """
     start_a, end_a, start_b, end_b = (*_ends(law_a), *_ends(law_b))
     law_b, j = law_b[:, start_b:end_b], np.arange(start_b, end_b)
     first, end = start_a + start_b, end_a + end_b - 1
-    if n_a + n_b < _SMALL:  # the same sizes are asked for again and again
+    if n_a + n_b < _SMALL:  # the same sizes recur
         first, end = 0, n_a + n_b + 1
     low, high = _critical(n_a, n_b, alpha, first, end)
     power = np.zeros((len(law_a), len(law_b)))

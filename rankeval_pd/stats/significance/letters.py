@@ -1,4 +1,4 @@
-"""Who is tied with whom, in letters."""
+"""Show ties by letters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rankeval_pd.stats._types import BoolArray
 
 
 def letters(told_apart: BoolArray) -> list[str]:
-    """Return the letters of each row: two rows share one if and only if not distinguished.
+    """Return the letters of each row: two rows share one if and only if they are tied.
 
     A compact letter display: a small cover of the graph of ties by cliques. Each clique grows from
     a tie that no letter shows yet, and one that the others make superfluous is swept out (Piepho

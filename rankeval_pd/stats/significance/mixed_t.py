@@ -55,7 +55,7 @@ _MANY, _NODES, _FEW_NODES = 200.0, 20, 8  # degrees of freedom that are as good 
 
 
 class Parts(NamedTuple):
-    """The variance of a gain in a planned study, and what is known of its parts."""
+    """The variance of a gain in a planned study, and its parts."""
 
     items: float
     freedom: float
@@ -64,7 +64,7 @@ class Parts(NamedTuple):
     pooled: bool = False
 
     def edges(self, tail: float) -> tuple[FloatArray, FloatArray]:
-        """Return least significant gains for the variances that may be found, and their chances."""
+        """Return the least significant gains for possible variances, and their chances."""
         if not self.seeds:
             spread, chance = _chi2(self.freedom, 4 * _NODES)
             return critical_of(tail, 0.0, self.freedom, 1.0) * np.sqrt(self.items * spread), chance

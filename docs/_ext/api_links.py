@@ -1,0 +1,72 @@
+"""Pages of the API lead to a how-to, an explanation and the gallery; the gallery leads back.
+
+``api_links.csv`` has a row for each public name. The roles of columns are listed in full on one
+page; the pages of the API link to it.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+TABLE = Path(__file__).with_name("api_links.csv")
+ROLES = "Column roles; :doc:`/api/roles` describes each of them."
+
+
+def table() -> dict[str, dict[str, str]]:
+    """Return the row of each public name, without the name of the package."""
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        return {row["name"]: row for row in csv.DictReader(file)}
+
+
+def links(row: dict[str, str], gallery: bool = True) -> str:
+    """Return the line that leads to the pages of this row."""
+    found = [f"How-to: :doc:`/{row['howto']}`", f"Explanation: :doc:`/{row['explanation']}`"]
+    if gallery and row["gallery"]:
+        found.append(f"Gallery: :doc:`/gallery/{row['gallery']}`")
+    return " · ".join(found)
+
+
+def shorten_roles(lines: list[str]) -> None:
+    """Replace the list of roles in a docstring by a link to their page."""
+    start = next((k for k, line in enumerate(lines) if line.endswith(": roles, optional")), None)
+    if start is None:
+        return
+    end = start + 1
+    while end < len(lines) and (not lines[end] or lines[end].startswith(" ")):
+        end += 1
+    indent = re.match(r" *", lines[start])[0] + "    "  # type: ignore[index]
+    lines[start + 1 : end] = [indent + ROLES, ""]
+
+
+def before_numpydoc(_: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    shorten_roles(lines)
+
+
+def after_numpydoc(_: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    row = table().get(name.removeprefix("rankeval_pd."))
+    if row is None:
+        return
+    fields = (":Parameters:", ":Returns:", ":Yields:", ".. rubric::", ".. admonition::")
+    place = next((k for k, x in enumerate(lines) if x.startswith(fields)), len(lines))
+    lines[place:place] = ["", links(row), ""]
+
+
+def lead_back(_: Any, docname: str, source: list[str]) -> None:
+    if not docname.startswith("gallery/"):
+        return
+
+    def line(match: re.Match[str]) -> str:
+        row = table()[match[1]]
+        return f"Function: :func:`rankeval_pd.{match[1]}` · {links(row, gallery=False)}"
+
+    source[0] = re.sub(r"^Function: :func:`rankeval_pd\.([\w.]+)`\.$", line, source[0], flags=re.M)
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.connect("autodoc-process-docstring", before_numpydoc, priority=100)
+    app.connect("autodoc-process-docstring", after_numpydoc, priority=900)
+    app.connect("source-read", lead_back)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,38 @@
+"""The words that people bring lead to the page that answers first in the search.
+
+Each row of ``search_words.csv`` is an index entry of its page; pages do not show it.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+from sphinx import addnodes
+from sphinx.transforms import SphinxTransform
+
+TABLE = Path(__file__).with_name("search_words.csv")
+
+
+def table() -> dict[str, str]:
+    """Return the page of each word."""
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        return {row["word"]: row["page"] for row in csv.DictReader(file)}
+
+
+class SearchWords(SphinxTransform):
+    """Add the words of a page to its index entries, before the index is collected."""
+
+    default_priority = 800
+
+    def apply(self, **_: Any) -> None:
+        words = [word for word, page in table().items() if page == self.env.docname]
+        if words:
+            entries = [("single", word, "", "main", None) for word in words]
+            self.document.insert(0, addnodes.index(entries=entries))
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.add_transform(SearchWords)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

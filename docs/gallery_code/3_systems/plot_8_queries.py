@@ -1,0 +1,42 @@
+"""
+Two search systems, a dot for each query
+========================================
+
+The values of two search systems for each query against each other; the queries that
+differ most are named.
+
+Function: :func:`rankeval_pd.plotting.queries`.
+"""
+
+import rankeval_pd
+
+found = rankeval_pd.datasets.load_docstring_search(progress=False)
+ndcg = found.rankeval.per_query("nDCG@10", wide=True)
+
+# %%
+
+ax = ndcg.rankeval.plot.queries("bm25", "tfidf")
+
+# %%
+# **How to read it.** Each dot is a query. Dots above the diagonal favor the system on
+# the y axis, dots below it the system on the x axis.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(ax))
+
+# %%
+# Average precision instead of nDCG:
+
+ap = found.rankeval.per_query("AP", wide=True)
+ap.rankeval.plot.queries("bm25", "tfidf")
+
+# %%
+# Full names:
+
+ndcg.rankeval.plot.queries("bm25", "tfidf", labels={"bm25": "BM25"})
+
+# %%
+# A title:
+
+ndcg.rankeval.plot.queries("bm25", "tfidf", title="nDCG@10")

@@ -1,0 +1,40 @@
+"""
+Interpolated precision at eleven levels of recall
+=================================================
+
+The mean over queries of the highest precision at a recall of at least 0, 0.1, ..., 1,
+with its intervals.
+
+Function: :func:`rankeval_pd.plotting.interpolated_precision`.
+"""
+
+import rankeval_pd
+
+found = rankeval_pd.datasets.load_docstring_search(progress=False)
+
+# %%
+
+ax = found.rankeval.plot.interpolated_precision(n_resamples=999)
+
+# %%
+# **How to read it.** Each line is a system, averaged over queries. Lines that stay high
+# find many relevant documents before many others.
+#
+# The caption for a paper:
+
+print(rankeval_pd.plotting.caption(ax))
+
+# %%
+# 99% intervals:
+
+found.rankeval.plot.interpolated_precision(n_resamples=999, level=0.99)
+
+# %%
+# A title:
+
+found.rankeval.plot.interpolated_precision(n_resamples=999, title="Docstring search")
+
+# %%
+# One system in color:
+
+found.rankeval.plot.interpolated_precision(n_resamples=999, highlight="bm25")
