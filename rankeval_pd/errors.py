@@ -132,7 +132,7 @@ _DATA = ("data", "candidates")  # methods fill it in
 def argument_check(
     function: Callable[..., Any], first: int | None = None, *, closed: bool | None = None
 ) -> Callable[[Sequence[Any], Mapping[str, Any]], None]:
-    """Return a check that raises this package's errors for missing and unknown arguments.
+    """Return a check of a call: arguments that are missing, unknown, or lack their name.
 
     ``first`` limits it to the first few required arguments. ``closed`` tells whether the signature
     lists all keywords; by default it does unless it has ``**keywords``.
@@ -143,14 +143,20 @@ def argument_check(
     filled_in = f", or as a method without {needed[0]}" if {*needed[:1]} & {*_DATA} else ""
     if closed is None:
         closed = not function.__code__.co_flags & inspect.CO_VARKEYWORDS
+    unnamed = [x for x, p in parameters.items() if p.kind in (_NAMED[0], p.POSITIONAL_ONLY)]
+    endless = any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
 
     def check(args: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+        name = function.__name__ if function.__name__ != "__init__" else type(args[0]).__name__
+        if len(args) > len(unnamed) and not endless:
+            call = f"{name}({', '.join(x for x in unnamed if x != 'self')}){filled_in}"
+            extra = shown(args[len(unnamed)])
+            raise TypeError(f"{extra} has no name: call {call}, and name all else, x=...")
         if lacking := [x for x in needed[len(args) : first] if x not in keywords]:
-            name = function.__name__ if function.__name__ != "__init__" else type(args[0]).__name__
             call = f"{name}({', '.join(spelled)}){filled_in}"
             raise TypeError(f"{listed(lacking)} missing: call {call}.")
-        for name in (x for x in keywords if closed and x not in parameters):
-            raise unknown_keyword(name, parameters)
+        for other in (x for x in keywords if closed and x not in parameters):
+            raise unknown_keyword(other, parameters)
 
     return check
 
@@ -159,7 +165,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def checked_call(function: Function) -> Function:
-    """Make a public function raise this package's errors for missing and unknown arguments."""
+    """Make a public function raise this package's errors for arguments that do not fit."""
     check = argument_check(function)
 
     @functools.wraps(function)

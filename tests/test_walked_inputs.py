@@ -229,6 +229,17 @@ def test_arguments_that_are_missing_are_named(owner):
     assert asked
 
 
+@pytest.mark.parametrize("owner", owners())
+def test_arguments_without_a_name_are_refused(owner):
+    owner = owners()[owner]
+    for name in needed_arguments(owner):
+        parameters = inspect.signature(getattr(owner, name)).parameters.values()
+        if not any(x.kind is x.VAR_POSITIONAL for x in parameters):
+            unnamed = sum(x.kind is x.POSITIONAL_OR_KEYWORD for x in parameters)
+            with pytest.raises(TypeError, match=rf"^17 has no name: call {name}\("):
+                getattr(owner, name)(*[FRAME] * unnamed, 17)
+
+
 def test_a_call_without_arguments_shows_the_whole_call():
     with pytest.raises(
         TypeError, match=r"^'n' missing: call random_cdf\(data, n\), or as a method without data\.$"
