@@ -120,7 +120,9 @@ def test_a_callable_of_one_statistic(df, method):
     same(found[shown], wanted[shown])
     if method != "system_ranks":
         assert found["exact"].tolist() == [True]  # few items: all swaps, all signs
-        with pytest.raises(ValueError, match="exact for the metrics mean, sum and accuracy"):
+        with pytest.raises(
+            ValueError, match="exact law exists for the metrics mean, sum and accuracy"
+        ):
             rankeval_pd.paired_bootstrap(
                 df, metric=lambda S: S[..., 0], method="exact", event="recentred"
             )
