@@ -385,7 +385,7 @@ def test_lower_is_better_says_what_is_meant(df):
     ):
         ask(df, lower_is_better="new")
     ranking = df.assign(gold=[True, False] * 3)
-    with pytest.raises(ValueError, match=r"higher_is_better=False.*lower_is_better=.*backwards"):
+    with pytest.raises(ValueError, match=r"higher_is_better=False.*lower_is_better=.*small values"):
         ranking.rankeval.nbest_precision([1], higher_is_better=False)
 
 
