@@ -26,7 +26,7 @@ _settings: dict[str, Any] = {}  # per process: notebooks run each cell in its ow
 _whole: ContextVar[bool] = ContextVar("whole", default=False)
 _details: ContextVar[bool] = ContextVar("details", default=False)
 
-#: columns added by a keyword, after those of the short table
+#: columns added by a keyword, after the short table's own
 _ADDED = ("share", "relation", "tp_sd", "n_groups", "n_queries", "n_missing")
 _IF_TRUE = ("tie_decides",)  # flags shown if true in some row
 _SHORT_LIST = 20  # names that fit into attrs

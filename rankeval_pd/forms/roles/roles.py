@@ -289,8 +289,8 @@ class Roles:
             )
         if self.groups is not None and not crossed:
             raise ValueError(
-                "groups: this method assumes independent candidates and does not support clusters."
-                " The overview, df.rankeval(groups=...), lists methods that do, without by=... or"
+                "groups: this method assumes independent candidates. The overview,"
+                " df.rankeval(groups=...), lists methods for clusters, without by=... or"
                 " average=... For clustered queries, pass groups=... to the tests of the table of"
                 " per_query(metric, wide=True)."
             )
@@ -299,10 +299,9 @@ class Roles:
         """Raise a ValueError if lists end early, which the method does not support."""
         if self.ends:
             raise ValueError(
-                "missing='absent' is not supported here, only for lists of single n"
-                " (nbest_precision, compare, significant_ranges, odds_ratios, random_test),"
-                " acceptance sets, curves and areas. Pass missing='last' to rank candidates that"
-                " were not retrieved after all others."
+                "missing='absent' is supported only by lists of single n (nbest_precision, compare,"
+                " significant_ranges, odds_ratios, random_test), acceptance sets, curves and areas."
+                " Pass missing='last' to rank what was not retrieved after every score."
             )
 
     def lower(self, measures: Iterable[Hashable], columns: Any) -> list[Hashable]:

@@ -111,7 +111,7 @@ def ratio_p(draws: Draws) -> tuple[FloatArray, FloatArray]:
 
 
 def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
-    """Return limits that also contain gains not rejected by Hall's test, or by that of ratios."""
+    """Return limits that also contain gains not rejected by Hall's test, or the test of ratios."""
     if draws.parametric is not None:
         own = draws.parametric.limits(options.two_tailed)
         return np.fmin(found[0], own[0]), np.fmax(found[1], own[1])

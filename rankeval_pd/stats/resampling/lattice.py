@@ -234,7 +234,7 @@ class DrawnSum:
             return float(self.chances[-1] ** self.n) if edge == most else 0.0
         with np.errstate(divide="ignore"):
             log_chances = np.log(self.chances)
-        # tilt the law of one draw so that the mean of the sum is the edge
+        # tilt the law of one draw to move the mean of the sum to the edge
         theta = _tilt(lambda theta: _tilted_mean(log_chances, numbers, theta), edge / self.n)
         middle = round(float(self.chances @ numbers))
         tilts = theta * (numbers - middle)
