@@ -288,10 +288,10 @@ def warn_of_one_class(truth: FloatArray, name: Hashable) -> None:
 def warn_of_counts(positive: int, total: int, name: Hashable) -> None:
     """Warn if these counts have only one class."""
     if total > 1 and positive in (0, total):
-        which = "every candidate is a true positive" if positive else "no true positive"
+        which = "every candidate is a" if positive else "no"
         warn(
-            f"gold={name!r}: {which} among {total:,} candidates, so every ranking is equally good."
-            " Check that the column is right and the data are complete."
+            f"gold={name!r}: {which} true positive ({total:,} candidates), so every ranking is"
+            " equally good. Check that the column is right and the data are complete."
         )
 
 
