@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.util import find_spec
 from typing import Any
 
@@ -12,25 +13,43 @@ import xarray as xr
 
 from rankeval_pd.errors import check_flag
 
+_SETTLED = ContextVar("_SETTLED", default=False)  # whether a bar is there, or was declined
+
 
 @contextmanager
 def progress_bar(
-    progress: bool | None, *, total: int | None, what: str, unit: str
+    progress: bool | None, *, total: int | None, what: str, unit: str, alone: bool = False
 ) -> Iterator[Callable[[int], object]]:
     """Yield a function that advances the bar by so many units.
 
     ``progress`` True shows the bar at once, None after two seconds, False never. Without a total
-    the bar counts.
+    the bar counts. ``alone`` asks for no bar inside another one, or where the other was declined.
     """
     check_flag("progress", progress, none=True)
-    if (progress is not None and not progress) or total == 0:
-        yield nothing_moves
-        return
+    declined = progress is not None and not progress
+    shown = not declined and total != 0 and not (alone and _SETTLED.get())
+    before = _SETTLED.set(_SETTLED.get() or declined or shown)
+    try:
+        with _shown(total, what, unit, 0 if progress else 2) if shown else _silent() as advance:
+            yield advance
+    finally:
+        _SETTLED.reset(before)
+
+
+@contextmanager
+def _silent() -> Iterator[Callable[[int], object]]:
+    yield nothing_moves
+
+
+@contextmanager
+def _shown(
+    total: int | None, what: str, unit: str, delay: int
+) -> Iterator[Callable[[int], object]]:
     with _bar()(
         total=total,
         desc=what,
         unit=f" {unit}",
-        delay=0 if progress else 2,
+        delay=delay,
         leave=False,
         mininterval=0.5,
     ) as bar:

@@ -92,8 +92,8 @@ def test_stats_knows_only_stats(module):
 
 
 @pytest.mark.parametrize("module", _of("forms"))
-def test_forms_know_stats_and_errors(module):
-    known = ("rankeval_pd.stats", "rankeval_pd.forms", "rankeval_pd.errors")
+def test_forms_know_stats_errors_and_bars(module):
+    known = tuple(f"rankeval_pd.{x}" for x in ("stats", "forms", "errors", "progress"))
     assert all(name.startswith(known) for name in _ours(module))
 
 

@@ -20,7 +20,7 @@ import dask  # noqa: E402
 
 import rankeval_pd.dask  # noqa: E402
 from rankeval_pd.forms.lazy import item_sums  # noqa: E402
-from rankeval_pd.stats.resampling import resamples  # noqa: E402
+from rankeval_pd.stats.resampling import resamples, test_items  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 
@@ -279,3 +279,21 @@ def test_a_system_without_a_score():
     df[[("b", "correct"), ("b", "guess")]] = 0
     ask = functools.partial(rankeval_pd.system_ranks, metric="precision", **DRAWS)
     same(ask(dd.from_pandas(df, npartitions=3)), ask(df))
+
+
+@pytest.mark.parametrize("metric", ["mean", "sum"])
+@pytest.mark.parametrize("better", [True, False])
+def test_signs_that_test_many_items_rank_the_systems_too(monkeypatch, metric, better):
+    rng = np.random.default_rng(10)
+    skill = np.array([0.0, 0.02, 0.03, 0.3])
+    scores = pd.DataFrame(rng.exponential(size=(3_000, 1)) + skill, columns=list("abcd"))
+    scores += rng.normal(size=scores.shape)
+    roles: dict[str, Any] = {"metric": metric, "higher_is_better": better}
+    drawn = scores.rankeval(**roles).system_ranks(details=True)
+    monkeypatch.setattr(test_items, "_NORMAL_ITEMS", 1_000)
+    signs = scores.rankeval(**roles).system_ranks(details=True)
+    np.testing.assert_allclose(signs["p_best"], drawn["p_best"], atol=0.02)
+    assert 0.02 < signs["p_best"].median() < 0.98 or signs["p_best"].max() > 0.98
+    pd.testing.assert_frame_equal(signs.drop(columns="p_best"), drawn.drop(columns="p_best"))
+    lazy = dd.from_pandas(scores, npartitions=3).rankeval(**roles)
+    pd.testing.assert_frame_equal(lazy.system_ranks(details=True), signs)

@@ -407,8 +407,8 @@ def test_averages_over_all_orders_have_no_p_above_one():
 
 def test_a_coordinate_with_the_name_of_a_column():
     data = batches(q=2, candidate=6).assign_coords(ci_low=("q", [1, 2]))
-    with pytest.raises(ValueError, match="the coordinate 'ci_low': the result has a column"):
-        data.rankeval.nbest_precision([3])
+    assert data.rankeval.nbest_precision([3])["by_ci_low"].to_numpy().tolist() == [1, 2]
+    assert "ci_low" in data.coords
     assert batches(q=2, candidate=6).assign_coords(year=("q", [1, 2])).rankeval.roc()["year"].size
 
 
@@ -840,3 +840,26 @@ def test_random_models_of_lazy_batches_count_labels():
 
 def _refused(*_args, **_how):
     raise AssertionError("computed")
+
+
+@pytest.mark.parametrize(
+    ("ask", "options"),
+    [
+        ("nbest_precision", {}),
+        ("measure_ranks", {"adjust": "bonferroni", "n_resamples": 200}),
+        ("compare", {}),
+    ],
+)
+def test_a_level_as_near_1_as_a_float_has_limits(ask, options):
+    df = rankeval_pd.datasets.simulate_candidates(60)
+    found = getattr(df.rankeval, ask)(n=20, level=1.0 - 2.0**-53, details=True, **options)
+    assert found.filter(regex="^ci_(low|high)").notna().all(axis=None)
+
+
+@pytest.mark.parametrize("share", [np.array([[1, 2]]), np.array([0.1, 0.2])])
+def test_a_share_that_is_an_array_is_refused(share):
+    df = rankeval_pd.datasets.simulate_candidates(60)
+    with pytest.raises((TypeError, ValueError), match="share="):
+        df.rankeval.compare_area("good", "fair", kind="enrichment", share=share)
+    with pytest.raises((TypeError, ValueError), match="share="):
+        df.rankeval.compare_area("good", "fair", share=share)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.forms.rankings import grids
+from rankeval_pd import progress
+from rankeval_pd.forms.rankings import grids, kernel_calls
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.random_model import boundary
@@ -172,3 +175,48 @@ def test_orders_of_ties_are_those_of_sorting_anew(rounded):
         again = np.empty(60, dtype=np.int64)
         again[order] = ranking.ranks(ranking.order(score[order], everyone))
         assert tied.ranks(keys).tolist() == again.tolist()
+
+
+class _Bar:
+    """What would be shown."""
+
+    shown: ClassVar[list[str]] = []
+
+    def __init__(self, **asked: Any) -> None:
+        self.what, self.total, self.done = asked["desc"], asked["total"], 0
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shown.append(f"{self.what} {self.done} of {self.total}")
+
+    def update(self, by: int) -> None:
+        self.done += by
+
+
+@pytest.mark.parametrize("ask", ["nbest_precision", "nbest_recall", "area", "bedroc", "roc"])
+def test_measures_of_many_candidates_have_a_bar(monkeypatch, ask):
+    monkeypatch.setattr(progress, "_bar", lambda: _Bar)
+    monkeypatch.setattr(_Bar, "shown", [])
+    data = rankeval_pd.datasets.simulate_candidates(200).rankeval
+    whole = getattr(data, ask)()
+    assert _Bar.shown == []  # one block: nothing moves in between
+    monkeypatch.setattr(kernel_calls, "_TOGETHER", 200)
+    pd.testing.assert_frame_equal(getattr(data, ask)(), whole)
+    assert _Bar.shown == ["ranking candidates 2 of 2"]
+
+
+def test_there_is_one_bar_or_none_if_it_was_declined(monkeypatch):
+    monkeypatch.setattr(progress, "_bar", lambda: _Bar)
+    monkeypatch.setattr(_Bar, "shown", [])
+    one = {"total": 1, "what": "inner", "unit": "draws", "alone": True}
+    for asked, shown in ((None, ["outer 0 of 2"]), (False, [])):
+        outer = progress_bar(asked, total=2, what="outer", unit="draws")
+        with outer, progress_bar(None, **one) as advance:
+            advance(1)
+        assert _Bar.shown == shown
+        _Bar.shown.clear()
+    with progress_bar(None, **one) as advance:
+        advance(1)
+    assert _Bar.shown == ["inner 1 of 1"]

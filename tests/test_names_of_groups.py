@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import rankeval_pd
 from rankeval_pd.accessors import methods_of
@@ -91,3 +92,42 @@ def test_words_and_tables_of_such_groups(frame):
     assert list(found.columns[:4]) == ["by_n", "measure_a", "measure_b", "n"]
     assert "In by_n 0, at n = 5" in rankeval_pd.in_words(found)
     assert next(iter(rankeval_pd.paper_table(found))) == "by_n = 0, n = 5"
+
+
+def cube(name: str) -> xr.Dataset:
+    """Return rankings of a Dataset whose groups are along a dimension of this name."""
+    frame = FRAME.assign(**{name: FRAME["query"]}) if name != "query" else FRAME
+    frame = frame[["a", "b", "c", "gold", name]]
+    place = frame.groupby(name, sort=False).cumcount().rename("candidate")
+    return frame.set_index([name, place]).to_xarray()
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize("method", ["nbest_precision", "compare", "random_test", "area", "roc"])
+def test_dimensions_have_any_name(method, chunked):
+    sizes = {"n": [2, 3]} if method in ("nbest_precision", "compare", "random_test") else {}
+
+    def asked(name: str) -> xr.Dataset:
+        data = cube(name).chunk({name: 1}) if chunked else cube(name)
+        ask = data.rankeval(measures=["a", "b", "c"])
+        result: xr.Dataset = getattr(ask, method)(**sizes)
+        return result.compute()
+
+    usual = asked("query")
+    for name in ("pair", "score", "row", *list(usual.data_vars)[:3]):
+        found = asked(str(name))
+        assert f"by_{name}" in found.dims
+        xr.testing.assert_equal(found.rename({f"by_{name}": "query"}), usual)
+
+
+def test_dimensions_of_systems_and_metrics_have_any_name():
+    of = xr.Dataset(
+        {"right": (("gain", "item", "system"), ITEMS.to_numpy().reshape(2, 30, 3))},
+        coords={"gain": ["x", "y"], "system": list("abc")},
+    )
+    usual = of.rename(gain="half").rankeval.paired_bootstrap()
+    xr.testing.assert_equal(of.rankeval.paired_bootstrap().rename(by_gain="half"), usual)
+    queries = cube("n_judged").fillna(0.0)
+    usual = queries.rename(n_judged="query").rankeval(measures=["a"]).per_query("P@3")
+    found = queries.rankeval(measures=["a"]).per_query("P@3")
+    xr.testing.assert_equal(found.rename(by_n_judged="query"), usual)

@@ -188,7 +188,7 @@ def compare_area(
     if kind != "roc" and test == "delong":
         raise ValueError(f"test='delong' needs kind='roc', not kind={kind!r}. Leave test out.")
     asked: dict[str, Any] = {}
-    if kind in EARLY_KINDS or (fpr, tpr, share) != (None, None, None):
+    if kind in EARLY_KINDS or any(x is not None for x in (fpr, tpr, share)):
         asked = early_options(kind, fpr, tpr, share, bedroc_alpha)
     check_choice("alternative", alternative, ALTERNATIVES)
     check_choice("adjust_over", adjust_over, OVER)

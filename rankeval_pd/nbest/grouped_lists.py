@@ -17,6 +17,7 @@ from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands, cluster_totals
 from rankeval_pd.stats.intervals.proportions import INTERVALS, z_of
 from rankeval_pd.stats.rankings.ranking import Ranking, Whole, nbest_regions, up_to_ranks
+from rankeval_pd.stats.significance.adjust import level_of_each
 
 FEW = 10
 """With fewer clusters an interval is only approximate."""
@@ -267,7 +268,7 @@ def margins(
     known = result.spread.freedom > 0
     if each or n.size == 1 or whole is not None:
         shared = 1 if each else n.size
-        factors = [result.spread.quantile(1.0 - (1.0 - level) / shared) for level in levels]
+        factors = [result.spread.quantile(level_of_each(level, shared)) for level in levels]
     else:
         drawn = cluster_totals.largest_statistics(result.totals, result.spread, **drawing)
         factors = [

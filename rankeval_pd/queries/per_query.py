@@ -413,6 +413,8 @@ def metrics_of_dataset(
     details: bool,
 ) -> xr.Dataset:
     """Return the metrics, for a lazy Dataset chunk by chunk."""
+    taken = (*(one.label for one in asked), *_columns_beside(details), "metric")
+    data = tables.dims_apart(data, roles, taken)
     batches = find_query_batches(data, roles)
     if batches is None:
         return _of_memory(data, roles, asked, undefined, details)
@@ -425,6 +427,11 @@ def metrics_of_dataset(
     return batches.filled(template, batch, ask)
 
 
+def _columns_beside(details: bool) -> tuple[str, ...]:
+    """Return the names of the columns beside the metrics."""
+    return ("n_positive", "n_retrieved", "n_judged", *(OPEN if details else ()))
+
+
 def _of_memory(
     data: xr.Dataset,
     roles: QueryOptions,
@@ -434,8 +441,7 @@ def _of_memory(
 ) -> xr.Dataset:
     form = read_dataset(data, roles)
     labels = [one.label for one in asked]
-    counts = ("n_positive", "n_retrieved", "n_judged")
-    taken = (*counts, *(OPEN if details else ()))
+    taken = _columns_beside(details)
     tables.check_names("the dimension ", form.batch, (*labels, *taken, "metric"))
     core = ["candidate"]
     each = ["measure", "metric"]

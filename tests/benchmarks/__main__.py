@@ -45,7 +45,7 @@ def one(of: str, name: str, size: int) -> None:
         start = time.process_time()
         ask(data)
         seconds = time.process_time() - start
-    print(seconds, peak_memory(), "it/s" in shown.getvalue() or "/s]" in shown.getvalue())
+    print(seconds, peak_memory(), any(x in shown.getvalue() for x in ("%|", "/s]")))
 
 
 def cell(of: str, name: str, size: int, limit: int) -> dict[str, object]:

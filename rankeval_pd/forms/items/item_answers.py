@@ -237,6 +237,7 @@ def _answer_dataset(
     relate: Relate | None,
     attrs: Mapping[str, Any] | None,
 ) -> xr.Dataset:
+    data = tables.dims_apart(data, roles, columns)
     spread = _is_spread(data, roles, question)
     values, metric, systems, beside, labels = read_dataset(data, roles, spread=spread)
     pairs = asked_pairs(systems, a, b, baseline, needed=question.over == "pair")

@@ -79,6 +79,34 @@ def apart(names: Iterable[Hashable], columns: Sequence[str]) -> list[Hashable]:
     return result
 
 
+_OWN = ("measure", "candidate", "item", "system", "statistic", "annotator")
+
+
+def dims_apart(data: xr.Dataset, roles: object, columns: Sequence[str]) -> xr.Dataset:
+    """Return the data with the dimension ``by_n`` for n, if the result has an n of its own.
+
+    Coordinates along such dimensions are renamed too. What a role names keeps its name.
+    """
+    known = {*_OWN, *(x for role in vars(roles).values() for x in _each(role))}
+    dims = [d for d in data.dims if d not in known]
+    names = dims + [x for x, c in data.coords.items() if c.dims and x not in known | {*dims}
+                    and set(c.dims) <= set(dims)]  # fmt: skip
+    taken = {*columns, *_TAKEN}
+    renamed = {}
+    for name in (x for x in names if x in taken):
+        new = f"by_{name}"
+        while new in {*taken, *data.variables, *data.dims}:
+            new = f"by_{new}"
+        renamed[name] = new
+    return data.rename(renamed) if renamed else data
+
+
+def _each(role: object) -> list[Hashable]:
+    """Return the names that a role may hold."""
+    listed = role if isinstance(role, (list, tuple, set)) else [role]
+    return [x for x in listed if isinstance(x, Hashable)]
+
+
 def keys_apart(
     table: pd.DataFrame, columns: Sequence[str], count: int | None = None
 ) -> pd.DataFrame:

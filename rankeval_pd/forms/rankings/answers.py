@@ -143,6 +143,7 @@ class _Call(NamedTuple):
 
 def _of_dataset(data: xr.Dataset, chosen: Roles, call: _Call, read: Reading | None) -> xr.Dataset:
     """Answer for a Dataset, by the route that its chunks allow."""
+    data = tables.dims_apart(data, chosen, call.columns)
     able, n = call.able, call.n
     of_heads = able.heads and able.scores and n is not None and call.combine is None
     # one lazy ranking in several chunks: its head suffices for n-best lists

@@ -17,6 +17,7 @@ from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.copied_measures import with_orders
 from rankeval_pd.forms.roles.declarations import check_rows
 from rankeval_pd.forms.roles.roles import Names, as_names
+from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
 from rankeval_pd.stats.rankings.ranking import Ranking, Regions, Whole
@@ -96,11 +97,16 @@ def ask_measures(
 
     measures = range(inner.sizes["measure"])
     blocks = [*in_blocks(measures, inner, _TOGETHER)]
-    if not along or inner.attrs["whole"] is not None:
-        blocks = [measures]
-    if len(blocks) == 1 or any(x.chunks is not None for x in inner.variables.values()):
+    lazy = any(x.chunks is not None for x in inner.variables.values())
+    if len(blocks) == 1 or lazy or inner.attrs["whole"] is not None:
         return asked(inner, beside)
-    return joined([asked(*_of_block(block, inner, beside)) for block in blocks], "measure")
+    found = []
+    work: Any = {"what": "ranking candidates", "unit": "measures", "alone": True}
+    with progress_bar(None, total=len(measures), **work) as advance:
+        for block in blocks:
+            found.append(asked(*_of_block(block, inner, beside)))
+            advance(len(block))
+    return joined(found, "measure")
 
 
 def _on_ranking(

@@ -71,7 +71,7 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
         options = options._replace(ci="clopper-pearson" if items.binary else "wild")
     draws = draws_of(items, pairs, options, step)
     theta = draws.theta
-    low, high, p_best = resampled_ranks(draws.scores, options.level)
+    low, high, p_best = resampled_ranks(draws.ranked_scores, options.level)
     tested = paired_gains.paired_bootstrap(items, pairs, options, draws=draws)
     # systems with few guesses are not tested
     untested = np.isnan(tested.p_value) & np.isfinite(theta[pairs]).all(axis=1)

@@ -34,7 +34,12 @@ from rankeval_pd.stats.resampling.metric_sums import (
     sums_of_squares,
 )
 from rankeval_pd.stats.resampling.ratio_gains import ratio_sums
-from rankeval_pd.stats.resampling.test_items import PairOptions, nearly_normal, sums_of_products
+from rankeval_pd.stats.resampling.test_items import (
+    PairOptions,
+    nearly_normal,
+    signs_rank,
+    sums_of_products,
+)
 
 Positions = slice | IntArray  #: places of a block's items in the order of all labels
 
@@ -300,10 +305,12 @@ def needs_of(known: ItemTotals, laws: Laws) -> Needs:
         return Needs(False, False, False)
     by_signs = options.event == "wild"
     interval = options.ci or ("" if known.both is not None else "wild")
+    plain = known.both is None and (plan.ratio_form is None or not options.skewness)
+    ranked = plan.ranked and not (plain and signs_rank(plan.n_items, options))
     return Needs(
         plan.signs and ((by_signs and drawn) or interval == "wild"),
         False,
-        plan.ranked or (not by_signs and drawn) or (interval in _DRAWN and not exact),
+        ranked or (not by_signs and drawn) or (interval in _DRAWN and not exact),
     )
 
 

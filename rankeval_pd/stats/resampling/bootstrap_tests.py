@@ -267,6 +267,26 @@ def standard_errors(
     return result
 
 
+def mean_errors(
+    weights: FloatArray, values: FloatArray, pairs: IntArray, unit: float
+) -> FloatArray:
+    """Return :func:`standard_errors` of gains that are sums of differences, times this unit.
+
+    ``values`` are (system, item). A product of matrices for all pairs, not one for each resample.
+    """
+    centered = values - values.mean(axis=1, keepdims=True)
+    squares = (centered**2).sum(axis=1)
+    w, total = weights.astype(float), weights.sum(axis=1, dtype=float)
+    result = np.empty((len(pairs), len(weights)))
+    for block in blocks(np.arange(len(pairs)), values.shape[1]):
+        a, b = pairs[block].T
+        gains = (centered[a] - centered[b]).T
+        variance = w @ gains**2 - (w @ gains) ** 2 / total[:, np.newaxis]
+        variance[variance <= 1e-12 * (squares[a] + squares[b])] = 0.0
+        result[block] = unit * np.sqrt(variance).T
+    return result
+
+
 def studentised(
     differences: FloatArray, errors: FloatArray | float, room: float | FloatArray
 ) -> FloatArray:

@@ -29,6 +29,7 @@ from rankeval_pd.stats.resampling.test_items import (
     better_counts,
     nearly_normal,
     quiet,
+    signs_rank,
     studentises,
 )
 
@@ -156,6 +157,15 @@ class Draws:
         """Resampled scores (system, resample), the larger the better."""
         return self._resampled[0]
 
+    @property
+    def ranked_scores(self) -> FloatArray:
+        """Resampled scores for ranks, (system, resample)."""
+        plain = self.items.seeds is None and self.parametric is None and not self.items.binary
+        if not plain or not signs_rank(self.items.n_drawn, self.options):
+            return self.scores
+        moved = self.subsets.weights / self.level.weight * self.level.sums[:, np.newaxis]
+        return self.theta[:, np.newaxis] + 2.0 * self.unit * (moved - self.subsets.values)
+
     @cached_property
     def errors(self) -> FloatArray:
         """The standard error of every pair's gain in every resample, (pair, resample)."""
@@ -167,10 +177,16 @@ class Draws:
     def own_errors(self) -> FloatArray:
         """The standard error of every pair's gain, (pair,), computed as for resamples."""
         once, sums = np.ones((1, self.drawn.shape[1])), self.drawn.sum(axis=1)[np.newaxis]
-        result = bootstrap_tests.standard_errors(
-            once, sums, self.drawn, self.items.score, self.pairs, self.there.drawn_strata
+        return np.asarray(self._with_seeds(self._errors_of(once, sums))[:, 0])
+
+    def _errors_of(self, weights: AnyArray, sums: FloatArray) -> FloatArray:
+        """Return the standard errors (pair, resample) with these weights (resample, item)."""
+        unit = self.items.unit()
+        if unit is not None:
+            return bootstrap_tests.mean_errors(weights, self.drawn[..., 0], self.pairs, unit)
+        return bootstrap_tests.standard_errors(
+            weights, sums, self.drawn, self.items.score, self.pairs, self.there.drawn_strata
         )
-        return np.asarray(self._with_seeds(result)[:, 0])
 
     @cached_property
     def _together(self) -> FloatArray:
@@ -219,9 +235,7 @@ class Draws:
         for rows, weights in resamples.chunk_slices(chunks):
             sums = resamples.weighted_sums(weights, flat).reshape(-1, len(drawn), drawn.shape[2])
             scores[:, rows] = items.score(sums).T
-            errors[:, rows] = bootstrap_tests.standard_errors(
-                weights, sums, drawn, items.score, self.pairs, strata
-            )
+            errors[:, rows] = self._errors_of(weights, sums)
             self.step(len(weights))
         return items.sign * scores + self.trained, self._with_seeds(errors)
 

@@ -263,13 +263,23 @@ def studentises(options: PairOptions) -> bool:
     return together or "studentised" in (options.event, options.ci)
 
 
-_NORMAL_ITEMS = 100_000  # right and wrong items from which draws are nearly normal
+_NORMAL_ITEMS = 100_000  # from which sums over drawn items are nearly normal
 
 
 def nearly_normal(binary: bool, n_items: int, options: PairOptions) -> bool:
     """Return whether sums of right and wrong items are drawn from their normal law."""
     many = binary and n_items >= _NORMAL_ITEMS
     return many and options.method != "monte-carlo" and not studentises(options)
+
+
+def signs_rank(n_drawn: int, options: PairOptions) -> bool:
+    """Return whether the signs that test the pairs also show how often each system is best.
+
+    With this many items, scores by signs and by resampling cannot be distinguished, and resampling
+    takes three times as long.
+    """
+    by_signs = options.event == "wild" and options.ci in ("", "wild")
+    return n_drawn >= _NORMAL_ITEMS and by_signs and options.method != "monte-carlo"
 
 
 # -------------------------------------------------------------------------------------------------

@@ -82,8 +82,8 @@ def interval_levels(p_values: FloatArray, method: str, level: float) -> FloatArr
 
 
 def level_of_each(level: float, count: int) -> float:
-    """Return the level of each of ``count`` simultaneous intervals (Bonferroni)."""
-    return level if count < 2 else 1.0 - (1.0 - level) / count
+    """Return the level of each of ``count`` simultaneous intervals (Bonferroni), below 1."""
+    return level if count < 2 else min(1.0 - (1.0 - level) / count, 1.0 - 2.0**-53)
 
 
 def step_down(p_values: FloatArray, family: IntArray) -> FloatArray:
