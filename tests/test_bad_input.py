@@ -295,7 +295,7 @@ def test_several_p(df):
             (
                 m,
                 {"ties": "best"},
-                r"ties='best' holds in nbest_precision, random_test and the curves",
+                r"ties='best' is supported only by nbest_precision, random_test and the curves",
             )
             for m in RANKING
             if m not in ANY_TIES

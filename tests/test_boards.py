@@ -414,8 +414,8 @@ def test_what_wilcoxons_test_says_and_refuses():
     assert found.tolist() == plain.tolist()
     few = data.assign(doc=np.arange(40) // 2)
     for keywords, message in (
-        ({"groups": "doc"}, "ranks the differences of single items"),
-        ({"metric": "sum"}, "ranks the differences of single items"),
+        ({"groups": "doc"}, "ranks differences of single items"),
+        ({"metric": "sum"}, "ranks differences of single items"),
         ({"adjust": "max-t"}, "its ranks have no t statistic"),
         ({"margin": 0.1}, "only means have a test with a margin"),
     ):

@@ -86,7 +86,7 @@ def test_fractions_are_scores_but_of_ranks_and_lengths(name, form):
     [
         ("items", "SID", "groups='SID'"), ("items", "seed", "seeds='seed'"),
         ("items", "prompt", "groups='prompt'"), ("items", "judge", "groups='judge'"),
-        ("items", "label", r"as by=\.\.\., groups=\.\.\.; if"), ("rankings", "topic", "by='topic'"),
+        ("items", "label", r"by=\.\.\., groups=\.\.\.\. If"), ("rankings", "topic", "by='topic'"),
         ("rankings", "docno", "label='docno'"), ("rankings", "relevance", "gold='relevance'"),
         ("search", "docno", "key='docno'"), ("search", "label", "gold='label'"),
     ],
@@ -149,7 +149,9 @@ def test_systems_with_names_like_these_are_no_identifiers(columns):
 )
 def test_a_score_of_text_is_an_error(form, text):
     data = FORMS[form].assign(bm25=text)
-    with pytest.raises(ValueError, match=r"'bm25' holds scores as text.*pd\.to_numeric.*exclude"):
+    with pytest.raises(
+        ValueError, match=r"'bm25' contains scores as text.*pd\.to_numeric.*exclude"
+    ):
         ask(form, data)
     assert sorted(ask(form, data, exclude="bm25")) == ["a", "b"]
     with pytest.raises((ValueError, TypeError, KeyError), match="bm25"):
@@ -159,7 +161,7 @@ def test_a_score_of_text_is_an_error(form, text):
 @pytest.mark.parametrize("text", [["0", "1"], ["True", "False"]])
 def test_right_and_wrong_as_text_is_no_system(text):
     data = SCORES.assign(c=np.resize(text, N))
-    with pytest.raises(ValueError, match="'c' holds scores as text"):
+    with pytest.raises(ValueError, match="'c' contains scores as text"):
         ask("items", data)
 
 
@@ -189,7 +191,7 @@ def test_a_frame_of_booleans_without_gold_is_systems():
     assert right.rankeval.summary()["system"].tolist() == ["new", "old", "base"]
     noted = right.assign(question="what?").rankeval.summary()  # text beside is no matter
     assert noted["system"].tolist() == ["new", "old", "base"]
-    with pytest.raises(ValueError, match=r"If each is a system, .* use system_ranks"):
+    with pytest.raises(ValueError, match=r"If each column is a system, .* use system_ranks"):
         right.rankeval.nbest_precision(5)
 
 

@@ -217,10 +217,10 @@ def test_tests_of_independent_candidates_are_refused():
     with pytest.raises(ValueError, match="test='delong' with groups"):
         data.compare_area(test="delong")
     for ask in ("crossovers", "local_precision", "random_envelope"):
-        with pytest.raises(ValueError, match="takes the candidates for independent"):
+        with pytest.raises(ValueError, match="assumes independent candidates"):
             getattr(data, ask)()
     lacking = clumps(0).assign(document=None)
-    with pytest.raises(ValueError, match="every candidate belongs to a group"):
+    with pytest.raises(ValueError, match="every candidate needs a group"):
         lacking.rankeval(groups="document").area()
 
 

@@ -279,7 +279,7 @@ def test_items_of_workers(right):
     found = ddf.rankeval.paired_bootstrap(margin=0.1)
     pd.testing.assert_frame_equal(found, many.rankeval.paired_bootstrap(margin=0.1))
     scores = dd.from_pandas(many + 0.5, npartitions=3)
-    with pytest.raises(ValueError, match="spread over workers"):
+    with pytest.raises(ValueError, match="needs the items in memory"):
         scores.rankeval.paired_bootstrap(margin=0.1)
 
 

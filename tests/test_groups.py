@@ -82,7 +82,7 @@ def test_plots_refuse_what_their_methods_refuse():
         asked = getattr(ROWS.rankeval(gold="gold", **ROLES, groups="clump").plot, name)
         keywords = {"n": [5, 10]} if name in ("measure_ranks", "critical_difference") else {}
         if f"plot.{name}" in LISTING.refusing and name in ("random_bound", "random_cdf"):
-            with pytest.raises(ValueError, match="groups: what is asked here"):
+            with pytest.raises(ValueError, match="groups: this method assumes independent"):
                 asked(**({"n": 5} if name == "random_cdf" else {}))
         elif name == "interpolated_precision":  # of queries, whose groups are of their table
             with pytest.raises(TypeError, match=r"groups= is a role of the table of queries"):

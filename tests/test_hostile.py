@@ -544,7 +544,7 @@ def test_a_level_that_needs_more_draws_than_memory_holds(items):
 )
 def test_swaps_that_a_level_needs_are_refused_before_they_are_drawn(df, call, edge):
     """They were drawn until no memory was left: 5e16 of them."""
-    with pytest.raises(MemoryError, match=rf"{edge}\S* needs \d\S* draws, n_resamples=None, .*"):
+    with pytest.raises(MemoryError, match=rf"{edge}\S* with n_resamples=None needs \d"):
         call(df.rankeval)
 
 

@@ -525,11 +525,11 @@ def test_what_cannot_be_estimated(partly):
         ask(50, judged_with=np.ones(7))
     with pytest.raises(ValueError, match="unjudged='skip' is not one of"):
         ask(50, unjudged="skip")
-    with pytest.raises(ValueError, match="holds for judged_precision, judged_recall"):
+    with pytest.raises(ValueError, match="supported only by judged_precision, judged_recall"):
         partly.rankeval.nbest_precision(50, unjudged="estimate")
     chain = partly.rankeval(unjudged="bounds", measures="good")
     assert chain.judged_precision(50).attrs["unjudged"] == "bounds"
-    with pytest.raises(ValueError, match="Ask one of these"):
+    with pytest.raises(ValueError, match="Call one of these"):
         chain.nbest_precision(50)
     before = partly.copy()
     ask(50)

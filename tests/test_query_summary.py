@@ -264,7 +264,7 @@ def test_what_has_no_t_test():
     with pytest.raises(ValueError, match="test='t' with ranks='percentile'"):
         wide.rankeval.system_ranks(test="t", ranks="percentile")
     clustered = wide.reset_index().rankeval(groups="query", measures=["r1", "r2"])
-    with pytest.raises(ValueError, match="test='t' tests the mean over single items"):
+    with pytest.raises(ValueError, match="test='t' tests the mean of single items"):
         clustered.paired_permutation(test="t")
 
 

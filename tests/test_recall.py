@@ -191,7 +191,7 @@ def test_what_does_not_go_together_is_refused(simulated):
     with pytest.raises(ValueError, match="n_resamples=10 cannot reach level"):
         simulated.rankeval.recall_band(50, n_resamples=10)
     doubled = pd.concat([simulated, simulated], keys=[0, 1], names=["doc", "i"])
-    with pytest.raises(ValueError, match="groups: what is asked here"):
+    with pytest.raises(ValueError, match="groups: this method assumes independent"):
         doubled.rankeval(groups="doc").recall_band(50)
 
 

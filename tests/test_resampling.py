@@ -162,7 +162,7 @@ def test_accuracy_with_totals():
     assert not varied.rankeval(metric="accuracy").paired_bootstrap(
         n_resamples=99, event="recentred"
     )["exact"][0]
-    with pytest.raises(ValueError, match=r"method='exact'.*every item having the same total"):
+    with pytest.raises(ValueError, match=r"method='exact'.*if every item has the same total"):
         varied.rankeval(metric="accuracy").paired_bootstrap(method="exact", event="recentred")
 
 
@@ -176,7 +176,7 @@ def test_pairs_of_one_table_are_exact_where_they_can_be():
     for pair, row in found.iterrows():
         alone = data.rankeval.paired_bootstrap(row["system_a"], row["system_b"], n_resamples=500)
         pd.testing.assert_frame_equal(alone, found.iloc[[pair]].reset_index(drop=True))
-    with pytest.raises(ValueError, match=r"some pair are no whole multiples of one step"):
+    with pytest.raises(ValueError, match=r"some pair are not multiples of one step"):
         data.rankeval.paired_bootstrap(method="exact")
 
 

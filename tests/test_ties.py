@@ -261,7 +261,7 @@ def test_blocks_differ_by_group(ragged):
     ],
 )
 def test_counting_of_single_lists_is_refused_elsewhere(tied, ties, ask):
-    with pytest.raises(ValueError, match=rf"ties='{ties}' holds in nbest_precision, random_test"):
+    with pytest.raises(ValueError, match=rf"ties='{ties}' is supported only by nbest_precision"):
         ask(tied.rankeval(ties=ties))
 
 

@@ -141,9 +141,8 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     if roles.higher_is_better is not None:
         raise ValueError(
             f"higher_is_better={roles.higher_is_better!r} belongs to systems over test items, but"
-            " this is a method for rankings, candidates with a gold label. Name the measures whose"
-            " small values rank first, lower_is_better=..., which would else be ranked"
-            " backwards. For systems, use paired_bootstrap."
+            " this method takes rankings, candidates with a gold label. Pass lower_is_better=..."
+            " with the measures whose small values rank first. For systems, use paired_bootstrap."
         )
     if roles.missing == "ratio":
         raise ValueError(
@@ -153,15 +152,15 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     for role in ("metric", "strata", "seeds", "average", "weight", "seed_variance"):
         if getattr(roles, role) is not None:
             raise ValueError(
-                f"{role}={getattr(roles, role)!r} belongs to systems over test items, but this is a"
-                " method for rankings, candidates with a gold label. Omit it, or use"
+                f"{role}={getattr(roles, role)!r} belongs to systems over test items, but this"
+                " method takes rankings, candidates with a gold label. Omit it, or use"
                 " paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
             )
     columns = variables_of(data, roles)
     if isinstance(roles.gold, list):  # data in memory have one label by now
         raise ValueError(
             f"gold={roles.gold!r} names several annotators, but data is lazy. Compute one label"
-            " for each candidate first, as by"
+            " for each candidate first, for example"
             " ddf.assign(gold=ddf[['a1', 'a2', 'a3']].mean(axis=1) > 0.5)."
         )
     if roles.gold is not None:
@@ -176,29 +175,28 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
         return candidates[0]
     if candidates:
         raise ValueError(
-            f"gold is missing and could be any of {listed(candidates)}. Name the one that marks"
-            " the true positives: gold=... If each is a system, right or wrong for"
-            " each item, use system_ranks, summary or paired_bootstrap."
+            f"gold is missing and could be any of {listed(candidates)}. Name the column of true"
+            " positives: gold=... If each column is a system, right or wrong for each item, use"
+            " system_ranks, summary or paired_bootstrap."
         )
     graded = (
         " The column 'grade' may hold it: gold='grade' and, for the least grade that counts,"
         " min_grade=1. per_query('AP') and summary(['AP', 'P@10']) take it directly."
         if "grade" in columns
-        else " A table of systems over test items has no gold label: its methods are"
-        " paired_bootstrap, paired_permutation, system_ranks and gain_by_size. If nothing is"
-        " judged yet, judged_difference and plan_annotation take"
-        " data.assign(gold=float('nan'))."
+        else " For systems over test items, which need no gold label, use paired_bootstrap,"
+        " paired_permutation, system_ranks or gain_by_size. If nothing is judged yet, pass"
+        " data.assign(gold=float('nan')) to judged_difference or plan_annotation."
     )
     raise ValueError(
         "gold is not given, and no column is named 'gold' or boolean; there are"
-        f" {listed(columns)}. Say which column marks the true positives: gold=...{graded}"
+        f" {listed(columns)}. Name the column of true positives: gold=...{graded}"
     )
 
 
 def measures_of(
     data: pd.DataFrame | xr.Dataset, options: Mapping[str, Any], *, every: bool = True
 ) -> list[Hashable]:
-    """Return the measures of the data, all or the named ones, or none if unclear."""
+    """Return the measures of the data, all or the named ones; none if this is unclear."""
     known = {f.name for f in fields(Roles)} - ({"measures"} if every else set())
     try:
         roles = Roles.of({name: given for name, given in options.items() if name in known})
@@ -206,9 +204,9 @@ def measures_of(
             out = [*as_names(roles.exclude, ()), *roles.gold[1:]]
             roles = replace(roles, gold=roles.gold[0], exclude=out)
         taken = with_roles_of(find_gold(data, roles), roles, getattr(data, "columns", ()))
-        with hushed():  # the question itself warns of odd columns
+        with hushed():  # the method itself warns of odd columns
             found = find_measures(data, roles, taken, needed=True)
-    except (ValueError, TypeError, KeyError):  # and raises errors
+    except (ValueError, TypeError, KeyError):  # the method itself raises them
         return []
     # missing names are NaN in a table
     return [np.nan if is_missing(x) else x for x in found]
@@ -219,7 +217,7 @@ def find_measures(
 ) -> list[Hashable]:
     """Return the names of the measures, by default every numeric column without a role.
 
-    A question that needs no measure gets none, unless a missing score decides who takes part.
+    A question that needs no measure gets none, unless candidates without a score are dropped.
     """
     if isinstance(data, pd.DataFrame):
         columns = variables_of(data, roles)
@@ -236,9 +234,7 @@ def find_measures(
             )
         for name in names:
             if name in {taken[0]}:
-                raise ValueError(
-                    f"measures: {name!r} is the gold label, which is no measure. Omit it."
-                )
+                raise ValueError(f"measures: {name!r} is the gold label, not a measure. Omit it.")
             if name not in columns:
                 raise unknown_name("measures", name, columns)
     else:
@@ -479,7 +475,7 @@ def _are_systems(data: pd.DataFrame) -> bool:
     """Return whether there are several numeric columns and no possible gold label."""
     numbers, flags = (sum(map(kind, data.dtypes)) for kind in (is_score, is_bool_dtype))
     labeled = "gold" in data.columns or "grade" in data.columns
-    several = (numbers > 1 and not flags) or (flags > 1 and not numbers)  # right or wrong of each
+    several = (numbers > 1 and not flags) or (flags > 1 and not numbers)  # right or wrong
     return several and not labeled and not _has_cells(data)
 
 

@@ -11,7 +11,7 @@ from rankeval_pd.errors import listed, warn
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.copies import again_in_groups
 
-_LEAST = 10  # candidates; with fewer, a measure is a function of the label by chance
+_LEAST = 10  # candidates; with fewer, a measure may be a function of the label by chance
 _MOST_VOTES = 20
 _ANNOTATOR = re.compile(
     r"(?:ann|anno|annot|annotator|rater|judge|coder|expert|vote|votes|label|labels|judgments?)"
@@ -32,7 +32,7 @@ def vote_reason(name: Hashable, numbers: FloatArray) -> str | None:
 
 
 def gold_reason(numbers: FloatArray, truth: FloatArray) -> str | None:
-    """Return whether a column is a function of the label that separates its values."""
+    """Return a reason if each label has one value of its own in the column, else None."""
     if numbers.size < _LEAST or numbers.shape != truth.shape:
         return None
     for few in (slice(100), slice(None)):  # most columns show it soon
@@ -56,7 +56,7 @@ def warn_of_copied_groups(
             f"by={name}: {int(again.sum()):,} of {again.size:,} candidates have the same label and"
             " scores as one in another group, so the groups are not independent. If they"
             " are annotators, pass a column for each, gold=['a1', 'a2', ...]; otherwise"
-            " name what belongs together, groups=..."
+            " name the clusters, groups=..."
         )
 
 
@@ -70,6 +70,5 @@ def warn_of_same_order(measures: Sequence[Hashable], same: Sequence[int]) -> Non
     copies = [name for names in alike for name in names[1:]]
     warn(
         f"measures: {told} rank all candidates alike and count as one measure in families of"
-        f" tests. Leave out the copies, exclude={copies!r}, or name the measures that are meant,"
-        " measures=[...]."
+        f" tests. Leave out the copies, exclude={copies!r}, or name your measures, measures=[...]."
     )

@@ -27,25 +27,27 @@ from rankeval_pd.forms.roles.roles import MEANINGS, Roles, default_of
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 NO_EFFECT = "no effect here."
-NO_CONCLUSION = "no effect here: nothing is concluded from single rows."
+NO_CONCLUSION = "no effect here: single rows support no conclusion."
 
 # ------------------------------------- The capabilities of a question, declared only once
 
-IN_MEMORY = "it needs the data in memory. Compute the columns in use, ddf[[...]].compute().rankeval"
+IN_MEMORY = (
+    "it needs the data in memory. Compute the columns you use, ddf[[...]].compute().rankeval"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
     """The capabilities of a question, a decorator of its function.
 
-    ``answer``, the overview, ``dir()``, and the accessors of Dask DataFrames and heads read it.
+    Read by ``answer``, the overview, ``dir()``, and the accessors of Dask DataFrames and heads.
     """
 
     rankings: str = ""  #: its heading in the overview of rankings, if any
     items: str = ""  #: its heading for systems over items
     pairs: str = ""  #: its heading for a table of pairs
     scores: bool = True  #: it needs measures, not N and N+ alone
-    lists: bool = False  #: it has a row for each list: with ties="blocks", where a block ends
+    lists: bool = False  #: it has a row for each list, with ties="blocks" for each end of a block
     any_rows: bool = False  #: its number of rows depends on the data
     any_ties: bool = False  #: it allows each method of counting ties
     ends: bool = False  #: it allows lists that end before the candidates do: missing="absent"
@@ -60,10 +62,10 @@ class Capabilities:
     sums: bool = False  #: workers sum the items of a Dask DataFrame
     short: Short = ""  #: the columns of its short table; "" for all
     own_rows: bool = False  #: it returns rows of the data with all columns and attrs
-    dask: str = IN_MEMORY  #: else, why a Dask DataFrame cannot answer, and advice
+    dask: str = IN_MEMORY  #: why a Dask DataFrame cannot answer, and advice
 
     def __call__(self, function: Function) -> Function:
-        """Attach the capabilities to the function, and apply the options of the session."""
+        """Attach the capabilities to the function, and make it follow the session's options."""
         asked = with_options(function, self.short, noted=not self.own_rows)
         asked.capabilities = self  # type: ignore[attr-defined]
         return asked
@@ -76,7 +78,7 @@ def can(function: Any, **differences: Any) -> Capabilities:
 
 
 def declared(accessor: type) -> dict[str, tuple[Callable[..., Any], Capabilities]]:
-    """Return the questions of an accessor's class body in order, with their capabilities."""
+    """Return an accessor's questions in order of definition, with their capabilities."""
     questions = {
         name: inspect.unwrap(x, stop=lambda function: hasattr(function, "capabilities"))
         for name, x in vars(accessor).items()
@@ -91,7 +93,7 @@ def declared(accessor: type) -> dict[str, tuple[Callable[..., Any], Capabilities
 def with_roles(function: Function) -> Function:
     """Spell out the roles of ``**roles`` for completion and ``help``.
 
-    Type checkers read them from ``Unpack[...]``, which stays.
+    ``Unpack[...]`` remains for type checkers.
     """
     return with_roles_and({})(function)
 
@@ -147,7 +149,7 @@ def _described(text: str | None, roles: Mapping[str, str]) -> str | None:
     """Return a docstring with names and meanings of the roles in place of ``**roles``."""
     if text is None:
         return None
-    # after parameters explained elsewhere, the roles get their own entry
+    # roles that share an entry with other parameters get their own
     text = re.sub(
         r"(?m)^(    \S.*?), \*\*roles\n((?:        .*\n)+)",
         r"\1\n\2    **roles\n        Which column is what.\n",
@@ -169,9 +171,7 @@ def _line(role: str, meaning: str) -> str:
     )
 
 
-# -------------------------------- The cost of a call: data are read once, and memory is checked
-
-# ---------------------------------------------- Data of several questions in one call are read once
+# ------------------------------------------- Several questions of one call read the data only once
 
 Form = TypeVar("Form")
 _Read = tuple[Any, Roles, bool, Any]  # the data, their roles, whether scores were read; the form
@@ -181,7 +181,7 @@ _let_in: ContextVar[list[_Read] | None] = ContextVar("let_in", default=None)
 
 @contextmanager
 def one_reading() -> Iterator[None]:
-    """Keep the data that were read until the end of the block, for further questions."""
+    """Cache the data that are read, for further questions in the block."""
     before = _let_in.set([])
     try:
         yield
@@ -190,7 +190,7 @@ def one_reading() -> Iterator[None]:
 
 
 def cached_reading(read: Callable[..., Form]) -> Callable[..., Form]:
-    """Make a reader of data reuse data with the same roles that were read before."""
+    """Make a reader reuse data that were read before with the same roles."""
 
     @functools.wraps(read)
     def reading(data: Any, roles: Roles, *, scored: bool = True) -> Form:
@@ -198,7 +198,7 @@ def cached_reading(read: Callable[..., Form]) -> Callable[..., Form]:
         if let_in is None:
             return read(data, roles, scored=scored)
         for earlier, their_roles, with_scores, form in let_in:
-            # if no candidate is dropped, data with scores serve a question on the gold label
+            # unless candidates are dropped, data with scores also serve questions on gold alone
             enough = with_scores == scored or (with_scores and roles.missing != "drop")
             if earlier is data and enough and _same(their_roles, roles):
                 known: Form = form
@@ -211,7 +211,7 @@ def cached_reading(read: Callable[..., Form]) -> Callable[..., Form]:
 
 
 def _same(one: Roles, other: Roles) -> bool:
-    """Return whether these are the same roles, as identical objects of one call."""
+    """Return whether the roles are the same, as identical objects of one call."""
     return all(
         (a := getattr(one, field.name)) is (b := getattr(other, field.name))
         or (isinstance(a, str | int) and type(a) is type(b) and a == b)
@@ -219,28 +219,28 @@ def _same(one: Roles, other: Roles) -> bool:
     )
 
 
-# ------------------------------------------------------------- The memory that an answer needs
+# ---------------------------------------------------------------------- Memory needed by an answer
 
 _NUMBER = 8  # bytes
-_SMALL = 10_000  # numbers of a table that needs no check
+_SMALL = 10_000  # numbers in a table that needs no check
 _ENDLESS = 2.0**1000  # more than any memory, and less than the largest float64
 
 
 def check_memory(numbers: float, what: str, less: str) -> None:
     """Raise a MemoryError if the numbers of ``what`` do not fit into the available memory.
 
-    ``less`` advises how to need less. Nothing is checked if the available memory is unknown.
+    ``less`` advises how to reduce them. Without known available memory there is no check.
     """
     there, numbers = free_memory(), min(numbers, _ENDLESS)
     if there is not None and numbers * _NUMBER > there:
         raise MemoryError(
-            f"{what}, which take {_shown(numbers * _NUMBER)} of memory, but {_shown(there)} are"
+            f"{what}: this needs {_shown(numbers * _NUMBER)} of memory, but {_shown(there)} are"
             f" available. {less}"
         )
 
 
 def check_draws(argument: str, value: object, for_each: int = 1) -> int:
-    """Return a number of draws, after a check of the memory for their numbers."""
+    """Return a number of draws after checking that they fit into memory."""
     draws = check_count(argument, value)
     check_memory(
         2 * for_each * draws,  # as they are drawn, and sorted
@@ -251,14 +251,14 @@ def check_draws(argument: str, value: object, for_each: int = 1) -> int:
 
 
 def check_needed(draws: int, edge: str) -> int:
-    """Return the number of draws that a family needs, after a check of the memory.
+    """Return a family's number of draws after checking that they fit into memory.
 
     ``edge`` is the level that they must reach, ``alpha=...`` or ``level=...``.
     """
     check_memory(
         2.0 * draws,  # as they are drawn, and sorted
-        f"{edge} needs {draws:,} draws, n_resamples=None, that are kept together",
-        f"Pass one that fewer draws reach, {edge.split('=')[0]}=...",
+        f"{edge} with n_resamples=None needs {draws:,} draws, kept together",
+        f"Pass a value that needs fewer draws, {edge.split('=')[0]}=...",
     )
     return draws
 
@@ -279,7 +279,7 @@ def check_rows(inner: xr.Dataset, rows: int, columns: int, what: str) -> None:
 
 
 def free_memory() -> int | None:
-    """Return the bytes still available to this process, None if unknown."""
+    """Return the bytes still available to this process, or None if unknown."""
     known = [size for size in (_of_machine(), _of_process()) if size is not None]
     return min(known, default=None)
 

@@ -1,4 +1,4 @@
-"""Columns that look like identifiers, and candidates that are repeated or of one class."""
+"""Columns that look like identifiers, and candidates that are repeated or all in one class."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from rankeval_pd.forms.roles.copies import gold_reason, vote_reason
 from rankeval_pd.forms.roles.roles import CONTINGENCY, Roles, excluded_names
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
-# ----------- Columns that were found, not named, and look like identifiers: said, with the way out
+# ------------------------------------- Warnings of unnamed columns that look like identifiers
 
-_LEAST = 10  # rows, below which whole numbers are all distinct by chance
-#: words of names, by the role that a column of this name has: of rankings and runs, of systems
+_LEAST = 10  # with fewer rows, whole numbers are all distinct by chance
+#: words in names, by the likely role of the column in rankings and runs, and in systems
 _WORDS = {
     ("by", "groups"): "query topic user session subject participant batch block page passage line"
     " qid uid sid segment seg sentence sent prompt judge rater annotator",
@@ -46,23 +46,23 @@ def warn_of_identifiers(
     groups: Mapping[str, IntArray] | None = None,
     truth: FloatArray | None = None,
 ) -> None:
-    """Give a RankevalWarning that names the columns that look like identifiers, if there are any.
+    """Warn of columns that look like identifiers, if there are any.
 
     Parameters
     ----------
     columns : mapping
-        The columns that were found to be systems or measures and that nobody named, by name.
+        The unnamed columns that were taken as systems or measures, by name.
     taken_as : str
-        What they were found to be, in the plural: "systems" or "measures".
+        "systems" or "measures".
     groups : mapping, optional
-        By the name of the role (by, groups) the number of each row's group.
+        The number of each row's group, by role (by, groups).
     truth : array, optional
-        The gold label of rankings: a measure is no function of it, and no vote of annotators.
+        The gold label of rankings. A function of it, or an annotator's vote, is not a measure.
 
     Notes
     -----
-    Cost: of a column of whole numbers one hash table, and a pass over the rows for each role; of
-    any other column a look at its first rows.
+    A column of whole numbers costs one hash table, and a pass over the rows for each role. Of any
+    other column only the first rows are read.
     """
     reasons = {
         name: reason
@@ -85,10 +85,10 @@ def warn_of_identifiers(
     as_role = f"{role}={name!r}" if role else "by=..., groups=..."
     votes = any(reason.startswith("votes") for reason in reasons.values())
     warn(
-        f"taken as {taken_as}, and they look like identifiers or labels: {told}{more}. Leave them"
-        f" out by exclude={given}, or pass them their role, as {as_role}"
-        f"{' or, of annotators, gold=[...]' if votes else ''}; if they are"
-        f" meant, name all {taken_as}: measures=[...]."
+        f"taken as {taken_as}, although they look like identifiers or labels: {told}{more}. Leave"
+        f" them out, exclude={given}, or pass their role, for example {as_role}"
+        f"{' (votes: gold=[...])' if votes else ''}. If they are {taken_as}, name"
+        f" all {taken_as}: measures=[...]."
     )
 
 
@@ -100,9 +100,9 @@ def reason_of(
 ) -> str | None:
     """Return why a column looks like an identifier, or a label, or None.
 
-    Whole numbers do: by their name; by being all distinct (10 rows or more), or counting up in
-    blocks; or, if they are not 0 and 1 only, by being the same within each group. By its name alone
-    True and False may be a label, and fractions a rank or a length.
+    Whole numbers do if their name suggests it, if all are distinct (10 rows or more), if they count
+    up in blocks, or if they are constant within each group and not only 0 and 1. Only the name can
+    make booleans a label, and fractions a rank or a length.
     """
     if truth is not None and is_score(values.dtype) and values.dtype.kind in "iuf":
         copied = gold_reason(values.to_numpy(dtype=np.float64, na_value=np.nan), truth)
@@ -132,7 +132,7 @@ _BY_NAME = "by its name"
 
 
 def _whole(values: pd.Series) -> FloatArray | None:
-    """Return a column of whole numbers as float64, NaN where missing; None for any other."""
+    """Return a column of whole numbers as float64 with NaN if missing, else None."""
     api = pd.api.types
     if values.dtype == object:
         values = values.infer_objects()
@@ -153,7 +153,7 @@ def _are_whole(numbers: FloatArray) -> bool:
 
 
 def named_so(name: Hashable) -> bool:
-    """Return whether a column of this name is rather an identifier, or a label, than a score."""
+    """Return whether the name suggests an identifier or a label, not a score."""
     words = _words(name)
     if not words:
         return False
@@ -163,7 +163,7 @@ def named_so(name: Hashable) -> bool:
 
 
 def _words(name: Hashable) -> list[str]:
-    """Return the words of a name, in small letters."""
+    """Return the words of a name in lower case."""
     if not isinstance(name, str):
         return []
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)  # docId
@@ -173,10 +173,10 @@ def _words(name: Hashable) -> list[str]:
 def refuse_text(
     frame: pd.DataFrame, roles: Roles, taken: Iterable[Hashable], taken_as: str
 ) -> None:
-    """Raise a ValueError where a column that is not taken, and has no role, holds scores as text.
+    """Raise a ValueError if an unused column without a role contains scores as text.
 
-    Text that reads as numbers, some with a fraction, is a score; so are 0 and 1, true and false of
-    systems. Identifiers, by their names or as whole numbers, are not.
+    Scores are text that parses as numbers, some with a fraction, and for systems also 0 and 1, or
+    true and false. Other whole numbers, and columns named as identifiers, are not scores.
     """
     out = {*taken, *excluded_names(roles, frame.columns), *CONTINGENCY}
     for name in (x for x in frame.columns.drop_duplicates(keep=False) if x not in out):
@@ -189,15 +189,15 @@ def refuse_text(
         two = taken_as == "systems" and set(text.str.lower()) in ({"0", "1"}, {"false", "true"})
         if two or (2 * known.size >= max(text.size, 1) and (known != np.rint(known)).any()):
             raise ValueError(
-                f"the column {name!r} holds scores as text, {listed(dict.fromkeys(text), most=3)},"
-                f" and {taken_as} are numbers. Convert it, as by"
+                f"the column {name!r} contains scores as text:"
+                f" {listed(dict.fromkeys(text), most=3)}. Convert it to numbers,"
                 f" data.assign({name}=pd.to_numeric(data[{name!r}], errors='coerce')), or leave it"
                 f" out: exclude={name!r}."
             )
 
 
 def _counts_up(numbers: FloatArray) -> bool:
-    """Return whether each row has the number of the row before it or the next one."""
+    """Return whether each row repeats the number of the row before it, or adds 1."""
     with np.errstate(over="ignore"):  # steps beyond all floats are no steps of 1
         steps = np.diff(numbers)
     return bool(((steps == 0.0) | (steps == 1.0)).all()) and int(steps.sum()) + 1 >= _LEAST
@@ -212,7 +212,7 @@ def _all_distinct(numbers: FloatArray) -> bool:
 
 
 def _constant_within(numbers: FloatArray, number: IntArray) -> bool:
-    """Return whether the column tells groups apart and not the rows of any group."""
+    """Return whether the column differs between groups, but not within any."""
     if numbers.size < _LEAST or set(pd.unique(numbers)) <= {0.0, 1.0}:
         return False
     _, first, where, size = np.unique(
@@ -225,9 +225,9 @@ def _constant_within(numbers: FloatArray, number: IntArray) -> bool:
 
 
 # -------------------------------------------------------------------------------------------------
-# What is odd about candidates and is said before they are counted: repeated, of one class.
+# Warnings before candidates are counted: some are repeated, or all are in one class.
 
-LOOKED_AT = 10_000  # rows in which a column of two values is looked for
+LOOKED_AT = 10_000  # rows searched for a column of two values
 
 
 def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
@@ -236,9 +236,8 @@ def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
         number, labels = pd.factorize(values)
     except TypeError as error:
         raise TypeError(
-            f"groups={name!r} has labels that cannot be distinguished, such as"
-            f" {values.iloc[0]!r}. Pass"
-            f" a column of text or numbers, as data[{name!r}].astype(str)."
+            f"groups={name!r} has labels that cannot be distinguished, such as {values.iloc[0]!r}."
+            f" Pass a column of text or numbers, for example data[{name!r}].astype(str)."
         ) from error
     check_clusters(int((number < 0).sum()), name)
     place = np.empty(len(labels), dtype=np.int64)
@@ -247,11 +246,11 @@ def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
 
 
 def check_clusters(missing: int, name: Hashable) -> None:
-    """Raise a ValueError where candidates have no group."""
+    """Raise a ValueError if candidates have no group."""
     if missing:
         raise ValueError(
-            f"groups={name!r} has {missing} missing values: every candidate belongs to a group,"
-            " if to one of its own. Fill them."
+            f"groups={name!r} has {missing} missing values, but every candidate needs a group."
+            " Fill them; a single candidate may be a group."
         )
 
 
@@ -262,7 +261,7 @@ def warn_of_repeated(
     by: Sequence[Hashable],
     label: Sequence[Hashable],
 ) -> None:
-    """Say that candidates occur more than once, which are not independent then."""
+    """Warn of repeated candidates, which are not independent."""
     if not again.any():
         return
     levels = [labels] if isinstance(labels, pd.Index) else list(labels)
@@ -274,32 +273,30 @@ def warn_of_repeated(
     within = f" within one group of by={list(by)!r}" if by else ""
     warn(
         f"{int(again.sum()):,} of {again.size:,} rows repeat the label of an earlier row{within}"
-        f" ({what}: {listed(shown)}): are these the same candidates again? Then they"
-        " depend on each other, and intervals and p-values of independent candidates do not hold:"
-        " name what belongs together, groups=..., or what each row is a sample of, by=... If they"
-        " are different candidates, name what tells them apart, label=..., or give them an index"
-        " of their own: data.reset_index()."
+        f" ({what}: {listed(shown)}). If they are the same candidates, intervals and p-values do"
+        " not hold: name the clusters, groups=..., or the samples, by=... If not, name what"
+        " distinguishes them, label=..., or pass data.reset_index()."
     )
 
 
 def warn_of_one_class(truth: FloatArray, name: Hashable) -> None:
-    """Say that all candidates are true positives, or none is."""
+    """Warn if all candidates are true positives, or none is."""
     known = truth[~np.isnan(truth)]
     warn_of_counts(int((known == 1.0).sum()), known.size, name)
 
 
 def warn_of_counts(positive: int, total: int, name: Hashable) -> None:
-    """Say the same of counts."""
+    """Warn if these counts have only one class."""
     if total > 1 and positive in (0, total):
-        which = "every candidate is a true positive" if positive else "no true positive"
+        which = "every candidate is a" if positive else "no"
         warn(
-            f"gold={name!r}: {which} among {total:,} candidates, so that no ranking of them is"
-            " better than another. Is it the right column, and the whole of the data?"
+            f"gold={name!r}: {which} true positive ({total:,} candidates), so every ranking is"
+            " equally good. Check that the column is right and the data are complete."
         )
 
 
 def maybe_gold(data: object, keywords: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Say which column of two values, beside scores that have more, may be a gold label."""
+    """Return a hint if a single column of two values, beside scores, may be a gold label."""
     if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1 or any(keywords.values()):
         return []
     if not data.columns.is_unique:

@@ -1,4 +1,4 @@
-"""Long frames: a row for each score, brought into a column for each system or measure."""
+"""Turn long frames, with a row for each score, into a column for each system or measure."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _OF_CANDIDATES = ("gold", "key", "label", "groups")
 
 
 def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Return data with a column for each system or measure, and the roles that are left.
+    """Return data with a column for each system or measure, and the remaining roles.
 
-    Data without the roles of a long frame are returned as they are.
+    Without roles of a long frame, the data are returned unchanged.
     """
     given = {name: roles[name] for name in LONG if roles.get(name) is not None}
     rest = {name: x for name, x in roles.items() if name not in LONG}
@@ -28,15 +28,15 @@ def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     instead = f"label={shown(given['item'])}" if {*given} == {"item"} else "none of them"
     if len({"system", "measure"} & set(given)) != 1 or "score" not in given:
         raise ValueError(
-            f"{told}: a long frame, a row for each score, has system='...' (of rankings and runs"
-            " measure='...'), score='...', and item='...' where the index does not name the items."
-            f" Pass these, or {instead} for a column for each system."
+            f"{told}: a long frame, a row for each score, needs system='...' (rankings and runs:"
+            " measure='...'), score='...', and item='...' unless the index names the items."
+            f" Pass these, or {instead} if each system has a column."
         )
     if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1 or data.empty:
         raise TypeError(
             f"{told}: data is no long frame, a DataFrame in memory with a row for each score and"
-            f" one header; it is {'empty' if len(data) == 0 else f'a {type(data).__name__}'}. Of"
-            " Dask use ddf.compute(); a Dataset has a dimension of systems."
+            f" one header; it is {'empty' if len(data) == 0 else f'a {type(data).__name__}'}. For"
+            " Dask, use ddf.compute(); a Dataset already has a dimension of systems."
         )
     levels = [x for x in data.index.names if x is not None and x not in data.columns]
     frame = data.reset_index(level=levels) if levels else data
@@ -47,12 +47,12 @@ def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 
 def _names(role: str, given: Any, frame: pd.DataFrame) -> list[Hashable]:
-    """Return the columns that a role names, each of them known; of another keyword nothing."""
+    """Return the columns that a role names; refuse unknown names, and skip other keywords."""
     if role not in (*LONG, *_OF_ITEMS, *_OF_CANDIDATES, "seeds"):
         return []
     if any(map(are_values, given if isinstance(given, list) else [given])):
         raise ValueError(
-            f"{role} holds values, and of a long frame it is the name of a column. Put them there:"
+            f"{role} holds values, but for a long frame it must name a column. Add one:"
             f" data.assign(part=...), {role}='part'."
         )
     names = as_names(given, frame.columns)
@@ -65,7 +65,7 @@ def _names(role: str, given: Any, frame: pd.DataFrame) -> list[Hashable]:
 def _of_systems(
     frame: pd.DataFrame, named: Mapping[str, list[Hashable]], levels: Sequence[Hashable], rest: Any
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return a column for each system (statistic, and seed); what names the items is the index."""
+    """Return a column for each system (statistic, and seed), indexed by item."""
     columns = [*named["system"], *named.get("seeds", [])]
     items = named.get("item") or [x for x in levels if x not in columns]
     beside = [name for role in _OF_ITEMS for name in named.get(role, [])]
@@ -78,10 +78,9 @@ def _of_systems(
         system = worst[1:] if len(columns) > 1 else worst[1]
         raise ValueError(
             f"system={shown(named['system'][0])}: {shown(system)} has no score for"
-            f" {int(column.sum())} of {len(wide)} items ({listed(rows)}), as"
-            f" {shown(column.idxmax())}. Every system needs every item once. Add the rows, keep"
-            " the items that all have, or pass missing='ratio': the score of the items that each"
-            " system has."
+            f" {int(column.sum())} of {len(wide)} items ({listed(rows)}), for example"
+            f" {shown(column.idxmax())}. Add the rows, keep the items that every system has, or"
+            " pass missing='ratio' to score each system on its available items."
         )
     several = len(named["score"]) > 1
     wide = wide.swaplevel(0, 1, axis=1) if several else wide.droplevel(0, axis=1)
@@ -93,12 +92,12 @@ def _of_systems(
 def _of_measures(
     frame: pd.DataFrame, named: Mapping[str, list[Hashable]], levels: Sequence[Hashable], rest: Any
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return a column for each measure or run beside what is known of the candidates."""
+    """Return a column for each measure or run, beside the candidates' other columns."""
     [measure], by = named["measure"], named.get("by", [])
     by = by or [name for name in ("query",) if name in frame]
     items = named.get("item") or [x for x in ("document",) if x in frame] or list(levels)
     rows = _rows(frame, items, "measure", [measure], by)
-    here = frame[frame[measure].notna()]  # without a name: judged, and in no list
+    here = frame[frame[measure].notna()]  # rows without a name are judged, but in no list
     wide = _spread(here, rows, [measure], named["score"][:1], "measure").droplevel(0, axis=1)
     others = [name for name in frame if name not in (*rows, measure, *named["score"])]
     first = frame[~frame.duplicated(rows)].set_index(rows)
@@ -110,8 +109,8 @@ def _of_measures(
     if lost := [name for name in others if name in differ & roles]:
         raise ValueError(
             f"{shown(lost[0])} has several values for one candidate ({listed(rows)}) of the long"
-            " frame, and a candidate has one. Name all that tells candidates apart,"
-            " item=['...', '...'] and by=..., or mend the column."
+            " frame. Name all columns that identify a candidate, item=['...', '...'] and by=...,"
+            " or correct the values."
         )
     kept = first[[name for name in others if name not in differ]]
     if both := [name for name in wide if name in kept]:
@@ -123,25 +122,25 @@ def _rows(
     frame: pd.DataFrame, items: Sequence[Hashable], role: str, others: list[Hashable],
     beside: list[Hashable],
 ) -> list[Hashable]:  # fmt: skip
-    """Return the columns whose values together name an item, none of them missing."""
+    """Return the columns that together identify an item; refuse missing values."""
     if not items or set(items) & set(others):
         raise ValueError(
-            f"{role}={shown(others[0])}, item={shown(list(items) or None)}: which rows are of one"
-            " item? Name the column that says so, item='...', or several, item=['...', '...']."
+            f"{role}={shown(others[0])}, item={shown(list(items) or None)}: nothing identifies"
+            " the items. Name one column that does, item='...', or several, item=['...', '...']."
         )
     rows = list(dict.fromkeys([*beside, *items] if role == "measure" else [*items, *beside]))
     for name in rows if role == "measure" else [*rows, *others]:
         if missing := int(frame[name].isna().sum()):
             raise ValueError(
-                f"{shown(name)} has {missing} missing values in {len(frame)} rows, and of a long"
-                f" frame it names the row. Fill them, or drop these rows:"
+                f"{shown(name)} has {missing} missing values in {len(frame)} rows, but identifies"
+                f" the rows of a long frame. Fill them, or drop these rows:"
                 f" data.dropna(subset=[{name!r}])."
             )
     return rows
 
 
 def _settled(rest: Mapping[str, Any], found: list[Hashable]) -> dict[str, Any]:
-    """Return the roles with the names of a long frame as those that are meant."""
+    """Return the roles with the names found in a long frame as ``measures``."""
     out = as_names(rest.get("exclude"), found)
     kept = [name for name in found if name not in out]
     return {**rest, "measures": rest.get("measures") or kept, "exclude": None}
@@ -151,12 +150,12 @@ def _spread(
     frame: pd.DataFrame, rows: list[Hashable], columns: list[Hashable], scores: list[Hashable],
     role: str,
 ) -> pd.DataFrame:  # fmt: skip
-    """Return the scores with a row for each item, columns (score, system, ...) as they appear."""
+    """Return scores (item, (score, system, ...)), the columns in order of appearance."""
     for name in scores:
         if not pd.api.types.is_numeric_dtype(frame[name].dtype):
             raise ValueError(
-                f"score={shown(name)} is of type {frame[name].dtype}, as"
-                f" {shown(frame[name].iloc[0])}, and a score is a number, or True and False."
+                f"score={shown(name)} is of type {frame[name].dtype}, for example"
+                f" {shown(frame[name].iloc[0])}, but scores are numbers or booleans."
                 " Convert it, or name another column."
             )
     keys = [*rows, *columns]
@@ -164,8 +163,8 @@ def _spread(
     if again.any():
         where = frame.loc[again.to_numpy(), keys].iloc[0].to_dict()
         raise ValueError(
-            f"{int(again.sum())} rows repeat another's {listed(keys)}, as {shown(where)}: of a"
-            f" {role} each item has one score. Name what tells these rows apart: item=['...',"
+            f"{int(again.sum())} rows repeat another's {listed(keys)}, for example {shown(where)},"
+            f" but a {role} has one score per item. Name what distinguishes them, item=['...',"
             f" '...']{', seeds=..., strata=...' if role == 'system' else ', by=...'}; or average"
             f" them first, data.groupby({keys!r}).mean()."
         )

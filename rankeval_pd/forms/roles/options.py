@@ -1,4 +1,4 @@
-"""Options of a session, and the short tables that methods return unless details are asked for."""
+"""Options of a session, and the short tables that methods return by default."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from rankeval_pd.forms.roles.roles import LONG
 Function = TypeVar("Function", bound=Callable[..., Any])
 Table = TypeVar("Table", pd.DataFrame, xr.Dataset)
 
-_FILLED = ("alpha", "level", "progress")  # options that stand in for a keyword that is not given
-_settings: dict[str, Any] = {}  # of the process: notebooks run each cell in a context of its own
+_FILLED = ("alpha", "level", "progress")  # options that are defaults of keywords
+_settings: dict[str, Any] = {}  # per process: notebooks run each cell in its own context
 _whole: ContextVar[bool] = ContextVar("whole", default=False)
 _details: ContextVar[bool] = ContextVar("details", default=False)
 
-#: columns that a keyword adds; they follow the short table's own
+#: columns added by a keyword, after the short table's own
 _ADDED = ("share", "relation", "tp_sd", "n_groups", "n_queries", "n_missing")
-_IF_TRUE = ("tie_decides",)  # flags that are shown where they are true of a row
+_IF_TRUE = ("tie_decides",)  # flags shown if true in some row
 _SHORT_LIST = 20  # names that fit into attrs
 
 
@@ -87,7 +87,7 @@ class set_options:
 
 @contextmanager
 def whole_tables() -> Iterator[None]:
-    """Give all columns to what is asked within, and leave its keywords as they are."""
+    """Make calls within the block return all columns, with their keywords unchanged."""
     before = _whole.set(True)
     try:
         yield
@@ -96,7 +96,7 @@ def whole_tables() -> Iterator[None]:
 
 
 def details_wanted() -> bool:
-    """Return whether all columns are wanted, for what is costly and in the short table not seen."""
+    """Return whether all columns are wanted; else expensive ones can be skipped."""
     return _details.get()
 
 
@@ -104,22 +104,22 @@ Short = str | Mapping[str, str] | Callable[[pd.DataFrame], pd.DataFrame]
 
 
 def with_options(function: Function, short: Short = "", *, noted: bool = True) -> Function:
-    """Make a public function heed the options and return its short table.
+    """Make a public function follow the options and return its short table.
 
-    Questions that it asks in turn give all columns, and their keywords stay as they are.
+    Public functions that it calls return all columns, with their keywords unchanged.
 
     Parameters
     ----------
     function : callable
     short : str, mapping or callable
-        The columns of the short table, in order, those of any call that may be there. A mapping
-        has them by the keyword that decides, and under "" for calls without it. A callable makes
-        the short table of the whole one.
+        The columns of the short table in order; columns that a call lacks are skipped. A mapping
+        has them by the deciding keyword, and under "" for calls without it. A callable shortens
+        the whole table.
     noted : bool
-        Whether the table's ``attrs`` tell how it was made.
+        Whether ``attrs`` record how the table was made.
     """
     parameters = inspect.signature(function).parameters
-    # a finished table, and nothing else, is enough for a picture
+    # a plot needs no argument beside a finished table
     check = argument_check(function, 1 if hasattr(function, "draws_tables") else None)
     filled = [x for x in _FILLED if x in parameters and parameters[x].kind is _KEYWORD]
 
@@ -157,7 +157,7 @@ _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 def as_asked(
     result: Table, method: str, short: Short, keywords: Mapping[str, Any], data: Any
 ) -> Table:
-    """Return a whole table as the keywords and the options want it, with a note of its making."""
+    """Shorten a whole table as keywords and options ask, and record how it was made."""
     details = keywords.get("details")
     everything = _settings.get("details", False) if details is None else details
     if isinstance(result, pd.DataFrame) and callable(short):
@@ -171,18 +171,18 @@ def as_asked(
             shortened.attrs["n_ending_in_tie"] = int((result[cut] > 0).sum())
         result = shortened
     result.attrs = _noted(result.attrs, method, keywords)
-    if isinstance(result, xr.Dataset):  # Zarr and netCDF 3 have them in another order
+    if isinstance(result, xr.Dataset):  # Zarr and netCDF 3 reorder them
         result.attrs["columns"] = json.dumps([*result.variables], default=str)
     return with_order(result, data, keywords)
 
 
 def _is_given(value: Any) -> bool:
-    """Return whether a keyword is given: a name may be 0, which is no False."""
+    """Return whether a keyword is given; 0 may be a name."""
     return value is not None and value is not False
 
 
 def _shortened(table: pd.DataFrame, short: Sequence[str]) -> pd.DataFrame:
-    """Return the groups' columns, the short table's in its order, and those that a keyword adds."""
+    """Return the columns of the groups, of the short table in its order, and of keywords."""
     if not short:
         return table
     columns = list(table.columns)
@@ -193,7 +193,7 @@ def _shortened(table: pd.DataFrame, short: Sequence[str]) -> pd.DataFrame:
 
 
 def with_order(result: Table, data: Any, keywords: Mapping[str, Any]) -> Table:
-    """Note all measures of the data where a table has some of them: they keep their colors."""
+    """Record all measures of the data, so measures keep their colors in a table of some."""
     data = getattr(data, "_meta", data)  # of a Dask DataFrame
     result.attrs.pop("order", None)
     some = "measure_a" in result or ("measure" in result and keywords.get("measures") is not None)
@@ -222,9 +222,9 @@ def _noted(
 
 
 def plain(value: Any) -> Any:
-    """Return a number or a text, a short list as the text of its JSON; None where there is none.
+    """Return a number or text, a short list as JSON, None for anything else.
 
-    Formats of files know other lists: netCDF 3 none of texts, netCDF 4 none of one text.
+    netCDF 3 has no lists of texts, netCDF 4 none of a single text.
     """
     if isinstance(value, bool | np.bool_):
         return int(value)

@@ -1,4 +1,4 @@
-"""The roles that columns play, and the choices of the options."""
+"""The roles of columns, and the choices of the options."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from rankeval_pd.errors import (
     unknown_name,
 )
 
-# ------------------ The roles that columns play, and the columns that are meant when none is named
+# --------------------------------------------------------- The roles of columns, and their defaults
 
 Ties = Literal["shared", "trec", "blocks", "expected", "best", "worst", "error"]
 Missing = Literal["raise", "last", "drop", "absent", "ratio"]
 Average = Literal["macro", "micro"]
 TIES: tuple[Ties, ...] = get_args(Ties)
-CUTTING = ("shared", "trec", "blocks", "error")  # what holds for every method
+CUTTING = ("shared", "trec", "blocks", "error")  # every method supports these
 MISSING: tuple[Missing, ...] = get_args(Missing)
 Agreement = Literal["majority", "any", "all", "mean", "each"]
 AGREEMENTS: tuple[Agreement, ...] = get_args(Agreement)
@@ -40,7 +40,7 @@ Seed = int | np.random.Generator | None
 
 
 class _Shared(TypedDict, total=False):
-    """What rankings and systems over items have in common."""
+    """The roles shared by rankings and systems over items."""
 
     measures: Names
     exclude: Names
@@ -53,7 +53,7 @@ class _Shared(TypedDict, total=False):
 
 
 class _Rankings(_Shared, total=False):
-    """What rankings take, but how they count equal scores."""
+    """The roles of rankings except ``ties``."""
 
     measure: Hashable
     gold: Names
@@ -68,7 +68,7 @@ class _Rankings(_Shared, total=False):
 
 
 class JudgedRoles(_Rankings, total=False):
-    """The roles of the columns of rankings of which a part is judged."""
+    """The roles of the columns of partly judged rankings."""
 
     ties: Ties
 
@@ -103,7 +103,7 @@ PartlyJudged = Literal["estimate", "bounds"]
 
 
 class QueryRoles(TypedDict, total=False):
-    """The roles of the columns of queries: documents with a grade, measures that retrieve some."""
+    """The roles of the columns of queries: graded documents, and runs that retrieve some."""
 
     gold: Hashable | None
     measures: Names
@@ -147,8 +147,8 @@ MEANINGS: dict[str, str] = {
     "item": "in a long frame: the column(s) that name the item or candidate; by default the"
     " index, for runs document.",
     "exclude": "columns that are neither ranked nor compared, such as identifiers.",
-    "by": "the column(s) that name the query, sample or domain of each row; a column n is by_n in a"
-    " result with an n of its own.",
+    "by": "the column(s) that name the query, sample or domain of each row; a column n becomes by_n"
+    " in a result that has its own n.",
     "key": "the column that breaks ties, the smaller first; by default a hash of the label.",
     "label": "the column(s) or index level(s) that identify a candidate and are hashed; by"
     " default the index.",
@@ -163,15 +163,15 @@ MEANINGS: dict[str, str] = {
     "groups": "the column that names the cluster of each row, for rows that depend on each other; a"
     " list of two: crossed factors.",
     "weight": "with groups, the kind of mean: item, by default, the mean over all items; or"
-    " group, the mean over groups of their means.",
+    " group, the mean of the groups' means.",
     "strata": "the column that names the stratum (task, domain) of each item, within which items"
     " are drawn.",
     "average": "how the strata make one score: macro, by default, their mean; or micro, all items"
-    " together.",
+    " pooled.",
     "seeds": "the column, or level of the columns, that names the training seed of each score.",
     "seed_variance": "with seeds, by default each system has its own variance;"
     " pooled takes one for all systems.",
-    "higher_is_better": "whether a higher score is better; by default as the metric has it.",
+    "higher_is_better": "whether a higher score is better; by default the metric decides.",
     "details": "True returns all columns, by default a short table (:func:`set_options`).",
     "unjudged": "how a candidate without a gold label counts: negative, skip (excluded) or raise;"
     " for methods for partly judged candidates estimate or bounds.",
@@ -219,9 +219,9 @@ class Roles:
 
     @classmethod
     def configured(cls, keywords: Mapping[str, Any]) -> Roles:
-        """Return what an accessor is configured with: roles of queries too, which are checked.
+        """Return the checked roles of an accessor, roles of queries included.
 
-        ``ties`` of queries stays what it is unless given.
+        ``ties`` of queries stays unchanged unless given.
         """
         given = {name: x for name, x in keywords.items() if name not in LONG}
         unjudged = given.get("unjudged")
@@ -233,7 +233,7 @@ class Roles:
 
     @classmethod
     def of(cls, keywords: Mapping[str, Any]) -> Roles:
-        """Return the roles with those given filled in, checked as far as they can be."""
+        """Return the given roles, checked without the data, and defaults for the others."""
         _refuse_those_of_queries(keywords)
         known = [field.name for field in fields(cls)]
         for name in keywords:
@@ -255,7 +255,7 @@ class Roles:
                 raise TypeError(f"{name}={given!r}: pass the name of one column, not several.")
         for name in ("gold", "key", "dim", "groups", "strata", "seeds", "by", "label"):
             if getattr(roles, name) is pd.NA:
-                raise TypeError(f"{name}=<NA> is equal to no name. Pass the name of a column.")
+                raise TypeError(f"{name}=<NA> is no name. Pass the name of a column.")
         check_flag("details", roles.details, none=True)
         check_choice("agreement", roles.agreement, (*AGREEMENTS, "shares"))
         check_choice("ties", roles.ties, TIES)
@@ -272,14 +272,14 @@ class Roles:
 
     @property
     def factors(self) -> list[Any]:
-        """The names in ``groups``: of none, one or two crossed factors."""
+        """The names in ``groups``: none, one, or two crossed factors."""
         several = self.groups if isinstance(self.groups, list) else [self.groups]
         return [] if self.groups is None else several
 
     def check_groups(self, *, crossed: bool = False) -> None:
-        """Raise a ValueError where candidates that belong together have no answer.
+        """Raise a ValueError if the method does not support clusters of candidates.
 
-        With ``crossed`` there is none for two factors.
+        With ``crossed``, it supports one factor but not two.
         """
         if len(self.factors) > 1 and crossed:
             raise ValueError(
@@ -289,24 +289,23 @@ class Roles:
             )
         if self.groups is not None and not crossed:
             raise ValueError(
-                "groups: what is asked here takes the candidates for independent, and has no answer"
-                " for clusters. The overview, df.rankeval(groups=...), lists what has one, without"
-                " by=... or average=... For queries in clusters: per_query(metric, wide=True), and"
-                " groups=... in the tests of its table."
+                "groups: this method assumes independent candidates. The overview,"
+                " df.rankeval(groups=...), lists methods for clusters, without by=... or"
+                " average=... For clustered queries, pass groups=... to the tests of the table of"
+                " per_query(metric, wide=True)."
             )
 
     def check_ends(self) -> None:
-        """Raise a ValueError where a list that ends early has no answer to what is asked."""
+        """Raise a ValueError if lists end early, which the method does not support."""
         if self.ends:
             raise ValueError(
-                "missing='absent' holds for lists of single n (nbest_precision, compare,"
-                " significant_ranges, odds_ratios, random_test), acceptance sets, curves and areas,"
-                " and not for what was asked here. Pass missing='last' to rank what was not"
-                " retrieved after every score."
+                "missing='absent' is supported only by lists of single n (nbest_precision, compare,"
+                " significant_ranges, odds_ratios, random_test), acceptance sets, curves and areas."
+                " Pass missing='last' to rank what was not retrieved after every score."
             )
 
     def lower(self, measures: Iterable[Hashable], columns: Any) -> list[Hashable]:
-        """Return the measures whose small values rank first, each of them known."""
+        """Return the measures whose small values rank first; refuse unknown names."""
         if isinstance(self.lower_is_better, bool):
             return list(measures) if self.lower_is_better else []
         names = as_names(self.lower_is_better, columns)
@@ -320,12 +319,12 @@ class Roles:
         return self.missing == "absent"
 
     def check_ties(self) -> None:
-        """Raise a ValueError where the ties are counted in a way that single lists only have."""
+        """Raise a ValueError if only some methods support this value of ``ties``."""
         if self.ties not in CUTTING:
             raise ValueError(
-                f"ties={self.ties!r} holds in nbest_precision, random_test and the curves (roc,"
-                " precision_recall, det, lift, gain), 'expected' in compare, significant_ranges,"
-                " measure_ranks and summary too, and not for what was asked here: allowed are"
+                f"ties={self.ties!r} is supported only by nbest_precision, random_test and the"
+                " curves (roc, precision_recall, det, lift, gain); 'expected' also by compare,"
+                " significant_ranges, measure_ranks and summary. Here, pass one of"
                 f" {listed(CUTTING)}."
             )
 
@@ -346,56 +345,55 @@ class Roles:
 
     @property
     def swaps(self) -> int:
-        """The seed of the draws beside a tie key: a stream of its own, not that of the key."""
+        """The seed of draws that need a stream separate from the tie key's."""
         return int(np.random.SeedSequence([self.draws, 1]).generate_state(1, np.uint64)[0])
 
     @property
     def noted_seed(self) -> dict[str, int]:
-        """The attribute of a table that says which seed its draws have, if it is a number."""
+        """The attribute that records the seed of a table's draws, if it is a number."""
         fresh = self.rng is None or isinstance(self.rng, np.random.Generator)
         return {} if fresh else {"seed": int(self.seed)}
 
     @property
     def draws(self) -> int:
-        """The seed of random draws: ``rng`` if that is an int, else one that it draws."""
+        """The seed of random draws: ``rng`` itself if an int, else a number drawn from it."""
         if self.rng is None or isinstance(self.rng, np.random.Generator):
             return int(np.random.default_rng(self.rng).integers(2**63))
         return self.seed
 
 
 def are_values(given: Any) -> bool:
-    """Return whether a role is given as values, one for each row, and not as a name."""
+    """Return whether a role is given as values, one for each row, instead of a name."""
     return isinstance(
         given, np.ndarray | pd.Series | pd.Index | pd.api.extensions.ExtensionArray | xr.DataArray
     )
 
 
 def _refuse_those_of_queries(keywords: Mapping[str, Any]) -> None:
-    """Raise a ValueError where a role holds for partly judged candidates only."""
+    """Raise a ValueError if ``unjudged`` has a value for partly judged candidates only."""
     given = keywords.get("unjudged")
     if isinstance(given, str) and given in get_args(PartlyJudged):
         raise ValueError(
-            f"unjudged={keywords['unjudged']!r} holds for judged_precision, judged_recall,"
-            " judged_average_precision and judged_difference, and not for what was asked here. Ask"
-            " one of these."
+            f"unjudged={keywords['unjudged']!r} is supported only by judged_precision,"
+            " judged_recall, judged_average_precision and judged_difference. Call one of these."
         )
 
 
 def _check_positive(positive: Any, min_grade: Any) -> None:
-    """Raise an error unless at most one of the two says what a true positive is."""
+    """Raise an error if both define a true positive, or the grade is not a number."""
     if min_grade is None:
         return
     if positive is not None:
         raise ValueError(
-            f"positive={positive!r} with min_grade={min_grade!r}: each says which values of gold"
-            " are true positives. Pass one of them."
+            f"positive={positive!r} with min_grade={min_grade!r}: both define the true positives."
+            " Pass one of them."
         )
     if isinstance(min_grade, (bool, np.bool_)) or not isinstance(
         min_grade, (int, float, np.integer, np.floating)
     ):
         raise TypeError(
-            f"min_grade={min_grade!r} is of type {type(min_grade).__name__}: pass a number, the"
-            " least grade of a true positive; for values that are no numbers, positive=..."
+            f"min_grade={min_grade!r} is of type {type(min_grade).__name__}. Pass a number, the"
+            " least grade of a true positive; for other values, pass positive=..."
         )
     check_number("min_grade", min_grade)
 
@@ -412,14 +410,14 @@ def as_names(names: Names, columns: Any) -> list[Hashable]:
         return list(dict.fromkeys(names))
     except TypeError:
         raise TypeError(
-            f"{names!r} names no columns: a name can be hashed, as text, numbers and tuples can."
-            " Pass a name, or a list of names."
+            f"{names!r} names no columns. Pass a name (text, a number or a tuple), or a list of"
+            " names."
         ) from None
 
 
 def excluded_names(roles: Roles, known: Iterable[Hashable]) -> list[Hashable]:
-    """Return the names that the role ``exclude`` leaves out, each of them known."""
-    names = dict.fromkeys(known)  # pd.NA may be a name, and is equal to nothing
+    """Return the names in ``exclude``; refuse unknown names."""
+    names = dict.fromkeys(known)  # finds pd.NA, which equals nothing
     out = as_names(roles.exclude, names)
     for unknown in (name for name in out if name not in names):
         raise unknown_name("exclude", unknown, names)
@@ -440,12 +438,12 @@ def _is_column(name: Hashable, columns: Any) -> bool:
 
 
 # -------------------------------------------------------------------------------------------------
-# The choices of the options by name, and the type of list sizes: what type checkers know of them.
+# The choices of the options, and list sizes, as types for type checkers.
 #
-# At run time the kernels' own tables say what there is; a test holds the two against each other.
+# At run time the kernels' own tables list the choices; a test compares the two.
 
 ListSizes = float | Sequence[float] | range | np.ndarray[Any, np.dtype[Any]] | None
-"""Sizes of lists: whole numbers, shares between 0 and 1, several of one kind, None for every n."""
+"""Sizes of lists: a whole number, a share between 0 and 1, several of either, None for every n."""
 
 Adjustment = Literal["holm", "bonferroni", "bh", "by"]
 FamilyAdjustment = Literal["holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"]

@@ -45,7 +45,7 @@ Positions = slice | IntArray  #: places of a block's items in the order of all l
 
 
 class Plan(NamedTuple):
-    """A question about the items, and what it may need."""
+    """A question about the items, and what it needs."""
 
     n_items: int
     score: Score
@@ -55,7 +55,7 @@ class Plan(NamedTuple):
     pairs: IntArray  #: (pair, 2), all requested pairs in any order
     signs: bool  #: the items' contributions to the scores, and random signs
     swaps: bool  #: sums over items that are swapped
-    ranked: bool  #: resampled scores in any case
+    ranked: bool  #: resampled scores, always
 
     @property
     def adds(self) -> bool:
@@ -72,7 +72,7 @@ class ItemStatistics(NamedTuple):
     """The statistics of some items."""
 
     own: FloatArray  #: (system, item, statistic)
-    ones: bool  #: whether the last statistic is the number of items, which is not kept
+    ones: bool  #: whether the last statistic, the number of items, is left out
 
     @property
     def statistics(self) -> FloatArray:
@@ -88,8 +88,10 @@ class Facts(NamedTuple):
     items: int
     sums: ExactSums  #: of the statistics, (system x statistic,)
     sizes: FloatArray  #: (system, statistic): the largest absolute numbers
-    below: tuple[float, float]  #: the least and the largest second statistic
-    both: IntArray | None  #: (system, system): items that both have right, if all are 0 or 1
+    below: tuple[float, float]  #: the smallest and the largest second statistic
+    both: (
+        IntArray | None
+    )  #: (system, system): number of items that both have right, if all are 0 or 1
 
     def plus(self, other: Facts) -> Facts:
         """Return the facts on both blocks."""
@@ -137,8 +139,8 @@ def known_of(facts: Facts, plan: Plan) -> ItemTotals:
     """Return the facts on all items."""
     if facts.items != plan.n_items:
         raise RuntimeError(
-            f"the items were counted as {plan.n_items:,} and read as {facts.items:,}: the files"
-            " changed, or were read in other pieces. Give the files an index, or read them again."
+            f"{plan.n_items:,} items were counted, but {facts.items:,} read: the files changed, or"
+            " were read in other pieces. Give the files an index, or read them again."
         )
     totals = facts.sums.rounded().reshape(facts.sizes.shape)
     unit = None
@@ -154,10 +156,10 @@ def known_of(facts: Facts, plan: Plan) -> ItemTotals:
 
 
 class Linear(NamedTuple):
-    """The items' contributions to a metric that is no sum over items."""
+    """The items' contributions to a metric that is not a sum over items."""
 
     slopes: FloatArray  #: (system, statistic)
-    about: FloatArray  #: (system,): what is to be shared among all items
+    about: FloatArray  #: (system,): the remainder, shared among all items
     weight: float
 
 
@@ -201,7 +203,7 @@ def contributions(
 
 
 class ContributionSums(NamedTuple):
-    """Sums and largest numbers of contributions and of weights, those last."""
+    """Sums and largest numbers of contributions, followed by those of the weights."""
 
     sums: ExactSums
     sizes: FloatArray
@@ -220,7 +222,7 @@ class ContributionSums(NamedTuple):
 def added_of(
     block: ItemStatistics, known: ItemTotals, linear: Linear | None
 ) -> ContributionSums | None:
-    """Return the sums of contributions and weights, and the largest of them."""
+    """Return the sums and largest values of contributions and weights."""
     if not known.plan.adds:
         return None
     rows = np.vstack(contributions(block, known, linear))
@@ -285,7 +287,7 @@ def laws_of(block: ItemStatistics, known: ItemTotals) -> Laws:
 
 
 class Needs(NamedTuple):
-    """The draws that are needed."""
+    """The needed draws."""
 
     signs: bool
     swaps: bool
@@ -328,7 +330,7 @@ def signed_sums(
 ) -> FloatArray | None:
     """Return sums of a block's contributions over items with a flipped sign, and of weights.
 
-    They are of one block of resamples, as whole numbers (level, resample, column).
+    They cover one block of resamples, as whole numbers (level, resample, column).
     """
     if not needs.signs or added is None:
         return None
@@ -340,7 +342,7 @@ def signed_sums(
 def swapped_sums(
     block: ItemStatistics, positions: Positions, known: ItemTotals, needs: Needs, number: int
 ) -> FloatArray | None:
-    """Return sums of the statistics of a block's items over those that are swapped."""
+    """Return sums of the statistics of a block's items over the swapped ones."""
     if not needs.swaps:
         return None
     return _turned(_of_statistics(block, known), positions, known.plan, number)
@@ -368,7 +370,7 @@ def columns_of(block: ItemStatistics, known: ItemTotals, needs: Needs) -> WholeC
 
 
 class CountDraws(NamedTuple):
-    """The next counts of a block of resamples, and the generator of further ones."""
+    """The next counts of a block of resamples, and the generator for the rest."""
 
     counts: AnyArray | None
     rng: np.random.Generator | None
@@ -391,7 +393,7 @@ def next_counts(
 
 
 def generator_of(drawn: CountDraws) -> CountDraws:
-    """Return the generator of the next counts, past those already drawn."""
+    """Return the generator of the next counts, after those already drawn."""
     return CountDraws(None, drawn.rng)
 
 
@@ -401,7 +403,7 @@ def of_items(drawn: CountDraws, positions: Positions) -> AnyArray | None:
 
 
 def counted_sums(columns: WholeColumns | None, counts: AnyArray | None) -> FloatArray | None:
-    """Return the sums of a block's items as often as they were drawn, as whole numbers."""
+    """Return the sums of a block's items, weighted by their counts, as whole numbers."""
     return None if columns is None or counts is None else columns.sums(counts)
 
 
@@ -417,7 +419,7 @@ def block_totals(parts: Sequence[FloatArray | None]) -> FloatArray | None:
 def one_after_another(
     parts: Sequence[FloatArray | None], sizes: FloatArray | None, *, n_items: int
 ) -> FloatArray | None:
-    """Return the sums of all resamples (resample, column), from those of some after another."""
+    """Return the sums of all resamples (resample, column), joined from successive parts."""
     listed = [part for part in parts if part is not None]
     if sizes is None or not listed:
         return None

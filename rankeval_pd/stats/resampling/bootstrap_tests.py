@@ -17,7 +17,7 @@ from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions
 # From resampled gains: p-values of the events, intervals, simultaneous p-values.
 #
 # ``gains`` are the gains of one pair in the resamples, NaN if the metric was undefined. Such a
-# resample counts against the claim: the event happened, and it lies beyond both limits of an
+# resample counts against the claim: it belongs to the event, and lies beyond both limits of an
 # interval.
 
 EVENTS = ("wild", "recentred", "strict", "zero", "bias-corrected", "studentised")
@@ -27,12 +27,12 @@ DUAL = {
     "wild": "wild", "recentred": "basic", "strict": "basic", "bias-corrected": "basic",
     "zero": "percentile", "studentised": "studentised",
 }  # fmt: skip
-_TOGETHER = 2**18  # numbers of all pairs of a block: they stay in the processor's cache
-EQUAL = 1e-12  # of the score's scale: as far as two gains are equal
+_TOGETHER = 2**18  # numbers in a block of pairs that fit into the processor's cache
+EQUAL = 1e-12  # tolerance for equal gains, as a share of the score's scale
 
 
 def blocks(which: IntArray, width: int) -> Iterator[IntArray]:
-    """Yield some of these pairs at a time, for so many numbers of each."""
+    """Yield some of these pairs at a time, given the count of numbers for each."""
     size = max(1, _TOGETHER // max(width, 1))
     for start in range(0, which.size, size):
         yield which[start : start + size]
@@ -43,7 +43,7 @@ def happened(
 ) -> int:
     """Count the resamples in which the event of section 2.2 happened.
 
-    ``centered`` says that the mean of resampled gains is known to be the gain.
+    With ``centered``, the mean of resampled gains is known to be the gain.
     """
     room = EQUAL * scale
     if event == "strict":
@@ -60,7 +60,7 @@ def happened(
 
 
 def beyond(t_star: FloatArray, t: float) -> int:
-    """Count the resamples whose centered studentised gain is at least the observed one."""
+    """Count the resamples with a centered studentised gain of at least the observed one."""
     room = EQUAL * max(abs(t), 1.0) if np.isfinite(t) else 0.0
     return int(t_star.size - np.count_nonzero(t_star < t - room))  # NaN is not below
 
@@ -97,11 +97,11 @@ def interval(
     theta : float
     samples : array (resample,)
     level, scale : float
-        The confidence level, and the scale on which equality is judged.
+        The confidence level, and the scale for tests of equality.
     without : array (item,)
         theta without each item in turn: the acceleration of BCa.
     student : tuple, optional
-        The standard error of theta, and that of each resample's value.
+        The standard errors of theta and of each resample's value.
     """
     tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
     if kind == "studentised":
@@ -123,8 +123,8 @@ def accelerated(
 ) -> tuple[float, float]:
     """Return the tails of BCa (Efron 1987): corrected for bias and for a changing variance.
 
-    ``share_below`` is the share of resamples below the estimate, those equal to it by half. Where
-    the correction is undefined, the tails stay: the interval is the percentile one.
+    ``share_below`` is the share of resamples below the estimate, with ties counted half. If the
+    correction is undefined, the tails of the percentile interval remain.
     """
     from scipy.special import ndtr, ndtri
 
@@ -193,7 +193,7 @@ def law_interval(
     if kind == "bca":
         share = float(chances[:at].sum() + chances[at] / 2.0)
         tails = accelerated(tails, share, without)
-    # an interval is read off the law from either side, so that its mirror image is its mirror
+    # reading the law from either side makes the interval of a mirrored law its mirror image
     low = float(values[int(np.argmax(np.cumsum(chances) >= tails[0] * (1.0 - 1e-12)))])
     last = int(np.argmax(np.cumsum(chances[::-1]) >= (1.0 - tails[1]) * (1.0 - 1e-12)))
     high = float(values[values.size - 1 - last])
@@ -206,7 +206,7 @@ def law_interval(
 def gradients(sums: FloatArray, score: Score) -> FloatArray:
     """Return the derivatives of the score by each sum, (..., statistic), by central differences.
 
-    A sum of 0 stays 0 near the data at hand: its derivative counts as 0.
+    A sum of 0 stays 0 near these data, so its derivative counts as 0.
     """
     result = np.zeros_like(sums)
     for k in range(sums.shape[-1]):
@@ -297,25 +297,25 @@ def studentised(
 
 
 # -------------------------------------------------------------------------------------------------
-# The wild bootstrap with the null hypothesis imposed: signs of items' contributions are drawn.
+# The wild bootstrap under the null hypothesis draws signs of the items' contributions.
 #
-# A score is written as a sum of what each item (or cluster) adds to it, exactly for means and sums,
-# by linearisation for every other metric. If two systems are equal, what an item adds to their gain
-# is as likely to speak for the one as for the other: its sign is random (Wu 1986, Liu 1988;
-# Cameron, Gelbach and Miller 2008 for clusters). With the gain moved to any other value, the same
-# signs tell which values are not rejected: they lie between quantiles of the gain on random subsets
-# (Hartigan 1969), so that the p-value and the interval are two views of one law.
+# A score is a sum of contributions of items (or clusters), exactly for means and sums, linearised
+# for every other metric. If two systems are equal, an item's contribution to their gain favors
+# either with the same probability: its sign is random (Wu 1986, Liu 1988; Cameron, Gelbach and
+# Miller 2008 for clusters). The same signs test any other value of the gain. The values that are
+# not rejected lie between quantiles of the gain on random subsets (Hartigan 1969), so the p-value
+# and the interval come from one law.
 
-_EVERY = 2**16  # so many subsets are always looked at, all of them
+_EVERY = 2**16  # up to this many subsets, all are always used
 LINEARISED = 1e-8  # of the largest contribution: the accuracy of numeric derivatives
-WHOLE = 1e-10  # the same, where they are not derived
+WHOLE = 1e-10  # the same, without derivatives
 
 
 class Contributions(NamedTuple):
     """The contributions of items, or clusters, to the score of every system."""
 
     values: FloatArray  #: (system, drawn)
-    weights: FloatArray  #: (drawn,): what it adds to a shift of the score
+    weights: FloatArray  #: (drawn,): contribution to a shift of the score
     unit: float  #: the contribution of 1 in ``values`` to the score
     accuracy: float  #: of ``values``, relative
 
@@ -347,7 +347,7 @@ def _linearised(items: Items, drawn: FloatArray, sizes: FloatArray) -> Contribut
 
 
 def mean_weights(drawn: FloatArray) -> FloatArray:
-    """Return the mean of the second statistic over the systems, added up in their order."""
+    """Return the mean of the second statistic over the systems, summed in their order."""
     summed = np.zeros(drawn.shape[1])
     for own in drawn[..., 1]:
         summed += own
@@ -357,17 +357,17 @@ def mean_weights(drawn: FloatArray) -> FloatArray:
 def first_order(drawn: FloatArray, slopes: FloatArray) -> FloatArray:
     """Return statistics (system, drawn, statistic) times slopes (system, statistic), summed."""
     added = np.zeros(drawn.shape[:2])
-    for k in range(drawn.shape[2]):  # in this order, whatever the shape
+    for k in range(drawn.shape[2]):  # in this order for any shape
         added += drawn[..., k] * slopes[:, k, np.newaxis]
     return added
 
 
 class Subsets(NamedTuple):
-    """Sums of contributions over subsets of the items, whose signs are flipped."""
+    """Sums of contributions over subsets of the items, which get flipped signs."""
 
     values: FloatArray  #: (system, subset)
     weights: FloatArray  #: (subset,)
-    every: bool  #: whether these are all subsets, each once
+    every: bool  #: whether these are all subsets, once each
 
 
 def looks_at_every(items: AnyItems, options: PairOptions) -> bool:
@@ -383,7 +383,7 @@ def looks_at_every(items: AnyItems, options: PairOptions) -> bool:
 def subset_sums(parts: Contributions, items: Items, options: PairOptions, step: Step) -> Subsets:
     """Return the sums of all systems over the same random subsets, or over every subset.
 
-    Contributions of seeds get a normal factor: these draws only show how pairs correlate.
+    Contributions of seeds get a normal factor, because these draws only show how pairs correlate.
     """
     n = parts.weights.size
     every = looks_at_every(items, options)
@@ -420,11 +420,11 @@ def limits(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the least and the largest scores that the signs do not reject at 1 - level.
 
-    ``sums`` are (pair, subset), ``weights`` (subset,), ``room`` and what is returned (pair,).
+    ``sums`` are (pair, subset), ``weights`` (subset,), ``room`` and the limits (pair,).
 
-    A score s is rejected as too low where so few subsets have a score of at most s that their
-    share, with one added to both counts unless these are all subsets, is at most half of that. The
-    empty subset has any score. With few items there is no limit: that is infinite.
+    A score s is rejected as too low if the share of subsets with a score of at most s is at most
+    (1 - level) / 2; one is added to both counts unless these are all subsets. The empty subset has
+    any score. With few items a limit may be infinite.
     """
     undefined = np.isnan(sums).any(axis=1)
     added = 0 if every else 1
@@ -438,7 +438,7 @@ def limits(
         low, high = np.full((2, len(sums)), [[-np.inf], [np.inf]])
     else:
         last = scores.shape[1] - 1 - most
-        if most > last:  # at the least levels every score is rejected: the middle is what remains
+        if most > last:  # at the lowest levels every score is rejected: the middle remains
             most = last = (scores.shape[1] - 1) // 2
         low, high = np.partition(scores, [most, last], axis=1)[:, [most, last]].T
     return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
@@ -447,9 +447,9 @@ def limits(
 def agreeing(
     found: tuple[float, float], gain: float, *, rejected: bool, near: FloatArray
 ) -> tuple[float, float]:
-    """Return limits from draws that say of a gain of 0 what its exact p-value says.
+    """Return limits from draws, made to agree with the exact p-value about a gain of 0.
 
-    ``near`` are the drawn scores: where 0 is rejected, the limit is the one nearest to it.
+    If 0 is rejected, a limit on its other side becomes the nearest of the drawn scores ``near``.
     """
     low, high = found
     if not rejected:

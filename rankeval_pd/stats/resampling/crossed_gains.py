@@ -1,4 +1,4 @@
-"""Tests of pairs of systems over items of two crossed factors, as item and annotator."""
+"""Tests of pairs of systems over two crossed factors, such as item and annotator."""
 
 from __future__ import annotations
 
@@ -22,21 +22,22 @@ from rankeval_pd.stats.resampling.test_items import Items, PairOptions
 
 
 def refuse_crossed(items: object, what: str) -> None:
-    """Raise a ValueError where there is no test for two crossed factors."""
+    """Raise a ValueError if there is no test for two crossed factors."""
     if isinstance(items, Items) and items.factors is not None:
         raise ValueError(
-            f"groups holds two crossed factors, and {what} draws whole groups of one. Pass"
-            " paired_bootstrap with event='wild' and adjust='holm' or none, or name one factor."
+            f"groups contains two crossed factors, but {what} draws whole groups of one. Call"
+            " paired_bootstrap with event='wild' and adjust='holm' or None, or name one factor."
         )
 
 
 def crossed_pairs(items: Items, pairs: IntArray, options: PairOptions) -> Pairs:
     """Return Student's t tests of all pairs, with the variance of two crossed factors.
 
-    What an item adds to the gain, less its share, is summed over the levels of either factor, and
-    over their cells; see :func:`rankeval_pd.stats.intervals.cluster_totals.of_both_factors`. Sums
-    u of G levels have the variance G / (G - 1) sum of u^2, and t has the effective number of levels
-    of the factor with fewer, less 1, degrees of freedom.
+    Each item's contribution to the gain, less its share, is summed over the levels of either
+    factor, and over their cells; see
+    :func:`rankeval_pd.stats.intervals.cluster_totals.of_both_factors`. Sums u of G levels have the
+    variance G / (G - 1) sum of u^2. The degrees of freedom of t are the smaller effective number
+    of levels, less 1.
     """
     from scipy import special
 

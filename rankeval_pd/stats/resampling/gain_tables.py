@@ -18,7 +18,7 @@ from rankeval_pd.stats.significance import skewness
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, MaxT, adjust, interval_levels
 from rankeval_pd.stats.significance.equivalence import mean_p, of_margin, paired_p
 
-# ----------------- The table of all pairs of systems: their order, exact laws, and what a row says
+# ------------------------------ The table of all pairs of systems: order, exact laws, and columns
 
 _WHOLE = 2**53  # up to here float64 holds every whole number
 METHODS = ("auto", "exact", "monte-carlo")
@@ -48,24 +48,24 @@ class Pairs(NamedTuple):
     p_one_sided: FloatArray  #: in the direction of the gain
     ci_low_alone: FloatArray
     ci_high_alone: FloatArray
-    family_p: FloatArray  #: what is adjusted over groups of the data; of max-t, over pairs already
+    family_p: FloatArray  #: to be adjusted over groups of the data; max-t's is already over pairs
     family_low: FloatArray  #: the limits of its Monte-Carlo interval
     family_high: FloatArray
-    gain_se_items: FloatArray  #: NaN without seeds, as the next
+    gain_se_items: FloatArray  #: NaN without seeds, like the next
     gain_se_seeds: FloatArray
-    n_seeds: IntArray  #: of the system with fewer
+    n_seeds: IntArray  #: for the system with fewer
 
 
 class Rows(NamedTuple):
-    """What a test says of the pairs."""
+    """The results of a test for the pairs."""
 
     error: FloatArray
     p: FloatArray
     ordered: FloatArray  #: p with the better system first, whatever the order of the pair
-    drawn: BoolArray  #: p is a share of resamples, and not exact
+    drawn: BoolArray  #: whether p is a share of resamples
     low: FloatArray
     high: FloatArray
-    least: FloatArray  #: p and ordered are at least these, by Hall's statistic; NaN: no such test
+    least: FloatArray  #: lower bounds of p and ordered by Hall's statistic; NaN without such a test
     least_ordered: FloatArray
 
     def p_values(self) -> tuple[FloatArray, FloatArray]:
@@ -73,21 +73,21 @@ class Rows(NamedTuple):
         return np.fmax(self.p, self.least), np.fmax(self.ordered, self.least_ordered)
 
     def put(self, which: int | IntArray, *values: Any) -> None:
-        """Put in what is known of a pair, or of some: the first columns, in their order."""
+        """Enter the results of one or more pairs: the first columns, in order."""
         for column, value in zip(self, values, strict=False):
             column[which] = value
 
 
 def no_rows(pairs: int) -> Rows:
-    """Return rows of which nothing is known yet."""
+    """Return rows without results."""
     error, p, ordered, low, high, *least = np.full((7, pairs), np.nan)
     return Rows(error, p, ordered, np.zeros(pairs, dtype=bool), low, high, *least)
 
 
 def allow_for_skewness(rows: Rows, draws: Draws) -> None:
-    """Put in the p-values of Hall's statistic, one-sided as the pairs stand and by their gain.
+    """Enter Hall's p-values, one-sided for the pairs' order and for the sign of the gain.
 
-    For ratios of sums they are those of their own law.
+    Ratios of sums use their own law.
     """
     every = np.arange(len(draws.pairs))
     if draws.parametric is not None:
@@ -104,14 +104,14 @@ def allow_for_skewness(rows: Rows, draws: Draws) -> None:
 
 
 def ratio_p(draws: Draws) -> tuple[FloatArray, FloatArray]:
-    """Return the p-values of ratios, one-sided as the pairs stand and by their gain."""
+    """Return the p-values of ratios, one-sided for the pairs' order and for the gain's sign."""
     assert draws.parametric is not None
     up, down = (np.where(draws.parametric.few, np.nan, tail) for tail in draws.parametric.tails)
     return up, np.where(draws.gains(np.arange(up.size)) < 0.0, down, up)
 
 
 def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
-    """Return limits that also contain the gains that Hall's, or a ratio's, test does not reject."""
+    """Return limits that also contain gains not rejected by Hall's test, or the test of ratios."""
     if draws.parametric is not None:
         own = draws.parametric.limits(options.two_tailed)
         return np.fmin(found[0], own[0]), np.fmax(found[1], own[1])
@@ -124,22 +124,19 @@ def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
 def oriented(
     items: AnyItems, pairs: IntArray, options: PairOptions
 ) -> tuple[FloatArray, IntArray, BoolArray]:
-    """Return the systems' scores, the larger the better, and the pairs with the better one first.
-
-    Last comes where a pair's order was changed.
-    """
+    """Return scores (larger is better), pairs with the better system first, and swapped pairs."""
     theta = items.sign * items.score(items.totals)
     swapped = theta[pairs[:, 0]] < theta[pairs[:, 1]]
     if options.keep_order:
         swapped = np.zeros_like(swapped)
-    turned = swapped != (options.alternative == "less")  # the other is tested to be better
+    turned = swapped != (options.alternative == "less")  # the test asks whether the other is better
     return theta, np.where(turned[:, np.newaxis], pairs[:, ::-1], pairs), swapped
 
 
 def lattices_of(
     draws: Draws, options: PairOptions, which: Iterable[int], *, signs: bool
 ) -> list[Lattice | None]:
-    """Return the lattice of these pairs' differences, None where there is none or none is wanted.
+    """Return the lattice of each pair's differences, None if there is none or none is wanted.
 
     Positive differences favor the first system, and their sum times the unit is the gain. With
     ``signs``, items are swapped or get a random sign; otherwise they are drawn one by one.
@@ -164,7 +161,7 @@ def lattices_of(
 def wants_lattices(
     options: PairOptions, unit: float | None, *, clusters: bool, signs: bool
 ) -> bool:
-    """Return whether exact laws are asked for, and are those of differences on a lattice."""
+    """Return whether exact laws are wanted, of differences on a lattice."""
     if not signs and (clusters or options.event == "studentised"):
         return False
     return options.method != "monte-carlo" and unit is not None
@@ -174,23 +171,22 @@ def _why_not_exact(
     items: AnyItems, options: PairOptions, *, bootstraps: bool, unit: float | None
 ) -> str:
     if bootstraps and items.n_groups:
-        reason = "groups= draws clusters, whose sizes vary, and there is no exact law for that"
+        reason = "groups= draws clusters of varying sizes, which have no exact law"
     elif unit is None:
         reason = (
-            "the law is exact for the metrics mean, sum and accuracy, every item having the same"
+            "an exact law exists for the metrics mean, sum and accuracy, if every item has the same"
             " total"
         )
     elif bootstraps and options.event == "studentised":
         reason = "event='studentised' needs the standard error of every resample"
     else:
         reason = (
-            "the items' differences of some pair are no whole multiples of one step, or their sum"
-            " has more than a million possible values"
+            "the differences of some pair are not multiples of one step, or their sum has more than"
+            " a million possible values"
         )
     also = "" if bootstraps else f", or for at most {ENUMERATED} items"
     return (
-        f"method='exact': {reason}{also}. Pass method='auto', which resamples where there is no"
-        " exact law."
+        f"method='exact': {reason}{also}. Pass method='auto', which resamples without an exact law."
     )
 
 
@@ -201,7 +197,7 @@ def as_p_says(
     near: FloatArray,
     options: PairOptions,
 ) -> tuple[float, float]:
-    """Return the limits, which say of a gain of 0 what the p-value says."""
+    """Return limits that agree with the p-value about a gain of 0."""
     rejected = p_two_sided <= (1.0 - options.two_tailed) * (1.0 + 1e-12)
     return bootstrap_tests.agreeing(found, gain, rejected=rejected, near=near)
 
@@ -213,7 +209,7 @@ def as_each_p_says(
     near: FloatArray,
     options: PairOptions,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return what :func:`as_p_says` does, of many pairs: (pair,), near (pair, trial)."""
+    """Return :func:`as_p_says` for many pairs: (pair,), near (pair, trial)."""
     low, high = (limit.copy() for limit in found)
     rejected = p_two_sided <= (1.0 - options.two_tailed) * (1.0 + 1e-12)
     wrong = np.where(
@@ -230,7 +226,7 @@ def as_each_p_says(
 
 
 def row_sd(gains: FloatArray) -> FloatArray:
-    """Return what :func:`sd` does, of each row."""
+    """Return :func:`sd` of each row."""
     result = np.asarray(gains.std(axis=1))
     for k in np.flatnonzero(np.isnan(result)):
         result[k] = sd(gains[k])
@@ -238,7 +234,7 @@ def row_sd(gains: FloatArray) -> FloatArray:
 
 
 def sd(gains: FloatArray) -> float:
-    """Return the standard deviation of the gains that are defined."""
+    """Return the standard deviation of the defined gains."""
     known = gains[~np.isnan(gains)]
     return float(known.std()) if known.size else np.nan
 
@@ -246,8 +242,8 @@ def sd(gains: FloatArray) -> float:
 def family_options(rows: Rows, options: PairOptions) -> PairOptions:
     """Return the options with the level of each interval of a family of tests.
 
-    Tests of other groups of the family are not known here; they count as not rejected, which makes
-    intervals of false discovery rates wider.
+    Tests in other groups of the family are unknown here and count as not rejected, which widens
+    intervals for false discovery rates.
     """
     p, ordered = rows.p_values()
     own = options.sided(p, np.minimum(1.0, 2.0 * ordered))
@@ -269,10 +265,10 @@ def table(
     every: bool,
     parts: Limits | None = None,
 ) -> Pairs:
-    """Return the table, from what a test says of each pair and of all together.
+    """Return the table from a test's results for each pair and for all together.
 
-    ``together`` are the limits that hold for the family, ``largest`` what max-t says, ``parts`` the
-    standard errors that items and seeds bring.
+    ``together`` are simultaneous limits, ``largest`` the results of max-t, and ``parts`` the
+    standard errors due to items and seeds.
     """
     of_items, of_seeds = np.full((2, len(pairs)), np.nan) if parts is None else parts
     count = (
@@ -332,26 +328,26 @@ def _above(high: FloatArray, options: PairOptions) -> FloatArray:
 
 
 def reaching(limits: tuple[Any, Any], p_value: Any, level: float) -> tuple[Any, Any]:
-    """Return limits that exclude 0 only where the p-value that decides is at most 1 - level."""
+    """Return limits that exclude 0 only if the deciding p-value is at most 1 - level."""
     kept = ~(p_value <= (1.0 - level) * (1.0 + 1e-12))  # and where nothing is tested
     low, high = limits
     return np.where(kept & (low > 0.0), 0.0, low), np.where(kept & (high < 0.0), 0.0, high)
 
 
 def _clopper_pearson(hits: AnyArray, draws: int, level: float) -> tuple[FloatArray, FloatArray]:
-    """Return the Monte-Carlo intervals of p-values: many pairs have few counts."""
+    """Return the Monte Carlo intervals of p-values: many pairs share few counts."""
     counts, back = np.unique(hits, return_inverse=True)
     low, high = clopper_pearson(counts, np.array(draws), level)
     return low[back], high[back]
 
 
 def is_undecided(low: Any, high: Any, alpha: float) -> Any:
-    """Return whether the Monte-Carlo interval of a p-value holds alpha."""
+    """Return whether the Monte Carlo interval of a p-value contains alpha."""
     return (low < alpha) & (alpha < high)
 
 
 def _adjusted(p_values: FloatArray, method: str | None) -> FloatArray:
-    """Return p-values adjusted for all pairs; those of max-t are, and without method as is."""
+    """Return p-values adjusted for all pairs; max-t's are already, and without method none is."""
     return adjust(p_values, method) if method in ADJUSTMENTS else p_values
 
 
@@ -361,10 +357,10 @@ def _adjusted(p_values: FloatArray, method: str | None) -> FloatArray:
 def margin_p(
     items: AnyItems, pairs: IntArray, found: Pairs, margin: float, alternative: str, alpha: float
 ) -> FloatArray:
-    """Return the p-value of the margin of each pair, NaN where items or groups do not vary.
+    """Return the p-value of the margin of each pair, NaN if items or groups do not vary.
 
-    It is exact for items that are right or wrong. Of other metrics what an item, or group, adds to
-    the gain is taken as its difference, and their mean is tested; seeds add to its variance.
+    It is exact for items that are right or wrong. For other metrics, the test is of the mean
+    contribution of an item, or group, to the gain; seeds add to its variance.
     """
     pairs = np.where(found.swapped[:, np.newaxis], pairs[:, ::-1], pairs)
     if items.binary:
@@ -381,8 +377,8 @@ def margin_p(
         )
     if not isinstance(items, Items):
         raise ValueError(
-            f"margin={margin:g} and items that are spread over workers: the test needs them in one"
-            " place unless each is 0 or 1. Compute them first, .compute()."
+            f"margin={margin:g}: the test needs the items in memory unless each is 0 or 1. Compute"
+            " them first, .compute()."
         )
     n, parts = items.n_drawn, bootstrap_tests.contributions(items)
     values, weights = parts.values * parts.unit, parts.weights / parts.weights.sum()

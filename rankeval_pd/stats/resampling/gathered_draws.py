@@ -1,4 +1,4 @@
-"""Items that are spread over workers, as a test sees them: what is known, and what was drawn."""
+"""Items spread over workers, as a test sees them: known facts and draws."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rankeval_pd.stats.resampling.test_items import PairOptions, nearly_normal, 
 
 @dataclass(frozen=True)
 class RemoteFacts:
-    """What is known of items that are spread over workers, and what was drawn of them there."""
+    """Known facts and draws of items spread over workers."""
 
     known: ItemTotals
     laws: Laws
@@ -46,7 +46,7 @@ class RemoteFacts:
 
     @property
     def sign(self) -> float:
-        """-1 where smaller scores are better."""
+        """-1 if smaller scores are better, else 1."""
         return self.known.plan.sign
 
     @property
@@ -61,22 +61,22 @@ class RemoteFacts:
 
     @property
     def n_systems(self) -> int:
-        """How many systems there are."""
+        """The number of systems."""
         return len(self.known.totals)
 
     @property
     def n_items(self) -> int:
-        """How many items there are."""
+        """The number of items."""
         return self.known.plan.n_items
 
     @property
     def n_groups(self) -> int:
-        """0: items are drawn one by one."""
+        """0, because items are drawn one by one."""
         return 0
 
     @property
     def n_drawn(self) -> int:
-        """How many are drawn."""
+        """The number of drawn items."""
         return self.n_items
 
     @property
@@ -85,21 +85,21 @@ class RemoteFacts:
         return self.known.both is not None
 
     def unit(self) -> float | None:
-        """Return how much one unit of the first statistic adds to the score, if constant."""
+        """Return the change in the score per unit of the first statistic, if constant."""
         return self.known.unit
 
     def both_right(self, pairs: IntArray) -> FloatArray:
-        """Return how many items both systems have right, (pair,)."""
+        """Return the number of items that both systems have right, (pair,)."""
         assert self.known.both is not None
         return self.known.both[pairs[:, 0], pairs[:, 1]].astype(float)
 
     def draws(self, pairs: IntArray, options: PairOptions) -> Draws:
-        """Return what was drawn."""
+        """Return the draws."""
         return GatheredDraws(self, pairs, options)
 
 
 class GatheredDraws(Draws):
-    """What was drawn of items that are spread over workers."""
+    """The draws of items spread over workers."""
 
     def __init__(self, gathered: RemoteFacts, pairs: IntArray, options: PairOptions) -> None:
         super().__init__(gathered, pairs, options, quiet)
@@ -123,13 +123,13 @@ class GatheredDraws(Draws):
 
     @cached_property
     def level(self) -> ContributionLevel:
-        """How large the contributions are."""
+        """The size of the contributions."""
         assert self._gathered.added is not None
         return self._gathered.added.level
 
     @cached_property
     def item_spread(self) -> ContributionSpread:
-        """How far the contributions of items are spread, (system,) and (pair,)."""
+        """The spread of the items' contributions, (system,) and (pair,)."""
         if self.items.binary:
             return self._binary_spread
         assert self._gathered.squares is not None
@@ -152,12 +152,12 @@ class GatheredDraws(Draws):
 
     @property
     def unit(self) -> float:
-        """How much 1 in a contribution adds to the score."""
+        """The change in the score per unit of contribution."""
         return self._gathered.known.unit or 1.0
 
     @property
     def accuracy(self) -> float:
-        """How exact contributions are, relative to the largest."""
+        """The accuracy of contributions, relative to the largest."""
         return (
             bootstrap_tests.WHOLE if self._gathered.linear is None else bootstrap_tests.LINEARISED
         )
@@ -173,7 +173,7 @@ class GatheredDraws(Draws):
 
     @cached_property
     def moved(self) -> FloatArray:
-        """The sums of the statistics that are swapped, (trial, system, statistic)."""
+        """The sums of the swapped statistics, (trial, system, statistic)."""
         assert self._gathered.swapped is not None
         return self._gathered.swapped.reshape(-1, *self.items.totals.shape)
 

@@ -1,4 +1,4 @@
-"""What is drawn of the items: here, or by the workers that have them."""
+"""Draws of the items: here, or by the workers that store them."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from rankeval_pd.stats.resampling.test_items import (
     studentises,
 )
 
-# ---------- What is drawn of the items, for all pairs of systems together, when it is first needed
+# ------------------------------- Draws of the items, shared by all pairs, computed at first use
 
 
 class Draws:
-    """What is drawn of the items, when it is first needed."""
+    """The draws of the items, computed at first use."""
 
     def __init__(self, items: AnyItems, pairs: IntArray, options: PairOptions, step: Step) -> None:
         self.items, self.pairs, self.options, self.step = items, pairs, options, step
@@ -45,17 +45,17 @@ class Draws:
 
     @property
     def there(self) -> Items:
-        """The items, which this machine holds."""
+        """The items, in memory."""
         assert isinstance(self.items, Items)
         return self.items
 
     @cached_property
     def drawn(self) -> FloatArray:
-        """The statistics of what is drawn, (system, drawn, statistic)."""
+        """The statistics of the drawn units, (system, drawn, statistic)."""
         return self.there.drawn
 
     def lattices(self, which: IntArray, *, drawn: bool) -> list[Lattice | None]:
-        """Return the lattices of pairs' differences: of items, or of what is ``drawn``."""
+        """Return the lattices of pairs' differences, by item or by ``drawn`` unit."""
         if self.items.binary:
             return self._binary_lattices(which)
         values = self.items.sign * (self.drawn if drawn else self.there.statistics)[..., 0]
@@ -74,24 +74,24 @@ class Draws:
 
     @cached_property
     def parts(self) -> bootstrap_tests.Contributions:
-        """What items, or clusters, add to the scores."""
+        """The contributions of items, or clusters, to the scores."""
         return bootstrap_tests.contributions(self.there)
 
     @cached_property
     def subsets(self) -> bootstrap_tests.Subsets:
-        """The sums of these over subsets of the items."""
+        """The sums of contributions over subsets of the items."""
         if nearly_normal(self.items.binary, self.items.n_items, self.options):
             return self._normal_subsets()
         return bootstrap_tests.subset_sums(self.parts, self.there, self.options, self.step)
 
     @cached_property
     def level(self) -> ContributionLevel:
-        """How large the contributions are."""
+        """The size of the contributions."""
         return ContributionLevel.of(self.parts.values, self.parts.weights)
 
     @cached_property
     def spread(self) -> ContributionSpread:
-        """How far scores and gains vary, (system,) and (pair,), by items and seeds."""
+        """The variation of scores and gains, (system,) and (pair,), due to items and seeds."""
         found, seeds = self.item_spread, self.items.seeds
         if seeds is None:
             return found
@@ -102,7 +102,7 @@ class Draws:
 
     @cached_property
     def item_spread(self) -> ContributionSpread:
-        """How far the contributions of items are spread, (system,) and (pair,)."""
+        """The spread of the items' contributions, (system,) and (pair,)."""
         if self.items.binary:
             return self._binary_spread
         parts, raw = self.parts, self.options.simultaneous
@@ -111,7 +111,7 @@ class Draws:
 
     @property
     def _binary_spread(self) -> ContributionSpread:
-        """The spread of right and wrong, from counts."""
+        """The spread of right and wrong items, from counts."""
         n, right = float(self.items.n_items), self.items.totals[:, 0]
         better, worse = (x.astype(float) for x in better_counts(self.items, self.pairs))
 
@@ -128,17 +128,17 @@ class Draws:
 
     @property
     def unit(self) -> float:
-        """How much 1 in a contribution adds to the score."""
+        """The change in the score per unit of contribution."""
         return self.parts.unit
 
     @property
     def factor(self) -> float:
-        """From a sum of contributions over a sum of weights to a score."""
+        """The factor from a sum of contributions over a sum of weights to a score."""
         return self.unit * self.level.weight
 
     @cached_property
     def moved(self) -> FloatArray:
-        """The sums of the statistics that are swapped, (trial, system, statistic)."""
+        """The sums of the swapped statistics, (trial, system, statistic)."""
         n, systems, width = self.drawn.shape[1], len(self.drawn), self.drawn.shape[2]
         every = resamples.swaps_every(n, self.options.method)
         size = 2**n if every else self.options.n_resamples
@@ -175,7 +175,7 @@ class Draws:
 
     @cached_property
     def own_errors(self) -> FloatArray:
-        """The standard error of every pair's gain, (pair,), as those of resamples are found."""
+        """The standard error of every pair's gain, (pair,), computed as for resamples."""
         once, sums = np.ones((1, self.drawn.shape[1])), self.drawn.sum(axis=1)[np.newaxis]
         return np.asarray(self._with_seeds(self._errors_of(once, sums))[:, 0])
 
@@ -190,13 +190,13 @@ class Draws:
 
     @cached_property
     def _together(self) -> FloatArray:
-        """How many items both systems have right, (system, system)."""
+        """The number of items that both systems have right, (system, system)."""
         every = np.arange(self.items.n_systems)
         pairs = np.stack(np.meshgrid(every, every, indexing="ij"), axis=-1).reshape(-1, 2)
         return self.items.both_right(pairs).reshape(every.size, every.size)
 
     def _normal_subsets(self) -> bootstrap_tests.Subsets:
-        """Return sums over random subsets of right and wrong, whose law is nearly normal."""
+        """Return sums over random subsets of right and wrong items, whose law is nearly normal."""
         sums = np.append(self.items.sign * self.items.totals[:, 0], self.items.n_items)
         squares = np.block([[self._together, sums[:-1, np.newaxis]], [sums]])
         drawn = resamples.normal_draws(sums / 2.0, squares / 4.0, *self._size)
@@ -208,7 +208,7 @@ class Draws:
         return self.options.n_resamples, self.options.seed
 
     def _normal_scores(self) -> FloatArray:
-        """Return the scores of resamples of right and wrong, whose law is nearly normal."""
+        """Return the scores of resamples of right and wrong items, whose law is nearly normal."""
         n = self.items.n_items
         spread = (self._together / n - np.outer(self.theta, self.theta)) / n
         return resamples.normal_draws(self.theta, spread, *self._size).T
@@ -241,7 +241,7 @@ class Draws:
 
     @cached_property
     def trained(self) -> FloatArray | float:
-        """How far the scores of other trainings would lie, (system, resample); 0 without seeds."""
+        """The deviations of the scores of other trainings, (system, resample); 0 without seeds."""
         seeds, options = self.items.seeds, self.options
         if seeds is None:
             return 0.0
@@ -249,7 +249,7 @@ class Draws:
         return np.asarray(seeds.error[:, np.newaxis] * t.T)
 
     def _with_seeds(self, errors: FloatArray) -> FloatArray:
-        """Return standard errors (pair, ...) with those of the systems' seeds."""
+        """Return standard errors (pair, ...) that include the systems' seeds."""
         if self.items.seeds is None:
             return errors
         variance = (self.items.seeds.error[self.pairs] ** 2).sum(axis=1)
@@ -257,7 +257,7 @@ class Draws:
 
     @cached_property
     def scale(self) -> FloatArray:
-        """The scale of each system's scores, on which equality is judged."""
+        """The scale of each system's scores, for tests of equality."""
         largest = np.fmax.reduce(np.abs(self.scores), axis=1, initial=0.0)
         return np.asarray(np.fmax(np.abs(self.theta), largest))
 
@@ -272,21 +272,21 @@ class Draws:
         return np.asarray(self.theta[a] - self.theta[b])
 
     def turned(self, which: AnyArray) -> FloatArray:
-        """Return the sums of pairs' contributions over subsets, (pair, subset): signs turned."""
+        """Return sums of pairs' contributions over subsets with flipped signs, (pair, subset)."""
         a, b = self.pairs[which].T
         return np.asarray(self.subsets.values[a] - self.subsets.values[b])
 
     def room_of(self, systems: AnyArray) -> FloatArray:
-        """Return up to which size a sum of a system's contributions is rounding alone."""
+        """Return the largest sum of a system's contributions that may be mere rounding."""
         return np.asarray(self.accuracy * self.level.sizes[systems])
 
     def room(self, which: AnyArray) -> FloatArray:
-        """Return up to which size a sum of a pair's contributions is rounding alone, (pair,)."""
+        """Return the largest sum of a pair's contributions that may be mere rounding, (pair,)."""
         return np.asarray(self.room_of(self.pairs[which]).max(axis=1))
 
     @property
     def accuracy(self) -> float:
-        """How exact contributions are, relative to the largest."""
+        """The accuracy of contributions, relative to the largest."""
         return self.parts.accuracy
 
     def linear_errors(self, which: AnyArray) -> FloatArray:
@@ -296,7 +296,7 @@ class Draws:
 
     @property
     def error_parts(self) -> tuple[FloatArray, FloatArray] | None:
-        """The parts of pairs' standard errors that items and seeds have, (pair,)."""
+        """The parts of pairs' standard errors due to items and to seeds, (pair,)."""
         seeds = self.items.seeds
         if seeds is None:
             return None
@@ -312,7 +312,7 @@ class Draws:
     def parametric(self) -> RatioGains | SeedGains | None:
         """The tests of systems with seeds, or of ratios of sums between 0 and 1; None for others.
 
-        They draw nothing; the draws only say how pairs go together.
+        They draw nothing; draws only show how pairs correlate.
         """
         items, form = self.items, self.items.ratio_form
         if items.seeds is not None:
@@ -335,24 +335,24 @@ class Draws:
 
     @property
     def student_factor(self) -> float:
-        """From the root of summed squares to a standard error with n - 1 degrees of freedom."""
+        """Return the factor from a root of summed squares to a standard error, n - 1 freedom."""
         return float(np.sqrt(self.items.n_drawn / (self.items.n_drawn - 1.0)))
 
 
-_FEW_GROUPS = 10  # of fewer nothing is seen of how gain and size go together
-_FEW = 30  # items up to which their skewness is looked at
-_SKEWED = 1.4, 0.02  # plus so much per item
-_TAIL = 1.5  # standard deviations from the mean on, items are in the tail
-_AGAINST = 0.9  # standard errors by which the others must lie on the other side of 0
+_FEW_GROUPS = 10  # with fewer, the correlation of gain and size is unknown
+_FEW = 30  # skewness is checked up to so many items
+_SKEWED = 1.4, 0.02  # plus this per item
+_TAIL = 1.5  # the tail begins so many standard deviations from the mean
+_AGAINST = 0.9  # standard errors between 0 and the mean of the others, on the other side
 
 
 def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
     """Return whether few items are skewed in a pair, or all have the best or the worst score.
 
-    Tests err where a few large gains have to balance small losses of the others, or the reverse:
-    a sample that lacks the few shows the others alone. A tail with the others about 0 is no such
-    case: queries that differ much, some of them, either way. A system with one score for all
-    items shows nothing of its rare failures or successes.
+    Tests err if a few large gains balance small losses of the other items, or the reverse: a
+    sample without the few shows only the others. A tail is harmless if the others lie about 0,
+    as when some queries differ much in either direction. A system with the same score on all
+    items shows none of its rare failures or successes.
     """
     if not isinstance(items, Items) or items.n_groups or items.n_drawn > _FEW or items.binary:
         return False
@@ -363,13 +363,13 @@ def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
     low, high = draws.parts.values.min(axis=1), draws.parts.values.max(axis=1)
     flat = (low == high) & ((low == low.min()) | (high == high.max()))
     most = _SKEWED[0] + _SKEWED[1] * items.n_drawn
-    most += 0.1 * np.log(len(pairs))  # of many pairs one is skewed by chance
+    most += 0.1 * np.log(len(pairs))  # among many pairs, one is skewed by chance
     lopsided = (skewness > most) & _against_the_tail(draws, np.sign(draws.leans))
     return bool((varies & (lopsided | flat[pairs].any(axis=1))).any())
 
 
 def _against_the_tail(draws: Draws, side: FloatArray) -> AnyArray:
-    """Return for each pair whether the items outside its tail have gains of the other sign."""
+    """Return for each pair whether the items outside its tail have gains of opposite sign."""
     a, b = draws.pairs.T
     gains = side[:, np.newaxis] * (draws.parts.values[a] - draws.parts.values[b])
     about = gains - gains.mean(axis=1, keepdims=True)
@@ -380,16 +380,14 @@ def _against_the_tail(draws: Draws, side: FloatArray) -> AnyArray:
     return np.asarray(mean < -_AGAINST * np.sqrt(squares / np.maximum(count - 1, 1) / count))
 
 
-_UNEVEN = (
-    1.4  # groups for each one that they are worth, from which the mean over items rests on few
-)
+_UNEVEN = 1.4  # ratio of groups to effective groups, from which few decide the mean
 _MOVES = 0.05  # p-value of the correlation of a group's size with its mean gain
 
 
 def moves_with_size(items: AnyItems, pairs: IntArray) -> bool:
-    """Return whether the gain of a pair moves with the clusters' sizes, which differ much.
+    """Return whether cluster sizes differ much, and the gain of a pair correlates with them.
 
-    A mean over items then rests on the few large clusters, of which a sample may lack some.
+    A few large clusters then decide the mean over items, and a sample may lack some of them.
     """
     if not isinstance(items, Items) or items.cluster is None or items.factors is not None:
         return False
@@ -397,7 +395,7 @@ def moves_with_size(items: AnyItems, pairs: IntArray) -> bool:
 
     parts = bootstrap_tests.contributions(items)
     size, n = parts.weights[: items.n_groups], items.n_groups
-    # by the degrees of freedom of the clusters; weighted by groups, all have one size
+    # by the clusters' degrees of freedom; if groups are weighted, all have the same size
     if n < _FEW_GROUPS or n * (size @ size) <= _UNEVEN * size.sum() ** 2:
         return False
     mean = (parts.values[:, :n] / size)[pairs]
@@ -410,15 +408,15 @@ def moves_with_size(items: AnyItems, pairs: IntArray) -> bool:
 
 
 class RemoteItems(AnyItems, Protocol):
-    """Items that are spread over workers, and what was drawn of them there."""
+    """Items spread over workers, and their draws."""
 
     def draws(self, pairs: IntArray, options: PairOptions) -> Draws:
-        """Return what was drawn."""
+        """Return the draws."""
         ...
 
 
 def draws_of(items: AnyItems, pairs: IntArray, options: PairOptions, step: Step) -> Draws:
-    """Return what is drawn of the items, when it is first needed, or what was drawn of them."""
+    """Return the draws of the items: computed at first use, or by the workers."""
     if isinstance(items, Items):
         return Draws(items, pairs, options, step)
     return cast(RemoteItems, items).draws(pairs, options)

@@ -1,9 +1,8 @@
-"""Exact laws of sums on a lattice: of items drawn with replacement, and of items' random signs.
+"""Exact laws of sums on a lattice: items drawn with replacement, and items with random signs.
 
-A small tail is computed after exponential tilting. The law is weighted by exp(theta s), so that its
-mean lies at the edge of the tail. It is convolved there, where it is largest and loses no digits,
-and weighted back. So the relative error is about that of one addition per item, however small the
-tail is.
+A small tail is computed after exponential tilting. Weights exp(theta s) move the mean of the law to
+the edge of the tail. The law is convolved there, where it is largest and loses no digits, and
+weighted back. The relative error is about one rounding per item, however small the tail.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
-MOST_POINTS = 1_000_000  # of a law that are computed: 8 MB
+MOST_POINTS = 1_000_000  # computed values of a law: 8 MB
 _MANY = 64  # different numbers, above which laws are convolved
-_LEAST_PLAIN_TAIL = 0.01  # larger tails need no tilting: an error of 1e-16 is small beside them
-_SAMPLE_SIZE = 4096  # differences that mostly suffice to see that there is no lattice
+_LEAST_PLAIN_TAIL = 0.01  # larger tails need no tilting: 1e-16 is relatively small
+_SAMPLE_SIZE = 4096  # differences that usually suffice to exclude a lattice
 _ROUNDING = 1e-12  # differences with a smaller relative difference are equal
-_SPREAD = 12.0, 40  # standard deviations, and largest numbers, about the mean: beyond is < 1e-20
-_EQUAL = 1e-9  # a difference is a multiple of the step up to this share of the step
+_SPREAD = 12.0, 40  # standard deviations, and largest numbers, from the mean: < 1e-20 is beyond
+_EQUAL = 1e-9  # as a share of the step: tolerance for a multiple of it
 
 
 class Lattice(NamedTuple):
@@ -40,12 +39,12 @@ class Lattice(NamedTuple):
 
     @property
     def reach(self) -> int:
-        """The sum of their absolute values: with random signs, the sum is at most this in size."""
+        """The sum of their absolute values, which bounds the sum with random signs."""
         return _dot(self.times, np.abs(self.multiples))
 
     @property
     def signed_points(self) -> float:
-        """How many values of the sum with random signs are computed."""
+        """The number of computed values of the sum with random signs."""
         sizes = np.unique(np.abs(self.multiples))
         if sizes.size > _MANY:
             return float(self.reach)
@@ -64,12 +63,12 @@ class Lattice(NamedTuple):
 
 
 def _dot(*numbers: IntArray) -> int:
-    """Return the sum of products, in Python's whole numbers, which do not overflow."""
+    """Return the sum of products in Python's ints, which do not overflow."""
     return sum(math.prod(row) for row in zip(*(x.tolist() for x in numbers), strict=True))
 
 
 class NumberCounts(NamedTuple):
-    """The different numbers, in ascending order, and how often each occurs."""
+    """The different numbers in ascending order, and their counts."""
 
     values: FloatArray
     times: IntArray
@@ -82,16 +81,16 @@ class NumberCounts(NamedTuple):
         return NumberCounts(values, times)
 
     def negative(self) -> NumberCounts:
-        """Return the numbers with the other sign."""
+        """Return the numbers with the opposite sign."""
         return NumberCounts(-self.values[::-1], self.times[::-1])
 
 
 def count_numbers(differences: FloatArray, of_items: int) -> NumberCounts | None:
-    """Return the differences and how often each occurs, None if they cannot lie on a lattice.
+    """Return the differences and their counts, None if they cannot lie on a lattice.
 
     The differences may belong to only some of the ``of_items`` items.
     """
-    # check a sample of many first: np.unique of all would sort them
+    # check a sample first: np.unique of all would sort them
     step = differences.size // _SAMPLE_SIZE
     if step > 1 and has_no_lattice(np.unique(differences[::step]), of_items):
         return None
@@ -102,13 +101,13 @@ def count_numbers(differences: FloatArray, of_items: int) -> NumberCounts | None
 def has_no_lattice(values: FloatArray, of_items: int) -> bool:
     """Return whether ascending numbers, which may belong to only some items, lie on no lattice.
 
-    A lattice with at most ``MOST_POINTS`` points of the sum has a smallest step that the spread of
-    its numbers determines. Numbers that are closer than this, and not equal, exclude a lattice.
+    At most ``MOST_POINTS`` points of the sum and the spread of the numbers imply a smallest step.
+    Unequal numbers that are closer than this exclude a lattice.
     """
     if values.size < 2:
         return False
     spread = float(values[-1] - values[0])
-    # numbers that agree in eight digits: their differences are too inexact to tell
+    # differences of numbers that agree in eight digits are too inexact to decide
     if max(abs(values[0]), abs(values[-1])) >= 1e8 * spread:
         return False
     gaps = np.diff(values)
@@ -117,16 +116,16 @@ def has_no_lattice(values: FloatArray, of_items: int) -> bool:
 
 
 def lattice(differences: FloatArray) -> Lattice | None:
-    """Return the coarsest step of which all differences are multiples, None if there is none.
+    """Return the differences as multiples of the coarsest step.
 
-    None also if more than ``MOST_POINTS`` values of the sum would have to be computed.
+    Return None without such a step, or if the sum has more than ``MOST_POINTS`` values.
     """
     found = count_numbers(differences, differences.size)
     return None if found is None else lattice_of(found)
 
 
 def lattice_of(found: NumberCounts) -> Lattice | None:
-    """Return the lattice of differences that have been counted."""
+    """Return the lattice of counted differences."""
     values, times = found
     n = int(times.sum())
     sizes = np.unique(np.abs(values))
@@ -153,9 +152,9 @@ def lattice_of(found: NumberCounts) -> Lattice | None:
 
 
 def _least_step(n: int) -> float:
-    """Return the least step, as a share of the spread of n numbers, with a law of their sum.
+    """Return the least step that allows a law of the sum, as a share of the spread of n numbers.
 
-    Of many items only values near the mean are computed, see :func:`_law`.
+    For many items only values near the mean are computed, see :func:`_law`.
     """
     return min(n, _SPREAD[0] * math.sqrt(n) + 2.0 * _SPREAD[1]) / MOST_POINTS
 
@@ -179,7 +178,7 @@ def off_lattice(differences: FloatArray) -> BoolArray:
 
 
 def _common_steps(a: FloatArray, b: FloatArray, smallest: FloatArray) -> FloatArray:
-    """Return :func:`_common_step` of each pair, all pairs side by side."""
+    """Return :func:`_common_step` of each pair, all pairs at once."""
     a, b = a.copy(), b.copy()
     nothing = 1e-6 * smallest
     going = np.arange(a.size)
@@ -198,7 +197,7 @@ def _common_step(a: float, b: float, smallest: float) -> float:
 
     0 if it is below ``smallest``.
     """
-    # a remainder within 1e-6 of the smallest step, or as close below the divisor, counts as 0
+    # a remainder within 1e-6 of the smallest step from 0 or from the divisor counts as 0
     nothing = 1e-6 * smallest
     while b > nothing:
         if b < (1.0 - _EQUAL) * smallest:
@@ -223,7 +222,7 @@ class DrawnSum:
         self.values = self.n * self.lowest + self.start + np.arange(self.law.size)
 
     def tail(self, edge: int) -> float:
-        """Return P(sum >= edge): from the law itself, or after tilting if the tail is small."""
+        """Return P(sum >= edge) from the law itself, or after tilting if the tail is small."""
         place = edge - self.n * self.lowest
         plain = _plain_tail(self.law, place - self.start)
         return self._tilted_tail(place) if plain is None else plain
@@ -235,7 +234,7 @@ class DrawnSum:
             return float(self.chances[-1] ** self.n) if edge == most else 0.0
         with np.errstate(divide="ignore"):
             log_chances = np.log(self.chances)
-        # tilt the law of one draw so that the mean of the sum is the edge
+        # tilt the law of one draw to move the mean of the sum to the edge
         theta = _tilt(lambda theta: _tilted_mean(log_chances, numbers, theta), edge / self.n)
         middle = round(float(self.chances @ numbers))
         tilts = theta * (numbers - middle)
@@ -250,7 +249,7 @@ class DrawnSum:
         return float(np.exp(self.n * log_total - theta * (edge - self.n * middle)) * back)
 
     def _law(self, chances: FloatArray, mean: float) -> tuple[int, FloatArray]:
-        """Return the least value and the law of the sum of n draws that have this mean."""
+        """Return the least value and the law of the sum of n draws with this mean."""
         numbers = np.flatnonzero(chances)
         part = numbers, chances[numbers], self.n
         variance = float(chances[numbers] @ (numbers - mean) ** 2)
@@ -258,7 +257,7 @@ class DrawnSum:
 
 
 def _plain_tail(law: FloatArray, edge: int) -> float | None:
-    """Return the tail of a law with absolute errors of about 1e-16, None if the tail is small."""
+    """Return the tail of a law with absolute errors near 1e-16, None if the tail is small."""
     if edge <= 0:
         return 1.0
     result = float(law[edge:].sum())
@@ -280,7 +279,7 @@ def _tilted_mean(log_chances: FloatArray, numbers: AnyArray, theta: float) -> fl
 
 
 def _tilt(mean: Callable[[float], float], target: float) -> float:
-    """Return theta >= 0 at which the tilted mean, which rises with it, is near the target."""
+    """Return theta >= 0 at which the tilted mean, an increasing function, is near the target."""
     # double the upper end, then bisect
     low, high = 0.0, 1.0
     while mean(high) < target:
@@ -299,9 +298,9 @@ Part = tuple[IntArray, FloatArray, int]  #: numbers, their chances, and how many
 def _law(parts: list[Part], mean: float, variance: float, most: int) -> tuple[int, FloatArray]:
     """Return the least value and the law of a sum of independent numbers from 0 to ``most``.
 
-    Values whose chance is below rounding are left out. The characteristic function of each number,
-    about a whole number near its mean, less 1 is summed before logarithms are taken, so that the
-    power of many items keeps its digits.
+    Values whose chance is below rounding are left out. Each number's characteristic function about
+    a whole number near its mean, less 1, is summed before taking logarithms, so the power of many
+    items keeps its digits.
     """
     from scipy import fft
 

@@ -58,10 +58,10 @@ def aer(sums: AnyArray) -> FloatArray:
 
 
 def bleu(sums: AnyArray) -> FloatArray:
-    """Return BLEU of a corpus, 0 to 100, with the smoothing that sacrebleu applies by default.
+    """Return BLEU of a corpus, 0 to 100, with sacrebleu's default smoothing.
 
     An order without a match counts as 1/2 match, the next such order as 1/4, and so on. BLEU is 0
-    if nothing matches, and if no hypothesis is long enough for an n-gram of every order.
+    if nothing matches, or if no hypothesis is long enough for an n-gram of every order.
     """
     sums = np.asarray(sums, dtype=float)
     # statistics in the order of _BLEU: lengths, matches of orders 1 to 4, n-grams of orders 1 to 4
@@ -97,8 +97,8 @@ _BETA_SQUARED = 4.0  # recall weighs twice as much as precision, sacrebleu's def
 def chrf(sums: AnyArray) -> FloatArray:
     """Return chrF of a corpus, 0 to 100, as sacrebleu does: beta = 2, effective order.
 
-    The statistics are hyp_1, ref_1, match_1, hyp_2, ...: n-grams of the hypothesis, of the
-    reference, and matches. Orders that hypothesis or reference lack do not count.
+    The statistics are hyp_1, ref_1, match_1, hyp_2, ...: counts of n-grams in the hypothesis, in
+    the reference, and of matches. Orders missing from hypothesis or reference do not count.
     """
     sums = np.asarray(sums, dtype=float)
     hyp, ref, match = sums[..., 0::3], sums[..., 1::3], sums[..., 2::3]
@@ -156,7 +156,7 @@ DIRECTED_METRICS = frozenset(METRICS) - {"mean", "sum", "ratio"}
 
 
 def chrf_formula(orders: int) -> MetricFormula:
-    """Return chrF with so many orders of n-grams."""
+    """Return chrF with this number of n-gram orders."""
     names = [f"{kind}_{i}" for i in range(1, orders + 1) for kind in ("hyp", "ref", "match")]
     parts = tuple(
         (f"match_{i}", f"{kind}_{i}") for i in range(1, orders + 1) for kind in ("hyp", "ref")
@@ -167,29 +167,28 @@ def chrf_formula(orders: int) -> MetricFormula:
 # ----------------------------------------------- Columns as whole numbers, for exact weighted sums
 #
 # Each number is cut into two or more pieces, whole multiples of units that depend only on the
-# column's largest number. The units are so small that weighted sums of pieces are whole numbers
-# that float64 holds exactly. So a matrix product gives the same sums whatever the library, its
-# threads, and the blocks of items. Bits below 2^-60 of the column's largest number are rounded
-# away.
+# column's largest number. The units are small enough for float64 to hold weighted sums of pieces
+# exactly, as whole numbers. A matrix product then gives the same sums with any library, number of
+# threads, and blocks of items. Bits below 2^-60 of the column's largest number are rounded away.
 
-_KEPT_BITS = 60  # bits below the largest number of a column that are kept
-_EXACT_BITS = 52  # bits that a weighted sum of pieces may have: float64 holds 53
-_LEAST_EXPONENT = -1022  # 2^-1022 is the smallest float with all its digits
-_SINGLE_BITS = 24  # bits that float32 holds, whose products are faster
-_PIECES_AT_ONCE = 500_000  # pieces that are cut at a time: 4 MB
-_WEIGHTS_AT_ONCE = 4_000_000  # weights that are converted to floats at a time: 32 MB
+_KEPT_BITS = 60  # bits that are kept below the largest number of a column
+_EXACT_BITS = 52  # bits of a weighted sum of pieces: float64 holds 53
+_LEAST_EXPONENT = -1022  # 2^-1022 is the smallest float with full precision
+_SINGLE_BITS = 24  # bits of float32, whose products are faster
+_PIECES_AT_ONCE = 500_000  # pieces cut at a time: 4 MB
+_WEIGHTS_AT_ONCE = 4_000_000  # weights converted to floats at a time: 32 MB
 
 
 class PieceUnits(NamedTuple):
     """The units of the columns' pieces."""
 
     exponents: IntArray  #: (level, column)
-    undefined: BoolArray  #: (column,): whether some number is not finite
+    undefined: BoolArray  #: (column,): whether any number is not finite
 
     @classmethod
     def of(cls, sizes: FloatArray, most: float) -> PieceUnits:
         """Return the units for columns with these largest numbers, if weights sum to ``most``."""
-        # a piece may have as many bits as the sum of the weights leaves of 52
+        # the sum of the weights takes some of the 52 bits; a piece may have the others
         undefined = np.asarray(~np.isfinite(sizes))
         bits = _EXACT_BITS - int(np.ceil(np.log2(max(most, 1.0))))
         top = np.frexp(np.where(undefined, 0.0, sizes))[1].astype(np.int64) - bits
@@ -199,8 +198,8 @@ class PieceUnits(NamedTuple):
         return cls(np.maximum(top - lower, _LEAST_EXPONENT), undefined)
 
     def floats(self, sums: FloatArray) -> FloatArray:
-        """Return the weighted sums (..., column) from those of pieces (level, ..., column)."""
-        # the smallest pieces first: their sum rounds least
+        """Return the weighted sums (..., column) from sums of pieces (level, ..., column)."""
+        # adding the smallest pieces first rounds least
         result = np.zeros(sums.shape[1:])
         for added, exponent in zip(sums[::-1], self.exponents[::-1], strict=True):
             result += np.ldexp(added, exponent)
@@ -226,7 +225,7 @@ class WholeColumns:
         ----------
         values : array (item, column)
         sizes : array (column,)
-            The largest absolute number of each column, over all items and not only these.
+            The largest absolute number of each column, over all items, not only these.
         most : float
             The largest sum of the weights of all items.
         """
@@ -240,8 +239,8 @@ class WholeColumns:
         runs = [slice(start, start + step) for start in range(0, len(values), step)]
         filled: BoolArray = np.zeros((levels, kept.size), dtype=bool)
         bits, largest = 0, 0.0
-        # first pass: which (level, column) are not all 0, which bits occur, and the largest piece.
-        # Two passes, because the pieces of all levels need more memory than those that are kept.
+        # first pass: the (level, column) that are not all 0, their bits, and the largest piece.
+        # Two passes, because the pieces of all levels need more memory than the kept ones.
         for run in runs:
             sizes_of_pieces = np.abs(own.pieces(values[run][:, kept]))
             filled |= sizes_of_pieces.any(axis=1)
@@ -256,14 +255,14 @@ class WholeColumns:
         self.shift = (bits & -bits).bit_length() - 1 if bits else 0
         single = largest * 2.0**-self.shift * max(most, 1.0) < 2.0**_SINGLE_BITS
         self.dtype = np.dtype(np.float32 if single else np.float64)
-        # second pass: the pieces that are kept, (item, listed column)
+        # second pass: the kept pieces, (item, listed column)
         self._listed = np.empty((len(values), int(filled.sum())), dtype=self.dtype)
         for run in runs:
             pieces = np.moveaxis(own.pieces(values[run][:, kept]), 1, 0)
             self._listed[run] = pieces[:, filled] * 2.0**-self.shift
 
     def __sizeof__(self) -> int:
-        """Return the bytes in memory, which schedulers use before they move an object."""
+        """Return the bytes in memory, by which schedulers decide on moving an object."""
         return object.__sizeof__(self) + self._listed.nbytes
 
     def sums(self, weights: AnyArray) -> FloatArray:
@@ -377,7 +376,7 @@ def _row_powers(
     *,
     centered: bool,
 ) -> ExactSums:
-    """Return the sums of powers of some systems, (row, 1), or of some pairs, (row, 2)."""
+    """Return the sums of powers of some systems, (row, 1), or some pairs, (row, 2)."""
     gains = _row_values(level.sums, rows)[:, np.newaxis]
     found = None
     for start in range(0, max(values.shape[1], 1), width):
@@ -394,7 +393,7 @@ def _row_powers(
 
 
 def cube_exponents(level: ContributionLevel, rows: IntArray) -> IntArray:
-    """Return the powers of two by which the cubed numbers of these rows are divided."""
+    """Return the powers of two that divide the numbers of these rows before cubing."""
     return np.asarray(np.frexp(level.sizes[rows].max(axis=1))[1], dtype=np.int64)
 
 
@@ -408,7 +407,7 @@ def leans(
 
 
 def _row_values(values: FloatArray, rows: IntArray) -> FloatArray:
-    """Return the values of systems, or for pairs the values of the first less the second."""
+    """Return the values of systems, or for pairs the first system's less the second's."""
     return values[rows[:, 0]] if rows.shape[1] == 1 else values[rows[:, 0]] - values[rows[:, 1]]
 
 

@@ -12,14 +12,13 @@ from rankeval_pd.stats.resampling import resamples
 def order_limits(values: FloatArray, quantile: float, level: float) -> tuple[float, float]:
     """Return the distribution-free interval of a quantile: two order statistics.
 
-    With too few values there is no lower limit above 0, the least that a gain is, or no finite
-    upper one.
+    With too few values the lower limit is 0, the least possible gain, or the upper one infinite.
     """
     from scipy.special import bdtr
 
     ordered = np.sort(values)
     n = ordered.size
-    below = bdtr(np.arange(n), n, quantile)  # P(so many values or fewer lie below the quantile)
+    below = bdtr(np.arange(n), n, quantile)  # P(at most this many values lie below the quantile)
     tail = (1.0 - level) / 2.0
     first, last = np.flatnonzero(below <= tail), np.flatnonzero(below >= 1.0 - tail)
     low = float(ordered[first[-1]]) if first.size else 0.0
@@ -27,7 +26,7 @@ def order_limits(values: FloatArray, quantile: float, level: float) -> tuple[flo
 
 
 def pair_weights(pairs: IntArray, n_resamples: int, seed: resamples.Seed) -> FloatArray:
-    """Return how often each pair occurs where the systems are drawn with replacement.
+    """Return how often each pair occurs if systems are drawn with replacement.
 
     pairs (pair, 2) are numbers of systems; the result is (resample, pair).
     """
@@ -46,12 +45,12 @@ def weighted_quantiles(values: FloatArray, weights: FloatArray, quantile: float)
 
 
 def wider(limits: tuple[float, float], others: tuple[float, float]) -> tuple[float, float]:
-    """Return limits that hold both intervals; an undefined limit of the first is the other's."""
+    """Return limits that contain both intervals; the second fills undefined limits."""
     return float(np.fmin(limits[0], others[0])), float(np.fmax(limits[1], others[1]))
 
 
 def percentile_limits(samples: FloatArray, level: float) -> tuple[float, float]:
-    """Return the percentile interval of what is defined of the samples."""
+    """Return the percentile interval of the defined samples."""
     known = samples[~np.isnan(samples)]
     if not known.size:
         return np.nan, np.nan
@@ -64,8 +63,8 @@ def agreement(
 ) -> FloatArray:
     """Return how often a gain keeps its sign on other items of the same distribution.
 
-    ``shrinkage`` is B, the part of the gains' variance that is of the true gains: given a gain g
-    of standard error s, the true one is normal with mean B g and variance B s².
+    ``shrinkage`` is B, the true gains' part of the gains' variance: given a gain g with standard
+    error s, the true gain is normal with mean B g and variance B s².
     """
     from scipy.special import ndtr, ndtri
 
@@ -85,7 +84,7 @@ def true_variance(gains: FloatArray, errors: FloatArray) -> float:
 
 
 def shrinkage(gains: FloatArray, errors: FloatArray) -> FloatArray:
-    """Return for each pair which part of the variance of its gain is of the true gains."""
+    """Return for each pair the true gains' part of the variance of its gain."""
     variance = true_variance(gains, errors)
     with np.errstate(invalid="ignore"):
         result = variance / (variance + errors**2)
@@ -93,7 +92,7 @@ def shrinkage(gains: FloatArray, errors: FloatArray) -> FloatArray:
 
 
 def normal_quantile(share: float) -> float:
-    """Return the quantile of the normal distribution above which a share alpha lies."""
+    """Return the normal quantile above which a share alpha lies."""
     from scipy.special import ndtri
 
     return float(-ndtri(share))

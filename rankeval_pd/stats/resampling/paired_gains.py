@@ -62,28 +62,28 @@ def paired_bootstrap(
 
     Parameters
     ----------
-    items : Items, or what is known of them
+    items : Items, or known facts on them
     pairs : array (pair, 2)
         The numbers of the systems.
     options : Options
     step : callable
-        Told how many resamples were done.
+        Called with the number of new resamples.
     draws : Draws, optional
-        What was drawn before, of these pairs in this order: then intervals are not asked for.
+        Earlier draws for these pairs in this order; then no intervals are returned.
     """
     if isinstance(items, Items) and items.factors is not None:
         return crossed_pairs(items, pairs, options)
     options = with_resamples(options, len(pairs))
     if options.method == "exact" and items.seeds is not None:
         raise ValueError(
-            "method='exact': with seeds= there is a t test, and no exact law. Pass method='auto'."
+            "method='exact': with seeds= the test is a t test, without an exact law. Pass"
+            " method='auto'."
         )
     _, pairs, swapped = oriented(items, pairs, options)
     if options.ci in PROPORTIONS and not items.binary:
         raise ValueError(
-            f"ci={options.ci!r} is an interval of paired proportions: every item has to be right"
-            " or wrong, 0 or 1, with metric='accuracy' or 'mean' and without groups=. Pass"
-            " ci='wild', or leave ci out."
+            f"ci={options.ci!r} is an interval of paired proportions: every item must be 0 or 1,"
+            " with metric='accuracy' or 'mean' and without groups=. Pass ci='wild', or omit ci."
         )
     if not options.ci and not items.binary:
         options = options._replace(ci=bootstrap_tests.DUAL[options.event])
@@ -97,11 +97,11 @@ def paired_bootstrap(
     return found
 
 
-_MOST_NUMBERS = 2**25  # gains of pairs that are drawn while draws go on
+_MOST_NUMBERS = 2**25  # gains of pairs drawn while draws continue
 
 
 def _goes_on(found: Pairs, items: AnyItems, options: PairOptions) -> bool:
-    """Return whether more draws are to decide about a pair near alpha."""
+    """Return whether a pair near alpha needs more draws."""
     size = 2 * options.n_resamples
     many = found.gain.size * size > _MOST_NUMBERS
     if size > options.most or many or not isinstance(items, Items):
@@ -115,7 +115,7 @@ def _goes_on(found: Pairs, items: AnyItems, options: PairOptions) -> bool:
 def _tested(
     draws: Draws, pairs: IntArray, swapped: BoolArray, options: PairOptions, *, limits: bool
 ) -> Pairs:
-    """Return the table of the tests from these draws, with ``limits`` that of the intervals too."""
+    """Return the table of the tests from these draws, with ``limits`` also the intervals."""
     items, theta, asked = draws.items, draws.theta, limits
     signs = options.event == "wild"
     ratios = draws.parametric if signs else None
@@ -163,7 +163,7 @@ def _tested(
 
 
 def allows_for_skewness(items: AnyItems, options: PairOptions) -> bool:
-    """Return whether to allow for skewness; 0 and 1 of equal systems differ by symmetric ones."""
+    """Return whether to allow for skewness; equal systems of 0 and 1 differ symmetrically."""
     return options.skewness and not items.binary
 
 
@@ -182,7 +182,7 @@ def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
 
 
 def _counted_p(draws: Draws) -> _AllFound:
-    """Return the tests of all pairs of right and wrong, which are sharper than random signs."""
+    """Return the tests of all pairs of right and wrong items, more powerful than random signs."""
     every, (better, worse) = np.arange(len(draws.pairs)), better_counts(draws.items, draws.pairs)
     p, other = (paired_tails(*x, draws.items.n_items) for x in ((better, worse), (worse, better)))
     ordered = np.where(draws.gains(every) < 0.0, other, p)
@@ -190,7 +190,7 @@ def _counted_p(draws: Draws) -> _AllFound:
 
 
 def _wild_p(draws: Draws, which: IntArray) -> _AllFound:
-    """Return the wild bootstrap of some pairs, their null hypotheses imposed."""
+    """Return the wild bootstrap of some pairs, under their null hypotheses."""
     sums, room, error = draws.turned(which), draws.room(which), draws.linear_errors(which)
     worse = draws.gains(which) < 0.0
     hits = bootstrap_tests.reached(sums, room)
@@ -206,10 +206,10 @@ def _wild_p(draws: Draws, which: IntArray) -> _AllFound:
 
 
 def _wild_max_t(draws: Draws) -> MaxT:
-    """Return what max-t says: the same signs for all pairs, each pair studentised.
+    """Return the results of max-t: the same signs for all pairs, each pair studentised.
 
-    Signs leave the sum of squares as it is, so that the t statistic of every draw rises with its
-    gain over the root of that sum.
+    Signs do not change the sum of squares, so the t statistic of a draw increases with its gain
+    over the root of the sum.
     """
     a, b = draws.pairs.T
     gains, scale = draws.level.sums[a] - draws.level.sums[b], np.sqrt(draws.spread.raw)
@@ -236,7 +236,7 @@ def _wild_max_t(draws: Draws) -> MaxT:
 
 
 def widening(draws: Draws) -> FloatArray:
-    """Return how much squares about another gain grow with the squared distance from the gain."""
+    """Return the growth of squares about another gain per squared distance from the gain."""
     a, b = draws.pairs.T
     sums = draws.level.sums[a] - draws.level.sums[b]
     moved = np.abs(sums) > draws.room(np.arange(len(draws.pairs)))
@@ -246,9 +246,10 @@ def widening(draws: Draws) -> FloatArray:
 
 
 def held_back(draws: Draws, t: FloatArray, *, alone: bool = False) -> FloatArray:
-    """Return the statistics of signs or swaps, smaller where Hall's rejects less.
+    """Return the statistics of signs or swaps, or Hall's if it rejects less.
 
-    For ratios the normal quantiles of their p-values; with ``alone`` also if they reject more.
+    For ratios, return the normal quantiles of their p-values, with ``alone`` even if they reject
+    more.
     """
     if draws.parametric is not None:
         own = draws.parametric.statistics
@@ -258,7 +259,7 @@ def held_back(draws: Draws, t: FloatArray, *, alone: bool = False) -> FloatArray
     own = np.where(error > 0.0, draws.gains(every), 0.0) / np.where(error > 0.0, error, 1.0)
     two_sided, more = draws.options.tails == 2, widening(draws)
     other = skewness.held_back(own, draws.leans, two_sided=two_sided)
-    # signs leave squares about 0 as they are: their statistic has these below
+    # signs do not change squares about 0, the denominator of their statistic
     own, other = (x / np.sqrt(1.0 + more * x**2) for x in (own, other))
     return np.where(own != 0.0, t * other / np.where(own != 0.0, own, 1.0), t)
 
@@ -271,7 +272,7 @@ def largest_of(
     every: bool,
     centered: Callable[[IntArray], FloatArray] | None = None,
 ) -> MaxT:
-    """Return what the largest statistic says, of all groups whose tests are one family too."""
+    """Return the results of the largest statistic, for a family that may span several groups."""
     options = draws.options
     return max_t(
         t_star, t, size, level=level_of_each(options.level, options.n_alike),
@@ -280,7 +281,7 @@ def largest_of(
 
 
 def _of_largest(draws: Draws, largest: MaxT, rows: Rows) -> Limits:
-    """Return the gains that the largest statistic of all pairs does not reject."""
+    """Return the gains not rejected by the largest statistic of all pairs."""
     every = np.arange(len(draws.pairs))
     gain, error = draws.gains(every), rows.error
     if draws.options.event == "wild" and draws.parametric is not None:
@@ -298,7 +299,7 @@ def _of_largest(draws: Draws, largest: MaxT, rows: Rows) -> Limits:
 
 
 def with_proportions(draws: Draws, limits: Limits, error: FloatArray) -> Limits:
-    """Return simultaneous limits; pairs that differ on no item have Tango's, by Bonferroni."""
+    """Return simultaneous limits; pairs that differ on no item get Tango's, by Bonferroni."""
     items, options = draws.items, draws.options
     low, high = (np.where(error > 0.0, limit, np.nan) for limit in limits)
     if items.binary:
@@ -341,7 +342,7 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
 
 
 def _resampled_max_t(draws: Draws) -> MaxT:
-    """Return what max-t says, each resample studentised by its own error."""
+    """Return the results of max-t, each resample studentised by its own error."""
     gains = draws.theta[draws.pairs[:, 0]] - draws.theta[draws.pairs[:, 1]]
 
     room = 1e-12 * draws.scale[draws.pairs].max(axis=1)
@@ -362,14 +363,14 @@ def _limits(
     rows: Rows,
     options: PairOptions,
 ) -> Limits:
-    """Return the intervals of all gains, each of the level of the options."""
+    """Return the intervals of all gains, each at its level in the options."""
     if options.ci in ("", "tango"):
         counts = better_counts(draws.items, draws.pairs)
         return differences.tango_limits(*counts, draws.items.n_items, options.two_tailed)
     doubled = np.minimum(1.0, 2.0 * rows.ordered)
     low, high = np.full((2, scattered.size), np.nan)
     together = np.zeros_like(scattered)
-    if options.ci == "wild":  # what is on a lattice is to say the same as its exact law
+    if options.ci == "wild":  # on a lattice, agree with the exact law
         together = scattered if options.event == "wild" else ~together
     for block in bootstrap_tests.blocks(np.flatnonzero(together), draws.items.n_drawn):
         low[block], high[block] = _wild_limits(draws, block, rows.error[block], options)
@@ -381,13 +382,13 @@ def _limits(
 
 
 def _wild_limits(draws: Draws, which: IntArray, error: FloatArray, options: PairOptions) -> Limits:
-    """Return the limits of the gains that random signs do not reject."""
+    """Return the limits of the gains not rejected by random signs."""
     subsets = draws.subsets
     low, high = bootstrap_tests.limits(
         draws.turned(which), subsets.weights, draws.factor, every=subsets.every,
         level=options.two_tailed, room=draws.room(which),
     )  # fmt: skip
-    varies = error > 0.0  # if not, the items say nothing of how far the gain could be
+    varies = error > 0.0  # if not, the items do not show how far it could
     return np.where(varies, low, np.nan), np.where(varies, high, np.nan)
 
 
@@ -411,7 +412,7 @@ def _interval(
         cells = both, up, down, items.n_items - both - up - down
         return differences.paired_newcombe(cells, options.two_tailed)
     if not error > 0.0:
-        return np.nan, np.nan  # nothing varies: the items say nothing of how far the gain could
+        return np.nan, np.nan  # nothing varies: the items do not show how far it could
     if kind == "wild":
         which, subsets = np.array([k]), draws.subsets
         lowest, highest = _wild_limits(draws, which, np.array([error]), options)
@@ -421,7 +422,7 @@ def _interval(
             result = as_p_says(result, gain, p_two_sided, near, options)
         return result
     lean = draws.without[a] - draws.without[b] if kind == "bca" else np.empty(0)
-    if options.event == "wild":  # an exact law of signs is not that of items drawn again
+    if options.event == "wild":  # the exact law of signs does not apply to resampled items
         drawn_again = options._replace(
             method="auto" if options.method == "exact" else options.method
         )
@@ -451,9 +452,9 @@ def _of_event(
     gains: FloatArray,
     options: PairOptions,
 ) -> tuple[float, float]:
-    """Return the limits; those of the event's own interval say of 0 what its p-value says.
+    """Return the limits; the event's own interval is made to agree with its p-value about 0.
 
-    They differ where the number of resamples beyond 0 is at the edge, and by rounding.
+    They may disagree if the number of resamples beyond 0 is at the edge, or by rounding.
     """
     if options.ci != bootstrap_tests.DUAL[options.event]:
         return found
@@ -464,8 +465,8 @@ def _of_event(
 def _drawn_chance(multiples: IntArray, times: IntArray, event: str) -> float:
     """Return the chance of the event of section 2.2.
 
-    The law may give 0, for a few items that differ by much the same. No test of n items is so sure:
-    the least that their signs can say is 2^-n. Figure 1 to the letter stays as it is.
+    The law may give 0 for a few items with similar differences. But the smallest p-value that the
+    signs of n items attain is 2^-n. The literal event of figure 1 is left unchanged.
     """
     law = DrawnSum(multiples, times)
     total = int(times @ multiples)

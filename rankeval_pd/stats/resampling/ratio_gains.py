@@ -1,16 +1,16 @@
 """Differences of two ratios of sums, such as precisions: their exact null law, p-values, limits.
 
-A ratio of sums between 0 and 1 varies as the share of n right answers does: for items whose
-numerator is 0 or 1 and whose denominator is 1, n is the sum of the denominators; else it is the
-number whose share would have the variance of the ratio. The covariance of two systems is that of a
-number of answers which both share. If both true ratios are equal, their difference is
+A ratio of sums between 0 and 1 varies like the share of n right answers. If every numerator is 0 or
+1 and every denominator 1, n is the sum of the denominators; else n is the number whose share would
+have the ratio's variance. A number of answers that two systems share models their covariance. If
+both true ratios are equal, their difference is
 
     X / n_a − Y / n_b + Z (1 / n_a − 1 / n_b),
 
-where X, Y and Z are binomial, of the answers of the first alone, of the second alone, and shared.
-Its tails are computed at the pooled ratio (Storer and Kim 1990 do so for independent answers;
-Kosinski 2013 has the variance of dependent ones). For another difference the ratios are the most
-likely ones that have it.
+where X, Y and Z are binomial counts of right answers: of the first system alone, of the second
+alone, and shared. Tails are computed at the pooled ratio (Storer and Kim 1990 for independent
+answers; Kosinski 2013 for the variance of dependent ones). For another difference, they are
+computed at the most likely ratios with this difference.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from rankeval_pd.stats.intervals.proportions import clopper_pearson, t_of, z_of
 from rankeval_pd.stats.resampling.metric_sums import RatioForm
 from rankeval_pd.stats.significance.unconditional import paired_boschloo
 
-FEW_ANSWERS = 10  #: guesses of a system, from which a test holds its level
-LEAST_ANSWERS = 5  #: guesses of a system, below which nothing is tested
-_LARGE = 100.0  # n p (1 - p) of both, above which the law is nearly normal: tails within 1%
-_ROOM = 1e-7  # of one answer: sums that differ by less are equal
+FEW_ANSWERS = 10  #: guesses of a system from which a test holds its level
+LEAST_ANSWERS = 5  #: guesses of a system below which nothing is tested
+_LARGE = 100.0  # n p (1 - p) of both systems above which the law is nearly normal, tails within 1%
+_ROOM = 1e-7  # as a share of an answer: sums that differ by less are equal
 
 
 def ratio_sums(values: FloatArray, form: RatioForm, pairs: IntArray) -> ExactSums:
-    """Return sums over items (system, item, statistic) from which :class:`RatioGains` is made."""
+    """Return the sums over items (system, item, statistic) that :class:`RatioGains` needs."""
     above, below = values @ form.above, values @ form.below
     wholes = [values[..., k] ** 2 for k in form.wholes]
     outside = (above < 0.0) | (above > below)
@@ -59,7 +59,7 @@ class RatioGains:
     def __init__(
         self, totals: FloatArray, summed: ExactSums, form: RatioForm, pairs: IntArray, sign: float
     ) -> None:
-        """Take the sums of the statistics (system, statistic), and those of :func:`ratio_sums`."""
+        """Take the sums of the statistics (system, statistic) and of :func:`ratio_sums`."""
         systems, wholes = len(totals), len(form.wholes)
         own, products = np.split(summed.rounded(), [(wholes + 4) * systems])
         *squares, outside, several, broken = own.reshape(wholes + 4, systems)
@@ -71,7 +71,7 @@ class RatioGains:
         self._below = totals @ form.below
         with np.errstate(divide="ignore", invalid="ignore"):
             self.share = totals @ form.above / self._below
-            # guesses are counted; of other denominators, as many as vary as much
+            # guesses are counted; other denominators give the number that varies as much
             answers = [
                 np.where(broken == 0.0, totals[:, k], totals[:, k] ** 2 / x)
                 for k, x in zip(form.wholes, squares, strict=False)
@@ -79,14 +79,14 @@ class RatioGains:
             items = self._below**2 / squares[-1]
             variance = self._products(self._own, self.share, self.share)
             size = self.share * (1.0 - self.share) * self._below**2 / variance
-        #: (system,): of how many right or wrong answers the share varies as the ratio does
+        #: (system,): the number of right or wrong answers whose share varies like the ratio
         self.size = np.where((variance > 1e-12 * self._below) & (size > 0.0), size, items)
-        #: (system,): numbers of guesses, or of whatever else a ratio is taken of
+        #: (system,): numbers of guesses, or of other answers in the denominator
         self.answers: FloatArray = np.nan_to_num(np.min(answers, axis=0))
         #: whether all numerators are between 0 and their denominators
         self.bounded = not outside.any() and bool((totals[:, form.wholes] >= 0.0).all())
         self._simple = several == 0.0
-        #: degrees of freedom of a variance that is estimated, endless if the share has it
+        #: degrees of freedom of an estimated variance, infinite if the share determines it
         self._freedom = np.where(
             self._simple,
             np.inf,
@@ -106,12 +106,12 @@ class RatioGains:
 
     @cached_property
     def tails(self) -> tuple[FloatArray, FloatArray]:
-        """The chances of gains as large, and as small, if both are equal: (pair,)."""
+        """The chances of gains as large, and as small, if both systems are equal: (pair,)."""
         up, down = np.array([self._tails(k) for k in range(len(self._pairs))]).reshape(-1, 2).T
         return up, down
 
     def _counts(self, k: int) -> tuple[int, int] | None:
-        """Return answers right in one system only, if both answer the same items once."""
+        """Return the counts right in one system only, if both answer the same items once."""
         xu, xv, yu, yv = self._both[k]
         a, b = self._pairs[k]
         same = self._below[a] == self._below[b] == yv
@@ -149,7 +149,7 @@ class RatioGains:
         return np.where(self.few, 0.0, found)
 
     def limits_at(self, statistic: float) -> tuple[FloatArray, FloatArray]:
-        """Return the gains whose statistic is not beyond this one, (pair,)."""
+        """Return the gains with a statistic not beyond this one, (pair,)."""
         from scipy.special import ndtr
 
         if np.isnan(statistic):  # a score of the family is undefined
@@ -215,7 +215,7 @@ class _Law(NamedTuple):
     def _tails(self, n_a: int, n_b: int, shared: int, p_a: float, p_b: float) -> FloatArray:
         if shared >= 0:
             return self._weighted(n_a, n_b, shared, p_a, p_b, 1.0 / n_a - 1.0 / n_b)
-        # only one has a shared answer right: either one, so that the mirrored pair has these tails
+        # only one system has a shared answer right: either one, so mirrored pairs have equal tails
         weights = 1.0 / n_a + 1.0 / n_b, -1.0 / n_a - 1.0 / n_b
         found = [self._weighted(n_a, n_b, -shared, p_a, p_b, weight) for weight in weights]
         return np.asarray(0.5 * (found[0] + found[1]))
@@ -233,7 +233,7 @@ class _Law(NamedTuple):
         (x, of_x), (y, of_y), (z, of_z) = (
             _binomial(n, share) for n, share in zip(sizes, shares, strict=True)
         )
-        # y up to here leave the difference as large
+        # up to this y, the difference is as large
         bound = n_b * (x[:, np.newaxis] / n_a + weight * z - gap) - y[0]
         below = np.concatenate([[0.0], np.cumsum(of_y)])
         reach = [np.floor(bound + _ROOM) + 1.0, np.ceil(bound - _ROOM)]
@@ -257,7 +257,7 @@ class _Law(NamedTuple):
 
 
 def _crossing(beyond: Callable[[float], float], inside: float, outside: float) -> float:
-    """Return the point between inside and outside at which a positive function becomes 0."""
+    """Return the point between inside and outside where a positive function becomes 0."""
     from scipy.optimize import brentq
 
     if inside == outside or beyond(outside) >= 0.0:
@@ -268,7 +268,7 @@ def _crossing(beyond: Callable[[float], float], inside: float, outside: float) -
 
 
 def _binomial(n: int, p: float) -> tuple[FloatArray, FloatArray]:
-    """Return the numbers that are right with a chance above 1e-13 or so, and their chances."""
+    """Return the counts with a chance above about 1e-13, and their chances."""
     from scipy.special import gammaln
 
     if n == 0 or p <= 0.0:
@@ -290,7 +290,7 @@ def _nearly_normal(
 ) -> FloatArray:
     """Return both tails by the normal distribution, with the first term for skewness.
 
-    ``room`` is half the distance of two possible differences: tails contain the observed one.
+    ``room`` is half the step between possible differences, because tails contain the observed one.
     """
     from scipy.special import ndtr
 
@@ -301,6 +301,6 @@ def _nearly_normal(
         return np.array([away <= room, away >= -room], dtype=float)
     skewness = float((w**3 * n * p * (1.0 - p) * (1.0 - 2.0 * p)).sum()) / variance**1.5
     z = (away + np.array([-room, room])) / np.sqrt(variance)
-    most = 0.5 * np.maximum(np.abs(z), 1.0)  # far out the term would turn the sign
+    most = 0.5 * np.maximum(np.abs(z), 1.0)  # far out the term would change the sign
     z -= np.clip((z * z - 1.0) * skewness / 6.0, -most, most)
     return np.array([ndtr(-z[0]), ndtr(z[1])])

@@ -1,7 +1,7 @@
 """Resamples of test items: counts that all systems share, and random swaps of two systems.
 
-All draws come in blocks of :data:`BLOCK` resamples, each from its own child of one seed. So the
-numbers depend only on the seed and the number of items.
+Draws come in blocks of :data:`BLOCK` resamples, each from its own child of one seed. They depend
+only on the seed and the number of items.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling.metric_sums import Score, WholeColumns
 
 BLOCK = 1000  # resamples drawn from one child of the seed; changing it changes all draws
-_COUNTS_IN_MEMORY = 8_000_000  # cells (resample, item) that one call of the generator draws
-_DRAWN_BYTES = 2**25  # bytes of counts (uint8) that are yielded together: 32 MB
+_COUNTS_IN_MEMORY = 8_000_000  # cells (resample, item) drawn by one call of the generator
+_DRAWN_BYTES = 2**25  # bytes of counts (uint8) yielded together: 32 MB
 _CACHED_COUNTS = 2**18  # counts (uint8) that stay in the processor's cache: 256 kB
-_UINT16_ITEMS = 2**16  # up to so many items, two bytes are enough for an item's number
-_SWAP_KEY = (1,)  # added to the spawn key of a block: swaps have draws of their own
-ENUMERATED = 20  # up to so many items, all 2^20 swaps are enumerated
+_UINT16_ITEMS = 2**16  # up to this many items, an item's number fits into two bytes
+_SWAP_KEY = (1,)  # added to the spawn key of a block: swaps are drawn separately
+ENUMERATED = 20  # up to this many items, all swaps are enumerated (2^20)
 
 Seed = int | Sequence[int]
 
 
 def entropy(rng: int | np.random.Generator | None) -> Seed:
-    """Return a seed: the whole number itself, four numbers from a generator, or a fresh one."""
+    """Return a seed: the int itself, four numbers from a generator, or a fresh one."""
     if isinstance(rng, np.random.Generator):
         return [int(x) for x in rng.integers(0, 2**32, size=4)]
     if rng is None:
@@ -59,9 +59,9 @@ def block_generator(seed: Seed, block: int) -> np.random.Generator:
 
 
 def draw_sizes(n_items: int, n_resamples: int) -> list[int]:
-    """Return the numbers of resamples of a block that are drawn at a time: 32 MB of counts each."""
+    """Return how many resamples of a block to draw at a time: 32 MB of counts each."""
     most = max(1, _DRAWN_BYTES // n_items)
-    # NumPy draws 16-bit integers from 32-bit words and drops the rest of a word at the end of a
+    # NumPy draws 16-bit integers from 32-bit words and discards the rest of a word at the end of a
     # call. Cut between calls only, or the draws would differ.
     if n_items <= _UINT16_ITEMS:
         step = _call_size(n_items)
@@ -78,7 +78,7 @@ def drawn_counts(rng: np.random.Generator, n_items: int, n_resamples: int) -> An
         rows = min(step, n_resamples - start)
         drawn = rng.integers(0, n_items, size=(rows, n_items), dtype=dtype)
         _count_draws(drawn, counts[start : start + rows])
-    # a count above 255 would have wrapped around, and the sum of its resample would be less
+    # a count above 255 would wrap around and reduce the sum of its resample
     if (counts.sum(axis=1, dtype=np.int64) == n_items).all():
         return counts
     raise OverflowError("an item was drawn more than 255 times, at a chance below 1e-500")
@@ -142,7 +142,7 @@ def swap_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray
     for rng, size in _generator_calls(n_items, n_resamples, seed, _SWAP_KEY):
         bits = np.frombuffer(rng.bytes(size * width), dtype=np.uint8).reshape(size, width)
         together.append(np.unpackbits(bits, axis=1, count=n_items))
-        if sum(part.size for part in together) >= few:  # matrix products of few rows are slow
+        if sum(part.size for part in together) >= few:  # matrix products with few rows are slow
             yield np.concatenate(together)
             together = []
     if together:
@@ -152,9 +152,8 @@ def swap_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray
 def swaps_of(n_items: int, first: int, last: int, block: int, size: int, seed: Seed) -> AnyArray:
     """Return which of the items first, ..., last - 1 are swapped in a block's first trials.
 
-    These are columns of :func:`swap_chunks`, packed: eight items to a byte, and the first byte
-    begins with item ``first`` rounded down to a multiple of 8. Draws for other items are skipped:
-    (trial, byte).
+    These are columns of :func:`swap_chunks`, packed as (trial, byte): eight items to a byte, from
+    ``first`` rounded down to a multiple of 8. Draws for other items are skipped.
     """
     width, step = -(-n_items // 8), _call_size(n_items)
     start, stop = first // 8, -(-last // 8)
@@ -173,12 +172,12 @@ def swaps_of(n_items: int, first: int, last: int, block: int, size: int, seed: S
 
 
 def swaps_every(n_items: int, method: str) -> bool:
-    """Return whether every swap of so many items is enumerated."""
+    """Return whether every swap of this many items is enumerated."""
     return n_items <= ENUMERATED and method != "monte-carlo"
 
 
 def all_swaps(n_items: int) -> Iterator[AnyArray]:
-    """Yield every subset of the items once, as :func:`swap_chunks` does."""
+    """Yield every subset of the items once, in the form of :func:`swap_chunks`."""
     total = 2**n_items
     step = max(1, _COUNTS_IN_MEMORY // n_items)
     powers = np.arange(n_items)
@@ -216,7 +215,7 @@ def all_counts(n_items: int, n_resamples: int, seed: Seed) -> IntArray:
 
 
 def weighted_sums(weights: AnyArray, values: WholeColumns) -> FloatArray:
-    """Return weights @ values, independent of the order of the items: (resample, column).
+    """Return weights @ values (resample, column), independent of the order of the items.
 
     ``values`` (item, column) come from :func:`whole_columns`.
     """
@@ -249,7 +248,7 @@ def resampled_scores(
         The weights of the items.
     n_resamples : int
     step : callable
-        Called with the number of resamples that are done.
+        Called with the number of finished resamples.
     """
     systems, items, statistics = values.shape
     # one matrix product for all systems and statistics: (resample, item) @ (item, column)
@@ -263,7 +262,7 @@ def resampled_scores(
 
 
 def chunk_slices(chunks: Iterator[AnyArray]) -> Iterator[tuple[slice, AnyArray]]:
-    """Yield each chunk with the slice of its resamples among all."""
+    """Yield each chunk with the slice of its resamples."""
     start = 0
     for chunk in chunks:
         yield slice(start, start + len(chunk)), chunk

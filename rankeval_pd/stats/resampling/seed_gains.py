@@ -26,9 +26,9 @@ class SeedGains:
         lean: tuple[FloatArray, FloatArray],
         freedom: float,
     ) -> None:
-        """Take scores, the larger the better, and item variances and skewness of both kinds.
+        """Take scores (larger is better), and the items' variances and skewness.
 
-        The first of ``items`` and ``lean`` are those of systems, the second those of pairs.
+        ``items`` and ``lean`` have one array for systems and one for pairs.
         """
         self._theta, self._seeds, self._items, self._lean = theta, seeds, items, lean
         self._gain, self._freedom = theta[pairs[:, 0]] - theta[pairs[:, 1]], freedom
@@ -39,12 +39,12 @@ class SeedGains:
 
     @cached_property
     def few(self) -> BoolArray:
-        """Whether a pair is untested, (pair,): none."""
+        """Whether a pair is untested, (pair,): always False."""
         return np.zeros(self._gain.size, dtype=bool)
 
     @cached_property
     def tails(self) -> Limits:
-        """The chances of gains that are as large, and as small, if both are equal: (pair,)."""
+        """The chances of gains as large, and as small, if both systems are equal: (pair,)."""
         variance = self._items[1] + self._of_pairs[1]
         t = self._gain / np.sqrt(np.where(variance > 0.0, variance, np.inf))
         lean = self._lean[1]
@@ -72,7 +72,7 @@ class SeedGains:
         return np.where(up < down, -ndtri(np.minimum(up, 0.5)), ndtri(np.minimum(down, 0.5)))
 
     def limits_at(self, statistic: float) -> Limits:
-        """Return the gains whose statistic is not beyond this one, (pair,)."""
+        """Return the gains with a statistic not beyond this one, (pair,)."""
         from scipy.special import ndtr
 
         return self.limits(1.0 - 2.0 * float(ndtr(-statistic)))

@@ -19,7 +19,7 @@ from rankeval_pd.stats.resampling.gain_tables import (
 from rankeval_pd.stats.resampling.lattice import MOST_POINTS, SignedSum
 from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, Step, quiet
 
-_EQUAL = 1e-12  # of the largest difference: differences that are as near have one rank
+_EQUAL = 1e-12  # as a share of the largest difference: closer ones share a rank
 
 
 def signed_rank_pairs(
@@ -27,15 +27,15 @@ def signed_rank_pairs(
 ) -> Pairs:
     """Return the signed-rank tests of all pairs; the gain is the median of the Walsh averages.
 
-    Differences of 0 are dropped from the test (Wilcoxon 1945), and equal sizes share the mean rank;
-    the law is that of random signs of these ranks, or the normal one with the term for its kurtosis
-    where the sum has more than a million values.
+    Differences of 0 are dropped (Wilcoxon 1945), and equal sizes share the mean rank. The law is
+    exact, by random signs of these ranks, or normal with a term for kurtosis if the sum has more
+    than a million values.
     """
     single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
     if not isinstance(items, Items) or not single or items.unit() is None:
         raise ValueError(
-            "test='wilcoxon' ranks the differences of single items, with metric='mean' or"
-            " 'accuracy', without groups, strata and seeds, and in memory. Omit test."
+            "test='wilcoxon' ranks differences of single items in memory, with metric='mean' or"
+            " 'accuracy', and without groups, strata and seeds. Omit test."
         )
     if options.simultaneous:
         raise ValueError(
@@ -83,7 +83,7 @@ def signed_rank_pairs(
 
 
 def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float, float]:
-    """Return the one-sided p-values that differences are above 0, and below it."""
+    """Return the one-sided p-values for differences above 0, and below 0."""
     from scipy.stats import rankdata
 
     moved = differences[np.abs(differences) > room]
@@ -94,7 +94,7 @@ def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float
     step = np.cumsum(np.diff(sizes[order], prepend=0.0) > room)
     level = np.empty(step.size, dtype=np.int64)
     level[order] = step
-    ranks = np.rint(2.0 * rankdata(level)).astype(np.int64)  # doubled: whole numbers
+    ranks = np.rint(2.0 * rankdata(level)).astype(np.int64)  # doubled to whole numbers
     total = int((np.sign(moved).astype(np.int64) * ranks).sum())
     if int(ranks.sum()) <= 2 * MOST_POINTS:
         distinct, times = np.unique(ranks, return_counts=True)
@@ -105,12 +105,12 @@ def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float
 
 
 def _nearly_normal(total: int, ranks: IntArray) -> float:
-    """Return the chance of such a sum or more, with half a step, and the term for kurtosis."""
+    """Return the chance of this sum or more, corrected for continuity and kurtosis."""
     from scipy.special import ndtr
 
     squares = ranks.astype(float) ** 2
     variance = float(squares.sum())
-    step = 1.0 if (ranks % 2).any() else 2.0  # of the sum less its parity: twice that of ranks
+    step = 1.0 if (ranks % 2).any() else 2.0  # half the distance of sums
     z = (total - step) / np.sqrt(variance)
     kurtosis = -2.0 * float((squares**2).sum()) / variance**2
     density = np.exp(-z * z / 2.0) / np.sqrt(2.0 * np.pi)
@@ -119,7 +119,7 @@ def _nearly_normal(total: int, ranks: IntArray) -> float:
 
 @lru_cache(maxsize=64)
 def _first_walsh(n: int, level: float) -> int:
-    """Return the number, from below, of the limiting Walsh average, 0 if there is none."""
+    """Return the position, from below, of the limiting Walsh average, 0 without one."""
     tail = (1.0 - level) / 2.0
     most = n * (n + 1) // 2
     if most <= MOST_POINTS:
@@ -132,25 +132,25 @@ def _first_walsh(n: int, level: float) -> int:
 
 
 def hodges_lehmann(ordered: FloatArray) -> float:
-    """Return the median of the means of all pairs of numbers, each with itself too."""
+    """Return the median of the means of all pairs of numbers, including each with itself."""
     count = ordered.size * (ordered.size + 1) // 2
     middle = walsh_average(ordered, (count + 1) // 2)
     return middle if count % 2 else (middle + walsh_average(ordered, count // 2 + 1)) / 2.0
 
 
 def _partners(ordered: FloatArray, most: float) -> IntArray:
-    """Return the first place, at or after each number's own, whose mean with it is larger."""
+    """Return the first place, from each number's own on, where the mean with it is larger."""
     found = np.searchsorted(ordered, 2.0 * most - ordered[::-1], "right")[::-1]
     return np.maximum(found, np.arange(ordered.size))
 
 
 def _count_means(ordered: FloatArray, most: float) -> int:
-    """Count the means of two numbers up to this size."""
+    """Count the means of two numbers that are at most this large."""
     return int((_partners(ordered, most) - np.arange(ordered.size)).sum())
 
 
 def _next_to_0(ordered: FloatArray, room: float) -> tuple[float, float]:
-    """Return the largest mean below 0 and the least above it, 0 if there is none."""
+    """Return the largest mean below 0 and the least above it, 0 without one."""
     below, above = _count_means(ordered, -2.0 * room), _count_means(ordered, room) + 1
     last = ordered.size * (ordered.size + 1) // 2
     return (
@@ -160,9 +160,9 @@ def _next_to_0(ordered: FloatArray, room: float) -> tuple[float, float]:
 
 
 def walsh_average(ordered: FloatArray, which: int) -> float:
-    """Return the mean of two numbers (or one twice) that is so far up among all these means.
+    """Return the mean of two numbers (or one twice) at this place among all such means.
 
-    Means are counted, not listed, until few are left: some 20 sorts of n numbers.
+    Means are counted, not listed, until few remain; this costs some 20 sorts of n numbers.
     """
     n, place = ordered.size, np.arange(ordered.size)
     low, high = float(ordered[0]), float(ordered[-1])
@@ -179,7 +179,7 @@ def walsh_average(ordered: FloatArray, which: int) -> float:
         else:
             low, below = middle, count
     start, stop = _partners(ordered, low), _partners(ordered, high)
-    if reached - below > 4 * n:  # one mean many times
+    if reached - below > 4 * n:  # many equal means
         there = start < stop
         return float(((ordered[there] + ordered[start[there]]) / 2.0).min())
     first = np.repeat(place, stop - start)

@@ -40,7 +40,7 @@ from rankeval_pd.stats.significance.adjust import (
     with_resamples,
 )
 
-_SUMS_TOGETHER = 4_000_000  # sums that are scored together
+_SUMS_TOGETHER = 4_000_000  # sums scored together
 
 
 def paired_permutation(
@@ -50,8 +50,8 @@ def paired_permutation(
     refuse_crossed(items, "swapping")
     if items.seeds is not None:
         raise ValueError(
-            "seeds: swaps of two systems' results on items do not cover other trainings. Use"
-            " paired_bootstrap, or the scores of one training each."
+            "seeds: swaps of two systems' results do not account for other trainings. Use"
+            " paired_bootstrap, or pass the scores of one training per system."
         )
     options = with_resamples(options, len(pairs))
     theta, pairs, swapped = oriented(items, pairs, options)
@@ -141,15 +141,15 @@ def _swapped_rows(
 
 
 def _reached(gains: FloatArray, gain: FloatArray, scale: FloatArray) -> IntArray:
-    """Count the trials whose gains are at least the observed ones, or undefined."""
+    """Count the trials with gains that are at least the observed ones, or undefined."""
     fewer = gains < (gain - 1e-12 * scale)[:, np.newaxis]
     return np.asarray(gains.shape[1] - np.count_nonzero(fewer, axis=1))
 
 
 def _swapped_gains(items: AnyItems, pairs: IntArray, moved: FloatArray) -> FloatArray:
-    """Return the gain of every pair in every trial, (pair, trial), from the sums that are swapped.
+    """Return the gain of every pair in every trial, (pair, trial), from the swapped sums.
 
-    ``moved`` has them, (trial, system, statistic).
+    ``moved`` contains the sums, (trial, system, statistic).
     """
     totals, (size, _, width) = items.totals, moved.shape
     result = np.empty((len(pairs), size))

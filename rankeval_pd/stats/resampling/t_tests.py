@@ -18,7 +18,7 @@ from rankeval_pd.stats.resampling.gain_tables import (
 from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, Step, quiet
 from rankeval_pd.stats.significance.adjust import level_of_each
 
-_TOGETHER = 4_000_000  # differences that are in memory together
+_TOGETHER = 4_000_000  # differences in memory at a time
 
 
 def t_pairs(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = quiet) -> Pairs:
@@ -26,8 +26,8 @@ def t_pairs(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
     single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
     if not isinstance(items, Items) or not single or items.unit() is None:
         raise ValueError(
-            "test='t' tests the mean over single items, with metric='mean' or 'accuracy', without"
-            " groups, strata and seeds, and in memory. Omit test, or call paired_bootstrap."
+            "test='t' tests the mean of single items in memory, with metric='mean' or 'accuracy',"
+            " and without groups, strata and seeds. Omit test, or call paired_bootstrap."
         )
     if options.simultaneous:
         raise ValueError(
@@ -72,8 +72,8 @@ def t_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quie
     """Return the possible ranks after t tests of all pairs, and t intervals of the scores."""
     if ranks != "simultaneous" or options.ci:
         raise ValueError(
-            f"test='t' with ranks={ranks!r}, ci={options.ci!r}: there are no draws, and intervals"
-            " are t intervals. Omit these, or test."
+            f"test='t' with ranks={ranks!r}, ci={options.ci!r}: this test has no draws and only t"
+            " intervals. Omit ranks and ci, or test."
         )
     systems = items.n_systems
     pairs = np.stack(np.triu_indices(systems, 1), axis=1)

@@ -25,7 +25,7 @@ def quiet(count: int) -> None:
 
 
 class AnyItems(Protocol):
-    """Facts for a test of systems over items beside the draws, see :class:`Items`."""
+    """The facts, other than draws, for a test of systems over items; see :class:`Items`."""
 
     @property
     def score(self) -> Score:
@@ -74,11 +74,11 @@ class AnyItems(Protocol):
 
     @property
     def binary(self) -> bool:
-        """Whether every item is right or wrong, on its own."""
+        """Whether every item is right or wrong by itself."""
         ...
 
     def unit(self) -> float | None:
-        """Return how much one unit of the first statistic adds to the score, if constant."""
+        """Return the change in the score per unit of the first statistic, if constant."""
         ...
 
     def both_right(self, pairs: IntArray) -> FloatArray:
@@ -94,9 +94,9 @@ class Items:
     cluster: IntArray | None  #: the number of each item's cluster
     score: Score
     sign: float  #: -1 where smaller scores are better
-    linear: str | None  #: "mean" or "sum" of the first statistic, where an exact law may exist
+    linear: str | None  #: "mean" or "sum" of the first statistic if an exact law may exist
     strata: IntArray | None = None  #: the number of each item's stratum, within which it is drawn
-    seeds: Seeds | None = None  #: how far the systems' trainings vary
+    seeds: Seeds | None = None  #: the variation of the systems' trainings
     factors: tuple[IntArray, IntArray] | None = None  #: the levels of two crossed factors
 
     @property
@@ -122,7 +122,7 @@ class Items:
 
     @property
     def totals(self) -> FloatArray:
-        """The sums over all items, (system, statistic): exact ones, rounded once."""
+        """The sums over all items, (system, statistic), exact but for one rounding."""
         return self._totals
 
     @cached_property
@@ -142,7 +142,7 @@ class Items:
 
     @property
     def drawn(self) -> FloatArray:
-        """The statistics of what is drawn: of items, or summed over clusters."""
+        """The statistics of drawn units: of items, or summed over clusters."""
         if self.cluster is None:
             return self.statistics
         systems, _, width = self.statistics.shape
@@ -152,7 +152,7 @@ class Items:
 
     @property
     def drawn_strata(self) -> IntArray | None:
-        """The number of the stratum of what is drawn: of each item, or cluster."""
+        """The stratum number of each drawn unit: an item, or a cluster."""
         if self.cluster is None or self.strata is None:
             return self.strata
         values = np.empty(int(self.cluster.max()) + 1, dtype=np.int64)
@@ -166,7 +166,7 @@ class Items:
         return RATIO_FORMS.get(self.score) if plain else None
 
     def unit(self) -> float | None:
-        """Return how much one unit of the first statistic adds to the score, if it is constant.
+        """Return the change in the score per unit of the first statistic, if it is constant.
 
         It is None if the law of the sum over items does not determine the score.
         """
@@ -187,7 +187,7 @@ class Items:
 
     @property
     def binary(self) -> bool:
-        """Whether every item is right or wrong, on its own: then exact laws are known."""
+        """Whether every item is right or wrong by itself, which has exact laws."""
         return self._binary
 
     @cached_property
@@ -203,7 +203,7 @@ class Items:
 
 
 def better_counts(items: AnyItems, pairs: IntArray) -> tuple[IntArray, IntArray]:
-    """Return on how many items, 0 or 1, the first system is better, and the second: (pair,)."""
+    """Return the numbers of 0/1 items on which the first, and the second, is better: (pair,)."""
     both = items.both_right(pairs)
     one, other = ((items.totals[side, 0] - both).astype(np.int64) for side in pairs.T)
     return (one, other) if items.sign > 0.0 else (other, one)
@@ -221,18 +221,20 @@ def sums_of_products(right: FloatArray) -> FloatArray:
 class PairOptions(NamedTuple):
     """The options of a test."""
 
-    n_resamples: int  #: 0: as many as are needed, see :func:`paired.settled`
+    n_resamples: int  #: 0: as many as needed, see :func:`paired.settled`
     event: str
     method: str
-    ci: str  #: "": the one that agrees with the p-value
+    ci: str  #: "": the interval that agrees with the p-value
     adjust: str | None
     alpha: float
     level: float
     seed: resamples.Seed
-    keep_order: bool  #: whether a pair's order stays although its gain is negative
-    n_alike: int = 1  #: groups of the data, this one among them, whose tests are one family
+    keep_order: bool  #: whether a pair keeps its order if its gain is negative
+    n_alike: int = 1  #: number of groups of the data, this one included, whose tests are one family
     alternative: str = "two-sided"
-    most: int = 0  #: draws go on up to this number while a pair of an adjusted family is undecided
+    most: int = (
+        0  #: draws continue up to this number while a pair of an adjusted family is undecided
+    )
     skewness: bool = False  #: whether tests and intervals of signs and swaps allow for skewness
 
     @property
@@ -242,16 +244,16 @@ class PairOptions(NamedTuple):
 
     @property
     def tails(self) -> int:
-        """How many tails of a distribution the test looks at."""
+        """The number of tails of the test."""
         return 2 if self.alternative == "two-sided" else 1
 
     @property
     def two_tailed(self) -> float:
-        """The level of the two-sided interval that has the limits."""
+        """The level of the two-sided interval with these limits."""
         return max(1.0 - 2.0 / self.tails * (1.0 - self.level), 1e-9)
 
     def sided(self, one: FloatArray, two: FloatArray) -> FloatArray:
-        """Return the p-values of the alternative, from those of the pairs' order and two-sided."""
+        """Return the alternative's p-values from those in the pairs' order and two-sided ones."""
         return two if self.tails == 2 else one
 
 
@@ -261,48 +263,48 @@ def studentises(options: PairOptions) -> bool:
     return together or "studentised" in (options.event, options.ci)
 
 
-_NORMAL_ITEMS = 100_000  # from which sums over items are nearly normal, however they are drawn
+_NORMAL_ITEMS = 100_000  # from which sums over drawn items are nearly normal
 
 
 def nearly_normal(binary: bool, n_items: int, options: PairOptions) -> bool:
-    """Return whether sums of right and wrong are drawn from their normal law."""
+    """Return whether sums of right and wrong items are drawn from their normal law."""
     many = binary and n_items >= _NORMAL_ITEMS
     return many and options.method != "monte-carlo" and not studentises(options)
 
 
 def signs_rank(n_drawn: int, options: PairOptions) -> bool:
-    """Return whether the signs that test the pairs also say which system is how often best.
+    """Return whether the signs that test the pairs also show how often each system is best.
 
-    Of so many items nobody could tell their scores from those of items drawn again, which take
-    three times as long.
+    With this many items, scores by signs and by resampling cannot be distinguished, and resampling
+    takes three times as long.
     """
     by_signs = options.event == "wild" and options.ci in ("", "wild")
     return n_drawn >= _NORMAL_ITEMS and by_signs and options.method != "monte-carlo"
 
 
 # -------------------------------------------------------------------------------------------------
-# What test items are crossed with or nested in: training seeds of the systems, strata of items.
+# Factors crossed with items, or containing them: training seeds of systems, strata of items.
 
 
 class Seeds(NamedTuple):
     """The variation of the systems' scores between trainings with different seeds.
 
-    The mean score of R trainings, less that of all possible ones, by its standard error, has the t
-    distribution with R - 1 degrees of freedom, if scores of trainings are normal. Draws are from
-    this law: the mean of R trainings drawn again from R has a variance of (R - 1)/R of theirs, and
-    a normal law, and with three to five seeds that says far too little.
+    If scores of trainings are normal, the mean of R trainings, less the mean of all possible ones,
+    over its standard error has a t distribution with R - 1 degrees of freedom. Draws are from this
+    law. Resampled means of R trainings have only (R - 1)/R of the variance and a normal law, which
+    is far too narrow with three to five seeds.
     """
 
     error: FloatArray  #: (system,): standard error of the mean over seeds
-    freedom: FloatArray  #: (system,); one number where one variance is taken for all
-    trained: IntArray  #: (system,): how many trainings
+    freedom: FloatArray  #: (system,); equal numbers if all share one variance
+    trained: IntArray  #: (system,): the number of trainings
     pooled: bool = False
 
     def freedom_of(self, pairs: IntArray) -> FloatArray:
         """Return the degrees of freedom of the difference of two means, (pair,).
 
-        They are Welch's for as many trainings of both as the system with fewer has: with more for
-        one of them, tests of pairs would find too much where the trainings of the other vary more.
+        They are Welch's with the smaller number of trainings for both systems. With a larger one
+        for one system, tests would reject too often if the other's trainings vary more.
         """
         if self.pooled:
             return self.freedom[pairs[:, 0]]
@@ -313,7 +315,7 @@ class Seeds(NamedTuple):
 
 
 def seeds_of(scores: FloatArray, *, pooled: bool = False) -> Seeds:
-    """Return the facts on scores of trainings, (system, seed), NaN without a training."""
+    """Return the facts on scores of trainings (system, seed), NaN without a training."""
     count = (~np.isnan(scores)).sum(axis=1)
     mean = np.nansum(scores, axis=1, keepdims=True) / count[:, np.newaxis]
     squares, freedom = np.nansum((scores - mean) ** 2, axis=1), count - 1.0
@@ -334,7 +336,7 @@ def mean_of_strata(score: Score, strata: int) -> Score:
 def mean_of_seeds(score: Score, seeds: int) -> Score:
     """Return the mean over seeds of a score, from sums (..., seed x statistic).
 
-    The last statistic of each seed is above 0 where the system has a training of this seed.
+    The last statistic of each seed is above 0 if the system has a training with this seed.
     """
 
     def averaged(sums: AnyArray) -> FloatArray:
@@ -347,7 +349,7 @@ def mean_of_seeds(score: Score, seeds: int) -> Score:
 
 
 def in_strata(values: FloatArray, strata: IntArray) -> FloatArray:
-    """Return statistics (..., item, statistic) with a place of their own for each stratum."""
+    """Return statistics (..., item, statistic) with separate places for each stratum."""
     count, width = int(strata.max()) + 1, values.shape[-1]
     apart = np.zeros((*values.shape[:-1], count, width))
     apart[..., np.arange(strata.size), strata, :] = values
@@ -357,7 +359,7 @@ def in_strata(values: FloatArray, strata: IntArray) -> FloatArray:
 def in_seeds(values: FloatArray, there: BoolArray) -> FloatArray:
     """Return (system, seed, item, statistic) as (system, item, seed x statistic).
 
-    Where a system has no training of a seed, all is 0, the last statistic too.
+    Without a training of a seed, all statistics are 0, including the last.
     """
     systems, seeds, items, width = values.shape
     filled = np.zeros((systems, seeds, items, width + 1))
@@ -370,9 +372,9 @@ def within_strata(values: FloatArray, weights: FloatArray, strata: IntArray) -> 
     """Return contributions (system, drawn) that differ only within strata, with the same sum.
 
     Differences between strata are not random if items are drawn within strata. Deviations in a
-    stratum of n items are enlarged for its n - 1 degrees of freedom, and all deviations by the
-    ratio of the 97.5% quantiles of the t distribution, with Welch's and Satterthwaite's degrees of
-    freedom, and the normal one.
+    stratum of n items are enlarged for its n - 1 degrees of freedom. All are enlarged by the 97.5%
+    quantile of the t distribution, with Welch's and Satterthwaite's degrees of freedom, over the
+    normal quantile.
     """
     from scipy.special import ndtri, stdtrit
 

@@ -29,9 +29,9 @@ def adjust(p_values: FloatArray, method: str) -> FloatArray:
     ----------
     p_values : array (..., test)
     method : {"holm", "bonferroni", "bh", "by"}
-        Holm (1979) and Bonferroni control the probability of one false rejection or more,
-        Benjamini and Hochberg (1995) the expected share of false rejections where tests are
-        positively dependent, Benjamini and Yekutieli (2001) under any dependence.
+        Holm (1979) and Bonferroni control the probability of any false rejection. Benjamini and
+        Hochberg (1995) control the expected share of false rejections under positive dependence,
+        Benjamini and Yekutieli (2001) under any dependence.
     """
     p = np.asarray(p_values, dtype=float)
     order = np.argsort(p, axis=-1, kind="stable")  # NaN last
@@ -58,10 +58,9 @@ def interval_levels(p_values: FloatArray, method: str, level: float) -> FloatArr
     """Return the level of each test's own interval, so that the intervals agree with `adjust`.
 
     An interval of this level that is dual to its test excludes 0 only if the adjusted p-value is
-    at most 1 - level. Bonferroni's intervals serve Holm's method too. For "bh" and "by" the level
-    is 1 - R (1 - level) / m with R rejected of m, and R = 1 if nothing is rejected (Benjamini and
-    Yekutieli 2005, False discovery rate-adjusted multiple confidence intervals for selected
-    parameters).
+    at most 1 - level. Holm's method shares Bonferroni's intervals. For "bh" and "by" the level is
+    1 - R (1 - level) / m with R of m tests rejected, and R = 1 if none is (Benjamini and Yekutieli
+    2005, False discovery rate-adjusted multiple confidence intervals for selected parameters).
 
     Parameters
     ----------
@@ -88,13 +87,12 @@ def level_of_each(level: float, count: int) -> float:
 
 
 def step_down(p_values: FloatArray, family: IntArray) -> FloatArray:
-    """Return p-values, each simultaneous over its family, made so over the families too.
+    """Adjust p-values that are simultaneous within families over all families.
 
-    Holm's step-down for families (as pairs of measures are, with a test for each n): from the
-    smallest p-value on, each is multiplied by the number of families that still have a test whose
-    turn has not come. A family counts until its last test is rejected, because that one may be
-    true although all others are not. Of one test each it is Holm's method; of one family nothing
-    changes.
+    This is Holm's step-down for families, such as pairs of measures with a test for each n. From
+    the smallest p-value on, each is multiplied by the number of families with remaining tests. A
+    family counts until its last test is rejected, because this hypothesis may be true although all
+    others are false. With one test per family this is Holm's method; a single family is unchanged.
 
     Parameters
     ----------
@@ -117,7 +115,7 @@ def step_down(p_values: FloatArray, family: IntArray) -> FloatArray:
 
 
 class MaxT(NamedTuple):
-    """P-values from one statistic, of each pair alone and of the largest of all pairs."""
+    """P-values from one statistic: each pair's own, and the largest of all pairs."""
 
     alone: FloatArray  #: (pair,)
     single: FloatArray  #: (pair,), single-step: at most alpha where the statistic is above critical
@@ -140,21 +138,21 @@ def max_t(
     Parameters
     ----------
     t_star : callable
-        From the numbers of some pairs to their studentised gains in every resample less their mean
-        under the null hypothesis, (pair, resample); the resamples are the same for all pairs.
+        From the numbers of some pairs to their studentised gains in every resample, less their mean
+        under the null hypothesis, (pair, resample). All pairs share the resamples.
     t : array (pair,)
         Studentised gains; NaN is no test, and stays NaN.
     n_resamples : int
     level : float
-        Of the simultaneous intervals.
+        The level of the simultaneous intervals.
     two_sided : bool
         Whether absolute values are compared.
     every : bool
-        Whether these are all resamples that there are: then nothing is added to the counts.
+        Whether these are all possible resamples; then nothing is added to the counts.
     centered : callable, optional
-        As ``t_star``, of the data moved to a gain of 0 for each pair. Single-step p-values and
-        critical values are then the larger ones of the two. Where gains differ much, ``t_star``
-        alone would take all pairs for more alike than they are, and intervals would be too short.
+        Like ``t_star``, for data moved to a gain of 0 for each pair. Single-step p-values and
+        critical values are then the larger of the two. If gains differ much, ``t_star`` alone
+        makes pairs look more alike than they are, and intervals too short.
     """
     size = np.abs(t) if two_sided else t
     order = np.argsort(-size, kind="stable")[: np.count_nonzero(~np.isnan(size))]
@@ -183,7 +181,7 @@ def max_t(
 
     stepped = share(down)
     stepped[order] = np.maximum.accumulate(stepped[order])
-    # so many may be as large as a statistic whose p-value is at most 1 - level
+    # how many may be as large as a statistic with a p-value of at most 1 - level
     added = 0 if every else 1
     most = int(np.floor((1.0 - level) * (n_resamples + added) * (1.0 + 1e-12))) - added
     critical = np.inf if most < 0 else both[:, max(n_resamples - 1 - most, 0)].max()
@@ -204,14 +202,12 @@ def simultaneous_limits(
     gain, error : array (pair,)
     critical : float
     widening : array (pair,), optional
-        How much the variance grows with the square of the distance from the gain, for tests that
-        take their error from the null hypothesis. Where the error is 0, or nothing is rejected
-        however far, there are no limits.
+        The growth of the variance with the squared distance from the gain, for tests with a null
+        standard error. There are no limits if the error is 0, or no distance is rejected.
     lean : array (pair,), optional
         Skewness of the items' differences over the root of their number. The limits then also
-        contain the gains that Hall's statistic does not reject. Few items often show the wrong sign
-        of the skewness, so limits move outward for either sign, but not past 0, where the test has
-        decided.
+        contain gains not rejected by Hall's statistic. Few items often show the wrong sign of the
+        skewness, so limits move outward for either sign, but not past 0, which the test decides.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         left = 1.0 - critical**2 * np.asarray(widening)
@@ -229,16 +225,16 @@ def simultaneous_limits(
     )
 
 
-# --------------------------- How many resamples do a family, its adjustment, alpha and level need?
+# -------------------------- The number of resamples for a family, its adjustment, alpha and level
 
-LEAST = 10_000  # resamples, unless another number is given
+LEAST = 10_000  # resamples by default
 
-MORE = 8  # times as many are drawn at most while a pair is undecided
-_DECIDING = 10  # so many resamples are to be expected beyond the edge of a decision
+MORE = 8  # times as many at most while a pair is undecided
+_DECIDING = 10  # expected resamples beyond the edge of a decision
 
 
 def needed_resamples(options: PairOptions, n_pairs: int) -> int:
-    """Return the least number of resamples of which one p-value could be at most alpha."""
+    """Return the least number of resamples with which a p-value can be at most alpha."""
     if options.simultaneous:
         return _whole(options.n_alike / options.alpha) - 1
     tests, family = 1.0, n_pairs * options.n_alike
@@ -255,11 +251,11 @@ def _whole(draws: float) -> int:
 
 
 def with_resamples(options: PairOptions, n_pairs: int) -> PairOptions:
-    """Return the options with as many resamples as family, adjustment, alpha and level need."""
+    """Return the options with the resamples that family, adjustment, alpha and level need."""
     if options.n_resamples:
         return options
     deciding = _DECIDING * (needed_resamples(options, n_pairs) + 1)
-    tests = n_pairs if options.adjust in ADJUSTMENTS else 1  # whose limits lie the further out
+    tests = n_pairs if options.adjust in ADJUSTMENTS else 1  # its limits lie further out
     tests *= options.n_alike if options.adjust is not None else 1
     limiting = _whole(_DECIDING * options.tails * tests / (1.0 - options.level))
     first = max(LEAST, deciding, limiting)
@@ -268,7 +264,7 @@ def with_resamples(options: PairOptions, n_pairs: int) -> PairOptions:
 
 
 def check_enough(options: PairOptions, n_pairs: int) -> None:
-    """Raise a ValueError if too few resamples exclude significant adjusted p-values."""
+    """Raise a ValueError if too few resamples rule out significant adjusted p-values."""
     needed = needed_resamples(options, n_pairs)
     if options.adjust is None or options.n_resamples >= needed:
         return

@@ -14,8 +14,8 @@ from rankeval_pd.stats.intervals.proportions import INTERVALS
 
 # --------------------------------------------------- Overdispersion, and the fit of the normal law
 
-_EQUAL = 1e-12  # distances that differ by less are equal
-_COUNTS_AT_ONCE = 250_000  # counts in one draw
+_EQUAL = 1e-12  # smaller differences of distances are rounding
+_COUNTS_AT_ONCE = 250_000  # counts drawn at a time
 
 
 class Overdispersion(NamedTuple):
@@ -24,13 +24,13 @@ class Overdispersion(NamedTuple):
     phi: FloatArray
     low: FloatArray
     high: FloatArray
-    p_value: FloatArray  #: of as much variation or more, if the model holds
+    p_value: FloatArray  #: of at least as much variation, if the model holds
 
 
 def overdispersion(
     chi2: AnyArray | float, freedom: AnyArray | float, level: float
 ) -> Overdispersion:
-    """Return chi2 / freedom with its interval, chi2 being Pearson's statistic."""
+    """Return chi2 / freedom with its interval; chi2 is Pearson's statistic."""
     from scipy import special
 
     chi2, freedom = np.broadcast_arrays(np.asarray(chi2, dtype=float), freedom)
@@ -39,7 +39,7 @@ def overdispersion(
         return Overdispersion(
             chi2 / freedom,
             chi2 / special.chdtri(freedom, tail),
-            # counts that do not vary at all set no upper limit
+            # constant counts set no upper limit
             np.where(chi2 == 0.0, np.inf, chi2 / (2.0 * special.gammaincinv(0.5 * freedom, tail))),
             special.chdtrc(freedom, chi2),
         )
@@ -95,8 +95,8 @@ def goodness_of_fit(
 ) -> GoodnessOfFit:
     """Test Eq. 4 by a parametric bootstrap; ``advance`` is called with the number of new draws.
 
-    The mean is estimated from the same samples, and counts are whole. Both change the law of the
-    distance, so it is simulated, and the mean is estimated anew in each draw.
+    The mean is estimated from the same samples, and counts are whole numbers. Both change the law
+    of the distance, so it is simulated, with a new estimate of the mean in each draw.
     """
     observed = float(normal_distance(tp, n))
     share = tp.sum() / n.sum()
@@ -106,7 +106,7 @@ def goodness_of_fit(
     as_far = proper = 0
     at_once = max(_COUNTS_AT_ONCE // n.size, 1)
     for start in range(0, n_resamples, at_once):
-        # (draw, sample); draws with no or only positives have no normal law, and are left out
+        # (draw, sample); draws with no or only positives have no normal law and are left out
         drawn = rng.binomial(n, share, size=(min(at_once, n_resamples - start), n.size))
         sums = drawn.sum(axis=-1)
         drawn = drawn[(sums > 0) & (sums < n.sum())]
@@ -119,8 +119,8 @@ def goodness_of_fit(
 # --------------------------------------- Intervals that exclude the precision of the other samples
 #
 # The number of such intervals, the failures, is compared with its exact law under the model. The
-# joint law of failures and true positives is convolved by Fourier transforms, after tilting so that
-# its mean is the observed pair. Small tails keep their digits: none is a difference.
+# joint law of failures and true positives is convolved by Fourier transforms, after its mean is
+# tilted to the observed pair. Small tails keep their digits, because none is a difference.
 
 _REACH = 14.0  # standard deviations on either side: the tails beyond are below 1e-40
 _NEGLIGIBLE_LOG = -60.0  # logarithm of terms too small to change a sum
@@ -131,7 +131,7 @@ class IntervalFailures(NamedTuple):
     """The number of intervals that exclude the precision of the other samples, under the model."""
 
     expected: float
-    p_value: float  #: of at least the observed number
+    p_value: float  #: P(at least the observed number)
 
 
 class _SizeClass(NamedTuple):
@@ -147,13 +147,13 @@ class _SizeClass(NamedTuple):
 def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) -> IntervalFailures:
     """Return the expected number, and the p-value, if all samples have the same average precision.
 
-    Both sides vary: the count of a sample, and the counts of the others. Given the total of the
-    true positives, the precision of the others follows from the sample's own count, and the counts
-    are binomial, given their sum. So the distribution of the number of failures is exact, whatever
-    the precision. Counts further than 12 standard deviations from their mean are left out.
+    Both the count of a sample and the counts of the others vary. Given the total of true positives,
+    a sample's own count determines the precision of the others, and the counts are binomial given
+    their sum. So the law of the number of failures is exact for any precision. Counts more than 12
+    standard deviations from their mean are left out.
 
-    The cost is that of a fast Fourier transform of the likely numbers of failures and of true
-    positives, for each size of a sample: a second for 20,000 samples of 55 sizes.
+    The cost is a fast Fourier transform of the likely numbers of failures and of true positives,
+    for each sample size: a second for 20,000 samples of 55 sizes.
     """
     total, positive = int(n.sum()), int(tp.sum())
     share = positive / total
@@ -162,7 +162,7 @@ def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) ->
         low, high = _likely_range(size, total, share)
         count = np.arange(max(low, positive - (total - size)), min(high, positive) + 1)
         fails = _exclusions(count, size, positive, total, ci, level)
-        # alone, a sample's count is hypergeometric given the total; jointly, counts are binomial
+        # one sample's count is hypergeometric given the total; jointly, counts are binomial
         of_all = (np.asarray(float(x)) for x in (total, positive, size))
         alone = np.exp(hypergeometric.log_pmf(count.astype(float), *of_all))
         expected += times * float(alone[fails].sum())
@@ -239,7 +239,7 @@ def _tilt_to(kinds: list[_SizeClass], wanted: FloatArray) -> tuple[FloatArray, _
         ridge = 1e-9 * np.diag(np.diag(here.covariance)) + 1e-12 * np.eye(2)
         step = np.linalg.solve(here.covariance + ridge, away)
         step *= min(1.0, 2.0 / max(abs(step[0]), 1e-300))
-        # the objective log_norm - tilt . wanted must not rise: halve the step until it does not
+        # halve the step until the objective log_norm - tilt . wanted does not increase
         before = here.log_norm - tilt @ wanted
         for _ in range(40):
             there = _tilted_law(kinds, tilt + step)
@@ -253,8 +253,8 @@ def _tilt_to(kinds: list[_SizeClass], wanted: FloatArray) -> tuple[FloatArray, _
 
 
 def _tail_probability(kinds: list[_SizeClass], observed: int, total: int, positive: int) -> float:
-    """Return the probability of at least so many failures, given the true positives."""
-    # tilt only a tail that is small: above the mean
+    """Return the probability of at least this many failures, given the true positives."""
+    # tilt only small tails, above the mean
     center = _tilted_law(kinds, np.zeros(2)).mean
     if observed > center[0]:
         tilt, tilted = _tilt_to(kinds, np.array([observed, positive], dtype=float))
@@ -265,8 +265,8 @@ def _tail_probability(kinds: list[_SizeClass], observed: int, total: int, positi
     sd_failures, sd_sum = np.sqrt(np.diag(tilted.covariance))
     samples = sum(kind.times for kind in kinds)
     span = sum(kind.times * (kind.counts.size - 1) for kind in kinds)
-    # failures modulo ``width``, true positives modulo ``length``: both wide enough that what wraps
-    # around is negligible
+    # failures modulo ``width``, true positives modulo ``length``; the mass that wraps around is
+    # negligible
     width = min(samples + 1, 2 * math.ceil(_REACH * sd_failures + 20.0))
     length = min(span + 1, 2 * math.ceil(_REACH * sd_sum + 20.0))
     first = 0 if width == samples + 1 else min(max(middle - width // 2, 0), samples + 1 - width)
@@ -290,7 +290,7 @@ def _failure_law(kinds: list[_SizeClass], total: int, length: int, width: int) -
     The law of the sum of all samples is the product of their transforms. Along the sum, the value
     at one total is a single inverse transform; along the failures, all values are.
     """
-    # of each size: the transforms (angle of the sum) of the counts that hold, and that fail
+    # for each size: the transforms (angle of the sum) of counts inside and outside the interval
     parts = []
     for kind in kinds:
         held, missed = (

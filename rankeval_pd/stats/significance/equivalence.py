@@ -1,4 +1,4 @@
-"""Tests with a margin: is one proportion, or mean, not worse than another by the margin or more?"""
+"""Tests with a margin: is one proportion, or mean, worse than another by less than the margin?"""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from rankeval_pd.stats.significance.skewness import held_back
 def of_margin(alternative: str, not_worse: Callable[[float], Any]) -> Any:
     """Return the p-value of a margin, for non-inferiority or equivalence.
 
-    ``not_worse`` of 1 is the p-value of d <= -margin, of -1 that of d >= margin. "greater" asks for
-    the first, "less" for the second, "two-sided" for the larger of both (TOST).
+    ``not_worse(1)`` is the p-value of d <= -margin, and ``not_worse(-1)`` of d >= margin. "greater"
+    returns the first, "less" the second, "two-sided" the larger (TOST).
     """
     if alternative == "two-sided":
         return np.maximum(not_worse(1.0), not_worse(-1.0))
@@ -35,24 +35,25 @@ def margin_name(alternative: str) -> str:
 
 # --------------------------------------------------------------------------------- Exact, of counts
 #
-# Two proportions, of the same items or of two regions, have a difference d = pi_a - pi_b. The null
-# hypothesis is d <= -margin. Tables are ordered by their lower score limit of d (Tango's of paired
-# proportions, else Miettinen and Nurminen's) at the one-sided level 1 - alpha: one with limit L is
-# as extreme where the score statistic of d = L is at least the normal quantile. Near p = alpha this
-# is the order of the score statistic of d = -margin (Hsueh, Liu and Chen 2001; Chan and Zhang
-# 1999), but it does not depend on the margin, so a larger one never has a larger p (Röhmel 2005).
+# Two proportions, of the same items or of two regions, differ by d = pi_a - pi_b. The null
+# hypothesis is d <= -margin. Tables are ordered by their lower score limit of d (Tango's for paired
+# proportions, else Miettinen and Nurminen's) at the one-sided level 1 - alpha. A table is at least
+# as extreme as one with limit L if its score statistic at d = L is at least the normal quantile.
+# Near p = alpha this is the order of the score statistic at d = -margin (Hsueh, Liu and Chen 2001;
+# Chan and Zhang 1999). But it does not depend on the margin, so a larger margin never has a larger
+# p (Röhmel 2005).
 #
-# p is the largest probability of such tables under the null hypothesis. It is that at d = -margin,
-# because more successes of a, and fewer of b, are more extreme. The other parameter q (the share
-# that b alone has right, or pi_b) takes all values of an interval that leaves out few, and their
-# probability is added to p, which keeps the test exact (Berger and Boos 1994).
+# p is the largest probability of such tables under the null hypothesis. The maximum is at
+# d = -margin, because more successes of a, and fewer of b, are more extreme. The other parameter q
+# (the share that b alone has right, or pi_b) takes all values in an interval. The small probability
+# outside is added to p, which keeps the test exact (Berger and Boos 1994).
 
 ALPHA = 0.05
-_LEFT_OUT = 2e-5  # of alpha: the probability that the interval of q does not hold it
+_LEFT_OUT = 2e-5  # as a share of alpha: the probability that the interval does not contain q
 _LEAST = 1e-12
-_AS_EXTREME = 1e-7  # two score statistics are equal up to this difference
+_AS_EXTREME = 1e-7  # smaller differences of score statistics are rounding
 _POINTS = 96  # values of q at first
-_PEAKS = 8  # of these, as many are refined
+_PEAKS = 8  # how many of these are refined
 _ROUNDS = 6
 _REACH = 9.0  # standard deviations of a count beyond which its probability is below rounding
 
@@ -60,9 +61,9 @@ Score = Callable[[AnyArray, AnyArray], FloatArray]
 
 
 def paired_p(only_a: int, only_b: int, n: int, margin: float, alpha: float = ALPHA) -> float:
-    """Return the exact p-value of pi_a - pi_b <= -margin, of two proportions of the same n items.
+    """Return the exact p-value of pi_a - pi_b <= -margin for two proportions of the same n items.
 
-    ``only_a`` and ``only_b`` items are right in one of the two only.
+    ``only_a`` and ``only_b`` are the numbers of items right in one of the two only.
     """
     limit, _ = differences.tango((0, only_a, only_b, n - only_a - only_b), _two_sided(alpha))
 
@@ -79,7 +80,7 @@ def paired_p(only_a: int, only_b: int, n: int, margin: float, alpha: float = ALP
 def region_p(
     tp_a: int, n_a: int, tp_b: int, n_b: int, margin: float, alpha: float = ALPHA
 ) -> float:
-    """Return the exact p-value of pi_a - pi_b <= -margin, of two independent proportions.
+    """Return the exact p-value of pi_a - pi_b <= -margin for two independent proportions.
 
     Without candidates there is no difference, and p is 0.
     """
@@ -124,9 +125,9 @@ def _largest(
     margin: float,
     alpha: float,
 ) -> float:
-    """Return the largest probability of tables that are at least as extreme as the observed one.
+    """Return the largest probability of tables at least as extreme as the observed one.
 
-    The second count y is binomial of n and q, the first one of size(y) and share(q).
+    The second count y is binomial(n, q), the first binomial(size(y), share(q)).
     """
     from scipy import special
 
@@ -176,9 +177,9 @@ def _largest(
 
 
 def _least_counts(score: Score, y: IntArray, sizes: IntArray, least: float) -> IntArray:
-    """Return the least first count with a score of at least ``least``, endless where none has.
+    """Return the least first count with a score of at least ``least``, or infinity.
 
-    Fewer of the second count are as extreme, whatever rounding says.
+    Smaller second counts are as extreme, whatever the rounding.
     """
     below, reached = np.full_like(sizes, -1), sizes + 1
     while (reached - below > 1).any():
@@ -191,11 +192,11 @@ def _least_counts(score: Score, y: IntArray, sizes: IntArray, least: float) -> I
     return np.asarray(np.minimum.accumulate(reached[::-1])[::-1])
 
 
-# ------------------------------------------------------------------ Means, and what has an interval
+# ------------------------------------------------------------- Means, and estimates with intervals
 #
-# Student's t is liberal where the long tail of skewed differences lies on the side of the null
-# hypothesis. Hall (1992) makes t normal by a cubic of the sample's skewness, which is too small on
-# average; Bobee and Robitaille (1975) give the factor. The p-value is the larger of the two.
+# Student's t is liberal if the long tail of skewed differences lies on the side of the null
+# hypothesis. Hall (1992) makes t normal by a cubic of the sample's skewness. This skewness is too
+# small on average; Bobee and Robitaille (1975) give the factor. The p-value is the larger of both.
 
 
 def mean_p(
@@ -207,8 +208,8 @@ def mean_p(
 ) -> FloatArray:
     """Return the one-sided p-value of a mean above a bound, t standard errors away from it.
 
-    ``skewness`` is the moment ratio of the n differences, ``seeds`` the share of the variance that
-    training seeds have, and their degrees of freedom.
+    ``skewness`` is the moment ratio of the n differences; ``seeds`` the training seeds' share of
+    the variance, and their degrees of freedom.
     """
     from scipy import special
 
@@ -220,15 +221,15 @@ def mean_p(
     return np.asarray(special.stdtr(freedom, -held), dtype=np.float64)
 
 
-_DEVIATIONS = np.linspace(0.0, 8.0, 161)[1:]  # standard deviations of one-sided levels
+_DEVIATIONS = np.linspace(0.0, 8.0, 161)[1:]  # normal quantiles of one-sided levels
 
 
 def interval_p(
     limits: Callable[[float], tuple[FloatArray, FloatArray]], margin: AnyArray, alternative: str
 ) -> FloatArray:
-    """Return the p-values whose intervals of the level 1 - 2p just reach the margin.
+    """Return the p at which intervals of level 1 - 2p just reach the margin.
 
-    ``limits`` returns both limits of a level. p is interpolated between levels.
+    ``limits`` returns both limits for a level. p is interpolated between levels.
     """
     from scipy import special
 

@@ -18,7 +18,7 @@ from rankeval_pd.stats.distributions.populations import hypergeometric_laws, tai
 #
 # Evert (2004), section 3.3.
 
-_AS_LIKELY = 1e-7  # two tables are equally likely up to this relative difference, as in R
+_AS_LIKELY = 1e-7  # tables within this relative difference are equally likely, as in R
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -44,9 +44,9 @@ def fisher_test(
 
     Notes
     -----
-    Regions of equal size make the null distribution symmetric: the two-sided p-value is then twice
-    the smaller tail, one series per table. Otherwise, tables that are at most as likely as the
-    observed one are found by bisection on either side of the mode.
+    Regions of equal size have a symmetric null distribution, and the two-sided p-value is twice the
+    smaller tail. Otherwise, bisection on either side of the mode finds the tables at most as likely
+    as the observed one.
     An empty region, or regions with no or only true positives, have p = 1.
     """
     tp_a, n_a, tp_b, n_b = (
@@ -55,7 +55,7 @@ def fisher_test(
     if alternative == "less":
         tp_a, n_a, tp_b, n_b = tp_b, n_b, tp_a, n_a
     total, positive = n_a + n_b, tp_a + tp_b
-    # three ways: one tail; twice one tail, where the law is symmetric; two tails by bisection
+    # one tail; twice one tail if the law is symmetric; or two tails by bisection
     if alternative != "two-sided":
         one = hypergeometric.tails(tp_a, total, positive, n_a)
         p_value, p_mid = np.exp(one.ge), np.exp(one.mid)
@@ -73,9 +73,9 @@ def fisher_test(
 def _symmetric(
     larger: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return p and mid-p of two regions of equal size, ``larger`` being the larger count.
+    """Return p and mid-p of two regions of equal size, given the larger count.
 
-    A count and its mirror image are equally likely, and counts further from the middle are less so.
+    A count and its mirror image are equally likely, and counts further out are less likely.
     """
     upper = hypergeometric.tails(larger, total, positive, n)
     middle = larger * 2.0 == positive
@@ -97,7 +97,7 @@ def _two_sided(
 def _tail_mass(
     limit: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArray
 ) -> FloatArray:
-    """Return the probability of all counts whose log probability is at most ``limit``."""
+    """Return the probability of all counts with a log probability of at most ``limit``."""
     lowest, highest = hypergeometric.support(total, positive, n)
     mode = np.clip(hypergeometric.mode(total, positive, n), lowest, highest)
 
@@ -108,7 +108,7 @@ def _tail_mass(
         )
         return low | (count < lowest) | (count > highest)
 
-    # probabilities fall on either side of the mode: bisect for the first unlikely count on each
+    # probabilities fall on either side of the mode: bisect for the first unlikely count there
     right = first_true(unlikely, mode, highest + 1.0)
     left = -first_true(lambda count: unlikely(-count), 1.0 - mode, 1.0 - lowest)
     upper = np.exp(hypergeometric.tails(right, total, positive, n).ge)
@@ -120,8 +120,8 @@ def _tail_mass(
 # ------------------------------------- Two proportions within strata: Cochran, Mantel and Haenszel
 #
 # Stratum q has two samples of m_q each, with x_q and y_q positives. Given all margins, x_q is
-# hypergeometric if no stratum has a difference. The test statistic is the sum of the x_q, whose law
-# is a convolution. Samples of equal size make this law symmetric.
+# hypergeometric if no stratum has a difference. The test statistic is the sum of the x_q. Its law
+# is a convolution, which is symmetric because the samples have equal sizes.
 
 
 class StratifiedTest(NamedTuple):
@@ -136,8 +136,8 @@ def stratified_exact_test(
 ) -> StratifiedTest:
     """Return the exact p-values for x and y positives in two samples of m in each stratum.
 
-    The two-sided p-value is the probability of sums at least as far from their mean. The cost is
-    that of some convolutions, O(the square of the sum's standard deviation).
+    The two-sided p-value is the probability of sums at least as far from their mean. Convolutions
+    take time proportional to the variance of the sum.
     """
     both = x + y
     # strata with the same m and x + y share a law: (m, x + y) for each different stratum
@@ -147,7 +147,7 @@ def stratified_exact_test(
     away = observed - total / 2.0
     if alternative == "two-sided":
         count, factor = total / 2.0 + abs(away), 2.0
-    else:  # the other sample has the same law, and "less" is "greater" of it
+    else:  # the other sample has the same law: "less" is its "greater"
         count, factor = (observed if alternative == "greater" else total - observed), 1.0
     if not positive.any() or (positive == 2.0 * size).all():
         return StratifiedTest(1.0, 1.0)
@@ -180,16 +180,15 @@ def mantel_haenszel_difference(x: IntArray, y: IntArray, m: IntArray) -> tuple[f
 
 # ----------------------------------------------------- McNemar's exact test of two ranking methods
 #
-# The methods are seen as classifiers that accept or reject. A method is right if it accepts a
-# positive or rejects a negative. Two methods differ in their difference regions only: a is right
-# and b wrong at the true positives that only a accepts and at the false positives that only b
-# accepts.
+# Each method is a classifier, right if it accepts a positive or rejects a negative. Two methods
+# differ only in their difference regions: a is right and b wrong on true positives that only a
+# accepts, and on false positives that only b accepts.
 
 
 def mcnemar_test(
     tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, alternative: str
 ) -> FloatArray:
-    """Return the p-value of McNemar's exact test: is a right where b is wrong half of the time?
+    """Return the p-value of McNemar's exact test: is a right half of the time if they differ?
 
     Parameters
     ----------
@@ -200,12 +199,11 @@ def mcnemar_test(
 
     Notes
     -----
-    Of the n_a + n_b candidates, a is right at tp_a + (n_b - tp_b), a number that is binomial with
-    probability 1/2 if both methods are right equally often. For two lists of d candidates each
-    this assumes the variance d/2, where that of the binomial model of the two regions is
-    2 d pi (1 - pi): the test is conservative by the factor 1/(4 pi (1 - pi)), hopelessly so where
-    positives are rare. An empty region, or regions with no or only true positives, have p = 1,
-    as in Fisher's test.
+    Among the n_a + n_b candidates, a is right on tp_a + (n_b - tp_b). This number is binomial with
+    probability 1/2 if both methods are right equally often. For two regions of d candidates each,
+    its variance is d/2, but 2 d pi (1 - pi) in the binomial model of the regions. So the test is
+    conservative by the factor 1/(4 pi (1 - pi)), extremely so if positives are rare. An empty
+    region, or regions with no or only true positives, have p = 1, as in Fisher's test.
     """
     tp_a, n_a, tp_b, n_b = (
         np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
@@ -226,22 +224,22 @@ def mcnemar_test(
 # ----------------------------------- The odds ratio given the margins: estimate and exact interval
 #
 # Given both sizes and the number of positives, the true positives in a follow Fisher's noncentral
-# hypergeometric distribution, whose only parameter is the odds ratio of positives in a and in b.
-# All equations are solved in theta, the logarithm of the odds ratio. Probabilities enter in units
-# of the probability of the observed table, as sums of positive terms, so nothing cancels.
+# hypergeometric distribution. Its only parameter is the odds ratio of positives in a and in b. All
+# equations are solved in theta, the logarithm of the odds ratio. Probabilities are multiples of the
+# observed table's, and sums of positive terms, so nothing cancels.
 
-_LAST_STEP = 1e-8  # Newton's steps converge quadratically: after this one the error is 1e-16
-_LONGEST_STEP = 3.0  # where the function is nearly flat, a full step would leave the solution far
-_MANY = 1_000  # tables whose neighbors say where to start
+_LAST_STEP = 1e-8  # Newton's steps converge quadratically: after such a step the error is 1e-16
+_LONGEST_STEP = 3.0  # a full step would overshoot if the function is nearly flat
+_MANY = 1_000  # tables that start from the solutions of their neighbors
 _BRACKET_MARGIN = 1e-3  # room for rounding around the bracket of the estimate
 
 
 class OddsRatio(NamedTuple):
     """Conditional estimate of the odds ratio and its exact interval."""
 
-    mle: FloatArray  #: the odds ratio under which the observed count is the expected one
-    low: FloatArray  #: the odds ratio with P(X >= observed) = (1 - level)/2; 0 if there is none
-    high: FloatArray  #: the odds ratio with P(X <= observed) = (1 - level)/2; inf if there is none
+    mle: FloatArray  #: the odds ratio with the observed count as expected count
+    low: FloatArray  #: the odds ratio with P(X >= observed) = (1 - level)/2, else 0
+    high: FloatArray  #: the odds ratio with P(X <= observed) = (1 - level)/2, else inf
 
 
 def conditional_odds_ratio(
@@ -258,11 +256,12 @@ def conditional_odds_ratio(
 
     Notes
     -----
-    The estimate is 0 or inf where the count is the lowest or the highest possible, and NaN where
-    only one count is possible: an empty region, no positives, or positives only. Logarithms of
-    all results hold to 1e-12 or so; the cost of a table grows with the standard deviation of its
-    count. The interval inverts two one-sided tests: the two-sided Fisher test, which orders tables
-    by their probability, may reject an odds ratio of 1 that is inside, and the other way round.
+    The estimate is 0 or inf if the count is the lowest or the highest possible, and NaN if only one
+    count is possible: an empty region, no positives, or positives only. Logarithms of all results
+    are accurate to about 1e-12. The cost of a table grows with the standard deviation of its count.
+    The interval inverts two one-sided tests. The two-sided Fisher test orders tables by their
+    probability instead, so it may reject an odds ratio of 1 inside the interval, or accept one
+    outside.
     """
     tp_a, n_a, tp_b, n_b = (
         np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
@@ -278,7 +277,7 @@ def conditional_odds_ratio(
     some = ~lowest
     low[some] = np.exp(_log_low(tp_a[some], fp_a[some], tp_b[some], fp_b[some], tail))
     some = ~highest
-    # exchanging the regions inverts the odds ratio: its upper limit is 1 over their lower limit
+    # exchanging the regions inverts the odds ratio: the upper limit is 1 over their lower limit
     high[some] = np.exp(-_log_low(tp_b[some], fp_b[some], tp_a[some], fp_a[some], tail))
     return OddsRatio(mle, low, high)
 
@@ -287,7 +286,8 @@ def _log_mle(tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatAr
     """Return theta at which the expected count is tp_a; all four cells are positive.
 
     It lies between 0 and the logarithm of the sample's odds ratio (Mantel and Hankey 1975). The
-    log-likelihood is concave: Newton's steps, with bisection if they leave the bracket.
+    log-likelihood is concave, so Newton's steps converge; bisection replaces those that leave the
+    bracket.
     """
     sample = np.log(tp_a) + np.log(fp_b) - np.log(fp_a) - np.log(tp_b)
     return _from_neighbors(_newton_mle, sample, tp_a, fp_a, tp_b, fp_b)
@@ -296,9 +296,9 @@ def _log_mle(tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatAr
 def _from_neighbors(
     solve: Callable[..., FloatArray], start: FloatArray, *tables: FloatArray
 ) -> FloatArray:
-    """Solve many tables, as those of neighboring n, from where every eighth of them is solved.
+    """Solve many tables, such as neighboring n, from the solutions of every eighth.
 
-    A start is moved by a fifth of Wald's standard error at most: else it stays.
+    A start moves only if by at most a fifth of Wald's standard error.
     """
     if start.size < _MANY:
         return solve(start, *tables)
@@ -312,7 +312,7 @@ def _from_neighbors(
 def _newton_mle(
     start: FloatArray, tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray
 ) -> FloatArray:
-    """Return the solution from a start that is moved into the bracket."""
+    """Return the solution from a start, which is moved into the bracket."""
     sample = np.log(tp_a) + np.log(fp_b) - np.log(fp_a) - np.log(tp_b)
     low, high = np.minimum(sample, 0.0) - _BRACKET_MARGIN, np.maximum(sample, 0.0) + _BRACKET_MARGIN
     theta = np.clip(start, low, high)
@@ -339,8 +339,8 @@ def _log_low(
 ) -> FloatArray:
     """Return theta with P(X >= tp_a) = ``tail``; tp_a is not the lowest possible count.
 
-    The logarithm of the tail is concave in theta, since the variance of X given X >= tp_a is below
-    that of X. So Newton's steps converge from anywhere, from below after the first.
+    The logarithm of the tail is concave in theta, since X given X >= tp_a has a smaller variance
+    than X. So Newton's steps converge from anywhere, from below after the first.
     """
     from scipy import special
 

@@ -13,9 +13,9 @@ from rankeval_pd.stats.distributions.populations import binomial_laws, hypergeom
 from rankeval_pd.stats.significance.adjust import rejects
 from rankeval_pd.stats.significance.fisher import fisher_test
 
-_RARE = 1e-9  # counts less probable than this change no power
+_RARE = 1e-9  # less probable counts do not change the power
 _SMALL = 2_000  # judgments
-_ROWS = 512  # of the table of outcomes at a time
+_ROWS = 512  # rows of the table of outcomes at a time
 _POINTS = 101  # equally probable values compatible with a pilot
 _JEFFREYS = 0.5
 
@@ -43,16 +43,16 @@ def fisher_power(
 
 
 def _ends(laws: FloatArray) -> tuple[int, int]:
-    """Return the first count that some law does not make rare, and the end of these counts."""
+    """Return the first count that is not rare under every law, and the end of such counts."""
     counts = np.flatnonzero((laws > _RARE).any(axis=0))
     return int(counts[0]), int(counts[-1]) + 1
 
 
 @lru_cache(maxsize=128)
 def _critical(n_a: int, n_b: int, alpha: float, least: int, end: int) -> tuple[FloatArray, ...]:
-    """Return up to, and from which count in a the test rejects, for each sum of both counts.
+    """Return for each sum of both counts up to, and from, which count in a the test rejects.
 
-    Given the sum, counts are the less likely the further they are from the mode on either side.
+    Given the sum, the probability of a count falls with its distance from the mode on either side.
     """
     both = np.arange(least, end, dtype=float)
     sizes = (np.full(both.size, float(n)) for n in (n_a + n_b, n_a))
@@ -72,7 +72,7 @@ def _critical(n_a: int, n_b: int, alpha: float, least: int, end: int) -> tuple[F
 
 
 class Pilot(NamedTuple):
-    """Judged candidates of a region, from which more will be drawn.
+    """Judged candidates of a region from which more will be drawn.
 
     The rate of true positives has Jeffreys's prior, Beta(1/2, 1/2).
     """
@@ -97,13 +97,13 @@ class Pilot(NamedTuple):
         return law
 
     def laws_of_totals(self, n: int, left: int) -> FloatArray:
-        """Return the laws of n more of the left, for what may be true of the left (point, k)."""
+        """Return the laws of n more of the rest, for its possible true positives (point, k)."""
         points = (np.arange(_POINTS) + 0.5) / _POINTS
         true = np.searchsorted(np.cumsum(self.law(left)), points).astype(float)
         return drawn_laws(n, left, true)
 
     def laws_of_rates(self, n: int) -> FloatArray:
-        """Return the laws of n more of an endless supply, for what its rate may be (point, k)."""
+        """Return the laws of n more of an infinite supply, for its possible rates (point, k)."""
         from scipy import special
 
         rates = special.betaincinv(*self._beta, (np.arange(_POINTS) + 0.5) / _POINTS)
@@ -112,7 +112,7 @@ class Pilot(NamedTuple):
 
 
 def drawn_laws(n: int, left: int, true: FloatArray) -> FloatArray:
-    """Return the laws of the true positives among n of the left, without replacement (law, k)."""
+    """Return the laws of the true positives among n of the rest, without replacement (law, k)."""
     drawn, of = (np.full(true.size, float(x)) for x in (n, left))
     laws = np.exp(hypergeometric_laws(drawn, of, true))
     return np.pad(laws, ((0, 0), (0, max(n + 1 - laws.shape[1], 0))))[:, : n + 1]

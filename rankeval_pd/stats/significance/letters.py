@@ -12,20 +12,20 @@ from rankeval_pd.stats._types import BoolArray
 def letters(told_apart: BoolArray) -> list[str]:
     """Return the letters of each row: two rows share one if and only if they are tied.
 
-    A compact letter display: a small cover of the graph of ties by cliques. Each clique grows from
-    a tie that no letter shows yet, and one that the others make superfluous is swept out (Piepho
-    2004). All maximal cliques are never enumerated. If the greedy cover has more than m**2 / 4
-    cliques, that of Erdos, Goodman and Posa (1966) by edges and triangles has at most as many.
+    A compact letter display is a small cover of the graph of ties by cliques. Each clique grows
+    from a tie that no letter shows yet, and redundant cliques are removed (Piepho 2004). Maximal
+    cliques are not enumerated. If the greedy cover has more than m**2 / 4 cliques, a cover by edges
+    and triangles, which never has more (Erdos, Goodman and Posa 1966), replaces it.
 
     Parameters
     ----------
     told_apart : array (m, m) of bool
-        Symmetric; the diagonal does not count. Rows are in order, the best first: "a" is theirs.
+        Symmetric; the diagonal is ignored. Rows are in order, the best first, which get "a".
 
     Returns
     -------
     list of str
-        Letters a to z, then aa, ab and so on; these are separated by spaces.
+        Letters a to z, then aa, ab and so on, which are separated by spaces.
 
     References
     ----------
@@ -64,7 +64,7 @@ def _greedy(tied: BoolArray) -> list[list[int]]:
             clique = [i, int(left[i].argmax())]
             fits = tied[clique].all(axis=0)
             while fits.any():
-                # of those that fit, the one with the most ties not yet covered, the best first
+                # among fitting rows, the one with the most uncovered ties; among equals, the best
                 gained = (left[clique].sum(axis=0) + left[:, clique].sum(axis=1)) * fits + fits
                 clique.append(int(gained.argmax()))
                 fits &= tied[clique[-1]]
@@ -75,7 +75,7 @@ def _greedy(tied: BoolArray) -> list[list[int]]:
 
 
 def _swept(cliques: list[list[int]], m: int) -> list[list[int]]:
-    """Return the cliques without those whose ties others show, the smallest tried first."""
+    """Return the cliques that are not redundant, trying to drop the smallest first."""
     shown = np.zeros((m, m), dtype=int)
     for clique in cliques:
         shown[np.ix_(clique, clique)] += 1

@@ -1,10 +1,9 @@
-"""The t test of a gain whose variance has two parts, of items and of seeds, and planned power.
+"""The t test of a gain whose variance comes from items and from seeds, and planned power.
 
 The part of seeds has few degrees of freedom (Welch 1947, Satterthwaite 1946), the part of items
-many. One number for the sum would be too large in those samples whose seeds happen to differ
-little: two equal systems of two seeds would differ significantly in up to 12% of tests at 5%. So
-the critical value is the mean of those of the two parts, weighted by their variances (Cochran
-1964).
+many. A common number would be too large in samples whose seeds happen to differ little: two equal
+systems with two seeds would differ significantly in up to 12% of tests at 5%. So the critical value
+is the mean of the two parts' values, weighted by their variances (Cochran 1964).
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from rankeval_pd.stats.significance.unconditional import MOST_ITEMS, paired_bosc
 
 _HALVINGS = 60  # of the logarithm of a tail
 _LEAST_LOG = -230.0  # of a tail, 1e-100: SciPy's quantiles of t are wrong below 1e-109
-_ENDLESS, _FARTHEST = 1e9, 1e300  # degrees of freedom of the normal law, and what is infinite
+_ENDLESS, _FARTHEST = 1e9, 1e300  # degrees of freedom of the normal law, and of infinity
 
 
 def mixed_critical(level: Any, share: Any, freedom: Any, of_seeds: Any) -> FloatArray:
-    """Return the critical value of a two-sided interval; ``share`` of the variance is of seeds."""
+    """Return the critical value of a two-sided interval, given the seeds' variance ``share``."""
     return critical_of((1.0 - level) / 2.0, share, freedom, of_seeds)
 
 
@@ -38,7 +37,7 @@ def critical_of(tail: Any, share: Any, freedom: Any, of_seeds: Any) -> FloatArra
 
 
 def mixed_tail(t: FloatArray, share: Any, freedom: Any, of_seeds: Any) -> FloatArray:
-    """Return the p-value of a t statistic: the tail whose critical value it is."""
+    """Return the p-value of a t statistic: the tail with this critical value."""
     size = np.abs(t)
     low, high = np.full(t.shape, _LEAST_LOG), np.full(t.shape, np.log(0.5))
     for _ in range(_HALVINGS):
@@ -51,7 +50,7 @@ def mixed_tail(t: FloatArray, share: Any, freedom: Any, of_seeds: Any) -> FloatA
 
 # ---------------------------------------------------------------------------------- Planned power
 
-_MANY, _NODES, _FEW_NODES = 200.0, 20, 8  # degrees of freedom that are as good as endless; nodes
+_MANY, _NODES, _FEW_NODES = 200.0, 20, 8  # degrees of freedom that count as infinite; nodes
 
 
 class Parts(NamedTuple):
@@ -60,7 +59,7 @@ class Parts(NamedTuple):
     items: float
     freedom: float
     seeds: float = 0.0  #: of both systems
-    of_seeds: float = np.inf  #: of each system, or of the one variance of all
+    of_seeds: float = np.inf  #: of each system, or of the common variance
     pooled: bool = False
 
     def edges(self, tail: float) -> tuple[FloatArray, FloatArray]:
@@ -85,7 +84,7 @@ class Parts(NamedTuple):
         from scipy.special import ndtr
 
         (edge, chance), error = edges, np.sqrt(self.items + self.seeds)
-        with np.errstate(invalid="ignore"):  # of an endless variance
+        with np.errstate(invalid="ignore"):  # of an infinite variance
             found = ndtr((gain - edge) / error)
             if tails == 2:
                 found = found + ndtr((-gain - edge) / error)
@@ -95,8 +94,8 @@ class Parts(NamedTuple):
 def _chi2(freedom: float, nodes: int) -> tuple[FloatArray, FloatArray]:
     """Return values of chi-squared over its degrees of freedom, and weights.
 
-    They are those of Gauss and Laguerre, or with many degrees of freedom those of Wilson and
-    Hilferty's normal law.
+    They follow Gauss and Laguerre or, with many degrees of freedom, Wilson and Hilferty's normal
+    law.
     """
     from scipy.special import roots_genlaguerre, roots_hermitenorm
 
@@ -109,7 +108,7 @@ def _chi2(freedom: float, nodes: int) -> tuple[FloatArray, FloatArray]:
 
 
 def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) -> float:
-    """Return the power of McNemar's exact test of n items, a share of which differ."""
+    """Return the power of McNemar's exact test of n items if a share of them differ."""
     from scipy import special
 
     if n * differ > _NORMAL:  # where the law is normal
@@ -129,7 +128,7 @@ def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) 
 
 
 def _upper(least: FloatArray, m: FloatArray, share: float) -> FloatArray:
-    """Return the chance of so many of m or more."""
+    """Return the chance of at least this many of m."""
     from scipy import special
 
     inside = (least > 0.0) & (least <= m)

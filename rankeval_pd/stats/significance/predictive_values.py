@@ -25,7 +25,7 @@ def kosinski_test(
     -----
     A. S. Kosinski (2013), A weighted generalized score statistic for comparison of predictive
     values of diagnostic tests, Statistics in Medicine 32. Unlike the score statistic of Leisenring,
-    Alonzo and Pepe (2000) it equals the pooled test of two proportions where the sets share no
+    Alonzo and Pepe (2000) it equals the pooled test of two proportions if the sets share no
     candidate. The p-value is 1 if nothing differs or varies, or a set is empty.
     """
     from scipy import special

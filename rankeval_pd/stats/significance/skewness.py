@@ -1,8 +1,8 @@
 """Means of skewed differences: Hall's (1992) transformation of the t statistic.
 
-Random signs assume symmetric differences. If few items carry most of the variance, their test of a
-mean rejects too often in one tail. A test that also asks for Hall's statistic holds its level, and
-costs nothing where differences are symmetric.
+Random signs assume symmetric differences. If few items contribute most of the variance, their test
+of a mean rejects too often in one tail. A test that also requires Hall's statistic to reject holds
+its level, and costs no power if differences are symmetric.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def transformed(t: FloatArray, lean: FloatArray) -> FloatArray:
 
 
 def inverse(value: FloatArray | float, lean: FloatArray) -> FloatArray:
-    """Return the t statistic that is transformed to this value."""
+    """Return the t statistic that transforms to this value."""
     moved = value - lean / 6.0
     root = np.cbrt(1.0 + lean * moved)
     return np.asarray(3.0 * moved / (root**2 + root + 1.0))
@@ -60,9 +60,9 @@ def reaching(
     lean: FloatArray,
     critical: FloatArray | float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return limits that also contain the means that Hall's statistic does not reject.
+    """Return limits that also contain the means not rejected by Hall's statistic.
 
-    NaN stays NaN. ``critical`` is the quantile that rejects, ``error`` the standard error.
+    NaN stays NaN. ``critical`` is the critical value, ``error`` the standard error.
     """
     low, high = limits
     with np.errstate(invalid="ignore"):  # infinite critical values

@@ -14,25 +14,25 @@ from rankeval_pd.stats.distributions import binomial, hypergeometric
 # ------------------------------------------------------------ Boschloo's and Barnard's exact tests
 #
 # Fisher's test is conditional on the number K of true positives in both regions, and conservative.
-# An unconditional test takes the largest probability, over the unknown common precision pi, of all
+# An unconditional p-value is the largest probability, over the unknown common precision pi, of all
 # pairs of counts that are at least as extreme as the observed one.
 #
-# Given K = k, the true positives in a are hypergeometric whatever pi is, and K itself is binomial:
+# Given K = k, the true positives in a are hypergeometric for any pi, and K itself is binomial:
 #
 #     P(extreme; pi) = sum over k of Binomial(k; n_a + n_b, pi) P(extreme | K = k).
 #
-# The second factor does not depend on pi. So a table needs n_a + n_b hypergeometric tails, once,
-# and not n_a n_b probabilities for every pi that is tried.
+# The second factor does not depend on pi. So a table needs only n_a + n_b hypergeometric tails,
+# instead of n_a n_b probabilities for every pi.
 #
 # References: G. A. Barnard (1947), Significance tests for 2x2 tables, Biometrika 34. R. D. Boschloo
 # (1970), Raised conditional level of significance for the 2x2-table when testing the equality of
 # two probabilities, Statistica Neerlandica 24.
 
-_AS_EXTREME = 1e-10  # two Fisher p-values are equal up to this relative difference
+_AS_EXTREME = 1e-10  # Fisher p-values within this relative difference are equal
 # points of the first grid per 1/sqrt(N) of phi = asin(sqrt(pi)), which is two standard deviations
 _GRID_DENSITY = 8.0
 _REFINEMENT = np.arange(-7.0, 8.0, 2.0) / 8.0  # places of finer points around a peak, in widths
-_ROUNDS = 9  # each with a quarter of the width: the maximum is off by at most 1e-13
+_ROUNDS = 9  # each with a quarter of the width: the error of the maximum is at most 1e-13
 _ROUNDING = 1e-15
 _REACH = 9.0  # standard deviations of K beyond which its probability is below rounding
 _CELLS_AT_ONCE = 1 << 18  # probabilities (phi, k) in memory: 2 MB
@@ -56,8 +56,8 @@ def boschloo(
     tp_a, n_a, tp_b, n_b : array of whole numbers
         True positives and sizes of the two regions; they broadcast.
     alternative : {"two-sided", "greater", "less"}
-        "greater": the proportion in a is the larger one. Two-sided is twice the smaller p-value
-        of the two, at most 1.
+        "greater": the proportion in a is the larger one. Two-sided is twice the smaller one-sided
+        p-value, at most 1.
     progress : callable
         Takes the different tables and yields them again, like ``tqdm``.
 
@@ -80,8 +80,8 @@ def barnard(
 ) -> FloatArray:
     """Return the p-value of Barnard's test for every table: the pooled z-score as statistic.
 
-    Two-sided counts all tables whose abs(z) is at least the observed one. Whether two z-scores are
-    equal is decided in whole numbers. Parameters and Notes as in :func:`boschloo`.
+    Two-sided counts all tables with abs(z) at least the observed one. Equal z-scores are recognized
+    exactly, in whole numbers. Parameters and Notes as in :func:`boschloo`.
     """
     return _p_values(barnard_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
 
@@ -111,7 +111,7 @@ def boschloo_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) ->
         if tp_a * n_b < tp_b * n_a:
             tp_a, n_a, tp_b, n_b = tp_b, n_b, tp_a, n_a
         observed = _one_sided_boschloo(tp_a, n_a, tp_b, n_b)
-        # the other side matters only if it is smaller, and a few pi suffice to exclude that
+        # the other side matters only if it is smaller; a few pi usually exclude that
         return min(
             1.0, 2.0 * min(observed, _one_sided_boschloo(tp_b, n_b, tp_a, n_a, enough=observed))
         )
@@ -121,7 +121,7 @@ def boschloo_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) ->
 def _one_sided_boschloo(
     tp_a: int, n_a: int, tp_b: int, n_b: int, enough: float = math.inf
 ) -> float:
-    """Return the p-value of "greater", or ``enough`` if it is at least that."""
+    """Return the p-value of "greater", or ``enough`` if it is at least as large."""
     positive = tp_a + tp_b
     if _uninformative(n_a, n_b, positive):
         return 1.0
@@ -134,12 +134,12 @@ def _one_sided_boschloo(
 
 
 def _attained_levels(level: float, n_a: int, n_b: int) -> FloatArray:
-    """Return the levels that Fisher's one-sided tests of ``level`` attain, in units of it.
+    """Return the attained levels of Fisher's one-sided tests, in units of ``level``.
 
     Given k = 0, ..., n_a + n_b positives, this is P(X >= c) with the least count c at which it is
-    not above the level. From one k to the next, c rises by 0 or 1, and the probabilities follow
-    from drawing one more (Macskassy 2005, Eqs 12 to 15). Each step adds rounding of 1e-16 of the
-    level.
+    at most the level. From one k to the next, c increases by 0 or 1, and the probabilities follow
+    from drawing one more (Macskassy 2005, Eqs 12 to 15). Each step adds a rounding error of 1e-16
+    of the level.
     """
     total = n_a + n_b
     attained = [0.0]
@@ -161,7 +161,7 @@ def _attained_levels(level: float, n_a: int, n_b: int) -> FloatArray:
     return np.array(attained)
 
 
-MOST_ITEMS = 200  # beyond, what the unconditional test of paired proportions adds is small
+MOST_ITEMS = 200  # with more items, the unconditional test of paired proportions gains little
 
 
 def paired_tails(better: IntArray, worse: IntArray, n: int) -> FloatArray:
@@ -181,16 +181,16 @@ def paired_boschloo(only_a: int, only_b: int, n: int) -> float:
     Parameters
     ----------
     only_a, only_b : int
-        Items on which only the one, or only the other, is right.
+        Items on which only a, or only b, is right.
     n : int
         All items. Above 200 of them the test is McNemar's.
 
     Notes
     -----
-    Boschloo's idea with McNemar's exact test: its p-value is the statistic, and p is the largest
-    probability, over the share of items that differ, of one that is at most as large. So it is
-    never above McNemar's. Nor is it below the score statistic's unless McNemar's is: then Tango's
-    interval leaves out 0 wherever p is significant.
+    This applies Boschloo's idea to McNemar's exact test. Its p-value is the statistic, and p is the
+    largest probability, over the share of items that differ, of a p-value that is at most as large.
+    So p is never above McNemar's. It is below the score statistic's p-value only if McNemar's is,
+    so Tango's interval excludes 0 whenever p is significant.
     """
     from scipy import special
 
@@ -217,7 +217,7 @@ def barnard_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) -> 
     gap = tp_a * total - positive * n_a
     if alternative == "two-sided":
         gap = abs(gap)
-    # p = 1 if z <= 0: as pi goes to 0 there are no positives, z is 0, and that is as extreme
+    # p = 1 if z <= 0: as pi goes to 0 there are no positives, and z = 0 is as extreme
     if _uninformative(n_a, n_b, positive) or gap <= 0:
         return 1.0
     spread = positive * (total - positive)
@@ -236,8 +236,8 @@ def barnard_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) -> 
 def _least_extreme_counts(k: IntArray, n_a: int, n_b: int, gap: int, spread: int) -> IntArray:
     """Return the least count in a, given k positives, with D/sqrt(S) >= gap/sqrt(spread).
 
-    The gap is positive. Floats give a first result, which is corrected by at most 1 in Python's
-    whole numbers of any size (dtype object), where D^2 spread >= gap^2 S is decided exactly.
+    The gap is positive. A first result in floats is corrected by at most 1 in Python's ints (dtype
+    object), which decide D^2 spread >= gap^2 S exactly.
     """
     total = n_a + n_b
     whole = k.astype(object)
@@ -255,7 +255,7 @@ def _least_extreme_counts(k: IntArray, n_a: int, n_b: int, gap: int, spread: int
 
 
 def _tail_from(count: IntArray, k: IntArray, n_a: int, n_b: int) -> FloatArray:
-    """Return log P(X >= count), where X of the k positives are in a."""
+    """Return log P(X >= count) for the number X of the k positives in a."""
     return hypergeometric.tails(count, float(n_a + n_b), float(n_a), k).ge
 
 
@@ -269,10 +269,10 @@ def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
     The values are at most 1, and 0 with no or only positives.
 
     On phi = asin(sqrt(pi)) the standard deviation of K/N is 1/(2 sqrt(N)) everywhere, and the
-    second derivative of the expectation is at most about 4 N. So a phi within w/2 of a maximum
-    falls short of it by at most N w^2/2. Peaks of the grid that are lower than the highest by more
-    are dropped; the others are refined. ``enough`` is returned as soon as the maximum is known to
-    be at least that.
+    second derivative of the expectation is at most about 4 N. So the value at a phi within w/2 of a
+    maximum is lower by at most N w^2/2. Peaks of the grid that are lower than the highest by more
+    are dropped; the others are refined. ``enough`` is returned once the maximum is at least as
+    large.
     """
     n = value.size - 1
     stretches = math.ceil(0.5 * math.pi * _GRID_DENSITY * math.sqrt(n))
@@ -282,7 +282,7 @@ def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
     result = expectation(phi)
     if float(result.max()) >= enough:
         return enough
-    # keep the local maxima of the grid, the two ends included
+    # keep the local maxima of the grid, including the ends
     peak = np.append(True, result[1:] >= result[:-1]) & np.append(result[:-1] >= result[1:], True)
     phi, result = phi[peak], result[peak]
     for _ in range(_ROUNDS):
@@ -290,7 +290,7 @@ def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
         if highest >= 1.0 - _ROUNDING:  # no expectation is above the largest value
             break
         phi = phi[result >= highest - 0.5 * n * width * width]
-        # eight finer points around each peak, (peak, point), and the best of them
+        # the best of eight finer points around each peak, (peak, point)
         closer = phi[:, None] + width * _REFINEMENT
         at = expectation(closer.ravel()).reshape(closer.shape)
         best = at.argmax(axis=1)[:, None]
@@ -319,7 +319,7 @@ def _binomial_mean(value: FloatArray) -> Callable[[FloatArray], FloatArray]:
         step = max(1, _CELLS_AT_ONCE // offsets.size)
         for start in range(0, phi.size, step):
             block = slice(start, start + step)
-            # refined points may lie just outside [0, pi/2]: the mean is symmetric about both ends
+            # refined points may lie just outside [0, pi/2]; the mean is symmetric about both ends
             sine, cosine = np.abs(np.sin(phi[block])), np.abs(np.cos(phi[block]))
             # index of K = middle - reach in the padded arrays; from here on (phi, k)
             first = np.round(n * sine**2).astype(np.intp)
@@ -335,7 +335,7 @@ def _binomial_mean(value: FloatArray) -> Callable[[FloatArray], FloatArray]:
 
 # ---------------------------------------------------------------------------------- The score test
 #
-# It also holds for counts that vary more than binomial ones.
+# It also applies to overdispersed counts.
 
 
 def score_test(
@@ -353,10 +353,10 @@ def score_test(
 
     Notes
     -----
-    The statistic is the difference less half of Yates' correction, (1/n_a + 1/n_b)/4, divided by
-    its standard deviation if both proportions equal the pooled one, with Miettinen and Nurminen's
-    factor N/(N - 1). The interval "score" is nearly the inversion of this test. An empty region, or
-    regions with no or only true positives, have p = 1.
+    The statistic is the difference less half of Yates' correction, (1/n_a + 1/n_b)/4, over its
+    standard deviation at the pooled proportion, with Miettinen and Nurminen's factor N/(N - 1). The
+    interval "score" is nearly the inversion of this test. An empty region, or regions with no or
+    only true positives, have p = 1.
     """
     from scipy import special
 
