@@ -151,18 +151,20 @@ def test_copies_of_a_candidate_are_one_group(seed):
         (np.repeat(one.rank, 3) - 1) * 3 + np.tile([1, 2, 3], 40),
         np.repeat(one.cluster, 3),
     )
-    n = np.array([5, 12])
+    n = np.array([12, 20])  # with fewer groups in the list, their spread is not known
     few, many = (
         clustered_lists.recall_sizes(x, size, 0.95, fixed=True)[0]
         for x, size in ((one, n), (three, 3 * n))
     )
-    assert (many <= 3 * few).all()
-    assert (many <= 1.35 * few).all()
+    assert (many <= 3 * few * (1.0 + 1e-12)).all()
+    inside = np.array([one.gold[one.rank <= size].sum() for size in n])
+    varies = (inside > 0) & (inside < one.gold.sum())  # a recall of 0 or 1 shows no spread
+    assert (many <= 1.05 * few)[varies].all()
     p, thrice = (
         clustered_lists.random_p(x, size, x.gold.size, int(x.gold.sum()))[0]
         for x, size in ((one, n), (three, 3 * n))
     )
-    assert_allclose(p, thrice, atol=0.03)
+    assert_allclose(p, thrice, atol=0.02)
 
 
 def test_two_factors_are_as_statsmodels_has_them():
