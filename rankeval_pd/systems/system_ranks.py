@@ -132,8 +132,9 @@ def system_ranks(
     until no pair is undecided, up to eight times the first number, or 33 million gains of all
     pairs. The seed then decides only pairs whose p-value is within some 0.002 of alpha, marked
     ``undecided``. Few items or similar systems give wide limits. ``p_best`` is not the probability
-    that the system is the best in the population. Cost: as the paired bootstrap with its resamples
-    (for ``p_best``), and systems² x resamples comparisons.
+    that the system is the best in the population. From 100,000 items on it counts
+    the draws of the tests, not resamples. Cost: as the paired bootstrap, below 100,000 items twice
+    that, and systems² x resamples comparisons.
 
     References
     ----------
