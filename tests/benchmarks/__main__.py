@@ -13,6 +13,7 @@ import argparse
 import contextlib
 import io
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -45,7 +46,7 @@ def one(of: str, name: str, size: int) -> None:
         start = time.process_time()
         ask(data)
         seconds = time.process_time() - start
-    print(seconds, peak_memory(), any(x in shown.getvalue() for x in ("%|", "/s]")))
+    print(seconds, peak_memory(), bool(re.search(r"\[\d+:\d\d[<,]", shown.getvalue())))
 
 
 def cell(of: str, name: str, size: int, limit: int) -> dict[str, object]:
