@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,6 +15,8 @@ import xarray as xr
 from rankeval_pd.errors import check_flag
 
 _SETTLED = ContextVar("_SETTLED", default=False)  # whether a bar is there, or was declined
+#: when the question began that is being answered, which may ask others
+BEGUN: ContextVar[float | None] = ContextVar("BEGUN", default=None)
 
 
 @contextmanager
@@ -23,14 +26,18 @@ def progress_bar(
     """Yield a function that advances the bar by so many units.
 
     ``progress`` True shows the bar at once, None after two seconds, False never. Without a total
-    the bar counts. ``alone`` asks for no bar inside another one, or where the other was declined.
+    the bar counts. ``alone`` asks for no bar inside another one, or where the other was declined,
+    and counts the two seconds from the beginning of the question.
     """
     check_flag("progress", progress, none=True)
     declined = progress is not None and not progress
     shown = not declined and total != 0 and not (alone and _SETTLED.get())
     before = _SETTLED.set(_SETTLED.get() or declined or shown)
     try:
-        with _shown(total, what, unit, 0 if progress else 2) if shown else _silent() as advance:
+        begun = BEGUN.get() if alone else None
+        gone = 0.0 if begun is None else time.monotonic() - begun
+        delay = 0.0 if progress else max(0.0, 2.0 - gone)
+        with _shown(total, what, unit, delay) if shown else _silent() as advance:
             yield advance
     finally:
         _SETTLED.reset(before)
@@ -43,7 +50,7 @@ def _silent() -> Iterator[Callable[[int], object]]:
 
 @contextmanager
 def _shown(
-    total: int | None, what: str, unit: str, delay: int
+    total: int | None, what: str, unit: str, delay: float
 ) -> Iterator[Callable[[int], object]]:
     with _bar()(
         total=total,

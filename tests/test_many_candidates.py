@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, ClassVar
 
 import numpy as np
@@ -182,8 +183,11 @@ class _Bar:
 
     shown: ClassVar[list[str]] = []
 
+    delays: ClassVar[list[float]] = []
+
     def __init__(self, **asked: Any) -> None:
         self.what, self.total, self.done = asked["desc"], asked["total"], 0
+        self.delays.append(asked["delay"])
 
     def __enter__(self) -> _Bar:
         return self
@@ -217,9 +221,16 @@ def test_there_is_one_bar_or_none_if_it_was_declined(monkeypatch):
             advance(1)
         assert _Bar.shown == shown
         _Bar.shown.clear()
-    with progress_bar(None, **one) as advance:
-        advance(1)
-    assert _Bar.shown == ["inner 1 of 1"]
+    monkeypatch.setattr(_Bar, "delays", [])
+    for begun in (None, time.monotonic() - 1.5, time.monotonic() - 9.0):
+        token = progress.BEGUN.set(begun)
+        with progress_bar(None, **one) as advance:
+            advance(1)
+        progress.BEGUN.reset(token)
+    assert _Bar.shown == ["inner 1 of 1"] * 3
+    assert _Bar.delays[0] == 2.0
+    assert 0.0 < _Bar.delays[1] <= 0.5
+    assert _Bar.delays[2] == 0.0
 
 
 @pytest.mark.slow

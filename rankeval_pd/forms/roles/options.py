@@ -6,6 +6,7 @@ import functools
 import inspect
 import json
 import sys
+import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,6 +18,7 @@ import xarray as xr
 
 from rankeval_pd.errors import argument_check, check_flag, check_share, checked_call
 from rankeval_pd.forms.roles.roles import LONG
+from rankeval_pd.progress import BEGUN
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Table = TypeVar("Table", pd.DataFrame, xr.Dataset)
@@ -137,10 +139,12 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
             return function(*args, **keywords)
         defaults = {name: _settings[name] for name in filled if name in _settings}
         before = _details.set(bool(_settings.get("details") if details is None else details))
+        begun = BEGUN.set(time.monotonic())
         try:
             with whole_tables():
                 result = function(*args, **{**defaults, **keywords})
         finally:
+            BEGUN.reset(begun)
             _details.reset(before)
         if not (noted and isinstance(result, pd.DataFrame | xr.Dataset)):
             return result
