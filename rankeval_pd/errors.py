@@ -151,7 +151,7 @@ def argument_check(
         if len(args) > len(unnamed) and not endless:
             call = f"{name}({', '.join(x for x in unnamed if x != 'self')}){filled_in}"
             extra = shown(args[len(unnamed)])
-            raise TypeError(f"{extra} has no name: call {call}, and name all else, x=...")
+            raise TypeError(f"{extra} needs a keyword: call {call}, and pass the rest as x=...")
         if lacking := [x for x in needed[len(args) : first] if x not in keywords]:
             call = f"{name}({', '.join(spelled)}){filled_in}"
             raise TypeError(f"{listed(lacking)} missing: call {call}.")
@@ -259,7 +259,7 @@ def check_together(**given: object) -> None:
     except ValueError:
         shapes = listed(x.shape for x in arrays)
         raise ValueError(
-            f"{', '.join(given)} have the shapes {shapes}, which do not go together. Pass numbers"
+            f"{', '.join(given)} have the shapes {shapes}, which do not broadcast. Pass numbers"
             " or arrays of the same shape."
         ) from None
 

@@ -166,9 +166,9 @@ def random_test(
         )
     if ties == "expected" and (combine or adjust is not None):
         raise ValueError(
-            f"ties='expected' with combine={combine!r}, adjust={adjust!r}: these need the law of a "
-            "count, and a mean over orders of equal scores is not a count. Pass ties='blocks', or "
-            "'shared'."
+            f"ties='expected' with combine={combine!r}, adjust={adjust!r}: these need the"
+            " distribution of a count, and a mean over orders of equal scores is not a count. Pass"
+            " ties='blocks', or 'shared'."
         )
 
     clustered: bool = Roles.of(roles).groups is not None

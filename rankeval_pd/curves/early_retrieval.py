@@ -273,7 +273,8 @@ def positive_number(name: str, given: Any) -> float:
     number = isinstance(given, (int, float, np.integer, np.floating))
     if not number or isinstance(given, bool) or not 0.0 < float(given) < np.inf:
         raise ValueError(
-            f"{name}={given!r}: pass a number above 0. The larger, the earlier; 20 is usual."
+            f"{name}={given!r}: pass a number above 0. Larger values emphasize earlier ranks; 20"
+            " is usual."
         )
     return float(given)
 

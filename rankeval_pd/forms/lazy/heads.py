@@ -392,7 +392,7 @@ def refuse_head(data: object) -> None:
         raise ValueError(
             f"this method needs all {head.whole.total:,} candidates, but the data are a"
             f" head, the best {head.whole.asked:,} of each measure. Call it"
-            " on ddf.rankeval, or if that lacks it, on a sample:"
+            " on ddf.rankeval, or, if it lacks the method, on a sample:"
             " ddf.sample(frac=...).compute().rankeval."
         )
 

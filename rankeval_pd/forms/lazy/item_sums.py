@@ -215,7 +215,7 @@ def _read(
         if len(frame) != size:
             raise RuntimeError(
                 f"a partition was counted as {size:,} rows and read as {len(frame):,}: the files"
-                " changed, or were read in other pieces. Pass the files an index, or read them"
+                " changed, or were split differently. Pass the files an index, or read them"
                 " anew."
             )
     rows = [frame.iloc[start:stop] for frame, (start, stop, _) in zip(frames, spans, strict=True)]

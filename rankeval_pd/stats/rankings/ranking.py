@@ -398,7 +398,7 @@ def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest
         raise ValueError(
             f"ties='blocks': n={first} is inside a block of candidates with equal scores, between"
             f" {ends} ({where.size} of the requested lists cut one). Pass the end of a block, or"
-            " omit n for every list that cuts none."
+            " omit n to use every list that ends with a block."
         )
     return found
 

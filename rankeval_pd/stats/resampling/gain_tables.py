@@ -171,11 +171,11 @@ def _why_not_exact(
     items: AnyItems, options: PairOptions, *, bootstraps: bool, unit: float | None
 ) -> str:
     if bootstraps and items.n_groups:
-        reason = "groups= draws clusters of varying sizes, which have no exact law"
+        reason = "groups= draws clusters of varying sizes, which have no exact distribution"
     elif unit is None:
         reason = (
-            "an exact law exists for the metrics mean, sum and accuracy, if every item has the same"
-            " total"
+            "an exact distribution exists for the metrics mean, sum and accuracy, if every item"
+            " has the same total"
         )
     elif bootstraps and options.event == "studentised":
         reason = "event='studentised' needs the standard error of every resample"
@@ -186,7 +186,8 @@ def _why_not_exact(
         )
     also = "" if bootstraps else f", or for at most {ENUMERATED} items"
     return (
-        f"method='exact': {reason}{also}. Pass method='auto', which resamples without an exact law."
+        f"method='exact': {reason}{also}. Pass method='auto', which resamples if there is no exact"
+        " distribution."
     )
 
 
