@@ -35,7 +35,7 @@ class RankevalWarning(UserWarning):
 
 
 def no_table(argument: str, given: object, wanted: str) -> TypeError:
-    """Return the error for an object that is no table, with the call that converts it."""
+    """Return the error for an object that is not a table, with the call that converts it."""
     way = next((line for name, line in _WAYS.items() if hasattr(given, name)), "")
     home, name = type(given).__module__.split(".")[0].lstrip("_"), type(given).__name__
     name = name if home in ("builtins", "numpy", "pandas", "xarray") else f"{home}.{name}"

@@ -72,9 +72,9 @@ def enrichment(
 
     Notes
     -----
-    The lift is recall divided by n / N. Its limits are those of :func:`nbest_recall`, divided by
-    n / N too. To test the difference of two measures use ``compare(n=share, of="lift")``. Cost: O(N
-    log N).
+    The lift is recall divided by n / N. Its limits are the limits of :func:`nbest_recall`, divided
+    by n / N too. To test the difference of two measures use ``compare(n=share, of="lift")``. Cost:
+    O(N log N).
 
     References
     ----------

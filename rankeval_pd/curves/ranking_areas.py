@@ -382,7 +382,7 @@ class InfluenceSpread(NamedTuple):
 
     @property
     def freedom(self) -> FloatArray:
-        """Degrees of freedom: one less than the candidates, or groups, of the smaller class."""
+        """One less than the number of candidates, or groups, of the smaller class."""
         if self.spread.clustered:
             return self.spread.freedom
         return np.asarray(np.minimum(self.positive, self.negative) - 1.0)

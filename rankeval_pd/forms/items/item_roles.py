@@ -254,7 +254,7 @@ def _is_number(values: pd.Series) -> bool:
 
 
 def _refuse_runs(frame: pd.DataFrame) -> None:
-    """Raise a ValueError for runs, whose scores of documents are no quality of a run."""
+    """Raise a ValueError for runs, whose document scores do not measure a run."""
     raise ValueError(
         f"data has 'query' and 'document': {listed(frame.columns)}. A row is a document that runs"
         " retrieved, and its score does not measure the run. First compute a metric of each query,"

@@ -164,7 +164,7 @@ def groups_of(
 
 
 def _others(roles: Roles, by: list[Hashable]) -> list[Hashable]:
-    """Return the columns that are no measures: excluded ones and groups."""
+    """Return the columns that are not measures: excluded ones and groups."""
     return list(dict.fromkeys([*as_names(roles.exclude, ()), *by]))
 
 

@@ -4,7 +4,7 @@ Systems over a Dask DataFrame, or over a Dataset in chunks of items::
 
     partition or chunk   partition or chunk
              |                    |
-        block of items       block of items      some 32 MB of numbers
+        block of items       block of items      about 32 MB of numbers
              |                    |
           facts of              facts of         the first of five such trees: then first sums,
                \                 /               added, squares, laws

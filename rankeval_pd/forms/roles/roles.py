@@ -221,7 +221,7 @@ class Roles:
     def configured(cls, keywords: Mapping[str, Any]) -> Roles:
         """Return the checked roles of an accessor, roles of queries included.
 
-        ``ties`` of queries stays unchanged unless given.
+        ``ties`` of queries stays unchanged by default.
         """
         given = {name: x for name, x in keywords.items() if name not in LONG}
         unjudged = given.get("unjudged")

@@ -87,7 +87,7 @@ def no_rows(pairs: int) -> Rows:
 def allow_for_skewness(rows: Rows, draws: Draws) -> None:
     """Enter Hall's p-values, one-sided for the pairs' order and for the sign of the gain.
 
-    Ratios of sums use their own law.
+    Ratios of sums use their own distribution.
     """
     every = np.arange(len(draws.pairs))
     if draws.parametric is not None:
@@ -161,7 +161,7 @@ def lattices_of(
 def wants_lattices(
     options: PairOptions, unit: float | None, *, clusters: bool, signs: bool
 ) -> bool:
-    """Return whether exact laws are wanted, of differences on a lattice."""
+    """Return whether exact distributions are wanted, of differences on a lattice."""
     if not signs and (clusters or options.event == "studentised"):
         return False
     return options.method != "monte-carlo" and unit is not None
