@@ -1,7 +1,7 @@
 """Honest statistics for rankings: a ``.rankeval`` accessor for DataFrames and Datasets.
 
 ``import rankeval_pd`` registers the accessor; the same methods are functions here, with the data
-as their first argument. Each is loaded when first asked for, as ``__init__.pyi`` tells type
+as their first argument. Each is loaded at first use; ``__init__.pyi`` lists them for type
 checkers.
 """
 

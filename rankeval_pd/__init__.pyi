@@ -1,4 +1,4 @@
-"""The public names, loaded when first asked for: type checkers and completion read them here."""
+"""The public names, loaded at first use: type checkers and completion read them here."""
 
 from . import datasets as datasets
 from . import plotting as plotting

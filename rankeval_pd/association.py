@@ -94,7 +94,8 @@ def with_association_measures(
     DataFrame or Dataset
         A copy of the data with the new columns last, float64. A measure is NaN if it is 0/0, as t
         and MI are if O11 and E11 are 0. It is infinite if it is a number over 0 or the logarithm
-        of 0. ``attrs["margins"]`` lists the given counts except f; they are no measures by default.
+        of 0. ``attrs["margins"]`` lists the given counts except f; by default they are not
+        measures.
 
     Raises
     ------
@@ -195,7 +196,7 @@ def _tables(data: pd.DataFrame | xr.Dataset, cells: Sequence[Any]) -> int:
 
 
 def _noted(result: Data, counts: Sequence[Any]) -> Data:
-    """Return the data with a note of the counts, which are no measures."""
+    """Return the data with a note of the counts, which are not measures."""
     own: list[str] = [x for x in counts if isinstance(x, str) and x not in CONTINGENCY]
     if own:
         result.attrs[MARGINS] = plain([*listed_in(result.attrs, MARGINS), *own])

@@ -1,4 +1,4 @@
-"""The accessor ``.rankeval`` of Dask DataFrames: rankings that no machine holds.
+"""The accessor ``.rankeval`` of Dask DataFrames: rankings larger than memory.
 
 ``import rankeval_pd.dask`` registers it; ``import rankeval_pd`` does where ``dask.dataframe`` is
 loaded already.

@@ -35,7 +35,7 @@ class RankevalWarning(UserWarning):
 
 
 def no_table(argument: str, given: object, wanted: str) -> TypeError:
-    """Return the error for an object that is no table, with the call that converts it."""
+    """Return the error for an object that is not a table, with the call that converts it."""
     way = next((line for name, line in _WAYS.items() if hasattr(given, name)), "")
     home, name = type(given).__module__.split(".")[0].lstrip("_"), type(given).__name__
     name = name if home in ("builtins", "numpy", "pandas", "xarray") else f"{home}.{name}"
@@ -151,7 +151,7 @@ def argument_check(
         if len(args) > len(unnamed) and not endless:
             call = f"{name}({', '.join(x for x in unnamed if x != 'self')}){filled_in}"
             extra = shown(args[len(unnamed)])
-            raise TypeError(f"{extra} has no name: call {call}, and name all else, x=...")
+            raise TypeError(f"{extra} needs a keyword: call {call}, and pass the rest as x=...")
         if lacking := [x for x in needed[len(args) : first] if x not in keywords]:
             call = f"{name}({', '.join(spelled)}){filled_in}"
             raise TypeError(f"{listed(lacking)} missing: call {call}.")
@@ -259,7 +259,7 @@ def check_together(**given: object) -> None:
     except ValueError:
         shapes = listed(x.shape for x in arrays)
         raise ValueError(
-            f"{', '.join(given)} have the shapes {shapes}, which do not go together. Pass numbers"
+            f"{', '.join(given)} have the shapes {shapes}, which do not broadcast. Pass numbers"
             " or arrays of the same shape."
         ) from None
 

@@ -23,7 +23,7 @@ BEGUN: ContextVar[float | None] = ContextVar("BEGUN", default=None)
 def progress_bar(
     progress: bool | None, *, total: int | None, what: str, unit: str, alone: bool = False
 ) -> Iterator[Callable[[int], object]]:
-    """Yield a function that advances the bar by so many units.
+    """Yield a function that advances the bar by a number of units.
 
     ``progress`` True shows the bar at once, None after two seconds, False never. Without a total
     the bar counts. ``alone`` asks for no bar inside another one, or where the other was declined,
@@ -73,7 +73,7 @@ def drawing_bar(
     unit: str = "draws",
     whole: bool = False,
 ) -> Iterator[Callable[[int], object]]:
-    """Yield the function for so many draws, or other units, in every batch of the inner form.
+    """Yield the function for a number of draws, or other units, in every batch of the inner form.
 
     Without ``draws`` the bar counts. With ``whole`` all batches share the draws. Lazy data have no
     bar, because they are computed later.

@@ -197,7 +197,7 @@ def test_forms_of_n(df, n):
 @pytest.mark.parametrize("n", [None, [1, 2], []])
 def test_a_difference_region_has_one_n(df, n):
     message = (
-        r"n=\[\] asks for no list" if n == [] else r"pass the size of the two lists, one whole"
+        r"n=\[\] requests no list" if n == [] else r"pass the size of the two lists, one whole"
     )
     with pytest.raises(ValueError, match=message):
         df.rankeval.difference_region("G2", "t.score", n)
@@ -393,7 +393,7 @@ def test_by_is_not_for_datasets(df):
         ({"G2": "high"}, TypeError, r"'high' for 'G2' is of type str. Pass a number"),
         ({"G2": [1, None]}, TypeError, r"None for 'G2' is of type NoneType"),
         ({"G2": True}, TypeError, r"True for 'G2' is of type bool"),
-        ({"G2": [1, np.nan]}, ValueError, r"NaN for 'G2' is no threshold"),
+        ({"G2": [1, np.nan]}, ValueError, r"NaN for 'G2' is not a threshold"),
     ],
 )
 @pytest.mark.parametrize("method", ["acceptance_precision", "compare"])

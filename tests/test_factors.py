@@ -320,7 +320,9 @@ def test_what_one_seed_cannot_show(trainings):
     one = trainings.drop(columns=[("a", 1), ("a", 2), ("a", 3)])
     with pytest.raises(ValueError, match=r"one training of 'a' shows no variation"):
         one.rankeval.paired_bootstrap(seeds="seed")
-    with pytest.raises(ValueError, match=r"do not account for other trainings.*paired_bootstrap"):
+    with pytest.raises(
+        ValueError, match=r"do not account for variation between trainings.*paired_bootstrap"
+    ):
         trainings.rankeval.paired_permutation(seeds="seed")
     rows = trainings.stack("seed", future_stack=True).reset_index("seed")  # noqa: PD013
     with pytest.raises(ValueError, match=r"every seed needs every item once.*set_index"):

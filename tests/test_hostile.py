@@ -285,9 +285,9 @@ def test_odd_options_of_rankings_are_named(df, call, message):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: rankeval_pd.expected_agreement(0.1, [1, 2, 3], [1, 2]), "do not go together"),
-        (lambda: rankeval_pd.detectable_gain([1.0, 2.0], [1, 2, 3]), "do not go together"),
-        (lambda: rankeval_pd.needed_items([1.0, 2.0], 1.0, [1, 2, 3]), "do not go together"),
+        (lambda: rankeval_pd.expected_agreement(0.1, [1, 2, 3], [1, 2]), "do not broadcast"),
+        (lambda: rankeval_pd.detectable_gain([1.0, 2.0], [1, 2, 3]), "do not broadcast"),
+        (lambda: rankeval_pd.needed_items([1.0, 2.0], 1.0, [1, 2, 3]), "do not broadcast"),
         (lambda: rankeval_pd.needed_items(1e-300, 1e300, 5), "no test set"),
         (lambda: rankeval_pd.dispersion_for(0.1, 0.1, np.inf), "n_samples=inf"),
         (lambda: rankeval_pd.datasets.true_precision("x", quality=1.0), "share='x'"),
@@ -452,9 +452,9 @@ def test_other_odd_values_are_named(df, items):
         rankeval_pd.resample_counts(10**12, 10**12)
     with pytest.raises(ValueError, match="families=nan"):
         items.rankeval.paired_permutation(families=np.nan)
-    with pytest.raises(ValueError, match="do not go together"):
+    with pytest.raises(ValueError, match="do not broadcast"):
         rankeval_pd.precision_interval([1, 2, 3], [4, 5])
-    with pytest.raises(ValueError, match="do not go together"):
+    with pytest.raises(ValueError, match="do not broadcast"):
         rankeval_pd.coverage_for([1, 2], [], 0.5)
     with pytest.raises(ValueError, match="n="):
         df.rankeval.nbest_precision(range(-(2**70), -(2**70) + 2))
@@ -656,7 +656,7 @@ def test_odd_roles_and_flags(df, items):
     with pytest.raises(TypeError, match="progress=<NA>"):
         items.rankeval.paired_permutation(progress=pd.NA)
     for none in ([], {}, np.array([], dtype=int)):
-        with pytest.raises(ValueError, match="asks for no list"):
+        with pytest.raises(ValueError, match="requests no list"):
             batches(q=2, candidate=5).rankeval.random_bound(n=none)
     with pytest.raises(ValueError, match="judged_with has values of shape"):
         df.rankeval.judged_precision(3, judged_with=odd)

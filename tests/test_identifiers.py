@@ -139,7 +139,9 @@ def test_exclude_below_two_levels_and_in_datasets(df):
 
 
 def test_a_table_that_lies_on_its_side(df):
-    with pytest.warns(RankevalWarning, match=r"40 systems and 2 items.*transpose by data\.T") as w:
+    with pytest.warns(
+        RankevalWarning, match=r"40 systems and 2 items.*transpose with data\.T"
+    ) as w:
         df.T.rankeval.system_ranks(n_resamples=50, adjust=None)
     assert sum("transposed" in str(x.message) for x in w) == 1
     wide = df.T.rankeval(measures=list(df.T))

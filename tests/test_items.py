@@ -121,7 +121,7 @@ def test_a_callable_of_one_statistic(df, method):
     if method != "system_ranks":
         assert found["exact"].tolist() == [True]  # few items: all swaps, all signs
         with pytest.raises(
-            ValueError, match="exact law exists for the metrics mean, sum and accuracy"
+            ValueError, match="exact distribution exists for the metrics mean, sum and accuracy"
         ):
             rankeval_pd.paired_bootstrap(
                 df, metric=lambda S: S[..., 0], method="exact", event="recentred"
@@ -333,7 +333,7 @@ def test_several_statistics_and_a_metric_of_one(parts):
         ({"n_resamples": 0}, ValueError, r"n_resamples=0: pass a whole number of 1 or more"),
         ({"n_resamples": 1e4}, TypeError, r"n_resamples=10000.0 is of type float"),
         ({"a": "newer"}, KeyError, r"a: no column 'newer'.*Did you mean 'new'"),
-        ({"a": "new", "b": "new"}, ValueError, r"this is one system"),
+        ({"a": "new", "b": "new"}, ValueError, r"the same system"),
         ({"b": "new"}, ValueError, r"b='new' without a"),
         ({"families": {"new": 1}}, KeyError, r"families: no column 'old'"),
         ({"families": ["x"]}, ValueError, r"a label for each of the 2 systems"),

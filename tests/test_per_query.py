@@ -401,9 +401,9 @@ def test_wrong_options(options, message):
 
 def test_wrong_frames():
     frame = collection(1)
-    with pytest.raises(ValueError, match=r"stands 2 times in a query"):
+    with pytest.raises(ValueError, match=r"occurs 2 times in a query"):
         per_query(pd.concat([frame, frame.head(1)]), "AP")
-    with pytest.raises(ValueError, match=r"stands 2 times in a query"):
+    with pytest.raises(ValueError, match=r"occurs 2 times in a query"):
         per_query(pd.concat([frame, frame.head(1)]).assign(query="all"), "AP")
     with pytest.raises(ValueError, match=r"no column or index level 'query'"):
         per_query(frame.drop(columns="query"), "AP")
@@ -414,7 +414,7 @@ def test_wrong_frames():
     with pytest.raises(TypeError, match=r"names of several types"):
         per_query(frame.assign(query=[1] + ["2"] * (len(frame) - 1)), "AP")
     mixed = pd.DataFrame({"query": "1", "document": [7, "7"], "run": [1.0, 2], "grade": [1, 0]})
-    with pytest.raises(ValueError, match=r"stands 2 times"):
+    with pytest.raises(ValueError, match=r"occurs 2 times"):
         per_query(mixed, "AP")
     with pytest.raises(ValueError, match=r"no closed form for 'Bpref'"):
         per_query(frame, ["AP", "Bpref"], ties="expected")
@@ -434,7 +434,7 @@ def test_a_document_that_stands_twice_is_found_in_any_query(where, ordered):
     assert len(per_query(frame, "P@1")) == 2000
     twice = where + 1 if where % 40 < 39 else where - 1
     frame.loc[where, "document"] = frame.loc[twice, "document"]
-    with pytest.raises(ValueError, match=r"stands 2 times in a query \(1 rows too many"):
+    with pytest.raises(ValueError, match=r"occurs 2 times in a query \(1 rows too many"):
         per_query(frame, "P@1")
 
 

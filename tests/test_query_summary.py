@@ -254,7 +254,9 @@ def test_t_tests_have_no_least_p_value():
 
 def test_what_has_no_t_test():
     frame = search(3)
-    with pytest.raises(ValueError, match="the largest of several t statistics has no known law"):
+    with pytest.raises(
+        ValueError, match="the largest of several t statistics has no known distribution"
+    ):
         frame.rankeval.summary("AP", test="t", adjust="max-t")
     with pytest.raises(ValueError, match="test='t' is for systems over items, or for metrics"):
         frame.assign(gold=frame["grade"] == 1).rankeval(

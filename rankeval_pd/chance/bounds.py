@@ -104,7 +104,7 @@ def random_bound(
     probability far above p. Probabilities within a relative 1e-12 count as equal. At p = 1 the
     bounds are the lowest possible count. Errors of ``parametric`` are below 1e-10. Cost: for every
     n O(N), a second for a million candidates; for a few n a few tails for any N, or in many groups
-    some ten microseconds for each of up to 64 n.
+    about ten microseconds for each of up to 64 n.
 
     References
     ----------
@@ -251,7 +251,7 @@ def random_cdf(
     -------
     DataFrame or Dataset
         One row per n and number ``tp`` of true positives (Dataset: dimension row), in steps of a
-        twentieth, from -1 or some four standard deviations below the mean to as many above it:
+        twentieth, from -1 or about four standard deviations below the mean to as many above it:
         ``n``, ``tp``, and P(X <= tp): ``discrete`` at whole counts, ``interpolated`` between them,
         and ``parametric``, the continuous binomial.
 

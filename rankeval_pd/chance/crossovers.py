@@ -244,7 +244,7 @@ def random_envelope(
     (2005) recursion with absorption. It depends on the requested n: pass the n that you inspect,
     such as ``range(100, 2001)``. If equal scores count as one block, pass the ends of blocks.
 
-    Relative errors of the probability are about 1e-12. Cost: some ten boundaries, each of ten
+    Relative errors of the probability are about 1e-12. Cost: about ten boundaries, each of ten
     microseconds for every count it rises by: a third of a second for every n of 5,102 candidates,
     one second for every n of 100,000 with 10,000 positives, six for every n of a million with
     50,000.

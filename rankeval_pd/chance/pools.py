@@ -44,7 +44,7 @@ def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite")
         )
     if population != "finite":
         raise ValueError(
-            f"pool={size} is the size of a finite collection and excludes "
+            f"pool={size} is the size of a finite collection and rules out "
             f"population={population!r}. Leave one of them out."
         )
     return size

@@ -121,13 +121,13 @@ def random_test(
     -----
     Each ``p_value`` is for one n. The test is exact if every order of the candidates is equally
     likely under the null hypothesis. Relative errors are below 1e-11. Cost: sorting, and for each n
-    a series over some eight standard deviations of X.
+    a series over about eight standard deviations of X.
 
     The smallest ``p_adjusted`` of a measure is its global p-value for the hypothesis that the whole
     ranking, over the requested n, is random. The error alpha applies to this hypothesis, not to
     single n. ``p_adjusted`` ≤ alpha is equivalent to tp at or above :func:`random_envelope`. Each n
-    takes one recursion over all requested n. Above 3,000 n, some 500 are computed (above 20,000,
-    some 60) and the others rounded up to the next of them (``attrs["p_adjusted"]``), never across
+    takes one recursion over all requested n. Above 3,000 n, about 500 are computed (above 20,000,
+    about 60) and the others rounded up to the next of them (``attrs["p_adjusted"]``), never across
     0.1, 0.05, 0.01 or 0.001, and below 1e-6 to the number of n times p.
 
     With ``combine``, the p-values are the exact tails of a sum of independent counts, each with its
@@ -166,9 +166,9 @@ def random_test(
         )
     if ties == "expected" and (combine or adjust is not None):
         raise ValueError(
-            f"ties='expected' with combine={combine!r}, adjust={adjust!r}: these need the law of a "
-            "count, and a mean over orders of equal scores is not a count. Pass ties='blocks', or "
-            "'shared'."
+            f"ties='expected' with combine={combine!r}, adjust={adjust!r}: these need the"
+            " distribution of a count, and a mean over orders of equal scores is not a count. Pass"
+            " ties='blocks', or 'shared'."
         )
 
     clustered: bool = Roles.of(roles).groups is not None

@@ -72,9 +72,9 @@ def enrichment(
 
     Notes
     -----
-    The lift is recall divided by n / N. Its limits are those of :func:`nbest_recall`, divided by
-    n / N too. To test the difference of two measures use ``compare(n=share, of="lift")``. Cost: O(N
-    log N).
+    The lift is recall divided by n / N. Its limits are the limits of :func:`nbest_recall`, divided
+    by n / N too. To test the difference of two measures use ``compare(n=share, of="lift")``. Cost:
+    O(N log N).
 
     References
     ----------
@@ -273,7 +273,8 @@ def positive_number(name: str, given: Any) -> float:
     number = isinstance(given, (int, float, np.integer, np.floating))
     if not number or isinstance(given, bool) or not 0.0 < float(given) < np.inf:
         raise ValueError(
-            f"{name}={given!r}: pass a number above 0. The larger, the earlier; 20 is usual."
+            f"{name}={given!r}: pass a number above 0. Larger values emphasize earlier ranks; 20"
+            " is usual."
         )
     return float(given)
 

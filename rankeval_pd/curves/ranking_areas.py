@@ -156,8 +156,8 @@ def area(
         return answer(data, roles, question, columns, can(area), attrs=attrs)
     if interval != _OWN[kind]:
         raise ValueError(
-            f"average={average!r} with ci={ci!r}: the interval of an average is over the groups. "
-            "Leave ci out."
+            f"average={average!r} with ci={ci!r}: an average always has the interval over its"
+            " groups. Leave ci out."
         )
     return answer(
         data, roles, question, AVERAGED, can(area, clusters=False),
@@ -382,7 +382,7 @@ class InfluenceSpread(NamedTuple):
 
     @property
     def freedom(self) -> FloatArray:
-        """Degrees of freedom: one less than the candidates, or groups, of the smaller class."""
+        """One less than the number of candidates, or groups, of the smaller class."""
         if self.spread.clustered:
             return self.spread.freedom
         return np.asarray(np.minimum(self.positive, self.negative) - 1.0)

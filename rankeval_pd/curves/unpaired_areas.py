@@ -253,8 +253,8 @@ def _pairs(samples: list[Hashable]) -> list[tuple[int, int]]:
     """Return the pairs of samples, by number; reject a single sample."""
     if len(samples) < 2:
         raise ValueError(
-            "unpaired_area compares independent samples, and there is one. Name the column of the "
-            "samples, by=..., or in a Dataset use a dimension; for two measures on the same "
+            "unpaired_area compares independent samples, but there is only one. Name the column of"
+            " the samples, by=..., or in a Dataset use a dimension; for two measures on the same "
             "candidates use compare_area."
         )
     return list(itertools.combinations(range(len(samples)), 2))

@@ -58,7 +58,7 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
     Notes
     -----
     Source files are parsed, not imported; the result depends on the versions of the packages. The
-    first call takes some twenty seconds, later ones a few. Parsed docstrings are cached for each
+    first call takes about twenty seconds, later ones a few. Parsed docstrings are cached for each
     version of the packages in the folder named by the environment variable ``RANKEVAL_PD_CACHE``,
     else in the user's cache folder if pooch is installed (``pip install 'rankeval_pd[data]'``).
 
@@ -156,7 +156,7 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def _name_words(name: str) -> str:
-    """Return the words of a name without those of its package."""
+    """Return the words of a name without its package's words."""
     return " ".join(word.lower() for word in _WORDS.findall(name.partition(".")[2]))
 
 

@@ -180,7 +180,7 @@ def write_cache(path: Path, content: Any) -> None:
         if path.parent not in _unwritable:
             _unwritable.add(path.parent)
             warn(
-                f"{path.parent} is not writable ({error}), so docstrings are read anew in every "
+                f"{path.parent} is not writable ({error}), so docstrings are read again in every "
                 "session. Make it writable, or set the environment variable RANKEVAL_PD_CACHE to "
                 "another folder."
             )

@@ -132,7 +132,7 @@ def _of(data: Data, a: Hashable, b: Hashable, n: int, roles: RankingRoles) -> Da
         if name in present:
             how = "columns=" if frame else ""
             raise ValueError(
-                f"data has a column {name!r}, a name the result needs. Rename it: "
+                f"data has a column {name!r}, but the result needs this name. Rename it: "
                 f"data.rename({how}{{{name!r}: ...}})."
             )
 

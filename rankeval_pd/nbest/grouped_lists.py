@@ -100,7 +100,7 @@ class ListMembers(NamedTuple):
         warn_of_few(_everyone(self.whole) or min(int(x.max(initial=-1)) + 1 for x in found))
 
     def totals(self, n: IntArray, target: str) -> tuple[cluster_totals.ListTotals, FloatArray]:
-        """Return the totals of the clusters, and the precision, shrunken towards a half."""
+        """Return the totals of the clusters, and the precision, shrunken toward a half."""
         tp = up_to_ranks(self.rank, self.gold)
         listed = tp[np.minimum(n, self.rank.size)]
         fixed = target == "region"

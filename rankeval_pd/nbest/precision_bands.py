@@ -59,7 +59,7 @@ def precision_band(
     n : int, sequence of int, range or None
         Sizes of the lists. None is every n from 1 to the number of candidates, above 20,000
         candidates a grid of about 1,000 n (``attrs["n_grid"]``): every n up to about 70, then steps
-        of some 1%. Fewer n make a narrower band.
+        of about 1%. Fewer n give a narrower band.
     level : float
         Probability that the band contains the average precision of the n-best list at every n.
     n_resamples : int

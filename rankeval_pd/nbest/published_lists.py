@@ -71,7 +71,7 @@ def compare_for(
     Shared candidates carry no information about which list is better, so the p-value depends on
     their number and on the true positives among them. If p_high is at most the level, the
     difference is significant whatever the overlap; if p_low is above it, it cannot be. All tables
-    are tested, up to n_a tp_a of them, which takes some seconds for lists of 1,000.
+    are tested, up to n_a tp_a of them, which takes a few seconds for lists of 1,000.
 
     References
     ----------

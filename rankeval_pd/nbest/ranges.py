@@ -379,7 +379,7 @@ def _from_here_on(values: FloatArray, n: IntArray, total: int) -> FloatArray:
 def _standard_error(
     rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray, weight: FloatArray, total: int
 ) -> float:  # fmt: skip
-    """Return the root of the sum of the squared influences of the candidates.
+    """Return the square root of the sum of the squared influences of the candidates.
 
     One candidate of either label is added to each list at all n (Agresti and Caffo). Candidates in
     no list have no influence and are only counted.

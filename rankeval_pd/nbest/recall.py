@@ -219,7 +219,7 @@ def recall_band(
         Candidates with a score for each measure and a gold label.
     n : int, float, sequence or range, optional
         Sizes of the lists, or shares of the candidates; None is every n, or a grid of n as in
-        :func:`precision_band`. Fewer n make a narrower band.
+        :func:`precision_band`. Fewer n give a narrower band.
     ci : {"clopper-pearson", "emproc", "emproc-plus"}
         "clopper-pearson": at each n the interval of :func:`nbest_recall`, at the level required by
         the largest deviation over all n. The others are the bands of the R package chemmodlab,

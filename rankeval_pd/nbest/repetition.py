@@ -125,7 +125,7 @@ def repetition(
     includes differences between parts of one corpus (topic, author); only samples drawn under the
     same conditions can test that it is 1.
 
-    Cost: O(N log N), 999 draws of every sample and a transform for every sample size: some three
+    Cost: O(N log N), 999 draws of every sample and a transform for every sample size: about three
     seconds per measure for 20,000 samples.
 
     References

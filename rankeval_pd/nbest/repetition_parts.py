@@ -46,7 +46,7 @@ def accepted(inner: xr.Dataset, least: FloatArray) -> xr.Dataset:
 
 
 def least_score(scores: FloatArray, most: int, n: int) -> float:
-    """Return the lowest score reached by at most so many of all candidates."""
+    """Return the lowest score that at most this many candidates reach."""
     falling = np.sort(scores)[::-1]
     if most >= falling.size:
         if most > falling.size:

@@ -81,8 +81,8 @@ def choose_threshold(
     ordinary one-sided limit. Several measures share 1 - level (Bonferroni, see
     ``attrs["family"]``), because you may pick the best. If you chose a measure beforehand, name it
     in ``measures``. For Youden's J, no threshold has a J more than sqrt(log(1 / (1 - level)) / 2)
-    times sqrt(1/N+ + 1/(N - N+)) below its J in the data (Smirnov's law for two samples). The
-    guarantee costs power: it needs dozens of candidates with more than the required precision.
+    times sqrt(1/N+ + 1/(N - N+)) below its J in the data (Smirnov's distribution for two samples).
+    The guarantee costs power: it needs dozens of candidates with more than the required precision.
     ``tests/reference/choose_threshold.csv`` compares how often the guarantee and the plain choice
     failed in simulations. Cost: O(N log N) per measure.
 

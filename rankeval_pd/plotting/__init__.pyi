@@ -1,4 +1,4 @@
-"""The plots, loaded when first asked for: type checkers and completion read them here."""
+"""The plots, loaded at first use: type checkers and completion read them here."""
 
 from .canvas import caption as caption
 from .chance import area as area

@@ -83,7 +83,7 @@ def random_bound(
     A random ranking stays within the gray field with probability 1 - p: at all n together with an
     envelope (a hairline then shows the bound of each n alone), else at each n alone, by the column
     ``critical``. A further p is a named line. Nothing is drawn where no count is significant. Above
-    20,000 candidates some 4,000 n are computed and drawn, and the envelope holds for these n
+    20,000 candidates about 4,000 n are computed and drawn, and the envelope holds for these n
     together.
 
     Examples

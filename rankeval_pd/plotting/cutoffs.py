@@ -90,7 +90,7 @@ def roc(
     Each line is a measure, from the empty list to all candidates. The diagonal is the mean of a
     random order. With ``bands``, random orders stay in the gray field at all n together, and below
     the hairline at each n alone. The key shows the area and its interval. With more than six
-    measures, the three best are in color. Above 20,000 candidates some thousand n are drawn, and
+    measures, the three best are in color. Above 20,000 candidates about a thousand n are drawn, and
     the field holds for 2,000 n together. The picture is square if the panel has room.
 
     Examples

@@ -17,7 +17,7 @@ HUES = ("#0072B2", "#D55E00", "#049A78", "#9E2E6D", "#9172FE", "#944812")
 """Hues that remain distinct to the color-blind, at least 3:1 on white and on black."""
 
 MOST = len(HUES)  # names distinguished by hues; with more, a few stand out
-_STEPS = np.linspace(0.0, 1.0, 41)  # steps of 2.5% by which a color moves towards the text's
+_STEPS = np.linspace(0.0, 1.0, 41)  # steps of 2.5% by which a color moves toward the text's
 _SEVERAL = 20  # a palette with more colors is a scale, sampled as needed
 _SLOTS: WeakKeyDictionary[Any, dict[Hashable, int]] = WeakKeyDictionary()
 
@@ -73,7 +73,7 @@ class Ink:
         return luminance(self.bg) < 0.18
 
     def legible(self, color: Any, least: float) -> str:
-        """Return the color, moved towards the text's just enough for this contrast."""
+        """Return the color, moved toward the text's just enough for this contrast."""
         mixed = (mix(self.fg, color, share) for share in _STEPS)
         return next((x for x in mixed if contrast(x, self.bg) >= least), self.fg)
 

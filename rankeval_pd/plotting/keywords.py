@@ -158,11 +158,11 @@ SHARED = """    ax : Axes or array of Axes, optional
     **roles
         For data: column roles.
 """
-"""The documentation of the keywords of all plots, before those of artists."""
+"""The documentation of the keywords of all plots, before the keywords of artists."""
 
 
 def parted(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the keywords of the picture, and those of the question."""
+    """Return the keywords of the picture, and of the question."""
     roles = {
         name: given
         for name, given in options.items()

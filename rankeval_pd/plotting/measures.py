@@ -119,7 +119,7 @@ def precision(
     Each line is the precision of one measure's n-best lists; the gray line is a random order. A
     single measure has a band, simultaneous over all n if computed; up to six measures have bars,
     intervals at a few n, or at all n up to twelve. With more measures the three best are in color.
-    Above 20,000 candidates, some 4,000 n are computed and drawn, half evenly spaced and half
+    Above 20,000 candidates, about 4,000 n are computed and drawn, half evenly spaced and half
     densest at the head; the band covers up to 2,000 of them. Groups get a panel each, at most 24.
     :func:`rankeval_pd.plotting.caption` describes the interval.
 
@@ -230,8 +230,9 @@ def comparison(
     One pair has three panels: the curves; a strip with bars at significant n in the color of the
     better measure, pale for each n alone and full for all n together; and the difference with its
     band. Several pairs have a row each in the strip. Lists of equal n are compared for any ``x``;
-    with x="recall" a bar is at the recall of the better measure. Above 20,000 candidates some 4,000
-    n are tested and drawn (a bar reaches halfway to the next), and up to 2,000 of them together.
+    with x="recall" a bar is at the recall of the better measure. Above 20,000 candidates about
+    4,000 n are tested and drawn (a bar reaches halfway to the next), and up to 2,000 of them
+    together.
 
     Examples
     --------

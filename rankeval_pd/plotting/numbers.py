@@ -113,7 +113,7 @@ def digits_for(width: float) -> int:
 
 
 def number(value: float, digits: int, *, signed: bool = False) -> str:
-    """Return a number with so many decimals, and a true minus."""
+    """Return a number with the given decimals, and a true minus."""
     if np.isnan(value):
         return "–"
     if np.isinf(value):

@@ -132,7 +132,7 @@ def _columns(table: pd.DataFrame, names: list[Any]) -> pd.DataFrame:
 
 
 def one_of(ax: Any, draw: Drawing | None = None, table: pd.DataFrame | None = None) -> Axes:
-    """Return the given Axes, or those of a new figure with room for its legend."""
+    """Return the given Axes, or the Axes of a new figure with room for its legend."""
     if ax is not None:
         given = given_axes(ax)
         if given.size != 1:
@@ -172,7 +172,7 @@ def panels_of(
     keys: pd.DataFrame,
     own: str = "",
 ) -> np.ndarray[Any, Any]:
-    """Return the given Axes, one per panel, or those of a new figure with shared scales."""
+    """Return the given Axes, one per panel, or the Axes of a new figure with shared scales."""
     if count > MOST:
         first = keys.iloc[0][groups[0]]
         raise ValueError(
@@ -194,7 +194,7 @@ def given_panels(ax: Any, count: int, what: str) -> np.ndarray[Any, Any]:
 
 
 def new_panels(count: int, wrap: int | None, own: str = "") -> np.ndarray[Any, Any]:
-    """Return the Axes of a new figure, so many in a row, with shared scales except their own."""
+    """Return the Axes of a new figure in rows of this length; all but ``own`` scales are shared."""
     import matplotlib.pyplot as plt
 
     if wrap is not None and (isinstance(wrap, bool) or int(wrap) < 1):

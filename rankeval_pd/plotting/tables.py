@@ -95,7 +95,7 @@ def by_n(table: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def seen(sizes: Sequence[int]) -> list[int] | None:
-    """Return the n to compute for so many candidates; None if every n is visible."""
+    """Return the n to compute for a number of candidates; None if every n is visible."""
     if max(sizes, default=0) <= LARGE:
         return None
     return sorted({int(n) + 1 for size in sizes for n in some(size, _POINTS)})

@@ -186,7 +186,7 @@ def _sources(given: Source | Sequence[Source], argument: str) -> list[Source]:
     if Path(given).exists():
         if Path(given).is_dir():
             raise ValueError(
-                f"{argument}={str(given)!r} is a folder. Name the files in it, as by"
+                f"{argument}={str(given)!r} is a folder. Name the files in it, for example"
                 f" {str(Path(given) / '*.run')!r}."
             )
         return [given]

@@ -54,7 +54,7 @@ Disagreement = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 
 def cohen_kappa(a: IntArray, b: IntArray, level: float) -> Agreement:
-    """Return Cohen's kappa of two annotators; labels are numbers from 0, -1 is no label."""
+    """Return Cohen's kappa of two annotators; labels are numbers from 0, -1 means no label."""
     both = (a >= 0) & (b >= 0)
     a, b = a[both], b[both]
     categories = int(max(a.max(initial=-1), b.max(initial=-1))) + 1

@@ -1,6 +1,6 @@
 """Association measures of 2x2 contingency tables, from the four observed frequencies.
 
-The formulas are those of Evert's on-line repository of association measures (2004). R1 and C1 are
+The formulas follow Evert's (2004) on-line repository of association measures. R1 and C1 are
 the frequencies of the first and the second word, and E11 = R1 C1 / N. Scores are high if the words
 attract each other. A score of 0/0 is undefined and NaN.
 """

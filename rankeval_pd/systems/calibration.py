@@ -198,8 +198,8 @@ def _check_given(roles: Mapping[str, Any]) -> None:
         lacking.append("higher_is_better=True")
     if lacking:
         raise ValueError(
-            "the table of pairs has lost its attrs, as by pd.concat or merge, and with them the "
-            f"metric and its direction. Pass {' and '.join(lacking)}, or the table that "
+            "the table of pairs has lost its attrs, for example in pd.concat or merge, and with"
+            f" them the metric and its direction. Pass {' and '.join(lacking)}, or the table that "
             "paired_bootstrap returned."
         )
 
@@ -212,9 +212,9 @@ def _bins(bins: Sequence[float]) -> list[float]:
     try:
         edges = [float(edge) for edge in bins]
     except (TypeError, ValueError):
-        raise TypeError(f"bins={bins!r}: pass rising p-values, the edges of the bins.") from None
+        raise TypeError(f"bins={bins!r}: pass increasing p-values as bin edges.") from None
     if len(edges) < 2 or not all(a < b for a, b in pairwise(edges)):  # nor is NaN below any
-        raise ValueError(f"bins={bins!r}: pass two or more rising p-values, the edges of the bins.")
+        raise ValueError(f"bins={bins!r}: pass two or more increasing p-values as bin edges.")
     if edges[0] < 0.0 or edges[-1] > 1.0:
         raise ValueError(f"bins={bins!r}: p-values lie between 0 and 1.")
     return edges

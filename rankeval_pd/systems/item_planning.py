@@ -266,8 +266,8 @@ class _Asked:
         alpha, self.power = check_share("alpha", alpha), check_share("power", power)
         if power <= alpha:
             raise ValueError(
-                f"power={power!r}, alpha={alpha!r}: power is at most the level. Pass a power above "
-                "alpha, such as 0.8."
+                f"power={power!r}, alpha={alpha!r}: power must exceed the level. Pass a power"
+                " above alpha, such as 0.8."
             )
         self._tails = int(SIDES[alternative])
         self._tail = alpha / SIDES[alternative]

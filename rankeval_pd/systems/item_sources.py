@@ -394,7 +394,7 @@ def _check_model(model: Any) -> None:
 
 
 def _plan(sizes: Any, n_each: Any) -> list[tuple[int, int]]:
-    """Return the size of every training set, and its number among those of this size."""
+    """Return the size of every training set, and its number among sets of this size."""
     whole = [sizes] if not np.iterable(sizes) else list(sizes)
     times = [n_each] * len(whole) if not np.iterable(n_each) else list(n_each)
     for name, values in (("sizes", whole), ("n_each", times)):

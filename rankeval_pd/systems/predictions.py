@@ -224,8 +224,8 @@ def _same(own: pd.Index, index: pd.Index | None, name: str) -> pd.Index:
     if any(numbered) and len(own.difference(index)):  # row numbers, not labels
         return index if numbered[0] else own
     raise ValueError(
-        f"{name}: the index differs from that of the labels or of another model. Align them with "
-        "reindex, or pass .to_numpy() if rows are in the same order."
+        f"{name}: the index differs from the index of the labels or of another model. Align them"
+        " with reindex, or pass .to_numpy() if rows are in the same order."
     )
 
 

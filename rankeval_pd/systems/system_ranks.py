@@ -130,7 +130,7 @@ def system_ranks(
     another if ``p_adjusted`` ≤ alpha. With a probability of at least 1 - alpha all true ranks lie
     within ``rank_low`` and ``rank_high`` (Mogstad et al.). Without ``n_resamples``, draws continue
     until no pair is undecided, up to eight times the first number, or 33 million gains of all
-    pairs. The seed then decides only pairs whose p-value is within some 0.002 of alpha, marked
+    pairs. The seed then decides only pairs whose p-value is within about 0.002 of alpha, marked
     ``undecided``. Few items or similar systems give wide limits. ``p_best`` is not the probability
     that the system is the best in the population. From 100,000 items on it counts
     the draws of the tests, not resamples. Cost: as the paired bootstrap, below 100,000 items twice

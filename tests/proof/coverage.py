@@ -236,15 +236,15 @@ def page() -> str:
             "Every interval, band and test was simulated with a known truth. The pages by topic"
             " list each procedure:",
             led_to("coverage", {name: title for name, (title, _) in TOPICS.items()}),
-            "A *promise* is one of five. *coverage*: how often the interval contains the truth"
-            " (.95). *size*: how often the test finds a difference that does not exist (.05)."
-            " *power*: how often it finds a real one, as planned. *width*: how many times as wide"
-            " intervals are as those that just cover (1.3). *warned*: how often a warning comes"
-            " although the level holds (.1). Other promises are shown.",
+            "There are five kinds of *promise*. *coverage*: how often the interval contains the"
+            " truth (.95). *size*: how often the test finds a difference that does not exist (.05)."
+            " *power*: how often it finds a real one, as planned. *width*: how wide intervals are"
+            " relative to the narrowest that still cover (1.3). *warned*: how often a warning is"
+            " issued although the level holds (.1). Other promises are shown.",
             "*worst* and *median* are simulated values over *settings*. *short* counts settings"
             f" that miss the promise by more than {ERRORS} Monte Carlo errors (±; .000 where all"
             " outcomes were enumerated). *far* counts coverage more than .02 below its level and"
-            " size more than .01 above it. *alternatives* are what people do instead. Scripts"
+            " size more than .01 above it. *alternatives* are other common methods. Scripts"
             " and all settings are in `tests/reference` (CSV).",
         ),
         "## Where a default falls short",
@@ -253,8 +253,8 @@ def page() -> str:
         as_table(shortfalls(table, "default"), NUMBERS),
         "## Where an option falls short",
         f"{len(options)} of {both[1].sum()} settings; {int(far(table[both[1]]).sum())} are far."
-        " You get these only if you ask for them. The worst setting of each is on the page of its"
-        " topic.",
+        " These apply only if you choose the option. The worst setting of each is on the page of"
+        " its topic.",
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -426,7 +426,7 @@ def page() -> str:
             " the reason for each number that does not reproduce. The others have their own pages:",
             led_to("papers", BESIDE),
             "For figures and their meaning, see [Evert](evert2004.md),"
-            " [Macskassy](macskassy2005.md), and a study like that of"
+            " [Macskassy](macskassy2005.md), and a study modeled on"
             " [Berg-Kirkpatrick et al.](digits_study.md).",
         ),
         versions("numpy", "pandas", "scipy"),

@@ -339,7 +339,7 @@ def asked_pairs(
             numbers[role] = places[name]
     if b is not None:
         if numbers["a"] == numbers["b"]:
-            raise ValueError(f"a={shown(a)}, b={shown(b)}: this is one system. Name two.")
+            raise ValueError(f"a={shown(a)}, b={shown(b)}: these are the same system. Name two.")
         return np.array([[numbers["a"], numbers["b"]]])
     if baseline is not None:
         base = numbers["baseline"]

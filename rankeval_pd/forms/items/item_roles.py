@@ -78,14 +78,14 @@ def _check_weight(roles: Roles) -> None:
         raise ValueError(
             f"weight='group' with groups={roles.groups!r}, strata={roles.strata!r},"
             f" metric={roles.metric!r}: the mean over groups needs one column of groups, no strata,"
-            " and a metric that is no sum. Name the groups, groups=..., or omit weight."
+            " and a metric that is not a sum. Name the groups, groups=..., or omit weight."
         )
 
 
 def check_better(better: object) -> None:
     """Raise a TypeError unless this is True, False or None."""
     if better is not None and not isinstance(better, (bool, np.bool_)):
-        raise TypeError(f"higher_is_better={better!r}: pass True, False, or None for the metric's.")
+        raise TypeError(f"higher_is_better={better!r}: pass True, False, or None for its default.")
 
 
 def check_dimension(data: xr.Dataset, dim: Hashable) -> None:
@@ -163,7 +163,7 @@ def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> p
             raise ValueError(
                 f"seeds={seeds!r}: every seed needs every item once, and seed {shown(label)} has"
                 f" {len(part)} rows instead of {len(first)}. The index must name the"
-                " items, the same for all seeds, as by data.set_index('item'); by, groups and"
+                " items, the same for all seeds, as after data.set_index('item'); by, groups and"
                 " strata of an item must be the same for all seeds."
             )
     wide: pd.DataFrame = pd.concat(parts, axis=1, names=[seeds, *frame.columns.names])
@@ -185,8 +185,8 @@ def system_columns(
         header = header.get_level_values(0) if len(rest) == 1 else header
     if header.nlevels > 2:
         raise ValueError(
-            f"data has a header of {header.nlevels} levels, but systems and statistics are two."
-            " Drop the others: data.droplevel(..., axis=1)."
+            f"data has a header of {header.nlevels} levels, but only two are allowed, systems and"
+            " statistics. Drop the others: data.droplevel(..., axis=1)."
         )
     which = _system_level(header)
     known = list(header) if header.nlevels == 1 else [name for label in header for name in label]
@@ -254,7 +254,7 @@ def _is_number(values: pd.Series) -> bool:
 
 
 def _refuse_runs(frame: pd.DataFrame) -> None:
-    """Raise a ValueError for runs, whose scores of documents are no quality of a run."""
+    """Raise a ValueError for runs, whose document scores do not measure a run."""
     raise ValueError(
         f"data has 'query' and 'document': {listed(frame.columns)}. A row is a document that runs"
         " retrieved, and its score does not measure the run. First compute a metric of each query,"
@@ -308,7 +308,7 @@ def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
         kinds = listed(sorted({type(x).__name__ for x in plain}))
         raise TypeError(
             f"{role}={name!r} has labels of type {kinds}, which cannot be distinguished. Make them"
-            f" text or numbers, as by data[{name!r}].astype(str)."
+            f" text or numbers, for example data[{name!r}].astype(str)."
         ) from error
     rank = np.empty(len(labels), dtype=np.int64)
     rank[item_order(pd.Index(labels))] = np.arange(len(labels))

@@ -129,8 +129,9 @@ def _warn_of_repeated(labels: pd.Index, by: list[pd.Series], roles: Roles) -> No
         name = labels.names[0] if labels.nlevels == 1 else list(labels.names)
         warn(
             f"{again:,} rows repeat the label of another in the index {name!r}, but rows of one"
-            " item, as by several annotators, count as independent. Name what belongs together,"
-            f" groups={name!r}, or with a column of annotators groups=[{name!r}, 'annotator']."
+            " item, for example from several annotators, count as independent. Name the column"
+            f" that groups them, groups={name!r}, or with a column of annotators groups=[{name!r},"
+            " 'annotator']."
         )
 
 
@@ -141,7 +142,7 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
     if len(systems) > len(frame) > 1:
         warn(
             f"data has {len(systems)} systems and {len(frame)} items, more systems than items."
-            " A row is an item and a column a system; transpose by data.T. If it"
+            " A row is an item and a column a system; transpose with data.T. If it"
             " is not transposed, name the systems: measures=list(data)."
         )
     if frame.columns.nlevels > 1:

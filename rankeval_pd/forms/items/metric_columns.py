@@ -106,8 +106,8 @@ def _chosen(
     if metric in _ONE_COLUMN:
         raise ValueError(
             f"metric={metric!r} takes one column per system, but data has the statistics"
-            f" {listed(statistics)}. Choose one of them, as by data.xs({statistics[0]!r}, axis=1,"
-            " level=...), or pass a metric that takes these, as metric='f1' or 'bleu'."
+            f" {listed(statistics)}. Choose one of them, for example data.xs({statistics[0]!r},"
+            " axis=1, level=...), or pass a metric that takes these, such as metric='f1' or 'bleu'."
         )
     needed = [
         name

@@ -56,8 +56,8 @@ def _directed(table: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
     alternative = attrs.get("alternative")
     if alternative is None:
         raise ValueError(
-            "data has lost its attrs, which tell whether p_value is one-sided, as by"
-            " pd.concat or merge. Pass the table that paired_bootstrap(details=True) returned."
+            "data has lost its attrs, which tell whether p_value is one-sided; pd.concat and"
+            " merge drop them. Pass the table that paired_bootstrap(details=True) returned."
         )
     p, up = table["p_value"], table["gain"] >= 0.0
     if alternative == "two-sided":
@@ -183,7 +183,7 @@ def check_sizes(sizes: Any, largest: int | None, *, least: int = 2) -> list[int]
     upper = "" if largest is None else f" to {largest}, the number of items"
     for value in values:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-            raise TypeError(f"sizes: {shown(value)} is no whole number. Pass numbers of items.")
+            raise TypeError(f"sizes: {shown(value)} is not a whole number. Pass numbers of items.")
         if value < least or (largest is not None and value > largest):
             raise ValueError(f"sizes: {shown(value)}: pass whole numbers from {least}{upper}.")
     return list(dict.fromkeys(int(value) for value in values))

@@ -129,7 +129,7 @@ class Graph:
     def tree(
         self, answers: Sequence[Any], merge: Callable[[list[Any]], Any], width: int = MERGED
     ) -> Any:
-        """Return the task that merges all answers, so many at a time; a single answer is itself."""
+        """Return the task that merges all answers in steps; a single answer stays as it is."""
         join, level = functools.partial(_merge_contents, merge=merge), list(answers)
         while len(level) > 1:
             batches = [level[start : start + width] for start in range(0, len(level), width)]

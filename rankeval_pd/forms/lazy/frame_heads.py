@@ -164,7 +164,7 @@ def groups_of(
 
 
 def _others(roles: Roles, by: list[Hashable]) -> list[Hashable]:
-    """Return the columns that are no measures: excluded ones and groups."""
+    """Return the columns that are not measures: excluded ones and groups."""
     return list(dict.fromkeys([*as_names(roles.exclude, ()), *by]))
 
 
@@ -251,8 +251,8 @@ def _refuse_values(roles: Roles) -> None:
         )
     if roles.by is not None:
         raise ValueError(
-            f"by={roles.by!r}: a head belongs to one ranking, and these are many. Request lists of"
-            " groups by ddf.rankeval(by=...).nbest_precision(n) or .compare(n=...)."
+            f"by={roles.by!r}: a head belongs to one ranking, but there are several. For lists of"
+            " groups, use ddf.rankeval(by=...).nbest_precision(n) or .compare(n=...)."
         )
 
 
@@ -288,7 +288,7 @@ def _check_total(total: int, starts: Sequence[int], numbered: bool) -> None:
     if numbered and total != starts[-1]:
         raise RuntimeError(
             f"the partitions were counted as {starts[-1]:,} rows and read as {total:,}: the"
-            " files changed, or were read in other pieces. Name what identifies a candidate,"
+            " files changed, or were split differently. Name what identifies a candidate,"
             " label=..., or pass the files an index."
         )
 
@@ -382,8 +382,8 @@ def _as_counted(frame: pd.DataFrame, *, rows: int) -> pd.DataFrame:
     if len(frame) != rows:
         raise RuntimeError(
             f"the groups of a partition were counted in {rows:,} rows, and {len(frame):,} were"
-            " read: the files changed, or were read in other pieces. Ask again, or write them in"
-            " pieces of one size."
+            " read: the files changed, or were split differently. Run it again, or write the"
+            " files in equal parts."
         )
     return frame
 

@@ -306,7 +306,7 @@ def _labels(rows: pd.DataFrame, request: Request) -> Any:
 
 
 def _reach(worse: FloatArray, limit: FloatArray) -> BoolArray:
-    """Return the rows whose score reaches the limit of some measure, NaN being no limit."""
+    """Return the rows whose score reaches the limit of some measure, NaN meaning no limit."""
     found = np.full(worse.shape[1], bool(np.isnan(limit).any()))
     here = np.empty_like(found)
     for scores, least in zip(worse, limit, strict=True):
@@ -319,7 +319,7 @@ def _equal(one: FloatArray, other: FloatArray | float) -> BoolArray:
 
 
 def lower_of(roles: Roles, measures: Sequence[Hashable]) -> list[Hashable]:
-    """Return those of the measures whose small values rank first."""
+    """Return the measures whose small values rank first."""
     if isinstance(roles.lower_is_better, bool):
         return list(measures) if roles.lower_is_better else []
     lower = as_names(roles.lower_is_better, measures)
@@ -392,7 +392,7 @@ def refuse_head(data: object) -> None:
         raise ValueError(
             f"this method needs all {head.whole.total:,} candidates, but the data are a"
             f" head, the best {head.whole.asked:,} of each measure. Call it"
-            " on ddf.rankeval, or if that lacks it, on a sample:"
+            " on ddf.rankeval, or, if it lacks the method, on a sample:"
             " ddf.sample(frac=...).compute().rankeval."
         )
 

@@ -4,7 +4,7 @@ Systems over a Dask DataFrame, or over a Dataset in chunks of items::
 
     partition or chunk   partition or chunk
              |                    |
-        block of items       block of items      some 32 MB of numbers
+        block of items       block of items      about 32 MB of numbers
              |                    |
           facts of              facts of         the first of five such trees: then first sums,
                \                 /               added, squares, laws
@@ -215,7 +215,7 @@ def _read(
         if len(frame) != size:
             raise RuntimeError(
                 f"a partition was counted as {size:,} rows and read as {len(frame):,}: the files"
-                " changed, or were read in other pieces. Pass the files an index, or read them"
+                " changed, or were split differently. Pass the files an index, or read them"
                 " anew."
             )
     rows = [frame.iloc[start:stop] for frame, (start, stop, _) in zip(frames, spans, strict=True)]

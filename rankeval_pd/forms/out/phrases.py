@@ -109,7 +109,7 @@ def p_cell(p: float, *, least: float = 0.0) -> str:
 
 
 def least_p(attrs: Mapping[Any, Any]) -> float:
-    """Return the smallest p-value of so many draws, 0 without draws."""
+    """Return the smallest p-value that this number of draws allows, 0 without draws."""
     draws = attrs.get("n_resamples")
     drawn = str(attrs.get("adjust", "")).startswith("max-t") or "event" in attrs
     return 1.0 / (float(draws) + 1.0) if draws and drawn else 0.0
@@ -377,7 +377,7 @@ def sizes_text(sizes: Sequence[int]) -> str:
 
 
 def known(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
-    """Return those of the names that are columns."""
+    """Return the names that are columns."""
     return [name for name in names if name in frame.columns]
 
 

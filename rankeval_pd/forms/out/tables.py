@@ -377,7 +377,7 @@ def family_of(
 ) -> str:
     """Return the family in words: pairs, or comparisons with ``one``.
 
-    ``sizes`` 0 is every n. ``over`` names those of "n" and "group" that have their own families.
+    ``sizes`` 0 is every n. ``over`` lists which of "n" and "group" have their own families.
     """
     who = "1 pair" if pairs == 1 else f"all {pairs} pairs"
     if one is not None:

@@ -108,7 +108,7 @@ class QueryOptions:
             least, (int, float, np.integer, np.floating)
         ):
             raise TypeError(
-                f"min_grade={least!r} is of type {type(least).__name__}: pass the least grade of a"
+                f"min_grade={least!r} is of type {type(least).__name__}: pass the lowest grade of a"
                 " positive, a number above 0."
             )
         if not 0.0 < least < np.inf:
@@ -155,7 +155,7 @@ def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
     if common.by is None:
         raise ValueError(
             f"by is missing, and there is no column or index level 'query'; there are"
-            f" {listed(frame.columns)}. Name the column that says which query a row belongs to:"
+            f" {listed(frame.columns)}. Name the column with the query of each row:"
             " by=..."
         )
     frame, common = with_given_frame(frame, common)
@@ -329,7 +329,7 @@ def _refuse_repeated(values: pd.Series, query: IntArray, name: Hashable) -> None
     repeated = pd.Index(query * (codes.max() + 1) + codes).duplicated()
     row = int(repeated.argmax())
     raise ValueError(
-        f"key={name!r}: the document {values.iloc[row]!r} stands {_repeat_count(codes, query, row)}"
+        f"key={name!r}: the document {values.iloc[row]!r} occurs {_repeat_count(codes, query, row)}"
         f" times in a query ({int(repeated.sum())} rows too many). A document may occur once"
         " per query: drop the repeats, or name the columns of the query, by=..., and of the"
         " document, key=..."

@@ -98,7 +98,7 @@ def _of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
         raise _malformed(content, path, kind, "the lines differ in the number of words")
     number = columns[kind.number]
     if np.isnan(number).any() or (kind is FileKind.QRELS and (number != np.floor(number)).any()):
-        raise _malformed(content, path, kind, f"a {kind.number} is no number")
+        raise _malformed(content, path, kind, f"a {kind.number} is not a number")
     return TrecLines(
         columns["query"], columns["document"], number, columns.get("tag"), path,
         ((path, number.size),),
@@ -241,8 +241,8 @@ def _of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
     api = pd.api.types
     if not api.is_numeric_dtype(number.dtype) or api.is_bool_dtype(number.dtype):
         raise TypeError(
-            f"{what}: {number.name!r} has dtype {number.dtype}, and it holds numbers. Convert it,"
-            " as by pd.to_numeric."
+            f"{what}: {number.name!r} has dtype {number.dtype}, but it must be numeric. Convert it,"
+            " for example with pd.to_numeric."
         )
     values = number.to_numpy(dtype=np.float64, na_value=np.nan)
     wrong = np.isnan(values)

@@ -194,7 +194,7 @@ def _of_frame(data: pd.DataFrame, chosen: Roles, call: _Call) -> pd.DataFrame:
 
 
 def _of_batch(inner: xr.Dataset, call: _Call) -> xr.Dataset:
-    """Answer for all rankings of a Dataset, or for those of each size if n is a share."""
+    """Answer for all rankings of a Dataset, or for each size separately if n is a share."""
     parts = _parts(inner, call.n)
     results = [_ask(call.question, part, call.n, total) for part, total in parts]
     return _left(results, parts, inner, call)
@@ -253,7 +253,7 @@ def _left(
 def _of_groups(
     groups: Groups, members: Sequence[xr.Dataset], call: _Call, *, empty: bool = False
 ) -> pd.DataFrame:
-    """Answer for the groups of a DataFrame, those of one size together."""
+    """Answer for the groups of a DataFrame, all of one size together."""
     n, whole, keys = call.n, groups.whole, groups.keys
     if call.combine is not None:
         check_groups(list(keys.columns))

@@ -309,7 +309,7 @@ def check_dim(data: xr.Dataset, roles: Roles) -> None:
     if roles.dim != "candidate" and "candidate" in data.dims:
         raise ValueError(
             f"dim={roles.dim!r}, but data has a dimension 'candidate' too, which would be a batch."
-            " Omit dim if the candidates lie along it, else rename it:"
+            " Omit dim if the candidates lie along it, otherwise rename it:"
             " data.rename(candidate='batch')."
         )
 
@@ -357,7 +357,7 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     if "measure" in truth.dims:
         raise ValueError(
             f"gold={gold!r} has the dimension 'measure', but all measures share the"
-            " gold label. Take one, .isel(measure=0), or rename the dimension."
+            " gold label. Select one, .isel(measure=0), or rename the dimension."
         )
     split = split_measures(data, roles, named)
     parts = [

@@ -190,7 +190,7 @@ def _check_measure(role: str, name: Hashable, columns: pd.Index) -> None:
     if name is None or (isinstance(name, Hashable) and name in columns):
         return
     if size:
-        raise TypeError(f"{role}={name!r} is no measure. For the list size, write n={name!r}.")
+        raise TypeError(f"{role}={name!r} is not a measure. For the list size, write n={name!r}.")
     raise unknown_name(role, name, columns)
 
 

@@ -257,7 +257,7 @@ def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
         raise ValueError(
             f"key={name!r} has repeated values, {listed(repeated.unique()[:3])}: a key breaks ties"
             " only if each candidate of a group has its own. If the same candidates occur for"
-            " several queries, name their column: by=... Else pass another column, or"
+            " several queries, name their column: by=... Otherwise pass another column, or"
             " omit key: then a hash of the label breaks ties."
         )
 

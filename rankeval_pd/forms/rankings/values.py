@@ -41,7 +41,7 @@ def _check_scores(dtype: Any, name: Hashable) -> None:
     if not (is_score(dtype) or pd.api.types.is_bool_dtype(dtype)):
         raise TypeError(
             f"measures: {name!r} has dtype {dtype}, but scores are numbers. Convert it,"
-            f" as by pd.to_numeric, or name the measures: measures=..."
+            f" for example with pd.to_numeric, or name the measures: measures=..."
         )
 
 
@@ -126,7 +126,7 @@ def gold_values(
         if truth is None:
             raise ValueError(
                 f"min_grade={min_grade!r}, but gold={name!r} contains {value_counts(values)}, which"
-                " are no grades. Name the values of true positives: positive=..., a value or"
+                " are not grades. Name the values of true positives: positive=..., a value or"
                 " a list."
             )
         return np.where(np.isnan(truth), np.nan, truth >= min_grade)
@@ -268,8 +268,8 @@ def _warn_of_dropped(
         if out
     ]
     warn(
-        f"missing='drop' judges {'; '.join(taken)}: a measure does not get worse by candidates"
-        " without a score. If it could have retrieved them but did not, pass missing='absent'."
+        f"missing='drop' judges {'; '.join(taken)}: candidates without a score do not count"
+        " against a measure. If it could have retrieved them but did not, pass missing='absent'."
     )
 
 
@@ -336,7 +336,7 @@ def check_n(n: Any) -> Sizes:
         sizes = np.array([max(int(value), 0) for value in values], dtype=np.int64)
     if not sizes.size:
         raise ValueError(
-            f"n={n!r} asks for no list. Pass whole numbers from 1 to the number of candidates, or"
+            f"n={n!r} requests no list. Pass whole numbers from 1 to the number of candidates, or"
             " None for every n."
         )
     if first:
@@ -357,7 +357,7 @@ def _shares(values: list[Any], count: int) -> Shares:
         other = next(value for value in values if not _is_share(value))
         raise TypeError(
             f"n={values!r} has shares of the candidates, between 0 and 1, and {other!r}, which is"
-            " none. Pass whole numbers, or shares, not both."
+            " not. Pass whole numbers, or shares, not both."
         )
     return Shares(np.array(list(dict.fromkeys(float(value) for value in values))))
 
@@ -438,12 +438,12 @@ def _numbers(name: Hashable, given: Any) -> list[float]:
             )
         if isinstance(value, int) and abs(value) > sys.float_info.max:
             raise ValueError(
-                f"threshold: a whole number for {name!r} is beyond all floats. Pass a number; inf"
-                " and -inf are allowed."
+                f"threshold: a whole number for {name!r} is too large for a float. Pass a number;"
+                " inf and -inf are allowed."
             )
         if np.isnan(value):
             raise ValueError(
-                f"threshold: NaN for {name!r} is no threshold. Pass a number;"
+                f"threshold: NaN for {name!r} is not a threshold. Pass a number;"
                 " inf and -inf are allowed."
             )
     return [float(value) for value in values]
@@ -490,6 +490,6 @@ def _unsorted(columns: Sequence[pd.Series], by: Sequence[Hashable]) -> str:
     }
     told = "; ".join(f"{name!r} of type {' and '.join(given)}" for name, given in kinds.items())
     return (
-        f"by has labels that cannot be sorted: {told}. Convert them to text or numbers, as by"
+        f"by has labels that cannot be sorted: {told}. Convert them to text or numbers, for example"
         f" data[{next(iter(kinds), by[0])!r}].astype(str)."
     )

@@ -234,7 +234,7 @@ def check_memory(numbers: float, what: str, less: str) -> None:
     there, numbers = free_memory(), min(numbers, _ENDLESS)
     if there is not None and numbers * _NUMBER > there:
         raise MemoryError(
-            f"{what}: this needs {_shown(numbers * _NUMBER)} of memory, but {_shown(there)} are"
+            f"{what}: this needs {_shown(numbers * _NUMBER)} of memory, but {_shown(there)} is"
             f" available. {less}"
         )
 

@@ -250,7 +250,7 @@ def check_clusters(missing: int, name: Hashable) -> None:
     if missing:
         raise ValueError(
             f"groups={name!r} has {missing} missing values, but every candidate needs a group."
-            " Fill them; a single candidate may be a group."
+            " Fill them; a group may have a single candidate."
         )
 
 

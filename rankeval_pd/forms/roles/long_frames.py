@@ -34,7 +34,7 @@ def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         )
     if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1 or data.empty:
         raise TypeError(
-            f"{told}: data is no long frame, a DataFrame in memory with a row for each score and"
+            f"{told}: data is not a long frame, a DataFrame in memory with a row for each score and"
             f" one header; it is {'empty' if len(data) == 0 else f'a {type(data).__name__}'}. For"
             " Dask, use ddf.compute(); a Dataset already has a dimension of systems."
         )

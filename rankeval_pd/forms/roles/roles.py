@@ -221,7 +221,7 @@ class Roles:
     def configured(cls, keywords: Mapping[str, Any]) -> Roles:
         """Return the checked roles of an accessor, roles of queries included.
 
-        ``ties`` of queries stays unchanged unless given.
+        ``ties`` of queries stays unchanged by default.
         """
         given = {name: x for name, x in keywords.items() if name not in LONG}
         unjudged = given.get("unjudged")
@@ -255,7 +255,7 @@ class Roles:
                 raise TypeError(f"{name}={given!r}: pass the name of one column, not several.")
         for name in ("gold", "key", "dim", "groups", "strata", "seeds", "by", "label"):
             if getattr(roles, name) is pd.NA:
-                raise TypeError(f"{name}=<NA> is no name. Pass the name of a column.")
+                raise TypeError(f"{name}=<NA> is not a name. Pass the name of a column.")
         check_flag("details", roles.details, none=True)
         check_choice("agreement", roles.agreement, (*AGREEMENTS, "shares"))
         check_choice("ties", roles.ties, TIES)
@@ -393,7 +393,7 @@ def _check_positive(positive: Any, min_grade: Any) -> None:
     ):
         raise TypeError(
             f"min_grade={min_grade!r} is of type {type(min_grade).__name__}. Pass a number, the"
-            " least grade of a true positive; for other values, pass positive=..."
+            " lowest grade of a true positive; for other values, pass positive=..."
         )
     check_number("min_grade", min_grade)
 

@@ -110,7 +110,7 @@ def ratio_sum(
 
     The ratios fall with t and reach 0 at t = min(a, b), whole numbers both; c and d are positive.
     An infinite b and d stand for factors of 1, and so does an infinite a or c beside them.
-    The cost grows with the number of terms that matter: some eight standard deviations of the
+    The cost grows with the number of terms that matter: about eight standard deviations of the
     distribution, fewer far from its mode.
     """
     result: FloatArray = _series_sums(a, b, c, d, weight, highest_power=0)[0]

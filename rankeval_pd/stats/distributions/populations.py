@@ -82,7 +82,7 @@ class FiniteEach:
 
 @dataclass(frozen=True)
 class InfiniteEach:
-    """An endless supply for each list: ``prior`` is an array like n."""
+    """An infinite supply for each list: ``prior`` is an array like n."""
 
     prior: FloatArray
 
@@ -101,7 +101,7 @@ class InfiniteEach:
 
 @dataclass(frozen=True)
 class Infinite:
-    """An endless supply of candidates with a share ``prior`` of positives: binomial."""
+    """An infinite supply of candidates with a share ``prior`` of positives: binomial."""
 
     prior: float
 
@@ -159,7 +159,7 @@ def hypergeometric_laws(n: FloatArray, total: FloatArray, positive: FloatArray) 
 
 
 def binomial_laws(n: FloatArray, prior: FloatArray) -> FloatArray:
-    """Return log P(X = i) for i = 0, 1, ... of n of an endless supply (law, i)."""
+    """Return log P(X = i) for i = 0, 1, ... of n of an infinite supply (law, i)."""
     i = np.arange(n.max(initial=0.0) + 1.0)
     return binomial.tails(i, n[:, np.newaxis], prior[:, np.newaxis]).pmf
 
@@ -173,12 +173,12 @@ def tails_of_sum(count: float, laws: FloatArray, times: IntArray) -> Tails:
     laws : array (law, i)
         log P(X = i) for i = 0, 1, ...
     times : array (law)
-        How many of the counts have each law.
+        How many of the counts have each distribution.
 
     Notes
     -----
-    The error is about 1e-12 relative. The cost is that of some convolutions of arrays that are
-    some twenty standard deviations long.
+    The error is about 1e-12 relative. The cost is a few convolutions of arrays that are
+    about twenty standard deviations long.
     """
     i = np.arange(float(laws.shape[1]))
     possible = laws > -np.inf
@@ -208,7 +208,7 @@ def tails_of_sum(count: float, laws: FloatArray, times: IntArray) -> Tails:
 def _tilt(
     count: float, laws: FloatArray, times: IntArray, i: FloatArray
 ) -> tuple[float, FloatArray]:
-    """Return theta >= 0 with the tilted mean near the count, and the laws' logs of E exp(theta X).
+    """Return theta >= 0 with the tilted mean near the count, and each log E exp(theta X).
 
     At or below the mean the tail is not small, and theta is 0.
     """
@@ -233,10 +233,10 @@ def _tilt(
 
 
 def _convolved(laws: FloatArray, times: IntArray) -> tuple[float, FloatArray]:
-    """Return the law of the sum of all counts, from its first count on.
+    """Return the distribution of the sum of all counts, from its first count on.
 
-    Equal laws are raised to a power by repeated squaring; then the shortest two laws are convolved
-    until one is left, which keeps the arrays short.
+    Equal distributions are raised to a power by repeated squaring; then the shortest two
+    distributions are convolved until one is left, which keeps the arrays short.
     """
     number = itertools.count()
     # (length, number, first count, law): the number breaks ties, so laws are never compared
@@ -258,6 +258,6 @@ def _convolved(laws: FloatArray, times: IntArray) -> tuple[float, FloatArray]:
 
 
 def _trimmed(first: int, law: FloatArray) -> tuple[int, FloatArray]:
-    """Return the law without negligible probabilities at its ends."""
+    """Return the distribution without negligible probabilities at its ends."""
     kept = np.flatnonzero(law > _NEGLIGIBLE_MASS)
     return first + int(kept[0]), law[kept[0] : kept[-1] + 1]

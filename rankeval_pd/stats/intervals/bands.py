@@ -40,7 +40,7 @@ _NOTHING = 1e-7  # influences as small are rounding
 class Spread(NamedTuple):
     """The variation of the precision of n-best lists; the last axis is n."""
 
-    precision: FloatArray  #: shrunken towards a half, so that it is neither 0 nor 1
+    precision: FloatArray  #: shrunken toward a half, so that it is neither 0 nor 1
     edge: FloatArray  #: share of true positives around the n-th candidate
     variance: FloatArray  #: n times the variance of the precision
     influence: FloatArray  #: sum of the squared influences on n times the precision, not shrunken
@@ -112,7 +112,7 @@ def difference_spread(
 ) -> DifferenceSpread:
     """Return the variation of the difference in precision of two n-best lists.
 
-    The influence of a candidate on n times the difference is y - edge_a in the one list, less
+    The influence of a candidate on n times the difference is y - edge_a in one list, minus
     y - edge_b in the other. To the counts of the difference regions, ``only`` candidates each, a
     candidate of either label is added (Agresti and Caffo), so that the variance is positive.
     ``total`` (...) counts the candidates.

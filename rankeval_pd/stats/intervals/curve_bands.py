@@ -13,8 +13,8 @@ with, for t = tp / N+, u = fp / (N - N+), s = n / N, r = edge / (1 - edge),
     t at fixed s         a = edge s - t          b = 1 - edge          c = -edge    d = edge s
     logit precision at t a = 1 - tp / (r fp)     b = N+ / (r fp)       c = -N+ / fp d = 0
 
-times 1 / N+ (Hsieh and Turnbull 1996; Ash and Hughes-Oliver 2022). Limits are those of Clopper and
-Pearson for as many candidates as have this variance.
+times 1 / N+ (Hsieh and Turnbull 1996; Ash and Hughes-Oliver 2022). Limits are Clopper and Pearson's
+for the number of candidates with this variance.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def curve_limits(space: str, x: CurveLists, level: float) -> Limits:
     """Return the limits of the height of a curve at each list alone.
 
     ``space`` is "roc" or "det" (at fixed false positive rate), "gain" or "lift" (at fixed share) or
-    "precision_recall" (at fixed recall). The limits of "det" and "lift" are those of recall.
+    "precision_recall" (at fixed recall). "det" and "lift" have the limits of recall.
     """
     size = _effective(space, x)
     share = x.tp / np.maximum(x.n, 1.0) if space == "precision_recall" else x.tp / x.positive

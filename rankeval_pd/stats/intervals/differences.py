@@ -79,7 +79,7 @@ def _score_high(
 
     That is the observed difference plus z standard deviations, where the standard deviation depends
     on the difference itself. The equation is nearly linear close to Newcombe's limit, so the method
-    of secants takes some five evaluations. Limits that it does not find are bracketed.
+    of secants takes about five evaluations. Limits that it does not find are bracketed.
     """
     from scipy.optimize import elementwise
 
@@ -202,7 +202,7 @@ def restricted_share(
 def corrected_score(
     tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float
 ) -> Limits:
-    """Return Miettinen and Nurminen's limits, moved outwards by half of Yates' correction.
+    """Return Miettinen and Nurminen's limits, moved outward by half of Yates' correction.
 
     The correction is (1/n_a + 1/n_b)/4, within [-1, 1]. With it the coverage for regions of equal
     size is at least the level, by enumeration (``tests/reference/differences.csv``). Without it, as
@@ -234,7 +234,7 @@ def one_sided(
 
     ``limits`` makes two-sided ones of some rows, at one level. A one-sided interval has one of the
     two limits at the level 2 * level - 1, and the end of the range as the other, except for the
-    interval [0, 0] of two equal lists. NaN is no level.
+    interval [0, 0] of two equal lists. NaN is not a level.
     """
     level, *columns = np.broadcast_arrays(level, *columns)
     asked = level if alternative == "two-sided" else np.maximum(2.0 * level - 1.0, _LEAST_LEVEL)
@@ -286,7 +286,7 @@ def overlap_difference(
     -----
     The distances of both sets' Clopper-Pearson limits from their precision are combined like
     standard errors (Zou and Donner 2008). The correlation of the two precisions follows from the
-    labels of the shared candidates, with each set's precision drawn slightly towards a half. Unlike
+    labels of the shared candidates, with each set's precision drawn slightly toward a half. Unlike
     the delta method it needs no large counts: for sets of two candidates or more it covered at
     least 0.946 in simulations (``tests/reference/sets.csv``), whether the sizes of the three parts
     are fixed or vary. NaN if a set is empty.
@@ -296,7 +296,7 @@ def overlap_difference(
     n_a, n_b, tp_a, tp_b = n_both + n_only_a, n_both + n_only_b, both + only_a, both + only_b
     with np.errstate(divide="ignore", invalid="ignore"):
         a, b = tp_a / n_a, tp_b / n_b
-        # precisions drawn towards a half keep the correlation defined at 0 and 1
+        # precisions drawn toward a half keep the correlation defined at 0 and 1
         near_a, near_b = (tp_a + 0.5) / (n_a + 1.0), (tp_b + 0.5) / (n_b + 1.0)
         shared = both * (1.0 - near_a) * (1.0 - near_b) + (n_both - both) * near_a * near_b
         spread_a = tp_a * (1.0 - near_a) ** 2 + (n_a - tp_a) * near_a**2
@@ -308,7 +308,7 @@ def overlap_difference(
 
 
 def _combined(shares: Iterable[Any], limits: Iterable[Limits], correlation: FloatArray) -> Limits:
-    """Return the limits of the difference of two shares, from those of each (Zou and Donner)."""
+    """Return limits of the difference of two shares, from the limits of each (Zou and Donner)."""
     (a, b), ((low_a, high_a), (low_b, high_b)) = shares, limits
 
     def together(x: FloatArray, y: FloatArray) -> FloatArray:

@@ -80,7 +80,7 @@ def beta_quantile(
 ) -> FloatArray:
     """Return p at which the mean tail of the distributions Beta(tp + a, fp + b) is ``tail``.
 
-    The result holds to some 1e-13, relative to p and to 1 - p. If both counts are 100 or more, the
+    The result holds to about 1e-13, relative to p and to 1 - p. If both counts are 100 or more, the
     quantiles of a tail follow from one polynomial (:func:`fit_expansion`), otherwise they are
     roots.
     """
@@ -274,7 +274,7 @@ def blaker(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     proportions that are not rejected need not form an interval: gaps between the limits are
     ignored. So the coverage is at least the level, the limits lie within Clopper and Pearson's,
     and a higher level never gives a narrower interval. Counts divided by an overdispersion need
-    not be whole: the tails are then those of Beta distributions. Some 60 microseconds for each.
+    not be whole: the tails are then those of Beta distributions. About 60 microseconds for each.
     """
     tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
     fp = n - tp
@@ -460,7 +460,7 @@ def t_of(freedom: Any, level: float) -> FloatArray:
 
 
 def quantile_of(freedom: FloatArray, level: float | FloatArray) -> FloatArray:
-    """Return :func:`t_of`, of endless degrees of freedom the normal distribution's."""
+    """Return :func:`t_of`, for infinite degrees of freedom the normal distribution's."""
     from scipy import special
 
     endless = np.isinf(freedom)

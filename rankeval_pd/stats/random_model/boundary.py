@@ -1,9 +1,9 @@
 """The probability that a random ranking reaches a boundary anywhere.
 
 X_k, the number of positives among the first k candidates, rises by 0 or 1 from k to k + 1. The
-recursion of Macskassy (2005, section 2.2, Eqs 12 to 15) carries its law from k to k + 1. Here,
-whatever reaches the boundary is taken out on the way, and the sum of the parts taken out is the
-probability. All terms are positive, so the relative error stays small however small the
+recursion of Macskassy (2005, section 2.2, Eqs 12 to 15) carries its distribution from k to k + 1.
+Here, whatever reaches the boundary is taken out on the way, and the sum of the parts taken out is
+the probability. All terms are positive, so the relative error stays small however small the
 probability is.
 """
 
@@ -24,7 +24,7 @@ from rankeval_pd.stats.random_model.random_counts import critical_counts
 #
 # Three things make the recursion fast:
 #
-# * A random order of N candidates is an endless random sequence, given that N+ of the first N are
+# * A random order of N candidates is an infinite random sequence, given that N+ of the first N are
 #   positive. So the recursion runs with constant chances (Eqs 17, 18), and each part taken out is
 #   weighted by the chance that the rest contains the remaining positives.
 # * Counts so low that hardly any ranking has them are dropped, see :func:`_lowest_kept`.
@@ -45,8 +45,8 @@ _CELLS_IN_MEMORY = 2**22  # list sizes k of all rows: 32 MB
 def boundary_probability(counts: FloatArray, n: FloatArray, population: Population) -> FloatArray:
     """Return P(X_n >= count for some n), for each row of counts, at ascending n.
 
-    The cost of a row is some ten microseconds for every rise of its boundary; that of many rows
-    is some ten standard deviations of X_n for every n and row, where this is less. The relative
+    The cost of a row is about ten microseconds for every rise of its boundary; that of many rows
+    is about ten standard deviations of X_n for every n and row, where this is less. The relative
     error is about 1e-12, down to 1e-300.
     """
     lowest, highest = population.support(n)
@@ -120,7 +120,7 @@ def _crossing_by_steps(
 
 
 def _first_crossings(path: IntArray, kept: IntArray, prior: float) -> FloatArray:
-    """Return ``_START`` times P(an endless random sequence first reaches the path at k): (row, k).
+    """Return ``_START`` times P(an infinite random sequence first reaches the path at k): (row, k).
 
     The path does not fall, so it is always reached exactly, in the one count on it.
     """
@@ -203,8 +203,8 @@ def simultaneous_p_values(
 
     Notes
     -----
-    The cost is that of one boundary for each different p. Of more than 3,000 list sizes, at most
-    some 550 p-values are computed. The others are rounded up to the next of them, but never across
+    It costs one boundary for each different p. Of more than 3,000 list sizes, at most
+    about 550 p-values are computed. The others are rounded up to the next of them, but never across
     0.1, 0.05, 0.01 or 0.001; those below 1e-6 to p times the number of list sizes.
     """
     result = np.ones(n.size)
@@ -257,7 +257,7 @@ def _rounded_up(log_p: FloatArray, at: Callable[[IntArray], FloatArray]) -> Floa
 #
 # X_k never falls, so only the last list size before each rise of the boundary matters. From one of
 # these sizes to the next, the law of the count is convolved with that of the candidates between,
-# which is binomial in an endless sequence, and counts on the boundary or above are taken out.
+# which is binomial in an infinite sequence, and counts on the boundary or above are taken out.
 #
 # Only counts near the boundary can reach it soon. So all counts too low to reach the boundary
 # within a stretch of many rises cross it in one convolution, and the stretch is halved for the
@@ -281,7 +281,7 @@ def crossing_by_jumps(
     kept : array (rise)
         The lowest counts that are carried on; lower ones are dropped.
     prior : float
-        The chance of a positive in an endless sequence.
+        The chance of a positive in an infinite sequence.
     population : Finite or Infinite
     """
     rare = _negligible_log_p(path, k, population)
@@ -336,7 +336,7 @@ class _CountLimits:
         self._fewest = self.all - _largest_counts(rare, key, population.opposite)
 
     def most(self, lengths: IntArray) -> IntArray:
-        """Return the most positives among so many candidates."""
+        """Return the most positives among this many candidates."""
         return self._most[self._place(lengths)]
 
     def fewest(self, lengths: IntArray) -> IntArray:
@@ -349,7 +349,7 @@ class _CountLimits:
 
 
 class _Walk:
-    """The law of the count below a boundary, carried from its first rise to the last.
+    """The distribution of the count below a boundary, carried from its first rise to the last.
 
     Level 0 has stretches of ``_SHORTEST_STRETCH`` rises; each level above has half as many
     stretches, twice as long; the highest has one.
@@ -403,7 +403,7 @@ class _Walk:
     def cross_stretch(
         self, level: int, stretch: int, law: FloatArray, base: int
     ) -> tuple[FloatArray, int]:
-        """Return the law, and its lowest count, behind a stretch."""
+        """Return the distribution, and its lowest count, after a stretch."""
         # counts that cannot reach the path in this stretch cross it in one convolution
         far = self.near[level][stretch] - base
         passed, lowest = law[:0], base
@@ -424,7 +424,7 @@ class _Walk:
         return passed[start:], lowest + start
 
     def cross_rises(self, stretch: int, law: FloatArray, base: int) -> tuple[FloatArray, int]:
-        """Return the same behind a stretch of level 0; keep the parts that reach the path."""
+        """Return the same after a stretch of level 0; keep the parts that reach the path."""
         first, last = stretch * _SHORTEST_STRETCH, self.lasts[0][stretch]
         for rise in range(first, last):
             fewest, kernel = self.steps[rise]
@@ -445,7 +445,7 @@ class _Walk:
 def _step_laws(
     lengths: IntArray, prior: float, known: _CountLimits
 ) -> dict[int, tuple[int, FloatArray]]:
-    """Return the law of the positives for each length: (fewest, probabilities from there on)."""
+    """Return for each length the fewest positives, and the probabilities from there on."""
     # all laws are computed as one flat array, (length, count), and then split
     fewest, most = known.fewest(lengths), known.most(lengths)
     sizes = most - fewest + 1
@@ -461,7 +461,7 @@ def _step_laws(
 def _sum_of_laws(
     one: FloatArray, lowest: int, other: FloatArray, base: int
 ) -> tuple[FloatArray, int]:
-    """Return the sum of two laws, each given from its lowest count on, in the same form."""
+    """Return the sum of two distributions, each given from its lowest count on."""
     if not one.size:
         return other, base
     if not other.size:
@@ -477,7 +477,7 @@ def completion_factor(count: IntArray, k: IntArray, prior: float, population: Fi
     """Return the factor by which "N+ of N are positive" changes the chance of a count.
 
     It is the chance that the other N - k candidates contain the remaining positives, over the
-    chance of N+ positives among N, both in an endless sequence.
+    chance of N+ positives among N, both in an infinite sequence.
     """
     total, positive = population.total, population.positive
     possible = (count <= positive) & (k - count <= total - positive) & (count <= k)

@@ -1,7 +1,7 @@
 """Counts that a random ranking reaches anywhere with a given probability: equal local levels.
 
 The probability of reaching the boundary of a level t is a step function of t. It changes only at
-the tails P(X_n >= i) of the counts: some tens of millions of steps for all n of a million
+the tails P(X_n >= i) of the counts: tens of millions of steps for all n of a million
 candidates. One evaluation is expensive. So the search starts where a model places the level, the
 heights of the steps are estimated, and the bracket is closed from both ends.
 """
@@ -106,7 +106,7 @@ class _LevelSearch:
     def bracket(self) -> tuple[_LevelTrial, _LevelTrial | None]:
         """Return a level that holds, and one that does not, None if all hold.
 
-        From the level of the model, trials move towards the level that is sought: as far as the
+        From the level of the model, trials move toward the level that is sought: as far as the
         model says, and at least twice as far each time.
         """
         lowest, highest = math.log(self.alpha) - math.log(self.n.size), math.log(self.alpha)
@@ -191,7 +191,7 @@ class _LevelSearch:
         return float(special.log_ndtr(-low))
 
     def hazard(self, c: float) -> float:
-        """Return about how often c is crossed upwards, if X_n were a Brownian bridge in time n / N.
+        """Return about how often c is crossed upward, if X_n were a Brownian bridge in time n / N.
 
         In its own standard deviations, and in the time log(n / (N - n)) / 2, a bridge is an
         Ornstein-Uhlenbeck process, which crosses c some T c phi(c) times in a time T.
@@ -234,7 +234,7 @@ def _step_heights(n: FloatArray, time: FloatArray, population: Population) -> Fl
     """Return about how much one count more or less matters at each n, in a common unit.
 
     In equal times a boundary moved by one standard deviation is reached equally often, and one
-    standard deviation of X_n is so many counts.
+    standard deviation of X_n corresponds to this many counts.
     """
     gaps = np.minimum(np.diff(time), _CORRELATION_TIME)
     around = np.append(gaps, _CORRELATION_TIME) + np.insert(gaps, 0, _CORRELATION_TIME)

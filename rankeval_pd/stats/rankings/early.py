@@ -162,7 +162,7 @@ class _RankedLists(NamedTuple):
 
 
 def _center_class(values: FloatArray, group: BoolArray, size: IntArray) -> FloatArray:
-    """Return the values less their mean over a class."""
+    """Return the values minus their mean over a class."""
     centered: FloatArray = values - (
         np.where(group, values, 0.0).sum(axis=-1, keepdims=True) / size
     )
@@ -214,7 +214,7 @@ def ap_limits_at(
     quantile: FloatArray,
     tail: FloatArray | float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return :func:`ap_limits` at a quantile, beyond which Student's law leaves ``tail``."""
+    """Return :func:`ap_limits` at a quantile of Student's t with the tail ``tail``."""
     low, high = _limits_around(value, quantile * error)
     lower, higher = _limits_around(corrected, quantile * error)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -389,8 +389,8 @@ def found_early(ranking: Ranking, share: float) -> EarlyShare:
 def with_end_pairs(ranking: Ranking) -> Ranking:
     """Return the ranking with a true positive and another candidate at its top, and two at its end.
 
-    The end is behind the last score and before candidates without a score. Nothing is sorted: ranks
-    rise by two, and by four behind the scores.
+    The end is after the last score and before candidates without a score. Nothing is sorted: ranks
+    rise by two, and by four after the scores.
     """
     shape = (*ranking.score.shape[:-1], 2)
     pair = np.broadcast_to(np.array([True, False]), shape)

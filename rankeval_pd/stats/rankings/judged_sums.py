@@ -134,7 +134,7 @@ class Design(NamedTuple):
 
 
 def _gamma(tail: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
-    """Return a quantile of the gamma law with this mean and variance; 0 for a mean of 0."""
+    """Return a gamma quantile for this mean and variance; 0 for a mean of 0."""
     from scipy import special
 
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -206,8 +206,8 @@ def hypergeometric_limits(
     """Return the least and the largest number of all positives that the sample allows.
 
     Exact and equal-tailed: the numbers T of ``size`` candidates for which neither tail of the
-    hypergeometric law at ``tp`` of ``judged`` is at most (1 - level) / 2 (Buonaccorsi 1987). All
-    judged, the limits are the number itself; none judged, 0 and the size.
+    hypergeometric distribution at ``tp`` of ``judged`` is at most (1 - level) / 2 (Buonaccorsi
+    1987). All judged, the limits are the number itself; none judged, 0 and the size.
     """
     wide = np.broadcast_arrays(tp, judged, size)
     shape = wide[0].shape
@@ -241,7 +241,7 @@ def _about(
     """Return approximate limits: Wilson's for a sample without replacement.
 
     It has the variance of as many judgments with replacement, half a candidate on either side, and
-    the skewness of the law (Cornish and Fisher).
+    the skewness of the distribution (Cornish and Fisher).
     """
     z = z_of(level)
     judged = np.maximum(judged, 1.0)

@@ -95,11 +95,11 @@ def of_influences(
     """Return the tests of all pairs of areas, from the influence of every candidate.
 
     With "max-t" the p-value of a family is the probability that the largest of its standardized
-    differences is as large, by Student's joint law with one degree of freedom less than the smaller
-    class has candidates. A pair alone has the p-value of ``compare_area``, by Student's law with
-    Welch's degrees of freedom, or with ``student`` by this law. There is no test if a class has one
-    candidate. With ``cluster`` variances and degrees of freedom are those of whole clusters, with
-    ``drift`` those of average precisions. If
+    differences is as large, by Student's joint distribution with one degree of freedom less than
+    the smaller class has candidates. A pair alone has the p-value of ``compare_area``, by Student's
+    distribution with Welch's degrees of freedom, or with ``student`` by this distribution. There is
+    no test if a class has one candidate. With ``cluster`` variances and degrees of freedom are
+    those of whole clusters, with ``drift`` those of average precisions. If
     nothing varies although the scores rank the candidates differently, the standard error is
     infinite.
     """
@@ -161,7 +161,7 @@ def of_influences(
 
 
 def p_of(z: FloatArray, freedom: FloatArray) -> FloatArray:
-    """Return the two-sided p-values of Student's distribution, of endless freedom the normal's."""
+    """Return two-sided p-values of Student's t; infinite degrees of freedom mean the normal."""
     from scipy import special
 
     normal = special.erfc(z / np.sqrt(2.0))
@@ -208,7 +208,7 @@ def _of_clusters(
 
 
 class _Joint(NamedTuple):
-    """Student's joint law of all differences of areas."""
+    """Student's joint distribution of all differences of areas."""
 
     z: FloatArray
     covariance: FloatArray
@@ -239,7 +239,7 @@ class _Joint(NamedTuple):
         return p, factor * self.error[these], count
 
     def _largest(self, these: list[int], size: int, rng: np.random.Generator) -> FloatArray:
-        """Return the largest of the standardized differences, in so many draws."""
+        """Return the largest of the standardized differences, in each draw."""
         roots, vectors = np.linalg.eigh(self.covariance)
         drawn = rng.standard_normal((size, roots.size)) * np.sqrt(np.maximum(roots, 0.0))
         areas = drawn @ vectors.T

@@ -144,7 +144,7 @@ def retrieve(
 
     Notes
     -----
-    The cost is that of sorting, O(rows log rows).
+    Cost: sorting, O(rows log rows).
     """
     rows = np.flatnonzero(~np.isnan(score))
     queries = query[rows]
@@ -344,7 +344,7 @@ def ideal_gain(request: MetricRequest, judged: Judgments) -> FloatArray:
 
 
 def ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the discounted gain over that of the best ranking."""
+    """Return the discounted gain divided by the best ranking's."""
     return ratio_or_nan(dcg(request, judged, retrieved), ideal_gain(request, judged))
 
 

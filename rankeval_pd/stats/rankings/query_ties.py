@@ -91,7 +91,7 @@ def judged_share(request: MetricRequest, judged: Judgments, retrieved: Retrieved
 
 
 def ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the expected discounted gain over that of the best ranking."""
+    """Return the expected discounted gain divided by the best ranking's."""
     found = dcg(request, judged, retrieved)
     return ratio_or_nan(found, query_metrics.ideal_gain(request, judged))
 

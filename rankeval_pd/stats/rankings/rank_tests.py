@@ -63,7 +63,7 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
     options = with_resamples(options, len(pairs))
     if options.ci == "clopper-pearson" and not items.binary:
         raise ValueError(
-            "ci='clopper-pearson' is an interval of a proportion: every item has to be right or"
+            "ci='clopper-pearson' is an interval of a proportion: every item must be right or"
             " wrong, 0 or 1, with metric='accuracy' or 'mean' and without groups=. Pass ci='wild',"
             " or omit ci."
         )
@@ -202,7 +202,7 @@ def _largest_limits(draws: Draws, options: PairOptions) -> Limits:
 
 
 def _errors(draws: Draws) -> FloatArray:
-    """Return the standard error of each score by linearisation; 0 if nothing varies."""
+    """Return the standard error of each score by linearization; 0 if nothing varies."""
     error = np.sqrt(draws.spread.systems)
     varies = error > draws.room_of(np.arange(error.size))
     return np.where(varies & ~np.isnan(draws.theta), draws.unit * error, 0.0)

@@ -19,7 +19,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 def order(score: FloatArray, present: BoolArray) -> IntArray:
     """Return the positions of the candidates, best first; NaN after every score.
 
-    The cost is that of sorting, O(N log N).
+    Cost: sorting, O(N log N).
     """
     # stable: equal scores stay in the order of the tie key; NaN is last, also behind -inf
     positions = np.argsort(-score, axis=-1, kind="stable")
@@ -55,7 +55,7 @@ def up_to_ranks(ranks: IntArray, gold: BoolArray) -> IntArray:
 def restricted_ranks(positions: IntArray, present: BoolArray) -> IntArray:
     """Return the ranks among present candidates; the others get the ranks after them.
 
-    Nothing is sorted: the order of fewer candidates is that of all, less the others. O(N).
+    Nothing is sorted: the order of fewer candidates is the order of all, without the others. O(N).
     """
     here = np.take_along_axis(np.broadcast_to(present, positions.shape), positions, axis=-1)
     inside = np.cumsum(here, axis=-1)
@@ -96,7 +96,7 @@ class Whole(NamedTuple):
     """Facts on whole rankings of which only the heads are in memory.
 
     The candidates at hand are the union of these heads. Up to rank ``reach`` their order is that of
-    the whole, and what comes behind is in no list.
+    the whole, and later candidates are in no list.
     """
 
     total: int  #: N
@@ -347,7 +347,7 @@ def _beyond(
 ) -> tuple[IntArray, IntArray]:
     """Return the ends of the blocks of the ranks, and the true positives up to there.
 
-    A block that goes on behind what is here ends where that of rank ``reach`` does.
+    A block that extends beyond these candidates ends with the block of rank ``reach``.
     """
     last = ranked[..., whole.reach - 1 : whole.reach]
     chosen = ranked[..., index - 1]
@@ -398,7 +398,7 @@ def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest
         raise ValueError(
             f"ties='blocks': n={first} is inside a block of candidates with equal scores, between"
             f" {ends} ({where.size} of the requested lists cut one). Pass the end of a block, or"
-            " omit n for every list that cuts none."
+            " omit n to use every list that ends with a block."
         )
     return found
 

@@ -74,7 +74,7 @@ class Walk(NamedTuple):
     def counts(self, seed: int, start: int, stop: int) -> IntArray | None:
         """Return overlap, its true positives and those of both lists; (4, draw, list).
 
-        ``stop`` is at most a word behind ``start``. None: a list ends outside the reach.
+        ``stop`` is at most a word after ``start``. None: a list ends outside the reach.
         """
         result = np.empty((4, stop - start, self.sizes.size), dtype=np.int64)
         bits = words(self.keys, seed, start, stop)[:, 0]  # (slot): a draw in each bit
@@ -129,9 +129,9 @@ class TrueSlots(NamedTuple):
     def sums(
         self, weight: FloatArray, most: int, seed: int, start: int, stop: int, *, whole: bool
     ) -> FloatArray | None:
-        """Return the weight of the first ranking's ranks less the second's: (draw).
+        """Return the weight of the first ranking's ranks minus the second's: (draw).
 
-        ``weight`` is by the rank from 0, and ``stop`` at most a word behind ``start``. None: a
+        ``weight`` is by the rank from 0, and ``stop`` at most a word after ``start``. None: a
         list of ``most`` ends outside these slots, which are not the ``whole``.
         """
         # (slot): a bit for each draw, whether it is the first ranking's

@@ -1,4 +1,4 @@
-"""Swap two rankings' labels per candidate: the law of their difference by chance alone.
+"""Swap two rankings' labels per candidate: the distribution of their difference by chance alone.
 
 If neither measure is better, chance assigns a candidate's two ranks to the measures. Every swap
 gives two rankings, sorted by the swapped ranks and then by the key.
@@ -54,7 +54,7 @@ def swapped_sums(
     rank_a: IntArray, rank_b: IntArray, gold: BoolArray, weight: FloatArray, keys: Keys, *,
     most: int, n_resamples: int, seed: int, advance: Advance = lambda _: None,
 ) -> FloatArray:  # fmt: skip
-    """Return the weight of the first swapped ranking's true positives less the second's: (draw).
+    """Return the weight of the first swapped ranking's true positives minus the second's: (draw).
 
     ``weight`` is by the rank, from 0, and nothing above ``most``. The candidates come in the order
     of the key; those of one of ``keys`` are swapped together. O(slots) for each draw.
@@ -338,7 +338,7 @@ def _sums_ahead(
     """Count the first ranking's slots before each window, all and true ones.
 
     A candidate that has both there counts once. Of others it counts where the slot before the
-    window is the first ranking's: one bit, or 1 less it. (window, all and true, draw)
+    window is the first ranking's: one bit, or 1 minus it. (window, all and true, draw)
     """
     from scipy import sparse
 

@@ -110,7 +110,7 @@ class TiedLists:
 
     @cached_property
     def differ(self) -> FloatArray:
-        """The share in a less the share in b, for each state."""
+        """The share in a minus the share in b, for each state."""
         return self.weights[0] - self.weights[1]
 
     @cached_property
@@ -159,7 +159,7 @@ class TiedLists:
         """Return the p-values of the difference, 1 for equal lists.
 
         The larger of two: of the score test of the regions' effective counts, in which few
-        candidates count, and of the normal law of the lists, whose thresholds vary.
+        candidates count, and of the normal distribution of the lists, whose thresholds vary.
         """
         from scipy import special
 
@@ -341,7 +341,7 @@ def swap_tests(
 
 
 def _swapped(lists: TiedLists, n_resamples: int, seed: int) -> Iterator[FloatArray]:
-    """Yield the statistic of swaps, (draw, n), of so many at a time.
+    """Yield the statistic of swaps, (draw, n), a block of swaps at a time.
 
     Candidates whose states change at the same n draw together: the sum of their signs.
     """

@@ -139,8 +139,8 @@ def known_of(facts: Facts, plan: Plan) -> ItemTotals:
     """Return the facts on all items."""
     if facts.items != plan.n_items:
         raise RuntimeError(
-            f"{plan.n_items:,} items were counted, but {facts.items:,} read: the files changed, or"
-            " were read in other pieces. Give the files an index, or read them again."
+            f"{plan.n_items:,} items were counted, but {facts.items:,} read: the files changed,"
+            " or were split differently. Give the files an index, or read them again."
         )
     totals = facts.sums.rounded().reshape(facts.sizes.shape)
     unit = None
@@ -203,7 +203,7 @@ def contributions(
 
 
 class ContributionSums(NamedTuple):
-    """Sums and largest numbers of contributions, followed by those of the weights."""
+    """Sums and largest numbers of contributions, then of the weights."""
 
     sums: ExactSums
     sizes: FloatArray
@@ -276,7 +276,7 @@ def _together(parts: Sequence[NumberCounts | None], n_items: int) -> NumberCount
 
 
 def laws_of(block: ItemStatistics, known: ItemTotals) -> Laws:
-    """Return the differences of the pairs, None without an exact law."""
+    """Return the differences of the pairs, None without an exact distribution."""
     plan = known.plan
     wanted = known.unit is not None and plan.options.method != "monte-carlo"
     if not wanted or block.own.shape[1] == 0:
@@ -295,7 +295,7 @@ class Needs(NamedTuple):
 
 
 def needs_of(known: ItemTotals, laws: Laws) -> Needs:
-    """Return the draws needed beside exact laws."""
+    """Return the draws needed beside exact distributions."""
     plan, options = known.plan, known.plan.options
     exact = all(law is not None and lattice_of(law) is not None for law in laws.pairs)
     drawn = not exact or options.simultaneous

@@ -187,7 +187,7 @@ def law_interval(
     level: float,
     without: FloatArray,
 ) -> tuple[float, float]:
-    """Return the limits of an interval from the exact law of the resampled values."""
+    """Return the limits of an interval from the exact distribution of the resampled values."""
     tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
     at = int(np.argmin(np.abs(values - theta)))
     if kind == "bca":
@@ -299,7 +299,7 @@ def studentised(
 # -------------------------------------------------------------------------------------------------
 # The wild bootstrap under the null hypothesis draws signs of the items' contributions.
 #
-# A score is a sum of contributions of items (or clusters), exactly for means and sums, linearised
+# A score is a sum of contributions of items (or clusters), exactly for means and sums, linearized
 # for every other metric. If two systems are equal, an item's contribution to their gain favors
 # either with the same probability: its sign is random (Wu 1986, Liu 1988; Cameron, Gelbach and
 # Miller 2008 for clusters). The same signs test any other value of the gain. The values that are

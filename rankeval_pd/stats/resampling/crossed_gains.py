@@ -33,11 +33,11 @@ def refuse_crossed(items: object, what: str) -> None:
 def crossed_pairs(items: Items, pairs: IntArray, options: PairOptions) -> Pairs:
     """Return Student's t tests of all pairs, with the variance of two crossed factors.
 
-    Each item's contribution to the gain, less its share, is summed over the levels of either
+    Each item's contribution to the gain, minus its share, is summed over the levels of either
     factor, and over their cells; see
     :func:`rankeval_pd.stats.intervals.cluster_totals.of_both_factors`. Sums u of G levels have the
     variance G / (G - 1) sum of u^2. The degrees of freedom of t are the smaller effective number
-    of levels, less 1.
+    of levels, minus 1.
     """
     from scipy import special
 

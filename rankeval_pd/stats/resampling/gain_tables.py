@@ -87,7 +87,7 @@ def no_rows(pairs: int) -> Rows:
 def allow_for_skewness(rows: Rows, draws: Draws) -> None:
     """Enter Hall's p-values, one-sided for the pairs' order and for the sign of the gain.
 
-    Ratios of sums use their own law.
+    Ratios of sums use their own distribution.
     """
     every = np.arange(len(draws.pairs))
     if draws.parametric is not None:
@@ -161,7 +161,7 @@ def lattices_of(
 def wants_lattices(
     options: PairOptions, unit: float | None, *, clusters: bool, signs: bool
 ) -> bool:
-    """Return whether exact laws are wanted, of differences on a lattice."""
+    """Return whether exact distributions are wanted, of differences on a lattice."""
     if not signs and (clusters or options.event == "studentised"):
         return False
     return options.method != "monte-carlo" and unit is not None
@@ -171,11 +171,11 @@ def _why_not_exact(
     items: AnyItems, options: PairOptions, *, bootstraps: bool, unit: float | None
 ) -> str:
     if bootstraps and items.n_groups:
-        reason = "groups= draws clusters of varying sizes, which have no exact law"
+        reason = "groups= draws clusters of varying sizes, which have no exact distribution"
     elif unit is None:
         reason = (
-            "an exact law exists for the metrics mean, sum and accuracy, if every item has the same"
-            " total"
+            "an exact distribution exists for the metrics mean, sum and accuracy, if every item"
+            " has the same total"
         )
     elif bootstraps and options.event == "studentised":
         reason = "event='studentised' needs the standard error of every resample"
@@ -186,7 +186,8 @@ def _why_not_exact(
         )
     also = "" if bootstraps else f", or for at most {ENUMERATED} items"
     return (
-        f"method='exact': {reason}{also}. Pass method='auto', which resamples without an exact law."
+        f"method='exact': {reason}{also}. Pass method='auto', which resamples if there is no exact"
+        " distribution."
     )
 
 

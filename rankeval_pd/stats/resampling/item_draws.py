@@ -196,7 +196,7 @@ class Draws:
         return self.items.both_right(pairs).reshape(every.size, every.size)
 
     def _normal_subsets(self) -> bootstrap_tests.Subsets:
-        """Return sums over random subsets of right and wrong items, whose law is nearly normal."""
+        """Return sums over random subsets of right and wrong items, which are nearly normal."""
         sums = np.append(self.items.sign * self.items.totals[:, 0], self.items.n_items)
         squares = np.block([[self._together, sums[:-1, np.newaxis]], [sums]])
         drawn = resamples.normal_draws(sums / 2.0, squares / 4.0, *self._size)
@@ -208,7 +208,7 @@ class Draws:
         return self.options.n_resamples, self.options.seed
 
     def _normal_scores(self) -> FloatArray:
-        """Return the scores of resamples of right and wrong items, whose law is nearly normal."""
+        """Return the scores of resamples of right and wrong items, which are nearly normal."""
         n = self.items.n_items
         spread = (self._together / n - np.outer(self.theta, self.theta)) / n
         return resamples.normal_draws(self.theta, spread, *self._size).T
@@ -290,7 +290,7 @@ class Draws:
         return self.parts.accuracy
 
     def linear_errors(self, which: AnyArray) -> FloatArray:
-        """Return the standard errors of pairs' gains by linearisation, (pair,)."""
+        """Return the standard errors of pairs' gains by linearization, (pair,)."""
         error = np.sqrt(self.spread.pairs[which])
         return np.where(error > self.room(which), self.unit * error, 0.0)
 
@@ -305,7 +305,7 @@ class Draws:
 
     @cached_property
     def leans(self) -> FloatArray:
-        """The skewness of pairs' contributions over the root of their number, (pair,)."""
+        """The skewness of pairs' contributions over the square root of their number, (pair,)."""
         return leans(self.spread.pairs, self.spread.cubes, self.level, self.pairs)
 
     @cached_property

@@ -1,8 +1,9 @@
-"""Exact laws of sums on a lattice: items drawn with replacement, and items with random signs.
+"""Exact distributions of lattice sums: items drawn with replacement, or with random signs.
 
-A small tail is computed after exponential tilting. Weights exp(theta s) move the mean of the law to
-the edge of the tail. The law is convolved there, where it is largest and loses no digits, and
-weighted back. The relative error is about one rounding per item, however small the tail.
+A small tail is computed after exponential tilting. Weights exp(theta s) move the mean of the
+distribution to the edge of the tail. The distribution is convolved there, where it is largest and
+loses no digits, and weighted back. The relative error is about one rounding per item, however small
+the tail.
 """
 
 from __future__ import annotations
@@ -52,13 +53,13 @@ class Lattice(NamedTuple):
 
     @property
     def spread(self) -> float:
-        """The root of the sum of their squared deviations from the mean."""
+        """The square root of the sum of their squared deviations from the mean."""
         n, total = int(self.times.sum()), self.total
         return math.sqrt((n * _dot(self.times, self.multiples, self.multiples) - total**2) / n)
 
     @property
     def size(self) -> float:
-        """The root of the sum of their squares."""
+        """The square root of the sum of their squares."""
         return math.sqrt(_dot(self.times, self.multiples, self.multiples))
 
 
@@ -152,7 +153,7 @@ def lattice_of(found: NumberCounts) -> Lattice | None:
 
 
 def _least_step(n: int) -> float:
-    """Return the least step that allows a law of the sum, as a share of the spread of n numbers.
+    """Return the least step for a distribution of the sum, as a share of the spread of n numbers.
 
     For many items only values near the mean are computed, see :func:`_law`.
     """
@@ -222,7 +223,7 @@ class DrawnSum:
         self.values = self.n * self.lowest + self.start + np.arange(self.law.size)
 
     def tail(self, edge: int) -> float:
-        """Return P(sum >= edge) from the law itself, or after tilting if the tail is small."""
+        """Return P(sum >= edge), directly, or after tilting if the tail is small."""
         place = edge - self.n * self.lowest
         plain = _plain_tail(self.law, place - self.start)
         return self._tilted_tail(place) if plain is None else plain
@@ -249,7 +250,7 @@ class DrawnSum:
         return float(np.exp(self.n * log_total - theta * (edge - self.n * middle)) * back)
 
     def _law(self, chances: FloatArray, mean: float) -> tuple[int, FloatArray]:
-        """Return the least value and the law of the sum of n draws with this mean."""
+        """Return the least value and the distribution of the sum of n draws with this mean."""
         numbers = np.flatnonzero(chances)
         part = numbers, chances[numbers], self.n
         variance = float(chances[numbers] @ (numbers - mean) ** 2)
@@ -257,7 +258,7 @@ class DrawnSum:
 
 
 def _plain_tail(law: FloatArray, edge: int) -> float | None:
-    """Return the tail of a law with absolute errors near 1e-16, None if the tail is small."""
+    """Return the tail with absolute errors near 1e-16, None if it is small."""
     if edge <= 0:
         return 1.0
     result = float(law[edge:].sum())
@@ -296,10 +297,10 @@ Part = tuple[IntArray, FloatArray, int]  #: numbers, their chances, and how many
 
 
 def _law(parts: list[Part], mean: float, variance: float, most: int) -> tuple[int, FloatArray]:
-    """Return the least value and the law of a sum of independent numbers from 0 to ``most``.
+    """Return the least sum of independent numbers from 0 to ``most``, and its distribution.
 
     Values whose chance is below rounding are left out. Each number's characteristic function about
-    a whole number near its mean, less 1, is summed before taking logarithms, so the power of many
+    a whole number near its mean, minus 1, is summed before taking logarithms, so the power of many
     items keeps its digits.
     """
     from scipy import fft
@@ -373,7 +374,7 @@ class SignedSum:
         return np.asarray(1.0 / (1.0 + np.exp(-theta * self.sizes)))
 
     def _law(self, theta: float) -> tuple[int, FloatArray]:
-        """Return the least value and the tilted law of the sum of the numbers with sign +."""
+        """Return the least sum of the numbers with sign +, and its tilted distribution."""
         plus = self._plus(theta)
         if self.sizes.size > _MANY:
             return 0, self._convolved(plus)
@@ -388,10 +389,11 @@ class SignedSum:
         return _law(parts, float(mean), float(variance), self.total)
 
     def _convolved(self, plus: FloatArray) -> FloatArray:
-        """Return the tilted law of many sizes.
+        """Return the tilted distribution of many sizes.
 
-        Each size has a binomial law, spread out to multiples of the size. The two shortest laws are
-        convolved until one is left; the number breaks ties, so laws are never compared.
+        Each size has a binomial distribution, spread out to multiples of the size. The two shortest
+        distributions are convolved until one is left; the number breaks ties, so distributions are
+        never compared.
         """
         queue: list[tuple[int, int, FloatArray]] = []
         for number, (size, times, p) in enumerate(zip(self.sizes, self.times, plus, strict=True)):
@@ -408,7 +410,7 @@ class SignedSum:
 
 
 def _binomial(n: int, chance: float) -> FloatArray:
-    """Return the law of Binomial(n, chance)."""
+    """Return the distribution of Binomial(n, chance)."""
     from rankeval_pd.stats.distributions import binomial
 
     if n == 1 or chance == 1.0:

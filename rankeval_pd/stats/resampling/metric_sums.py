@@ -400,14 +400,14 @@ def cube_exponents(level: ContributionLevel, rows: IntArray) -> IntArray:
 def leans(
     squares: FloatArray, cubes: FloatArray, level: ContributionLevel, rows: IntArray
 ) -> FloatArray:
-    """Return the skewness over the root of the number of items, from sums about the mean."""
+    """Return the skewness over the square root of the number of items, from sums about the mean."""
     squares = np.ldexp(squares, -2 * cube_exponents(level, rows))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(squares > 0.0, cubes / squares**1.5, 0.0)
 
 
 def _row_values(values: FloatArray, rows: IntArray) -> FloatArray:
-    """Return the values of systems, or for pairs the first system's less the second's."""
+    """Return the values of systems, or for pairs the first system's minus the second's."""
     return values[rows[:, 0]] if rows.shape[1] == 1 else values[rows[:, 0]] - values[rows[:, 1]]
 
 

@@ -76,7 +76,7 @@ def paired_bootstrap(
     options = with_resamples(options, len(pairs))
     if options.method == "exact" and items.seeds is not None:
         raise ValueError(
-            "method='exact': with seeds= the test is a t test, without an exact law. Pass"
+            "method='exact': with seeds= the test is a t test, without an exact distribution. Pass"
             " method='auto'."
         )
     _, pairs, swapped = oriented(items, pairs, options)
@@ -172,7 +172,7 @@ _AllFound = tuple[FloatArray, FloatArray, FloatArray, bool]
 
 
 def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
-    """Return the wild bootstrap of one pair by its exact law."""
+    """Return the wild bootstrap of one pair by its exact distribution."""
     assert on is not None
     which = np.array([k])
     gain, error = float(draws.gains(which)[0]), float(draws.linear_errors(which)[0])
@@ -209,7 +209,7 @@ def _wild_max_t(draws: Draws) -> MaxT:
     """Return the results of max-t: the same signs for all pairs, each pair studentised.
 
     Signs do not change the sum of squares, so the t statistic of a draw increases with its gain
-    over the root of the sum.
+    over the square root of the sum.
     """
     a, b = draws.pairs.T
     gains, scale = draws.level.sums[a] - draws.level.sums[b], np.sqrt(draws.spread.raw)
@@ -465,8 +465,8 @@ def _of_event(
 def _drawn_chance(multiples: IntArray, times: IntArray, event: str) -> float:
     """Return the chance of the event of section 2.2.
 
-    The law may give 0 for a few items with similar differences. But the smallest p-value that the
-    signs of n items attain is 2^-n. The literal event of figure 1 is left unchanged.
+    The distribution may give 0 for a few items with similar differences. But the smallest p-value
+    that the signs of n items attain is 2^-n. The literal event of figure 1 is left unchanged.
     """
     law = DrawnSum(multiples, times)
     total = int(times @ multiples)

@@ -1,4 +1,4 @@
-"""Differences of two ratios of sums, such as precisions: their exact null law, p-values, limits.
+"""Differences of two ratios of sums, such as precisions: exact distribution, p-values, limits.
 
 A ratio of sums between 0 and 1 varies like the share of n right answers. If every numerator is 0 or
 1 and every denominator 1, n is the sum of the denominators; else n is the number whose share would
@@ -177,7 +177,7 @@ class RatioGains:
 
 
 class _Law(NamedTuple):
-    """The law of the difference of two shares, see the module."""
+    """The distribution of the difference of two shares, see the module."""
 
     share_a: float
     share_b: float

@@ -124,7 +124,7 @@ def t_draws(freedom: FloatArray, n_resamples: int, seed: Seed) -> FloatArray:
 def normal_draws(
     mean: FloatArray, covariance: FloatArray, n_resamples: int, seed: Seed
 ) -> FloatArray:
-    """Return draws of a normal law, (resample, column), from the children of :func:`t_draws`."""
+    """Return normal draws, (resample, column), from the children of :func:`t_draws`."""
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     parts = [

@@ -27,9 +27,9 @@ def signed_rank_pairs(
 ) -> Pairs:
     """Return the signed-rank tests of all pairs; the gain is the median of the Walsh averages.
 
-    Differences of 0 are dropped (Wilcoxon 1945), and equal sizes share the mean rank. The law is
-    exact, by random signs of these ranks, or normal with a term for kurtosis if the sum has more
-    than a million values.
+    Differences of 0 are dropped (Wilcoxon 1945), and equal sizes share the mean rank. The
+    distribution is exact, by random signs of these ranks, or normal with a term for kurtosis if the
+    sum has more than a million values.
     """
     single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
     if not isinstance(items, Items) or not single or items.unit() is None:
@@ -162,7 +162,7 @@ def _next_to_0(ordered: FloatArray, room: float) -> tuple[float, float]:
 def walsh_average(ordered: FloatArray, which: int) -> float:
     """Return the mean of two numbers (or one twice) at this place among all such means.
 
-    Means are counted, not listed, until few remain; this costs some 20 sorts of n numbers.
+    Means are counted, not listed, until few remain; this costs about 20 sorts of n numbers.
     """
     n, place = ordered.size, np.arange(ordered.size)
     low, high = float(ordered[0]), float(ordered[-1])

@@ -32,7 +32,7 @@ def t_pairs(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
     if options.simultaneous:
         raise ValueError(
             f"test='t' with adjust={options.adjust!r}: without draws, the largest of several"
-            " t statistics has no known law. Pass adjust='holm'."
+            " t statistics has no known distribution. Pass adjust='holm'."
         )
     from scipy.special import stdtr
 

@@ -168,7 +168,7 @@ class Items:
     def unit(self) -> float | None:
         """Return the change in the score per unit of the first statistic, if it is constant.
 
-        It is None if the law of the sum over items does not determine the score.
+        It is None if the distribution of the sum over items does not determine the score.
         """
         return self._unit
 
@@ -187,7 +187,7 @@ class Items:
 
     @property
     def binary(self) -> bool:
-        """Whether every item is right or wrong by itself, which has exact laws."""
+        """Whether every item is right or wrong by itself, which has exact distributions."""
         return self._binary
 
     @cached_property
@@ -267,7 +267,7 @@ _NORMAL_ITEMS = 100_000  # from which sums over drawn items are nearly normal
 
 
 def nearly_normal(binary: bool, n_items: int, options: PairOptions) -> bool:
-    """Return whether sums of right and wrong items are drawn from their normal law."""
+    """Return whether sums of right and wrong items are drawn from their normal distribution."""
     many = binary and n_items >= _NORMAL_ITEMS
     return many and options.method != "monte-carlo" and not studentises(options)
 
@@ -289,10 +289,10 @@ def signs_rank(n_drawn: int, options: PairOptions) -> bool:
 class Seeds(NamedTuple):
     """The variation of the systems' scores between trainings with different seeds.
 
-    If scores of trainings are normal, the mean of R trainings, less the mean of all possible ones,
+    If scores of trainings are normal, the mean of R trainings, minus the mean of all possible ones,
     over its standard error has a t distribution with R - 1 degrees of freedom. Draws are from this
-    law. Resampled means of R trainings have only (R - 1)/R of the variance and a normal law, which
-    is far too narrow with three to five seeds.
+    distribution. Resampled means of R trainings have only (R - 1)/R of the variance and a normal
+    distribution, which is far too narrow with three to five seeds.
     """
 
     error: FloatArray  #: (system,): standard error of the mean over seeds

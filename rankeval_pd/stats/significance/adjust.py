@@ -23,7 +23,7 @@ def rejects(p_value: Any, alpha: float) -> Any:
 
 
 def adjust(p_values: FloatArray, method: str) -> FloatArray:
-    """Return adjusted p-values; the family is the last axis, NaN is no test and stays NaN.
+    """Return adjusted p-values; the family is the last axis, NaN means no test and stays NaN.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def interval_levels(p_values: FloatArray, method: str, level: float) -> FloatArr
     Parameters
     ----------
     p_values : array (..., test)
-        The family is the last axis, NaN is no test.
+        The family is the last axis, NaN means no test.
     method : {"holm", "bonferroni", "bh", "by"}
     level : float
     """
@@ -97,7 +97,7 @@ def step_down(p_values: FloatArray, family: IntArray) -> FloatArray:
     Parameters
     ----------
     p_values : array (test)
-        NaN is no test and stays NaN.
+        NaN means no test and stays NaN.
     family : array (test)
         The number of the family of each test.
     """
@@ -138,10 +138,10 @@ def max_t(
     Parameters
     ----------
     t_star : callable
-        From the numbers of some pairs to their studentised gains in every resample, less their mean
-        under the null hypothesis, (pair, resample). All pairs share the resamples.
+        From the numbers of some pairs to their studentised gains in every resample, minus their
+        mean under the null hypothesis, (pair, resample). All pairs share the resamples.
     t : array (pair,)
-        Studentised gains; NaN is no test, and stays NaN.
+        Studentised gains; NaN means no test and stays NaN.
     n_resamples : int
     level : float
         The level of the simultaneous intervals.
@@ -205,9 +205,10 @@ def simultaneous_limits(
         The growth of the variance with the squared distance from the gain, for tests with a null
         standard error. There are no limits if the error is 0, or no distance is rejected.
     lean : array (pair,), optional
-        Skewness of the items' differences over the root of their number. The limits then also
-        contain gains not rejected by Hall's statistic. Few items often show the wrong sign of the
-        skewness, so limits move outward for either sign, but not past 0, which the test decides.
+        Skewness of the items' differences over the square root of their number. The limits then
+        also contain gains not rejected by Hall's statistic. Few items often show the wrong sign of
+        the skewness, so limits move outward for either sign, but not past 0, which the test
+        decides.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         left = 1.0 - critical**2 * np.asarray(widening)

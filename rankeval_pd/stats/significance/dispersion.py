@@ -61,7 +61,7 @@ def model_sd(share: AnyArray | float, n: IntArray) -> FloatArray:
 
 
 def normal_distance(tp: AnyArray, n: IntArray) -> FloatArray:
-    """Return Kolmogorov's distance of the precisions (..., sample) from the normal law of Eq. 4.
+    """Return Kolmogorov's distance of the precisions (..., sample) from Eq. 4's distribution.
 
     Its mean and standard deviation follow from the pooled precision.
     """
@@ -79,7 +79,7 @@ def normal_distance(tp: AnyArray, n: IntArray) -> FloatArray:
 
 
 class GoodnessOfFit(NamedTuple):
-    """Goodness of fit of the normal law of Eq. 4."""
+    """Goodness of fit of the normal distribution of Eq. 4."""
 
     distance: float
     p_value: float
@@ -95,8 +95,8 @@ def goodness_of_fit(
 ) -> GoodnessOfFit:
     """Test Eq. 4 by a parametric bootstrap; ``advance`` is called with the number of new draws.
 
-    The mean is estimated from the same samples, and counts are whole numbers. Both change the law
-    of the distance, so it is simulated, with a new estimate of the mean in each draw.
+    The mean is estimated from the same samples, and counts are whole numbers. Both change the
+    distribution of the distance, so it is simulated, with a new estimate of the mean in each draw.
     """
     observed = float(normal_distance(tp, n))
     share = tp.sum() / n.sum()
@@ -149,8 +149,8 @@ def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) ->
 
     Both the count of a sample and the counts of the others vary. Given the total of true positives,
     a sample's own count determines the precision of the others, and the counts are binomial given
-    their sum. So the law of the number of failures is exact for any precision. Counts more than 12
-    standard deviations from their mean are left out.
+    their sum. So the distribution of the number of failures is exact for any precision. Counts more
+    than 12 standard deviations from their mean are left out.
 
     The cost is a fast Fourier transform of the likely numbers of failures and of true positives,
     for each sample size: a second for 20,000 samples of 55 sizes.
@@ -198,7 +198,7 @@ def _log_binomial(count: IntArray, size: int, share: float) -> FloatArray:
 
 
 class _TiltedLaw(NamedTuple):
-    """The law of failures f and counts c, weighted by exp(u f + v c) and normalized."""
+    """The distribution of failures f and counts c, weighted by exp(u f + v c) and normalized."""
 
     kinds: list[_SizeClass]
     log_norm: float
@@ -287,8 +287,8 @@ def _tail_probability(kinds: list[_SizeClass], observed: int, total: int, positi
 def _failure_law(kinds: list[_SizeClass], total: int, length: int, width: int) -> FloatArray:
     """Return P(sum = total, failures = f), f modulo the width: (f).
 
-    The law of the sum of all samples is the product of their transforms. Along the sum, the value
-    at one total is a single inverse transform; along the failures, all values are.
+    The distribution of the sum of all samples is the product of their transforms. Along the sum,
+    the value at one total is a single inverse transform; along the failures, all values are.
     """
     # for each size: the transforms (angle of the sum) of counts inside and outside the interval
     parts = []

@@ -43,7 +43,7 @@ def fisher_power(
 
 
 def _ends(laws: FloatArray) -> tuple[int, int]:
-    """Return the first count that is not rare under every law, and the end of such counts."""
+    """Return the first count that is not rare everywhere, and the end of such counts."""
     counts = np.flatnonzero((laws > _RARE).any(axis=0))
     return int(counts[0]), int(counts[-1]) + 1
 
@@ -97,13 +97,13 @@ class Pilot(NamedTuple):
         return law
 
     def laws_of_totals(self, n: int, left: int) -> FloatArray:
-        """Return the laws of n more of the rest, for its possible true positives (point, k)."""
+        """Return distributions for n more of the rest, by its true positives (point, k)."""
         points = (np.arange(_POINTS) + 0.5) / _POINTS
         true = np.searchsorted(np.cumsum(self.law(left)), points).astype(float)
         return drawn_laws(n, left, true)
 
     def laws_of_rates(self, n: int) -> FloatArray:
-        """Return the laws of n more of an infinite supply, for its possible rates (point, k)."""
+        """Return distributions for n more of an infinite supply, by its rate (point, k)."""
         from scipy import special
 
         rates = special.betaincinv(*self._beta, (np.arange(_POINTS) + 0.5) / _POINTS)

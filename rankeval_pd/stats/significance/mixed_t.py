@@ -95,7 +95,7 @@ def _chi2(freedom: float, nodes: int) -> tuple[FloatArray, FloatArray]:
     """Return values of chi-squared over its degrees of freedom, and weights.
 
     They follow Gauss and Laguerre or, with many degrees of freedom, Wilson and Hilferty's normal
-    law.
+    distribution.
     """
     from scipy.special import roots_genlaguerre, roots_hermitenorm
 

@@ -20,7 +20,7 @@ def transformed(t: FloatArray, lean: FloatArray) -> FloatArray:
     t : array (...)
         Mean over its standard error.
     lean : array (...)
-        a, the skewness of the items over the root of their number.
+        a, the skewness of the items over the square root of their number.
 
     References
     ----------
