@@ -114,8 +114,9 @@ def compare_area(
         The ``alpha`` of :func:`bedroc`.
     test : {"t", "delong"}
         "t": DeLong's standard error with Student's distribution and Welch's degrees of freedom for
-        the two classes (below 5 candidates: the smaller class minus one); the interval agrees with
-        the test and holds its level near 1. "delong": the normal distribution, as in pROC; too
+        the two classes (below 5 candidates: the smaller class minus one), and the normal
+        distribution for a mean area of 0.95 or more; the interval agrees with the test and allows
+        for candidates that a small sample lacks. "delong": the normal distribution, as in pROC; too
         liberal if a class is small. Average precision has only "t", with the standard error of the
         influences and the smaller class minus one degrees of freedom.
     equal : {"block", "mean"}
@@ -167,8 +168,7 @@ def compare_area(
 
     References
     ----------
-    DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44. G. Y. Zou and A. Donner
-    (2008), Statistics in Medicine 27.
+    DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44.
 
     Examples
     --------

@@ -339,7 +339,7 @@ def difference_freedom(
     student, normal = _NORMAL
     with np.errstate(invalid="ignore"):
         more = freedom / np.clip((normal - far) / (normal - student), 1e-6, 1.0)
-    return np.where(np.minimum(*sizes) - 1.0 < _LEAST, freedom, more)
+    return np.where(np.minimum(*sizes) <= _LEAST, freedom, more)
 
 
 def area_difference_limits(
@@ -348,11 +348,11 @@ def area_difference_limits(
 ) -> Limits:  # fmt: skip
     """Return limits of the difference of two areas that agree with Student's test of it.
 
-    ``variances`` are those of both areas and of the difference. A class with few candidates shows a
-    small variance if the sample has none of the few with extreme scores. The variance that a true
-    difference would have is therefore DeLong's plus a share of that of 0.4 more candidates in each
-    class, reduced by the correlation. The share is 1 - observed / true, so at 0 the variance is
-    DeLong's. Where the test rejects, the limit on the side of 0 is the test's.
+    ``variances`` are those of both areas and of the difference. A small class has a small variance
+    if the sample lacks the few candidates with extreme scores. For a true difference, DeLong's
+    variance is therefore raised by the variance that 0.4 candidates of each class add, reduced by
+    the correlation, times true / (true - observed). At 0 it is DeLong's. If the test rejects, the
+    limit on the side of 0 is the test's.
     """
     gap = np.asarray(areas[0] - areas[1], dtype=float)
     variance, t = variances[2], t_of(np.maximum(freedom, 1.0), level)
