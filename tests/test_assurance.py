@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import combinations_with_replacement
 
 import numpy as np
 import pandas as pd
@@ -204,7 +205,7 @@ def test_plans_from_20_labels_have_the_power_that_they_promise():
 
     plans = np.empty((seen + 1, seen + 1, 2))
     naive = np.empty_like(plans)
-    for i, j in ((i, j) for i in range(seen + 1) for j in range(i + 1)):
+    for i, j in combinations_with_replacement(range(seen + 1), 2):
         ask = _pilot(i, j, size=size).rankeval(details=True)
         more, power = ask.plan_annotation("a", "b", size)[["n_more", "power"]].iloc[0]
         # the same judgments, if the precisions of the pilot were the true ones
