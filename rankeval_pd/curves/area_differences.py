@@ -160,8 +160,8 @@ def compare_area(
     ranking and its reverse, z and p are NaN. In simulations with normal scores the test at 5%
     rejected at most 0.057 of true hypotheses, DeLong's up to 0.20. The interval covered 0.93 or
     more from 10 true positives on, DeLong's 0.77 or more (``tests/reference/areas.csv``). For areas
-    up to 0.9 it was at most 1.7 times as wide as DeLong's, near 1 up to 4 times with 10 true
-    positives and 1.4 times with 100 (``least`` in ``area_laws.csv``). For the other kinds the test
+    up to 0.9 it was at most 1.3 times as wide as DeLong's, near 1 up to 3.3 times with 10 true
+    positives and 1.3 times with 100 (``width`` in ``area_laws.csv``). For the other kinds the test
     rejected at most 0.065. For average precision the test rejected at most 0.057, and the interval
     covered 0.93 or more from 3 true positives on (0.70 with 2)
     (``tests/reference/average_precision.csv``). Cost: O(N log N) per measure, O(N) per pair.
