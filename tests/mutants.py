@@ -657,6 +657,8 @@ FAULTS = [
         ("np.minimum(*sizes) - 1.0", "np.maximum(*sizes) - 1.0"),
         ("part**2 / (size - 1.0)", "part**2 / size"),
         ("_LEAST = 4.0", "_LEAST = 1.0"),
+        ("own < -side * gap", "own < side * gap"),
+        ("1.0 + side * gap / middle", "1.0 - side * gap / middle"),
     ),
     *_in(
         "rankings/judged_sums.py", "judging",

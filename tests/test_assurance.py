@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import combinations_with_replacement
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.judging.annotation_plans import _State
+from rankeval_pd.judging.annotation_plans import _spread, _State
+from rankeval_pd.stats.significance.fisher import fisher_test
 from rankeval_pd.stats.significance.fisher_power import Pilot, drawn_laws, fisher_power
 
 
@@ -180,3 +182,38 @@ def test_six_pilots_of_20_labels():
             short.append((plain["power"], state.power(0.05, int(plain["n_more"]))))
     assert any(power >= 0.8 and now < 0.2 for power, now in short), short
     assert min(real) < 0.2 < max(promised)  # so that a promise needs its range
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+def test_plans_from_20_labels_have_the_power_that_they_promise():
+    """.80 was promised from 20 labels, and the true power was .68."""
+    size, seen, samples = 60, 10, 40_000
+
+    def held(plans, rates):
+        """Return what plans promise and how often their tests reject, of all and from .8 on."""
+        rng = np.random.default_rng(8)
+        true = rng.binomial(size, rng.beta(*rates, (samples, 2)))
+        pilot = rng.hypergeometric(true, size - true, seen)
+        more, promised = plans[tuple(pilot.T)].T
+        judged = np.array([_spread(int(x), [seen, seen], size) for x in more])
+        left = true - pilot
+        tp = pilot + rng.hypergeometric(left, size - seen - left, judged - seen)
+        test = fisher_test(tp[:, 0], judged[:, 0], tp[:, 1], judged[:, 1], "two-sided")
+        rejected, sure = np.asarray(test.p_value) <= 0.05, promised >= 0.8
+        return [(promised[x].mean(), rejected[x].mean()) for x in (promised >= 0.0, sure)]
+
+    plans = np.empty((seen + 1, seen + 1, 2))
+    naive = np.empty_like(plans)
+    for i, j in combinations_with_replacement(range(seen + 1), 2):
+        ask = _pilot(i, j, size=size).rankeval(details=True)
+        more, power = ask.plan_annotation("a", "b", size)[["n_more", "power"]].iloc[0]
+        # the same judgments, if the precisions of the pilot were the true ones
+        state = _State(size, (seen, seen), (i, j), (i / seen, j / seen))
+        plans[i, j] = plans[j, i] = more, power
+        naive[i, j] = naive[j, i] = more, state.power(0.05, int(more))
+    for rates in ((0.5, 0.5), (1.0, 1.0)):
+        for promised, power in held(plans, rates):
+            assert abs(promised - power) < 0.03, rates
+        promised, power = held(naive, rates)[1]
+        assert promised - power > 0.03, rates

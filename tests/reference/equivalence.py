@@ -153,7 +153,7 @@ def areas(
         difference, error, parts = found[2], found[5], found[6:]
 
         def limits(level: float):
-            return area_differences._limits(*found[:2], error, *parts, level=level, clustered=False)
+            return area_differences._limits(*found[:2], error, *parts, level=level)
 
     else:
         margin = -np.subtract(*(truth(q, n / (n + others)) for q in quality))
@@ -166,7 +166,7 @@ def areas(
             return ranking_areas.limits_of_two(*found[:2], error, *parts, level=level)
 
     low = limits(1.0 - 2.0 * ALPHA)[0]  # above the margin where p is at most ALPHA
-    freedom = parts[6] if kind == "roc" else parts[8]
+    freedom = parts[2] if kind == "roc" else parts[8]
     t = special.stdtr(freedom, -(difference + margin) / error)
     return float((low > -margin).mean()), float((t <= ALPHA).mean())
 

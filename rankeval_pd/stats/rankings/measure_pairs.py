@@ -147,6 +147,8 @@ def of_influences(
             freedom = shared
         elif not student:
             freedom = roc_areas.freedom_of(parts[:2], sizes)
+            both = value[row][left], value[row][right]
+            freedom = roc_areas.difference_freedom(freedom, both, sizes)
         freedom = np.fmax(freedom, 1.0)
         columns = difference, error, freedom, p_of(z, freedom)
         for array, column in zip(result[1:5], columns, strict=True):

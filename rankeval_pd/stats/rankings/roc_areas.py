@@ -21,12 +21,11 @@ from rankeval_pd.stats.rankings.ranking import Blocks, Ranking
 # two or more correlated receiver operating characteristic curves, Biometrics 44. X. Sun and W. Xu
 # (2014), Fast implementation of DeLong's algorithm: ranks replace all pairs. R. G. Newcombe (2006),
 # Confidence intervals for an effect size measure based on the Mann-Whitney statistic, part 2,
-# Statistics in Medicine 25. G. Y. Zou and A. Donner (2008), Construction of confidence limits about
-# effect measures, Statistics in Medicine 27.
+# Statistics in Medicine 25.
 
 _LEAST = 4.0  # degrees of freedom of a class, below which they are the whole variance's
-_FEW = 10.0  # candidates of a class, whose small variance does not shorten an interval
-_SHARED = 0.25  # power of few correlations, above 1; with 0 a test of a margin had a size of .059
+_UNSEEN = 0.4  # candidates of a class with extreme scores; with 0.35 a test of a margin had .06
+_NORMAL = 0.85, 0.95  # mean area up to which the law is Student's, and from which it is normal
 _ROUNDING = 1e-14  # deviations of placements from their mean below this are rounding
 
 
@@ -212,20 +211,17 @@ def delong_logit_limits(area: FloatArray, found: AreaSpread, level: float) -> Li
 
 def newcombe_limits(
     area: FloatArray, found: AreaSpread, positive: IntArray | FloatArray,
-    negative: IntArray | FloatArray, level: float, *, halfway: bool = False,
+    negative: IntArray | FloatArray, level: float,
 ) -> Limits:  # fmt: skip
     """Return the areas whose distance from the observed one is within z standard deviations.
 
     The variance at each area is that of Newcombe's method 5 (2006), which assumes exponential
     scores; it is reduced for ties as Mann and Whitney's, which it is at one half. If DeLong's
     variance at the observed area is larger, all are multiplied by the ratio, and z is the quantile
-    of Student's t with DeLong's degrees of freedom; for clusters always. With ``halfway`` a smaller
-    one counts too, by a power of the ratio, at least 0.1. The power rises from 0 to 1 with the size
-    of the smaller class: few candidates vary little by chance.
+    of Student's t with DeLong's degrees of freedom; for clusters always.
     """
     at_once = _NewcombeModel.of(area, found, positive, negative)
-    ratio = np.where(at_once.normal & halfway, at_once.least, at_once.ratio)
-    scale = ratio * np.where(at_once.normal, z_of(level), t_of(at_once.freedom, level)) ** 2
+    scale = at_once.ratio * np.where(at_once.normal, z_of(level), t_of(at_once.freedom, level)) ** 2
 
     def limit(end: float) -> FloatArray:
         # bisection between the area, whose distance is 0, and an end of [0, 1]
@@ -246,7 +242,6 @@ class _NewcombeModel(NamedTuple):
     positive: IntArray | FloatArray
     negative: IntArray | FloatArray
     ratio: FloatArray  #: the factor of the model's variance, 1 or more
-    least: FloatArray  #: the factor between the model's variance and a smaller one of DeLong's
     normal: BoolArray  #: whether the law is normal, not Student's
     freedom: FloatArray
     untied: FloatArray | float
@@ -257,14 +252,12 @@ class _NewcombeModel(NamedTuple):
         negative: IntArray | FloatArray,
     ) -> _NewcombeModel:  # fmt: skip
         freedom, one = found.freedom, np.ones(1)
-        plain = cls(positive, negative, one, one, one > 0.0, freedom, found.untied)
-        power = 1.0 - _scarcity(positive, negative)
+        plain = cls(positive, negative, one, one > 0.0, freedom, found.untied)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = found.variance / plain.model(area)
             larger = ratio > 1.0
         return plain._replace(
             ratio=np.where(larger, ratio, 1.0),
-            least=np.clip(np.nan_to_num(ratio), 0.1, 1.0) ** power,
             normal=~larger & (not found.clustered),
             freedom=np.maximum(freedom, 1.0),
         )
@@ -334,31 +327,53 @@ def p_of_half(
     return p_value
 
 
+def difference_freedom(
+    freedom: FloatArray, areas: tuple[FloatArray, FloatArray], sizes: Sequence[Any]
+) -> FloatArray:
+    """Return the degrees of freedom of a difference of two areas, more near 1.
+
+    A few placements set a difference near 1. They make both it and its error large, so a normal
+    test is conservative. Classes below 5 candidates keep their degrees of freedom.
+    """
+    far = np.abs(0.5 * (areas[0] + areas[1]) - 0.5) + 0.5
+    student, normal = _NORMAL
+    with np.errstate(invalid="ignore"):
+        more = freedom / np.clip((normal - far) / (normal - student), 1e-6, 1.0)
+    return np.where(np.minimum(*sizes) <= _LEAST, freedom, more)
+
+
 def area_difference_limits(
-    areas: tuple[FloatArray, FloatArray], spreads: tuple[AreaSpread, AreaSpread],
-    of_difference: AreaSpread, sizes: tuple[IntArray | FloatArray, IntArray | FloatArray],
-    level: float,
+    areas: tuple[FloatArray, FloatArray], variances: tuple[FloatArray, FloatArray, FloatArray],
+    freedom: FloatArray, sizes: tuple[IntArray | FloatArray, IntArray | FloatArray], level: float,
 ) -> Limits:  # fmt: skip
     """Return limits of the difference of two areas that agree with Student's test of it.
 
-    0 is in the interval if, and only if, the test does not reject it: see
-    :func:`differences.correlated_limits`.
+    ``variances`` are those of both areas and of the difference. A small class has a small variance
+    if the sample lacks the few candidates with extreme scores. For a true difference, DeLong's
+    variance is therefore raised by the variance that 0.4 candidates of each class add, reduced by
+    the correlation, times true / (true - observed). At 0 it is DeLong's. If the test rejects, the
+    limit on the side of 0 is the test's.
     """
-    (area_a, area_b), (a, b) = areas, spreads
-    limits = (
-        newcombe_limits(area_a, a, *sizes, level, halfway=True),
-        newcombe_limits(area_b, b, *sizes, level, halfway=True),
-    )
-    t = t_of(np.maximum(of_difference.freedom, 1.0), level)
-    half = np.asarray(t * np.sqrt(of_difference.variance), dtype=float)
-    variances = a.variance, b.variance, of_difference.variance
-    power = 1.0 + _SHARED * _scarcity(*sizes)
-    return differences.correlated_limits(areas, limits, variances, half, power)
+    gap = np.asarray(areas[0] - areas[1], dtype=float)
+    variance, t = variances[2], t_of(np.maximum(freedom, 1.0), level)
+    positive, negative = (np.asarray(size, dtype=float) for size in sizes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        swapped = 2.0 / (positive * negative) ** 2  # the variance of one pair in another order
+        apart = (variance + swapped) / (variances[0] + variances[1] + swapped)
+        unseen = apart * (_UNSEEN / positive + _UNSEEN / negative) ** 2
+        own = np.asarray(t * np.sqrt(variance), dtype=float)
 
+    def distance(side: float) -> FloatArray:
+        # bisection between the observed difference, whose distance is 0, and the largest
+        inside, outside = 0.0 * own, np.full(own.shape, 2.0)
+        for _ in range(60):
+            middle = 0.5 * (inside + outside)
+            share = np.where(variance > 0.0, np.maximum(1.0 + side * gap / middle, 0.0), 1.0)
+            within = middle**2 <= t**2 * (variance + share * unseen)
+            inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
+        return np.where((own > 0.0) & (own < -side * gap), own, inside)
 
-def _scarcity(positive: IntArray | FloatArray, negative: IntArray | FloatArray) -> FloatArray:
-    """Return 1 up to 10 candidates of a class, and less the more the smaller class has."""
-    return np.asarray(np.cbrt(_FEW / np.maximum(np.minimum(positive, negative), _FEW)))
+    return np.maximum(gap - distance(-1.0), -1.0), np.minimum(gap + distance(1.0), 1.0)
 
 
 def same_order(first: Ranking, second: Ranking) -> BoolArray:
