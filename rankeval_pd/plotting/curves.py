@@ -314,7 +314,7 @@ def _draw_ideal(canvas: Canvas, curves: pd.DataFrame, ideal: Table) -> None:
 
 
 def _prior(curves: pd.DataFrame) -> float:
-    """Return N+ / N: the least step of the rate is 1 / N+, and that of the share 1 / N."""
+    """Return N+ / N: the smallest step of the rate is 1 / N+, and of the share 1 / N."""
     if curves.attrs.get("ties") not in ("shared", "error", "best", "worst"):
         return np.nan  # in a block of ties no step is a single true positive
     rates = np.unique(curves["tpr"].dropna().to_numpy(dtype=float))
