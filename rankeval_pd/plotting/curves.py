@@ -344,7 +344,7 @@ def _draw_f_scores(canvas: Canvas, f_scores: float | Sequence[float]) -> None:
 
 
 def _write_beside(ax: Axes, x: float, y: float, text: str, canvas: Canvas) -> None:
-    """Write a text to the right of a point at the panel's edge."""
+    """Write text to the right of a point at the panel's edge."""
     ax.annotate(
         text, (x, y), xytext=(3, 0), textcoords="offset points", va="center",
         fontsize=font(ax, "note"), color=canvas.ink.note,
