@@ -79,10 +79,10 @@ def with_association_measures(
         second), O21 (the second without the first) and O22 (neither); or a mapping from these four
         to the names of the columns.
     margins : sequence of 4 names, or of 3 names and a number, optional
-        In place of ``cells``: columns of f (both words), f1 and f2 (each word's own frequency),
+        Instead of ``cells``: columns of f (both words), f1 and f2 (each word's own frequency),
         and the sample size N, a column or one number: ``margins=("f", "f1", "f2", 10**9)``; or a
-        mapping from "f", "f1", "f2" and "N" to these. With ``measures=None``, a measure of the name
-        of one of these columns is left out.
+        mapping from "f", "f1", "f2" and "N" to these. With ``measures=None``, a measure with the
+        name of one of these columns is left out.
     alpha : float
         The interval of ``"LRC"`` has the level 1 - alpha.
     adjust : {"bonferroni", None}

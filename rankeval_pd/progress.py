@@ -26,8 +26,8 @@ def progress_bar(
     """Yield a function that advances the bar by a number of units.
 
     ``progress`` True shows the bar at once, None after two seconds, False never. Without a total
-    the bar counts. ``alone`` asks for no bar inside another one, or where the other was declined,
-    and counts the two seconds from the beginning of the question.
+    the bar counts. ``alone`` means no bar inside another one, or if the other was declined, and
+    counts the two seconds from the start of the question.
     """
     check_flag("progress", progress, none=True)
     declined = progress is not None and not progress

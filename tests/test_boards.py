@@ -263,7 +263,7 @@ def test_sizes_with_seeds_and_warnings_as_promised():
 
 
 def bounds(a: int, b: int, n: int) -> tuple[float, float]:
-    """Return the least and the largest p-value over all overlaps, by SciPy."""
+    """Return the smallest and the largest p-value over all overlaps, by SciPy."""
     values = []
     for both in range(max(0, a + b - n), min(a, b) + 1):
         differ = a + b - 2 * both

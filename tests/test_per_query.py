@@ -361,7 +361,7 @@ def test_queries_without_judgement_are_left_out_aloud():
     [
         ("nDGC@10", "'nDGC@10' is not one of .*Did you mean 'nDCG@10'"),
         ("P", "needs the list length, such as 'P@10'"),
-        ("IPrec", "needs the least recall, such as 'IPrec@0.1'"),
+        ("IPrec", "needs the lowest recall, such as 'IPrec@0.1'"),
         ("IPrec@7", "a recall from 0 to 1"),
         ("P@2.5", "a whole number for k"),
         ("nDCG(gains={1: -1})@5", "a mapping of grades"),

@@ -79,10 +79,10 @@ def crossovers(
     Notes
     -----
     The first row of a measure and p is Macskassy's (2005) crossover point. Eq. 19 describes one
-    positive less than the text, which is followed here. Each n is a separate test, so a random
-    ranking crosses somewhere with a probability far above p, and a run of 2 or more is hardly
-    rarer. :func:`random_envelope` returns counts that it reaches nowhere. Computes a lazy Dataset.
-    Cost: as :func:`random_bound`.
+    positive fewer than the text; the package follows the text. Each n is a separate test, so a
+    random ranking crosses somewhere with a probability far above p, and a run of 2 or more is
+    hardly rarer. :func:`random_envelope` returns counts that it reaches nowhere. Computes a lazy
+    Dataset. Cost: as :func:`random_bound`.
 
     References
     ----------

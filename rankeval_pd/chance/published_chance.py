@@ -54,7 +54,7 @@ def random_bound_for(
     n : int, sequence of int, range or None
         Sizes of the lists. None is every n from 1 to ``n_candidates``.
     n_candidates, n_positive : int
-        Number of candidates N and of true positives N+ among them.
+        Numbers of candidates N and of true positives N+ among them.
     population : {"finite", "infinite"}
         See :func:`random_bound`.
     prior : float
@@ -184,7 +184,7 @@ def random_pvalue(
     n : int or array of int
         Size of the list.
     n_candidates, n_positive : int or array of int
-        Number of candidates N and of true positives N+ among them.
+        Numbers of candidates N and of true positives N+ among them.
     method : {"discrete", "interpolated", "parametric"}
         The exact tail, its interpolation between whole numbers (Macskassy 2005), or the continuous
         binomial tail for both populations.

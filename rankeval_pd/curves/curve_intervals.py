@@ -50,7 +50,7 @@ def check_interval(interval: str | None, average: str | None, roles: Roles) -> N
 
 
 def lists_of(ranking: Ranking, n: IntArray, ties: str) -> CurveLists:
-    """Return the data for the intervals of a curve of one ranking; ``n`` rises from 1."""
+    """Return the data for the intervals of a curve of one ranking; ``n`` increases from 1."""
     found, here = ranking.nbest(n, ties), int(ranking.here)
     edge = edge_precision(ranking.cumulated(ties), n, np.array(here))
     inside = n - found.block.above
@@ -120,7 +120,7 @@ def _too_few(few: list[tuple[int, int]], alone: bool) -> None:
     positive, others = min(few, key=min)
     text = (
         f"interval='simultaneous': a band needs {curve_bands.LEAST} true positives and as many"
-        f" others, and there are {positive:,} and {others:,}"
+        f" others, but there are {positive:,} and {others:,}"
     )
     if alone:
         raise ValueError(f"{text}. Pass interval='pointwise', or report the area.")

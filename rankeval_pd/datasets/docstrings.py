@@ -19,7 +19,7 @@ PACKAGES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
 def cached_content(what: str, edition: int, make: Callable[[], Any]) -> Any:
     """Return content from the cache of the same package versions, or make it and cache it.
 
-    ``make`` returns JSON data. Raise ``edition`` whenever ``make`` changes its result.
+    ``make`` returns JSON data. Increase ``edition`` whenever ``make`` changes its result.
     """
     folder = cache_folder()
     if folder is None:

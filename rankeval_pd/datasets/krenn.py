@@ -163,7 +163,7 @@ def read_cache(path: Path) -> Any:
 def write_cache(path: Path, content: Any) -> None:
     """Write JSON data, wholly or not at all, with the permissions of the user's umask.
 
-    An unwritable folder causes one warning, no error.
+    An unwritable folder causes a single warning and no error.
     """
     # write to a file of another name, which then replaces the old one in a single step
     text = json.dumps(content)

@@ -107,7 +107,7 @@ def _lifts(quality: Mapping[str, float] | None) -> Mapping[str, float]:
     if not isinstance(quality, Mapping):
         raise TypeError(
             f"quality={quality!r} is of type {type(quality).__name__}: pass a mapping from the"
-            " names of measures to numbers, as {'good': 1.5}."
+            " names of measures to numbers, such as {'good': 1.5}."
         )
     if "gold" in quality:
         raise ValueError("quality: 'gold' is the name of the label. Rename the measure.")

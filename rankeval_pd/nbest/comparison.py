@@ -135,8 +135,8 @@ def compare(
         Test behind ``p_value``. None is "fisher" as in Evert (2004), or "score" if ``phi`` is above
         1. Fisher's test is conservative for small regions. Mid-p may exceed the level slightly.
         Boschloo's and Barnard's tests are exact and more powerful, and take milliseconds for each
-        n. McNemar's has little power if positives are rare. Only the score test takes ``phi``. With
-        ``ties="expected"`` leave it out.
+        n. McNemar's has little power if positives are rare. Only the score test takes ``phi``.
+        Leave it out with ``ties="expected"``.
     alternative : {"two-sided", "greater", "less"}
         "greater": a is better than b.
     margin : float, optional

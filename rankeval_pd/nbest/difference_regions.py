@@ -307,7 +307,7 @@ class RegionOptions(NamedTuple):
 
     @classmethod
     def of(cls, **given: Any) -> RegionOptions:
-        """Return the options, checked."""
+        """Check and return the options."""
         check_choice("test", given["test"], (None, *TESTS, "kosinski"))
         check_choice("alternative", given["alternative"], ALTERNATIVES)
         check_choice("adjust", given["adjust"], (None, *ADJUSTMENTS, *SWAPPED))

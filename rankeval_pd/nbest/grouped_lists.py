@@ -126,7 +126,7 @@ def cluster_numbers(cluster: IntArray) -> IntArray:
 def list_spread(
     ranked: ListMembers, n: IntArray, target: str
 ) -> tuple[cluster_totals.ListTotals, cluster_totals.ClusterSpread, FloatArray]:
-    """Return totals, spread and shrunken precision of the lists of one ranking; ``n`` rises."""
+    """Return totals, spread and shrunken precision of the lists of one ranking; ``n`` increases."""
     totals, precision = ranked.totals(n, target)
     around = precision if totals.fixed else totals.edges[0]
     # near 0 or 1 few clusters have the rare label, and may be absent by chance
@@ -170,7 +170,7 @@ def weights(
 def band(
     ranked: ListMembers, n: IntArray, level: float, **drawing: Any
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the limits of a band around one precision curve; ``n`` rises."""
+    """Return the limits of a band around one precision curve; ``n`` increases."""
     from scipy import special
 
     totals, result, precision = list_spread(ranked, n, "nbest")
@@ -200,7 +200,7 @@ def difference(
     n: IntArray,
     whole: Whole | None = None,
 ) -> Difference:
-    """Return the difference of the true positives and its spread; ``n`` rises.
+    """Return the difference of the true positives and its spread; ``n`` increases.
 
     The variance is the larger of two, valid for both targets: the lists' variance, with the
     precision at the edge of each, and the regions', with their pooled precision.

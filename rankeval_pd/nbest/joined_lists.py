@@ -46,7 +46,7 @@ class JoinedOptions(NamedTuple):
 
     @classmethod
     def of(cls, **given: Any) -> JoinedOptions:
-        """Return the options, checked."""
+        """Check and return the options."""
         check_choice("alternative", given["alternative"], ("two-sided", "greater", "less"))
         check_choice("adjust", given["adjust"], (None, *ADJUSTMENTS))
         check_choice("adjust_over", given["adjust_over"], tables.OVER_LISTS)

@@ -136,7 +136,7 @@ def measure_ranks(
 
 
 def ranked(data: Data, asked: RankCriterion, columns: dict[str, type], roles: Any) -> Data:
-    """Return the columns asked for, in the order of the measures."""
+    """Return the requested columns, in the order of the measures."""
     chosen = Roles.of(roles)
     rows: list[Any] = []
 

@@ -275,7 +275,7 @@ class IntervalKind(NamedTuple):
 
     @classmethod
     def of(cls, *, ci: str, level: float, phi: float = 1.0, target: str = "region") -> IntervalKind:
-        """Return the kind of interval, checked."""
+        """Check and return the kind of interval."""
         check_choice("ci", ci, INTERVALS)
         check_choice("target", target, TARGETS)
         return cls(ci, check_share("level", level), check_at_least_one("phi", phi), target)
@@ -331,7 +331,7 @@ def precision_interval(
     Notes
     -----
     The interval covers the average precision of a *fixed* acceptance region; the last paragraph of
-    Evert's (2004) section 3.2 explains the difference to the n-best list. Relative errors are below
+    Evert's (2004) section 3.2 explains how the n-best list differs. Relative errors are below
     1e-12, above a hundred million candidates below 1e-11. Cost: about a microsecond for each
     interval.
 

@@ -426,7 +426,7 @@ def local_precision(
     Notes
     -----
     The precision of the n-best list describes the candidates found so far; local precision
-    describes the gain from going on. Cost: O(N log N).
+    describes the gain from continuing. Cost: O(N log N).
 
     References
     ----------

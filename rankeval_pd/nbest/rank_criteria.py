@@ -63,7 +63,7 @@ class RankCriterion(NamedTuple):
         *,
         over: str = "n",
     ) -> RankCriterion:
-        """Return the options, checked."""
+        """Check and return the options."""
         if (n is None) == (kind is None):
             raise ValueError(
                 f"n={n!r}, kind={kind!r}: pass either n=, sizes of lists, or kind='ap' (average "

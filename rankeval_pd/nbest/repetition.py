@@ -182,7 +182,7 @@ def repetition_samples(
 
     Notes
     -----
-    Computes a lazy Dataset, as rows have one dimension. Cost: O(N log N).
+    A lazy Dataset is computed, because rows have one dimension. Cost: O(N log N).
 
     References
     ----------

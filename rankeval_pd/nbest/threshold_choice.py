@@ -77,8 +77,8 @@ def choose_threshold(
     smallest set that could pass (29 candidates for 0.9 at 95%), tests each at the same level, and
     ends with the first failure. Small sets rarely pass, so further sequences start at sets of
     twice, four times, ... the size, and the K sequences share 1 - level (multi-start fixed-sequence
-    testing). Recall rises with every accepted candidate, so one sequence suffices and ci_low is the
-    ordinary one-sided limit. Several measures share 1 - level (Bonferroni, see
+    testing). Recall increases with every accepted candidate, so one sequence suffices and ci_low is
+    the ordinary one-sided limit. Several measures share 1 - level (Bonferroni, see
     ``attrs["family"]``), because you may pick the best. If you chose a measure beforehand, name it
     in ``measures``. For Youden's J, no threshold has a J more than sqrt(log(1 / (1 - level)) / 2)
     times sqrt(1/N+ + 1/(N - N+)) below its J in the data (Smirnov's distribution for two samples).

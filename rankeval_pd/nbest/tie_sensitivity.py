@@ -171,8 +171,8 @@ def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys
         last = falling[whole.reach - 1]
         if (falling[n - 1] == last).any() or (np.isnan(falling[n - 1]) & np.isnan(last)).any():
             raise ValueError(
-                f"n_keys={n_keys}: a list ends among equal scores, of which the head has the first "
-                f"in {whole.orders} orders only. Make another with ddf.rankeval.head(n_max, "
+                f"n_keys={n_keys}: a list ends among equal scores, but the head keeps only"
+                f" {whole.orders} orders of them. Make another with ddf.rankeval.head(n_max, "
                 f"n_keys={n_keys}), or use ddf.rankeval.tie_sensitivity(...)."
             )
 

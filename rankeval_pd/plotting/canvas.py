@@ -248,7 +248,7 @@ class Canvas:
         return f"random {percent(share)}" if self.alone else "random order"
 
     def upright(self, x: float, text: str = "", *, name: str = "_rule") -> None:
-        """Draw a vertical reference line with a text at its top."""
+        """Draw a vertical reference line with text at its top."""
         look = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1}
         self.ax.axvline(x, label=name, **look)
         if text:

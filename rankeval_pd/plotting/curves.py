@@ -314,7 +314,7 @@ def _draw_ideal(canvas: Canvas, curves: pd.DataFrame, ideal: Table) -> None:
 
 
 def _prior(curves: pd.DataFrame) -> float:
-    """Return N+ / N: the least step of the rate is 1 / N+, and that of the share 1 / N."""
+    """Return N+ / N: the smallest step of the rate is 1 / N+, and of the share 1 / N."""
     if curves.attrs.get("ties") not in ("shared", "error", "best", "worst"):
         return np.nan  # in a block of ties no step is a single true positive
     rates = np.unique(curves["tpr"].dropna().to_numpy(dtype=float))
@@ -344,7 +344,7 @@ def _draw_f_scores(canvas: Canvas, f_scores: float | Sequence[float]) -> None:
 
 
 def _write_beside(ax: Axes, x: float, y: float, text: str, canvas: Canvas) -> None:
-    """Write a text to the right of a point at the panel's edge."""
+    """Write text to the right of a point at the panel's edge."""
     ax.annotate(
         text, (x, y), xytext=(3, 0), textcoords="offset points", va="center",
         fontsize=font(ax, "note"), color=canvas.ink.note,

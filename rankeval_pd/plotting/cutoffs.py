@@ -213,8 +213,8 @@ def lift(
     log : bool, optional
         Whether the axis of the share is logarithmic. By default above 1,000 candidates.
     enrichment : float or sequence of float, optional
-        Shares to mark with a thin line, with the lift of each measure in the key: the enrichment
-        factors of the smallest lists with these shares.
+        Shares to mark with a thin line. The key shows each measure's lift there, the enrichment
+        factor of the smallest list with this share.
     **look
 
     Returns

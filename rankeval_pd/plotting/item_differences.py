@@ -110,7 +110,7 @@ def _check_panels(groups: list[Any], a: Hashable, b: Hashable) -> None:
     if pairs * len(groups) > _PAIRS:
         raise ValueError(
             f"there are {pairs:,} pairs of systems{' in each group' if len(groups) > 1 else ''}, "
-            f"and this picture has at most {_PAIRS} panels. Name a pair, a and b, or draw all "
+            f"but this picture has at most {_PAIRS} panels. Name a pair, a and b, or draw all "
             "pairs with plot.pairs()."
         )
 

@@ -263,7 +263,7 @@ def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
 def curves_of(data: Any, n: Any, **roles: Any) -> Any:
     """Return the precision of n-best lists, for lines without intervals.
 
-    The warning about intervals is suppressed, as none is drawn.
+    The warning about intervals is suppressed, because none is drawn.
     """
     with hushed("target='region'"):
         return nbest_precision(data, n, **roles)

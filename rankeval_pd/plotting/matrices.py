@@ -102,7 +102,8 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     )
     if folded:
         canvas.tell(
-            f"Last column: the least gain over {folded:,} more, in color if all are distinguished."
+            f"Last column: the smallest gain over {folded:,} more, in color if all are"
+            " distinguished."
         )
 
 

@@ -370,7 +370,7 @@ def measure_ranks(
     -----
     Each dot is the value of a measure and each line its unadjusted interval, repeated as numbers on
     the right, with the limits of the rank. Bars on the right join measures that share one of the
-    table's ``letters``, as tests do not distinguish them. Measures that no other significantly
+    table's ``letters``, because tests do not distinguish them. Measures that no other significantly
     beats are in color. Overlapping intervals may belong to significantly different measures,
     because all rank the same candidates.
 

@@ -176,7 +176,7 @@ def panels_of(
     if count > MOST:
         first = keys.iloc[0][groups[0]]
         raise ValueError(
-            f"there are {count} groups of {', '.join(map(str, groups))}, and a picture has at most "
+            f"there are {count} groups of {', '.join(map(str, groups))}, but a picture has at most "
             f"{MOST} panels. Choose groups: data[data[{groups[0]!r}].isin([{first!r}, ...])], of a "
             f"Dataset data.sel({groups[0]}=[...]); or draw a table over all groups."
         )

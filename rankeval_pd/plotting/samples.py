@@ -195,7 +195,7 @@ def _panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
 
     if count > MOST:
         raise ValueError(
-            f"there are {count} measures, and a picture has at most {MOST} panels. Choose some: "
+            f"there are {count} measures, but a picture has at most {MOST} panels. Choose some: "
             "data.rankeval(measures=[...])."
         )
     if ax is not None:

@@ -63,7 +63,7 @@ def table_of(
     groups = groups_of(table, needed)
     if not grouped and groups and len(table.drop_duplicates(groups)) > 1:
         raise ValueError(
-            f"table has {len(table.drop_duplicates(groups))} groups of {groups}, and the "
+            f"table has {len(table.drop_duplicates(groups))} groups of {groups}, but the "
             "accompanying table has others. Pass the results of the same data."
         )
     return table

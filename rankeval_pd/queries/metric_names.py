@@ -60,7 +60,7 @@ def _parse_metric(text: str, min_grade: float) -> MetricRequest:
         )
     cutoff, level = _cutoff(name, result[3], text)
     if result[3] is None and name in _WITH_CUTOFF:
-        what, as_in = ("the least recall", 0.1) if name == "IPrec" else ("the list length", 10)
+        what, as_in = ("the lowest recall", 0.1) if name == "IPrec" else ("the list length", 10)
         raise ValueError(f"metrics: {text!r} needs {what}, such as '{name}@{as_in}'.")
     if cutoff is not None and name in _NO_CUTOFF:
         raise ValueError(f"metrics: {text!r}: {name} takes no @k. Pass {name!r}.")
@@ -96,7 +96,7 @@ def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequ
     """Return the request with the options in parentheses."""
     name = request.metric
     allowed = {
-        **({"rel": "the least grade of a positive"} if name in _BINARY else {}),
+        **({"rel": "the lowest grade of a positive"} if name in _BINARY else {}),
         **({"dcg": "'log2' or 'exp-log2'"} if name in ("nDCG", "DCG") else {}),
         **({"gains": "a mapping of grades, as in {1: 1, 2: 5}"} if name in ("nDCG", "DCG") else {}),
         **({"norm": "'min' with @k, or 'all'"} if name == "AP" else {}),

@@ -284,15 +284,15 @@ def _warn_of_facts(result: pd.DataFrame, facts: pd.DataFrame) -> None:
         cutoff, shares = int(part["cutoff"].iloc[0]), part.set_index("measure")["judged"].dropna()
         if cutoff and len(shares) > 1 and shares.max() - shares.min() > _JUDGED_APART:
             warn(
-                f"{metric}: {shares.max():.0%} of the documents of {shares.idxmax()!r} up to "
-                f"{cutoff} are judged, of {shares.idxmin()!r} {shares.min():.0%}, and unjudged "
-                "documents count as not relevant. Also compare with unjudged='skip'."
+                f"{metric}: {shares.max():.0%} of the documents of {shares.idxmax()!r} up to"
+                f" {cutoff} are judged, but only {shares.min():.0%} of {shares.idxmin()!r}, and "
+                "unjudged documents count as not relevant. Also compare with unjudged='skip'."
             )
         depth = part.set_index("measure")["depth"]
         if cutoff and depth.min() < min(cutoff, depth.max()):
             warn(
                 f"{metric}: {depth.idxmin()!r} retrieved at most {depth.min():,} documents per"
-                f" query, and {depth.idxmax()!r} {depth.max():,}. Choose a cutoff that all runs"
+                f" query, but {depth.idxmax()!r} {depth.max():,}. Choose a cutoff that all runs"
                 " reach."
             )
         ends = known.loc[metric, ["ci_low", "ci_high"]]

@@ -97,8 +97,9 @@ def calibration(
 
     Notes
     -----
-    An agreement below 1 − p does not show another distribution, as the other items are a sample
-    too. Compare with ``expected_agreement``. Pairs without a gain (0 or undefined) are excluded.
+    An agreement below 1 − p does not show another distribution, because the other items are a
+    sample too. Compare with ``expected_agreement``. Pairs without a gain (0 or undefined) are
+    excluded.
 
     References
     ----------

@@ -69,8 +69,9 @@ def compare_accuracies(
     Notes
     -----
     The same gain may be significant if the systems disagree on twelve items, and not if they are
-    wrong on different items. The p-value rises with the number of differing items, so the smallest
-    and largest numbers give its bounds. All counts with the same rounded rate are tried too.
+    wrong on different items. The p-value increases with the number of differing items, so the
+    smallest and largest numbers give its bounds. All counts with the same rounded rate are tried
+    too.
 
     References
     ----------

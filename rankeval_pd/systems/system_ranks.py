@@ -271,7 +271,7 @@ def options_of(
     alternative: str = "two-sided",
     skewness: bool | None = None,
 ) -> PairOptions:
-    """Return the options, checked."""
+    """Check and return the options."""
     check_choice("method", method, METHODS)
     check_choice("alternative", alternative, get_args(Alternative))
     check_choice("adjust", adjust, _ADJUSTMENTS)

@@ -62,7 +62,7 @@ class ItemTable(NamedTuple):
     members: list[IntArray]  #: the items of each group
 
     def items(self, member: IntArray) -> Items:
-        """Return the items of one group, checked."""
+        """Check and return the items of one group."""
         return to_items(
             self.statistics[..., member, :], self.metric, self.systems, self.labels[member],
             self.beside.of(member),

@@ -118,7 +118,7 @@ def _chosen(
     if missing:
         have = "one column per system" if one_level else f"the statistics {listed(statistics)}"
         raise ValueError(
-            f"metric={metric!r} needs the statistics {listed(needed)}, and data has {have}:"
+            f"metric={metric!r} needs the statistics {listed(needed)}, but data has {have}:"
             f" {listed(missing)} missing. Pass two-level columns (system, statistic), or another"
             " metric."
         )

@@ -14,7 +14,7 @@ Systems over a Dask DataFrame, or over a Dataset in chunks of items::
                \        |        /
                      gathered                    what tests and intervals are made of
 
-All blocks share the resamples. The sums are exact, so the results equal those of one machine, bit
+All blocks share the resamples. The sums are exact, so the results equal a single machine's, bit
 for bit, however the items are spread.
 """
 

@@ -165,7 +165,7 @@ def of_curves(average: str, rates: tuple[str, str], level: float) -> Combination
 
 
 def _held(counts: xr.DataArray) -> xr.DataArray:
-    """Return counts along n; an ended list keeps the counts at its end."""
+    """Return counts along n; a list that has ended keeps its last counts."""
 
     def hold(values: FloatArray) -> FloatArray:
         known = ~np.isnan(values)

@@ -53,7 +53,7 @@ _ROLE_DOCS = {
     " larger first), shared (a hash of the label, or the smaller key first) or expected (the mean"
     " over all orders).",
     "missing": "the meaning of a missing score: absent (not retrieved) or raise.",
-    "min_grade": "the least grade of a positive.",
+    "min_grade": "the lowest grade of a positive.",
     "unjudged": "how a retrieved document without a grade counts: negative, skip (as if not"
     " retrieved) or raise.",
 }

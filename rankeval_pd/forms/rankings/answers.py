@@ -234,8 +234,8 @@ def _left(
     batch: list[Hashable] = inner.attrs["batch"]
     if results[0]["exists"].chunks is None and (above := _above_all(call.n, results)):
         warn(
-            f"{above}, of every batch: these rows are NaN. A lazy Dataset, whose values are not"
-            " seen, has them too, without this warning."
+            f"{above}, in every batch, so these rows are NaN. In a lazy Dataset they"
+            " are NaN too, without this warning."
         )
     if call.finish is not None:
         results = call.finish(results, batch if len(parts) == 1 else [tables.GROUP])

@@ -197,8 +197,8 @@ def _described(label: object) -> np.uint64:
         or type(label).__repr__ is object.__repr__
     ):
         raise TypeError(
-            f"the label {label!r} is of type {type(label).__name__}, whose description changes,"
-            " but a hash of it breaks ties. Pass labels of numbers,"
+            f"the label {label!r} is of type {type(label).__name__}, whose text changes between"
+            " runs, but a hash of it breaks ties. Pass labels of numbers,"
             " strings, dates or tuples of these: data.set_index(...), or label=..., or key=..."
         )
     return np.uint64(_text(np.array([f"\0{type(label).__name__}:{description}"], dtype=object))[0])
@@ -250,8 +250,8 @@ def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
         repeated = values[pairs.duplicated().to_numpy(dtype=bool)]
     except TypeError:  # lists, dicts
         raise TypeError(
-            f"key={name!r} has values that cannot be distinguished, as {values.iloc[0]!r}. Pass a"
-            " column of numbers, strings or dates."
+            f"key={name!r} has values that cannot be distinguished, such as {values.iloc[0]!r}."
+            " Pass a column of numbers, strings or dates."
         ) from None
     if len(repeated):
         raise ValueError(

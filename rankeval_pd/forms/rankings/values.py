@@ -108,7 +108,7 @@ def gold_values(
 ) -> FloatArray:
     """Return the gold label as 1.0, 0.0, or NaN if missing.
 
-    ``positive`` are the values of true positives, ``min_grade`` is their least grade. With
+    ``positive`` are the values of true positives, ``min_grade`` is their lowest grade. With
     ``all_there`` an absent value of ``positive`` is an error.
     """
     if positive is not None:
@@ -131,7 +131,7 @@ def gold_values(
             )
         return np.where(np.isnan(truth), np.nan, truth >= min_grade)
     if truth is None or not (np.isnan(truth) | (truth == 0) | (truth == 1)).all():
-        grades = "" if truth is None else ", or their least grade, min_grade=..."
+        grades = "" if truth is None else ", or their lowest grade, min_grade=..."
         raise ValueError(
             f"gold={name!r} holds {value_counts(values)}, but a gold label is True or False, 1 or"
             f" 0. Name the values of true positives: positive=..., a value or a list{grades}."
@@ -288,7 +288,7 @@ class Shares(NamedTuple):
     values: FloatArray
 
     def of(self, total: int) -> IntArray:
-        """Return the least n, at least 1, that reach these shares of ``total``."""
+        """Return the smallest n, at least 1, that reach these shares of ``total``."""
         return np.array([least_n(share, total) for share in self.values], dtype=np.int64)
 
 
@@ -296,7 +296,7 @@ Sizes = IntArray | Shares | None
 
 
 def least_n(share: float, total: int) -> int:
-    """Return the least n >= share * total, at least 1."""
+    """Return the smallest n >= share * total, at least 1."""
     return max(math.ceil(share * total - _NEARLY), 1)
 
 

@@ -180,7 +180,7 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
             " system_ranks, summary or paired_bootstrap."
         )
     graded = (
-        " The column 'grade' may hold it: gold='grade' and, for the least grade that counts,"
+        " The column 'grade' may hold it: gold='grade' and, for the lowest grade that counts,"
         " min_grade=1. per_query('AP') and summary(['AP', 'P@10']) take it directly."
         if "grade" in columns
         else " For systems over test items, which need no gold label, use paired_bootstrap,"
@@ -411,7 +411,7 @@ def labels_along(data: xr.Dataset, dim: Hashable) -> pd.Index:
 
 
 def one_chunk(variable: xr.DataArray, dim: Hashable) -> xr.DataArray:
-    """Return the variable with its candidates in one chunk, as a ranking needs all."""
+    """Return the variable with its candidates in one chunk, because a ranking needs all of them."""
     return variable.chunk({dim: -1}) if variable.chunks is not None else variable
 
 

@@ -61,7 +61,7 @@ def warn_of_identifiers(
 
     Notes
     -----
-    A column of whole numbers costs one hash table, and a pass over the rows for each role. Of any
+    A column of whole numbers costs one hash table, and a pass over the rows for each role. For any
     other column only the first rows are read.
     """
     reasons = {
@@ -176,7 +176,7 @@ def refuse_text(
     """Raise a ValueError if an unused column without a role contains scores as text.
 
     Scores are text that parses as numbers, some with a fraction, and for systems also 0 and 1, or
-    true and false. Other whole numbers, and columns named as identifiers, are not scores.
+    true and false. Other whole numbers, and columns with names of identifiers, are not scores.
     """
     out = {*taken, *excluded_names(roles, frame.columns), *CONTINGENCY}
     for name in (x for x in frame.columns.drop_duplicates(keep=False) if x not in out):

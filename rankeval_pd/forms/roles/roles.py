@@ -137,7 +137,7 @@ MEANINGS: dict[str, str] = {
     "agreement": "how several annotators' votes combine: majority (a draw is excluded, with a"
     " warning), any, all, mean (the share of votes, compare only), or each, a row per annotator.",
     "positive": "the value or values of gold that mark true positives.",
-    "min_grade": "if gold contains grades, the least grade of a true positive.",
+    "min_grade": "if gold contains grades, the lowest grade of a true positive.",
     "measures": "the columns that are ranked or compared; by default every numeric one without"
     " another role.",
     "system": "in a long frame, a row for each score: the column that names the system.",

@@ -18,8 +18,9 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 def log_pmf(i: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArray) -> FloatArray:
     """Return log P(X = i), X positives in a random list of n of ``total`` with ``positive``.
 
-    i is a possible count. The error is a few 1e-13 at a total of ten million: the four cells of
-    the table enter by their deviance from expectation, never by the logarithm of a factorial.
+    i is a possible count. The error is a few 1e-13 at a total of ten million, because the four
+    cells of the table enter through their deviance from expectation, never through the logarithm of
+    a factorial.
     """
     # the 2x2 table: each cell with its row and column sum
     negative, left = total - positive, total - n
@@ -336,7 +337,7 @@ def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = No
 def first_true(
     predicate: Callable[[FloatArray], BoolArray], low: FloatArray, high: FloatArray
 ) -> FloatArray:
-    """Return the least whole number in [low, high] with the rising predicate, else high."""
+    """Return the smallest whole number in [low, high] with the increasing predicate, else high."""
     low, high = low.copy(), np.maximum(low, high)
     while bool((low < high).any()):
         middle = np.floor(0.5 * (low + high))

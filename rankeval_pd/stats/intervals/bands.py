@@ -210,7 +210,7 @@ def cells(
     keys: Keys | None = None,
     whole: Whole | None = None,
 ) -> Cells:
-    """Return the candidates in cells; ``n`` rises, and the last cell of a ranking is in no list.
+    """Return the candidates in cells; ``n`` increases, and a ranking's last cell is in no list.
 
     ``keys`` are the keys of the candidates' draws, by default their places. With a ``whole`` the
     candidates in no list are counted in their cells, one for each label.
@@ -271,9 +271,10 @@ def largest(
     """Return, for each draw of multipliers, the largest |Z| over the n.
 
     Z is the sum over the candidates of multiplier times influence, by its standard deviation, the
-    root of ``influence``; ``center`` is what the influences of all candidates are lessened by,
-    ``of_true`` what those of all true positives are raised by. Of two rankings the influences are
-    subtracted. What the candidates of a cell draw is summed first, or drawn ``at_once``.
+    root of ``influence``; ``center`` is the amount subtracted from the influences of all
+    candidates, ``of_true`` the amount added to the influences of all true positives. For two
+    rankings the influences are subtracted. What the candidates of a cell draw is summed first, or
+    drawn ``at_once``.
     """
     true = found.tp > 0
     lists = [_entering(first, true, center.size) for first in found.first]
@@ -412,7 +413,7 @@ def sup_t(
 ) -> Sup:
     """Return the bound of one ranking's largest deviation over all n, from draws.
 
-    ``ranked`` are labels, best first; ``n`` rises; ``tp`` are the true positives of each list.
+    ``ranked`` are labels, best first; ``n`` increases; ``tp`` are the true positives of each list.
     ``added`` true positives more come first, and as many last.
     """
     total, positive = np.array(ranked.size), np.array(int(ranked.sum()))

@@ -16,7 +16,7 @@ _LEAST_LEVEL = 1e-6  # a two-sided interval of which one end is requested
 
 
 def newcombe(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float) -> Limits:
-    """Return Newcombe's hybrid score interval of tp_a/n_a - tp_b/n_b (1998, method 10).
+    """Return Newcombe's (1998, method 10) hybrid score interval for tp_a/n_a - tp_b/n_b.
 
     NaN if one of the two is empty.
     """
@@ -33,9 +33,9 @@ def newcombe(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level
 def agresti_caffo(
     tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float
 ) -> Limits:
-    """Return Agresti and Caffo's interval of tp_a/n_a - tp_b/n_b (2000), within [-1, 1].
+    """Return Agresti and Caffo's (2000) interval for tp_a/n_a - tp_b/n_b, within [-1, 1].
 
-    Wald's interval, after one positive and one negative are added to either sample. NaN if one of
+    Wald's interval after adding one positive and one negative to each sample. NaN if one of
     the two is empty.
     """
     tp_a, n_a, tp_b, n_b = (
@@ -52,7 +52,7 @@ def agresti_caffo(
 def miettinen_nurminen(
     tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float
 ) -> Limits:
-    """Return Miettinen and Nurminen's score interval of tp_a/n_a - tp_b/n_b (1985).
+    """Return Miettinen and Nurminen's (1985) score interval for tp_a/n_a - tp_b/n_b.
 
     It contains the differences that the score test does not reject. The variance of the test is
     that of the most likely proportions with the difference, times N/(N - 1), N = n_a + n_b, as in
@@ -77,9 +77,9 @@ def _score_high(
 ) -> FloatArray:
     """Return the difference above the observed one at which the score statistic is z.
 
-    That is the observed difference plus z standard deviations, where the standard deviation depends
-    on the difference itself. The equation is nearly linear close to Newcombe's limit, so the method
-    of secants takes about five evaluations. Limits that it does not find are bracketed.
+    It equals the observed difference plus z standard deviations, where the standard deviation
+    depends on the difference itself. The equation is nearly linear close to Newcombe's limit, so
+    the method of secants takes about five evaluations. Limits that it does not find are bracketed.
     """
     from scipy.optimize import elementwise
 
@@ -397,7 +397,7 @@ PairedCounts = tuple[int, int, int, int]  # both right, only a, only b, neither
 
 
 def tango(counts: PairedCounts, level: float) -> tuple[float, float]:
-    """Return Tango's score interval of the difference of paired proportions (1998).
+    """Return Tango's (1998) score interval for the difference of paired proportions.
 
     It contains the differences that the score test does not reject; the test of a difference of 0
     is McNemar's without continuity correction.
@@ -420,7 +420,7 @@ def tango_limits(only_a: AnyArray, only_b: AnyArray, n: float, level: float) -> 
 
 
 def paired_score(only_a: AnyArray | int, only_b: AnyArray | int, n: float, delta: Any) -> Any:
-    """Return Tango's score statistic of a difference, which falls as the difference rises."""
+    """Return Tango's score statistic of a difference, a decreasing function of it."""
     # the most likely share of items that only b has right, given the difference: the larger root of
     # 2 n q^2 + linear q + constant = 0
     linear = -only_a - only_b + (2.0 * n - only_a + only_b) * delta
@@ -456,7 +456,7 @@ def _bisection_points(
 
 
 def paired_newcombe(counts: PairedCounts, level: float) -> tuple[float, float]:
-    """Return Newcombe's hybrid score interval of paired proportions (1998, method 10)."""
+    """Return Newcombe's (1998, method 10) hybrid score interval for paired proportions."""
     both, only_a, only_b, neither = counts
     n = sum(counts)
     right = np.array([both + only_a, both + only_b])

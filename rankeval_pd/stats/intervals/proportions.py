@@ -207,7 +207,7 @@ def _beta_tail(
 ) -> FloatArray:
     """Return I_p(a, b), or for the upper tail 1 - I_p(a, b); q is 1 - p.
 
-    For a few successes in very many trials, SciPy's function loses digits: the terms are summed.
+    For a few successes in very many trials, SciPy's function loses digits, so the terms are summed.
     """
     from scipy import special
 
@@ -267,7 +267,7 @@ def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
 
 
 def blaker(tp: AnyArray, n: AnyArray, level: float) -> Limits:
-    """Return the least and the greatest proportion that Blaker's test does not reject (2000).
+    """Return the smallest and the largest proportion that Blaker's test does not reject (2000).
 
     The acceptability of a proportion is the smaller tail at tp plus the largest tail on the other
     side that is not larger. A proportion is rejected if its acceptability is at most 1 - level. The
@@ -294,7 +294,7 @@ def _expit(x: FloatArray) -> FloatArray:
 
 
 def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
-    """Return the logit of the least proportion whose acceptability is above ``alpha``, tp > 0.
+    """Return the logit of the smallest proportion whose acceptability is above ``alpha``, tp > 0.
 
     Let p rise from Clopper and Pearson's limit, where P(X >= tp) = alpha/2, and let k be the first
     count whose P(X <= k) is above P(X >= tp). As long as it is, the acceptability is

@@ -199,11 +199,11 @@ def simultaneous_p_values(
     log_p, tp : array (n)
         Logarithms of P(X_n >= tp), and the counts tp of one ranking.
     n : array
-        The list sizes, each once. ``advance`` is told how many were computed.
+        The list sizes, each once. ``advance`` is called with the number computed.
 
     Notes
     -----
-    It costs one boundary for each different p. Of more than 3,000 list sizes, at most
+    It costs one boundary for each different p. For more than 3,000 list sizes, at most
     about 550 p-values are computed. The others are rounded up to the next of them, but never across
     0.1, 0.05, 0.01 or 0.001; those below 1e-6 to p times the number of list sizes.
     """
@@ -237,7 +237,7 @@ def simultaneous_p_values(
 
 
 def _rounded_up(log_p: FloatArray, at: Callable[[IntArray], FloatArray]) -> FloatArray:
-    """Return a rising function of the place: computed at some places, elsewhere its next value."""
+    """Return an increasing function at all places: computed at some, elsewhere its next value."""
     levels = np.linspace(log_p[0], log_p[-1], _LEVELS if log_p.size <= _MANY else _FEWER)
     places = np.unique(np.searchsorted(log_p, [*levels, log_p[-1]]))  # of equal p the first
     values = at(places)

@@ -189,7 +189,7 @@ def share_of(inside: Total, outside: Total) -> Total:
 
 
 def share_bounds(inside: Total, outside: Total) -> tuple[FloatArray, FloatArray]:
-    """Return the least and the largest inside / (inside + outside) that the limits allow."""
+    """Return the smallest and the largest inside / (inside + outside) that the limits allow."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return (
             inside.low / (inside.low + outside.high),
@@ -203,7 +203,7 @@ def share_bounds(inside: Total, outside: Total) -> tuple[FloatArray, FloatArray]
 def hypergeometric_limits(
     tp: AnyArray, judged: AnyArray, size: AnyArray, level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the least and the largest number of all positives that the sample allows.
+    """Return the smallest and the largest number of all positives that the sample allows.
 
     Exact and equal-tailed: the numbers T of ``size`` candidates for which neither tail of the
     hypergeometric distribution at ``tp`` of ``judged`` is at most (1 - level) / 2 (Buonaccorsi
@@ -432,10 +432,10 @@ def _limits(
 def average_precision_bounds(
     score: FloatArray, true: BoolArray, judged: BoolArray
 ) -> tuple[float, float]:
-    """Return the least and the largest possible average precision; candidates in falling order.
+    """Return the smallest and the largest possible average precision; candidates in falling order.
 
-    With k of them positive it is largest for the first k, least for the last k: it rises with every
-    positive that changes places with a higher-ranked negative. All k are tried, in O(N).
+    With k of them positive it is largest for the first k, smallest for the last k: it rises with
+    every positive that changes places with a higher-ranked negative. All k are tried, in O(N).
     """
     if judged.all():
         value = _plain(score, true)

@@ -135,7 +135,7 @@ def retrieve(
     Parameters
     ----------
     query, grade, score : array
-        Of each row of the collection.
+        One for each row of the collection.
     n_queries : int
     tie_ranks : callable
         The order of equal scores; called with the tied rows only.
@@ -207,11 +207,11 @@ class MetricRequest(NamedTuple):
 
     metric: str
     cutoff: int | None = None
-    least: float = 1.0  #: the least grade of a positive
+    least: float = 1.0  #: the lowest grade of a positive
     exponential: bool = False  #: of nDCG: gains 2^grade - 1
     gains: tuple[tuple[float, float], ...] = ()  #: of nDCG and DCG: of each grade, else the grade
     norm: str = ""  #: of AP: "min" divides by min(k, positives)
-    level: float = 0.0  #: of IPrec: the least recall
+    level: float = 0.0  #: of IPrec: the lowest recall
     persistence: float = 0.8  #: of RBP
     top: int = 4  #: of ERR: the highest grade
 

@@ -122,7 +122,7 @@ def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimit
     ----------
     rank : array (system,)
     p_values : array (pair,)
-        Of the pairs in the order of ``np.triu_indices``; NaN where a score is undefined.
+        One for each pair in the order of ``np.triu_indices``; NaN where a score is undefined.
     alpha : float
     """
     above = rank[:, np.newaxis] < rank
@@ -281,7 +281,7 @@ def sets_of(ranking: Ranking) -> Sets:
 def precision(sets: Sets, wanted: float, level: float) -> Promise:
     """Return the largest set with a guaranteed precision.
 
-    Sequences of tests start at the least size that could pass and at twice, four times, ... it;
+    Sequences of tests start at the smallest size that could pass and at twice, four times, ... it;
     each goes on to larger sets until one fails. They share the level.
     """
     if not sets.n.size:

@@ -1,7 +1,7 @@
 """Rankings, n-best lists and acceptance sets (Evert 2004, section 2).
 
 Candidates come in the order of the tie key, larger scores rank first, and sorting is stable:
-equal scores stay in the order of the key. Candidates that are not ``present`` (left out, or mere
+equal scores stay in the order of the key. Candidates that are not ``present`` (left out, or only
 padding) come after all others and are in no list.
 """
 
@@ -95,8 +95,8 @@ class TieBlock(NamedTuple):
 class Whole(NamedTuple):
     """Facts on whole rankings of which only the heads are in memory.
 
-    The candidates at hand are the union of these heads. Up to rank ``reach`` their order is that of
-    the whole, and later candidates are in no list.
+    The candidates in memory are the union of these heads. Up to rank ``reach`` their order is that
+    of the whole, and later candidates are in no list.
     """
 
     total: int  #: N
@@ -252,7 +252,7 @@ class Ranking:
         How candidates with the score of the n-th count is ``ties``: "shared" takes them as they
         come, "best" and "worst" the true positives first or last, "expected" the mean over all
         orders, "error" refuses, and "blocks" takes all of them: a list that cuts them is refused,
-        and where every n was asked for, does not exist.
+        and if every n was requested, does not exist.
         """
         asked, width = self.every if n is None else n, self.score.shape[-1]
         index = np.minimum(asked, width)
@@ -299,7 +299,7 @@ class Ranking:
     def cuts_tie(self, n: IntArray) -> BoolArray:
         """Return whether the lists of n exclude candidates with the score of their last one.
 
-        (..., n); NaN equals NaN. Only the ranks n and n + 1 are looked at.
+        (..., n); NaN equals NaN. Only the ranks n and n + 1 are read.
         """
         width = self.score.shape[-1]
         if not width:
@@ -362,7 +362,7 @@ def _beyond(
 def blocks(ranked: FloatArray, total: IntArray) -> tuple[IntArray, IntArray]:
     """Count, for every rank, the candidates with a higher score and with at least its score.
 
-    NaN equals NaN; ranks above ``total`` are nobody's.
+    NaN equals NaN; ranks above ``total`` belong to no candidate.
     """
     width = ranked.shape[-1]
     rank = np.broadcast_to(np.arange(1, width + 1), ranked.shape)

@@ -36,7 +36,7 @@ _FAR = 6.0  # standard deviations to either side of a window: outside once in 1e
 
 
 def least_swaps(n_tests: int, alpha: float) -> int:
-    """Return the least number of swaps with which an adjusted p-value can reach alpha."""
+    """Return the smallest number of swaps with which an adjusted p-value can reach alpha."""
     return math.ceil(max(n_tests, 1) / alpha * (1.0 - 1e-12)) - 1
 
 
@@ -337,7 +337,7 @@ def _sums_ahead(
 ) -> IntArray:
     """Count the first ranking's slots before each window, all and true ones.
 
-    A candidate that has both there counts once. Of others it counts where the slot before the
+    A candidate that has both there counts once. Others count where the slot before the
     window is the first ranking's: one bit, or 1 minus it. (window, all and true, draw)
     """
     from scipy import sparse

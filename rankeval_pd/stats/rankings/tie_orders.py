@@ -273,7 +273,7 @@ def order_ends(gap: Any, variance: Any, summed: Any, total: Any) -> list[Any]:
     """Return differences of several groups when their sum is at its points of ``TAIL``.
 
     ``gap`` is their mean over orders, ``summed`` and ``total`` the sums of it and of the variances.
-    The points are whole. Of a normal sum, each group differs from its mean by its share of the
+    The points are whole. For a normal sum, each group differs from its mean by its share of the
     variance.
     """
     reach, share = _Z * np.sqrt(total), variance / (total + (total == 0.0))
@@ -299,7 +299,7 @@ def _points(lists: NBest, n: IntArray) -> tuple[FloatArray, FloatArray]:
 def _upper_point(
     size: FloatArray, tp: FloatArray, taken: FloatArray, guess: FloatArray
 ) -> FloatArray:
-    """Return the least count that at most ``TAIL`` of the orders exceed."""
+    """Return the smallest count that at most ``TAIL`` of the orders exceed."""
 
     def enough(count: FloatArray, these: IntArray) -> BoolArray:
         law = size[these], tp[these], taken[these]

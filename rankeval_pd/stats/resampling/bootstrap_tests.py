@@ -338,7 +338,7 @@ def contributions(items: Items) -> Contributions:
 
 
 def _linearised(items: Items, drawn: FloatArray, sizes: FloatArray) -> Contributions:
-    """Return contributions to any metric, by its derivatives."""
+    """Return contributions to any metric, from its derivatives."""
     weights = mean_weights(drawn) if items.linear == "mean" else sizes
     added = first_order(drawn, gradients(items.totals, items.score))
     about = items.score(items.totals) - exact_total(added)
@@ -418,7 +418,7 @@ def limits(
     level: float,
     room: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the least and the largest scores that the signs do not reject at 1 - level.
+    """Return the smallest and the largest scores that the signs do not reject at 1 - level.
 
     ``sums`` are (pair, subset), ``weights`` (subset,), ``room`` and the limits (pair,).
 

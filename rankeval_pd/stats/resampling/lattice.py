@@ -250,7 +250,7 @@ class DrawnSum:
         return float(np.exp(self.n * log_total - theta * (edge - self.n * middle)) * back)
 
     def _law(self, chances: FloatArray, mean: float) -> tuple[int, FloatArray]:
-        """Return the least value and the distribution of the sum of n draws with this mean."""
+        """Return the smallest value and the distribution of the sum of n draws with this mean."""
         numbers = np.flatnonzero(chances)
         part = numbers, chances[numbers], self.n
         variance = float(chances[numbers] @ (numbers - mean) ** 2)
@@ -297,7 +297,7 @@ Part = tuple[IntArray, FloatArray, int]  #: numbers, their chances, and how many
 
 
 def _law(parts: list[Part], mean: float, variance: float, most: int) -> tuple[int, FloatArray]:
-    """Return the least sum of independent numbers from 0 to ``most``, and its distribution.
+    """Return the smallest sum of independent numbers from 0 to ``most``, and its distribution.
 
     Values whose chance is below rounding are left out. Each number's characteristic function about
     a whole number near its mean, minus 1, is summed before taking logarithms, so the power of many
@@ -374,7 +374,7 @@ class SignedSum:
         return np.asarray(1.0 / (1.0 + np.exp(-theta * self.sizes)))
 
     def _law(self, theta: float) -> tuple[int, FloatArray]:
-        """Return the least sum of the numbers with sign +, and its tilted distribution."""
+        """Return the smallest sum of the numbers with sign +, and its tilted distribution."""
         plus = self._plus(theta)
         if self.sizes.size > _MANY:
             return 0, self._convolved(plus)

@@ -372,9 +372,9 @@ def within_strata(values: FloatArray, weights: FloatArray, strata: IntArray) -> 
     """Return contributions (system, drawn) that differ only within strata, with the same sum.
 
     Differences between strata are not random if items are drawn within strata. Deviations in a
-    stratum of n items are enlarged for its n - 1 degrees of freedom. All are enlarged by the 97.5%
-    quantile of the t distribution, with Welch's and Satterthwaite's degrees of freedom, over the
-    normal quantile.
+    stratum of n items are enlarged for its n - 1 degrees of freedom. All are multiplied by a ratio
+    of 97.5% quantiles: the t quantile, with Welch's and Satterthwaite's degrees of freedom, over
+    the normal quantile.
     """
     from scipy.special import ndtri, stdtrit
 

@@ -235,7 +235,7 @@ _DECIDING = 10  # expected resamples beyond the edge of a decision
 
 
 def needed_resamples(options: PairOptions, n_pairs: int) -> int:
-    """Return the least number of resamples with which a p-value can be at most alpha."""
+    """Return the smallest number of resamples with which a p-value can be at most alpha."""
     if options.simultaneous:
         return _whole(options.n_alike / options.alpha) - 1
     tests, family = 1.0, n_pairs * options.n_alike

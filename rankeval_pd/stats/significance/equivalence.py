@@ -177,7 +177,7 @@ def _largest(
 
 
 def _least_counts(score: Score, y: IntArray, sizes: IntArray, least: float) -> IntArray:
-    """Return the least first count with a score of at least ``least``, or infinity.
+    """Return the smallest first count with a score of at least ``least``, or infinity.
 
     Smaller second counts are as extreme, whatever the rounding.
     """

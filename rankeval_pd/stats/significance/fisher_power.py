@@ -43,7 +43,7 @@ def fisher_power(
 
 
 def _ends(laws: FloatArray) -> tuple[int, int]:
-    """Return the first count that is not rare everywhere, and the end of such counts."""
+    """Return the range of counts that are likely under some distribution."""
     counts = np.flatnonzero((laws > _RARE).any(axis=0))
     return int(counts[0]), int(counts[-1]) + 1
 

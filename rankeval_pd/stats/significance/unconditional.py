@@ -80,8 +80,8 @@ def barnard(
 ) -> FloatArray:
     """Return the p-value of Barnard's test for every table: the pooled z-score as statistic.
 
-    Two-sided counts all tables with abs(z) at least the observed one. Equal z-scores are recognized
-    exactly, in whole numbers. Parameters and Notes as in :func:`boschloo`.
+    Two-sided counts all tables with abs(z) at least the observed one. Whole-number arithmetic
+    detects equal z-scores exactly. Parameters and Notes as in :func:`boschloo`.
     """
     return _p_values(barnard_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
 
