@@ -680,7 +680,7 @@ FAULTS = [
     ),
     *_in(
         "rankings/roc_areas.py", "stats/clusters dependent",
-        ("rest ** (0.5 if drift is None else power)", "rest"),
+        ("0.5 if drift is None else ALONE if alone else 1.0", "1.0"),
         ("((totals - totals.mean()) ** 2).sum()", "(totals**2).sum()"),
         ("sign * (drift or 0.0)", "(drift or 0.0)"),
         ("return variance, max(even, least)", "return variance, even"),

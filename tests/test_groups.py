@@ -75,21 +75,34 @@ def test_the_overview_offers_what_groups_leave():
         assert name in repr(ROWS.rankeval(gold="gold", **ROLES))
 
 
+#: what a plot needs beside the roles, and what one that is not offered answers
+ASKED_OF_PLOTS = {
+    "measure_ranks": {"n": [5, 10]}, "critical_difference": {"n": [5, 10]},
+    "odds_ratios": {"a": "a", "b": "b", "n": [5, 10]},
+    "tie_sensitivity": {"a": "a", "b": "b", "n": [5, 10], "n_keys": 3},
+    "mean_difference": {
+        "a": "a", "b": "b", "n": range(5, 15), "n_resamples": 20,
+    },
+    "pairs": {"n": 10}, "random_cdf": {"n": 5}, "comparison": {"n_resamples": 99},
+}  # fmt: skip
+REFUSED = r"groups: .* (independent|random sample)|groups= is a role of the table of queries"
+
+
 @SAID
-def test_plots_refuse_what_their_methods_refuse():
-    of_rankings = dir(ROWS.rankeval(gold="gold", **ROLES).plot)
-    for name in of_rankings:
-        asked = getattr(ROWS.rankeval(gold="gold", **ROLES, groups="clump").plot, name)
-        keywords = {"n": [5, 10]} if name in ("measure_ranks", "critical_difference") else {}
-        if f"plot.{name}" in LISTING.refusing and name in ("random_bound", "random_cdf"):
-            with pytest.raises(ValueError, match="groups: what is asked here"):
-                asked(**({"n": 5} if name == "random_cdf" else {}))
-        elif name == "interpolated_precision":  # of queries, whose groups are of their table
-            with pytest.raises(TypeError, match=r"groups= is a role of the table of queries"):
-                asked()
-        elif f"plot.{name}" not in LISTING.refusing and name not in ("comparison", "pairs"):
-            asked(**keywords)
-    assert set(of_rankings) <= set(PLOTS) | set(dir(Plots))
+def test_every_plot_obeys_groups_or_refuses_them_and_is_not_offered():
+    alone = ROWS.rankeval(gold="gold", **ROLES).plot
+    together = ROWS.rankeval(gold="gold", **ROLES, groups="clump").plot
+    every, offered = dir(alone), dir(together)
+    assert set(offered) == {x for x in every if f"plot.{x}" not in LISTING.refusing}
+    for name in every:
+        keywords = ASKED_OF_PLOTS.get(name, {})
+        if name in offered:
+            getattr(together, name)(**keywords)
+        else:
+            with pytest.raises((TypeError, ValueError), match=REFUSED):
+                getattr(together, name)(**keywords)
+    assert {"interpolated_precision", "random_bound"} <= set(every) - set(offered)
+    assert set(every) <= set(PLOTS) | set(dir(Plots))
 
 
 # -------------------------------------------------------------------------------- the new kernels

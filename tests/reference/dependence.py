@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rankeval_pd.curves.ranking_areas import ALONE, spread_of
+from rankeval_pd.curves.ranking_areas import spread_of
 from rankeval_pd.nbest import clustered_lists as lists
 from rankeval_pd.nbest.grouped_lists import ListMembers, difference, list_spread, p_values
 from rankeval_pd.stats.intervals import cluster_totals
@@ -44,13 +44,13 @@ Row = tuple[str, str, float | None, float | None, float | None, float | None, in
 
 def summed_up(call: str, setting: str, found: list[tuple[Any, ...]], truth: float) -> Row:
     """Return a row, from estimate, limits, p-value and warning of every sample."""
-    value, low, high, p, warned = np.array(found, dtype=float).T
+    value, low, high, p, *warned = np.array(found, dtype=float).T
     side = np.where(value > truth, value - low, high - value)
     just = np.abs(value - truth) / np.maximum(side, 1e-12)
     factor = np.quantile(just[~np.isnan(just)], 0.95)
     covers = ((low <= truth + 1e-12) & (truth - 1e-12 <= high)).mean()
     return (call, setting, covers, np.mean(p <= 0.05), 1.0 / max(factor, 1e-12),
-            warned.mean(), len(found))  # fmt: skip
+            np.mean(warned or np.nan), len(found))  # fmt: skip
 
 
 def options(seed: int) -> PairOptions:
@@ -208,7 +208,7 @@ def areas(a: Ranking, b: Ranking, cluster: Any) -> dict[str, tuple[float, ...]]:
     """Return value, limits and p-value of areas and of their differences."""
     given = np.asarray(a.gold), np.asarray(a.present), cluster
     placed = [roc_areas.placements(x) for x in (a, b)]
-    one = spread_of(placed[0].placement, *given, warns=False)
+    one = spread_of(placed[0].placement, *given, warns=False, alone=True)
     gap = spread_of(placed[0].placement - placed[1].placement, *given, warns=False)
     sizes = one.positive, one.negative
     result = {
@@ -220,7 +220,7 @@ def areas(a: Ranking, b: Ranking, cluster: Any) -> dict[str, tuple[float, ...]]:
         "compare_area": _of_t(placed[0].area - placed[1].area, gap),
     }
     first, second = (early.influences(x) for x in (a, b))
-    one = spread_of(first.influence, *given, first.drift, warns=False, power=ALONE)
+    one = spread_of(first.influence, *given, first.drift, warns=False, alone=True)
     limits = early.ap_logit_limits(first, one.error, one.freedom, one.positive, 0.95)
     result["area and summary, kind='ap'"] = (float(first.value), *map(float, limits), 1.0)
     gap = spread_of(
