@@ -19,7 +19,8 @@ from rankeval_pd.nbest import clustered_lists
 from rankeval_pd.nbest.grouped_lists import ListMembers
 from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.rankings.judged_clusters import JudgedClusters
+from rankeval_pd.stats.rankings import judged_sums
+from rankeval_pd.stats.rankings.judged_clusters import JudgedClusters, share_limits
 from rankeval_pd.stats.rankings.judged_sums import Design
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.resampling import item_draws
@@ -287,6 +288,71 @@ def test_the_error_of_judged_groups_is_that_of_their_totals_by_hand():
     limits = INTERVALS["wilson"](np.array([share * worth]), np.array([worth]), 0.95)
     assert_allclose(found["precision"], share, rtol=1e-12)
     assert_allclose(found[["ci_low", "ci_high"]].astype(float), np.ravel(limits), rtol=1e-9)
+
+
+def test_limits_of_the_difference_of_judged_groups_by_hand():
+    """Distances of the regions' limits, added as squares, and only then made possible."""
+    rows, _ = judged_in_groups(2)
+    judged, gold = rows["gold"].notna().to_numpy(), rows["gold"].fillna(0).to_numpy() == 1.0
+    group, n, every = rows["doc"].to_numpy(), np.array([30]), np.ones(200, dtype=bool)
+    ranks = tuple(np.argsort(np.argsort(-rows[x].to_numpy())) + 1 for x in "ab")
+    lists = [rank <= n[0] for rank in ranks]
+    only = [lists[0] & ~lists[1], lists[1] & ~lists[0]]
+    shares = tuple(np.array([gold[x & judged].mean()]) for x in only)
+    part = JudgedClusters.of(
+        (judged, gold, np.ones(200), np.zeros(200, dtype=int)), group, every,
+        Design(1, "estimate", "ratio", 0.95),
+    )  # fmt: skip
+    size = only[0].sum()
+    limits = part.region_limits(ranks, (every, every), n, shares)
+    (low_a, high_a), (low_b, high_b) = ((size * low[0], size * high[0]) for low, high in limits)
+    a, b = (size * x[0] for x in shares)
+    wanted = (a - b - np.hypot(a - low_a, high_b - b), a - b + np.hypot(high_a - a, b - low_b))
+    true, open_ = ([(x & y).sum() for x in only] for y in (judged & gold, ~judged))
+    wanted = np.clip(wanted, true[0] - true[1] - open_[1], true[0] + open_[0] - true[1])
+    found = rows.rankeval(measures=["a", "b"], groups="doc").judged_difference("a", "b", 30)
+    assert_allclose(found[["ci_low", "ci_high"]].astype(float).to_numpy()[0], wanted / 30)
+
+
+def test_candidates_beside_judged_ones_of_their_group_are_single_candidates():
+    """If some of each group are judged, the error is that of single candidates, with more t."""
+    group = np.repeat(np.arange(6), 4)
+    whole, some = group < 3, np.arange(24) % 4 == 0
+    assert judged_sums.apart(whole, group) == 1.0
+    assert judged_sums.apart(some, group) == 0.0
+    assert judged_sums.apart(np.where(group < 5, some, False), group) == 4 / 19
+    seen, error = np.array([[3.0, 1.0, 1.0, 5.0]]), np.array([[0.3, -0.1, -0.1, -0.1]])
+    share, left = np.array([0.4]), np.array([0.7])
+    near = (0.4 * 10 + 2) / 14
+    wider = stats.t.ppf(0.975, 9) / stats.norm.ppf(0.975)
+    worth = np.array([10 / 0.7 / wider**2])
+    assert_allclose(
+        share_limits(share, error, seen, left, 0.95, 0.0),
+        INTERVALS["wilson"](share * worth, worth, 0.95), rtol=1e-9,
+    )  # fmt: skip
+    h = seen / 10
+    added = cluster_totals.rare_label(near, 6) * (near**2 + (1 - near) ** 2) * 0.7 * 36 / 1_000
+    variance = ((error**2 / (1 - h)).sum() + added) * 0.5
+    freedom = min(2.0 * (cluster_totals.simpson_number(seen) - 1), 9)
+    wider = stats.t.ppf(0.975, freedom) / stats.norm.ppf(0.975)
+    worth = near * (1 - near) / variance / wider**2
+    assert_allclose(
+        share_limits(share, error, seen, left, 0.95, 0.5),
+        INTERVALS["wilson"](share * worth, worth, 0.95), rtol=1e-9,
+    )  # fmt: skip
+
+
+def test_the_variance_of_a_judged_average_precision_of_groups_by_hand():
+    """Bell and McCaffrey's correction by the groups' positives, with the power of one area."""
+    rng = np.random.default_rng(0)
+    group, judged, hit = np.repeat(np.arange(5), 4), np.ones(20, dtype=bool), rng.random(20) < 0.5
+    influence, weight, rate = rng.normal(size=20), np.full(20, 2.0), np.full(20, 0.5)
+    found, many = judged_sums._cluster_variance(weight, rate, influence, judged, hit, group)
+    sums = np.bincount(group, np.sqrt(0.5) * 2.0 * influence)
+    positive = np.bincount(group, hit)
+    far = (sums - sums.mean()) / (1.0 - positive / hit.sum()) ** 0.7
+    assert_allclose(found, (far**2).sum() * 5 / 4, rtol=1e-12)
+    assert_allclose(many, cluster_totals.simpson_number(positive.astype(float)), rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

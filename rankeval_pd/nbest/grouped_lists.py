@@ -128,7 +128,7 @@ def list_spread(
     """Return totals, spread and shrunken precision of the lists of one ranking; ``n`` rises."""
     totals, precision = ranked.totals(n, target)
     around = precision if totals.fixed else totals.edges[0]
-    added = cluster_totals.rare_label(precision) * ((1.0 - around) ** 2 + around**2)
+    added = cluster_totals.rare_label(precision, 4) * ((1.0 - around) ** 2 + around**2)
     return totals, cluster_totals.total_spread(totals, added), precision
 
 
@@ -174,7 +174,7 @@ def band(
     warn_of_few(result.clusters)
     drawn = cluster_totals.largest_statistics(totals, result, **drawing)
     within = 1.0 - 2.0 * float(special.ndtr(-bands.critical_value(drawn, level)))
-    size = cluster_totals.effective_size(n, precision, result, within)
+    size = cluster_totals.effective_size(n, precision, result, level)
     tp = up_to_ranks(ranked.rank, ranked.gold)
     return INTERVALS["wilson"](size * tp[n] / n, size, within)
 

@@ -35,8 +35,7 @@ SAID = {
     "n-best lists of clusters": (
         "Labels and scores of candidates in the same cluster share part of their variance. Clusters"
         " are equal, or contain 1 to 50 candidates, or a third of all.",
-        "Five clusters are too few, and strong measures with large clusters cover slightly less."
-        " Without `groups=`, intervals are far too narrow.",
+        "The defaults hold their level. Without `groups=`, intervals are far too narrow.",
     ),
     "All n together": (
         "Samples of 1,000 to 5,102 candidates have a known curve. A band covers if it contains the"
@@ -65,10 +64,10 @@ SAID = {
         "No default falls short.",
     ),
     "Judged in part": (
-        "A fifth of the Krenn data is judged at random in four designs, pilots plan further"
-        " judgments, and whole groups are judged in populations with known values.",
-        "Intervals from a few whole groups of unequal size fall short, most of all for average"
-        " precision. Without `groups=`, they fail.",
+        "A fifth of the Krenn data is judged at random in four designs, and pilots plan further"
+        " judgments. Whole groups, or a third of each group, are judged in 100 populations a"
+        " setting, with known values.",
+        "The defaults hold. If whole groups are judged, intervals without `groups=` fail.",
     ),
     "Queries": (
         "Queries are drawn from a population of 20,000, and pairs of equal runs from known"

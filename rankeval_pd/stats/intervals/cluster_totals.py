@@ -216,12 +216,12 @@ def unequal_freedom(
     return np.asarray(np.minimum(np.maximum(own, least), most))
 
 
-def rare_label(share: FloatArray) -> FloatArray:
-    """Return which part of the squares of a candidate to add to those of the totals.
+def rare_label(share: FloatArray, power: int) -> FloatArray:
+    """Return the part of the squares of a candidate to add to those of the totals.
 
     Near 0 or 1 few clusters have the rare label, and may be absent by chance.
     """
-    return np.maximum(ADDED, (1.0 - 2.0 * share) ** 6)
+    return np.maximum(ADDED, (1.0 - 2.0 * share) ** power)
 
 
 def simpson_number(size: FloatArray) -> FloatArray:

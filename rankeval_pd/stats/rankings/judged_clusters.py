@@ -181,7 +181,7 @@ def share_limits(
     squares += (
         (near**2 + (1.0 - near) ** 2)
         * left
-        * (cluster_totals.rare_label(near) * (seen**2).sum(axis=-1) / judged**3)
+        * (cluster_totals.rare_label(near, 6) * (seen**2).sum(axis=-1) / judged**3)
     )
     variance = np.maximum(apart * squares, near * (1.0 - near) * left / judged)
     freedom = cluster_totals.simpson_number(seen) - 1.0
