@@ -35,7 +35,8 @@ SAID = {
     "n-best lists of clusters": (
         "Labels and scores of candidates in the same cluster share part of their variance. Clusters"
         " are equal, or contain 1 to 50 candidates, or a third of all.",
-        "The defaults hold their level. Without `groups=`, intervals are far too narrow.",
+        "A band covers slightly less if a third of all candidates is in one of 100 clusters."
+        " Without `groups=`, intervals are far too narrow.",
     ),
     "All n together": (
         "Samples of 1,000 to 5,102 candidates have a known curve. A band covers if it contains the"
@@ -47,7 +48,8 @@ SAID = {
         "Normal scores, mostly with 2 to 100 positives, equal or unequal spread, areas up to 0.995,"
         " and two measures that correlate up to 0.99.",
         "With 2 or 3 positives that vary more than the negatives, intervals are too narrow. For"
-        " strongly correlated measures near 1, intervals of the difference are too wide.",
+        " measures near 1, strongly correlated or in few clusters, intervals of the difference are"
+        " too wide.",
     ),
     "Early enrichment": (
         "Normal scores with few positives; the true value comes from the population.",
@@ -67,7 +69,8 @@ SAID = {
         "A fifth of the Krenn data is judged at random in four designs, and pilots plan further"
         " judgments. Whole groups, or a third of each group, are judged in 100 populations a"
         " setting, with known values.",
-        "The defaults hold. If whole groups are judged, intervals without `groups=` fail.",
+        "The defaults hold, but if 10 groups of 60 are judged, some intervals are too wide. Without"
+        " `groups=`, intervals of whole judged groups fail.",
     ),
     "Queries": (
         "Queries are drawn from a population of 20,000, and pairs of equal runs from known"
