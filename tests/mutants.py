@@ -299,6 +299,18 @@ FAULTS = [
         ("simpson_number(seen) - 1.0", "simpson_number(seen)"),
         ("np.maximum(1.0 - h, 0.5 /", "np.maximum(1.0 - 0.0 * h, 0.5 /"),
         ("(1.0 - own) * inside - own * outside", "(1.0 - own) * inside"),
+        ("np.maximum(apart * squares,", "np.maximum(squares,"),
+        ("more * freedom / max(apart, 1e-9)", "more * freedom"),
+    ),
+    *_in(
+        "rankings/judged_sums.py", "groups",
+        ("0.5 / np.maximum(positive, 1.0)) ** ALONE", "0.5 / np.maximum(positive, 1.0))"),
+        ("np.isin(cluster[~judged], cluster[judged])", "np.isin(cluster, cluster[judged])"),
+    ),
+    *_in(
+        "judging/judged_rankings.py", "groups",
+        ("own[at] = np.where(known, bounds.low[at], limit * many[at])",
+         "own[at] = np.clip(limit * many[at], bounds.low[at], bounds.high[at])"),
     ),
     *_in(
         "rankings/judged_sums.py", "stats/partly_judged judging",
@@ -351,6 +363,8 @@ FAULTS = [
         ("0.5 * (1.0 - level))", "1.0 - level)"),
         ("(z_of(level) / found.quantile(level)) ** 2", "z_of(level) / found.quantile(level)"),
         ("size -= 2.0 * counts", "size -= counts"),
+        ("own = 2.0 * squares**2", "own = 9.0 * squares**2"),
+        ("(1.0 - 2.0 * share) ** power", "(1.0 - 2.0 * share) ** 2"),
     ),
     *_in(
         "intervals/cluster_totals.py",
@@ -682,10 +696,11 @@ FAULTS = [
     ),
     *_in(
         "rankings/roc_areas.py", "stats/clusters dependent",
-        ("rest ** (0.5 if drift is None else power)", "rest"),
+        ("0.5 if drift is None else ALONE if alone else 1.0", "1.0"),
         ("((totals - totals.mean()) ** 2).sum()", "(totals**2).sum()"),
         ("sign * (drift or 0.0)", "(drift or 0.0)"),
         ("return variance, max(even, least)", "return variance, even"),
+        ("_RARE * (2.0 * area - 1.0) ** 6", "0.0 * area"),
     ),
     *_in(
         "rankings/roc_areas.py", "stats/outlines",

@@ -190,7 +190,7 @@ def _roc_columns(
     ranking: Ranking, cluster: IntArray | None = None, *, level: float, ci: str,
 ) -> tuple[AnyArray, ...]:  # fmt: skip
     result = roc_areas.placements(ranking)
-    found = spread_of(result.placement, result.gold, result.present, cluster)
+    found = spread_of(result.placement, result.gold, result.present, cluster, alone=True)
     if cluster is None:
         found = found._replace(
             spread=found.spread._replace(untied=result.untied, better=result.better)
@@ -278,7 +278,7 @@ def columns_of_one(
     warns = warns and cluster is not None
     found = spread_of(
         result.influence, result.gold, result.present, cluster, result.drift, warns=warns,
-        power=ALONE,
+        alone=True,
     )  # fmt: skip
     limits = early.ap_logit_limits(result, found.error, found.freedom, found.positive, level)
     chance = early.chance_average_precision(ranking, ties=ties)
@@ -309,7 +309,7 @@ def columns_of_two(
     apart, drift = a.influence - b.influence, a.drift - b.drift
     found = spread_of(apart, a.gold, both, cluster, drift, what="compare_area")
     alone = [
-        spread_of(x.influence, x.gold, both, cluster, x.drift, warns=False, power=ALONE)
+        spread_of(x.influence, x.gold, both, cluster, x.drift, warns=False, alone=True)
         for x in (a, b)
     ]
     error = found.error
@@ -363,7 +363,6 @@ def limits_of_two(
 # -------------------------------------------------------------------------------------------------
 # The spread of an area, or of a difference of areas, and its degrees of freedom.
 
-ALONE = 0.7  # in simulations the smallest power that covers; with 1 intervals are 1.4 times as wide
 _FEW = 10  # with fewer candidates of a class the intervals are known to fall short
 
 
@@ -397,12 +396,12 @@ def spread_of(
     *,
     what: str = "area",
     warns: bool = True,
-    power: float = 1.0,
+    alone: bool = False,
 ) -> InfluenceSpread:
     """Return the spread over candidates or whole groups; warn if these are few.
 
-    ``drift`` is the slope of average precision in the share of positives, and ``power`` the
-    correction for unequal groups: ``ALONE`` for one interval, 1 for a difference.
+    ``drift`` is the slope of average precision in the share of positives; an area is ``alone``, or
+    part of a difference.
     """
     positive, negative = _classes(gold, present)
     if cluster is None:
@@ -411,7 +410,7 @@ def spread_of(
         return InfluenceSpread(
             roc_areas.area_spread(influence, gold, present), positive, negative, ()
         )
-    result = roc_areas.cluster_spread(influence, gold, present, cluster, drift, power)
+    result = roc_areas.cluster_spread(influence, gold, present, cluster, drift, alone=alone)
     if warns:
         warn_of_few(result.clusters)
     # if all ranks are right, or alike, groups show no variance: each counts as one candidate

@@ -134,9 +134,9 @@ def judged_precision(
     :func:`nbest_precision`, and a search over the counts.
 
     With ``groups`` whole groups, such as documents, are sampled for judging, and the variance is
-    between totals of judged groups: 0 if every candidate is judged, too large if every group is
-    judged in part. The interval is Wilson's for the effective number of judgments, with Student's
-    t. Randomness is not tested.
+    between totals of judged groups, 0 if every candidate is judged. Unjudged candidates of a group
+    with judged ones count as a sample of single candidates. The interval is Wilson's for the
+    effective number of judgments, with Student's t. Randomness is not tested.
 
     References
     ----------

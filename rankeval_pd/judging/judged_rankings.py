@@ -240,10 +240,16 @@ def region_columns(
             limits = part.region_limits((rank_a, rank_b), (in_a, in_b), n, shares)
             for total, many, bounds, ends_at in zip((a, b), size, sure, limits, strict=True):
                 for own, limit in zip(total[1:], ends_at, strict=True):
-                    own[at] = np.clip(limit * many[at], bounds.low[at], bounds.high[at])
+                    # the limits of the difference are made possible, not these two
+                    known = bounds.low[at] == bounds.high[at]
+                    own[at] = np.where(known, bounds.low[at], limit * many[at])
     found = judged_sums.difference(a, b)
     if design.unjudged == "bounds":
         found = judged_sums.Total(found.estimate, a.low - b.high, a.high - b.low)
+    elif cluster is not None:
+        least, most = sure[0].low - sure[1].high, sure[0].high - sure[1].low
+        low, high = (np.clip(x, least, most) for x in found[1:])
+        found = judged_sums.Total(found.estimate, low, high)
     only = n - counts_of(shared)[0]
     (size_a, seen_a, tp_a), (size_b, seen_b, tp_b) = counts_of(of_a), counts_of(of_b)
     seen = seen_a + seen_b

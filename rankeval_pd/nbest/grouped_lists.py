@@ -129,9 +129,7 @@ def list_spread(
     """Return totals, spread and shrunken precision of the lists of one ranking; ``n`` increases."""
     totals, precision = ranked.totals(n, target)
     around = precision if totals.fixed else totals.edges[0]
-    # near 0 or 1 few clusters have the rare label, and may be absent by chance
-    rare = np.maximum(cluster_totals.ADDED, (1.0 - 2.0 * precision) ** 6)
-    added = rare * ((1.0 - around) ** 2 + around**2)
+    added = cluster_totals.rare_label(precision, 4) * ((1.0 - around) ** 2 + around**2)
     return totals, cluster_totals.total_spread(totals, added), precision
 
 

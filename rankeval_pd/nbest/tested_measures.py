@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankeval_pd.curves.ranking_areas import ALONE, spread_of
+from rankeval_pd.curves.ranking_areas import spread_of
 from rankeval_pd.errors import hushed
 from rankeval_pd.forms.rankings.copied_measures import count_distinct
 from rankeval_pd.forms.rankings.kernel_calls import keys_of_clusters
@@ -199,7 +199,7 @@ def of_areas(
     levels = asked.together(score.shape[-2], 1), asked.how.level
     if asked.kind == "roc":
         value, influence, drift = placed.area, placed.placement, None
-        by = spread_of(influence, placed.gold, placed.present, group)
+        by = spread_of(influence, placed.gold, placed.present, group, alone=True)
         counts = by.positive, by.negative
         limits, alone = (
             roc_areas.newcombe_limits(value, by.spread, *counts, level) for level in levels
@@ -208,13 +208,15 @@ def of_areas(
     else:
         result = early.influences(ranking)
         value, influence, drift = result.value, result.influence, result.drift
-        found = spread_of(influence, result.gold, result.present, group, drift, power=ALONE)
+        found = spread_of(influence, result.gold, result.present, group, drift, alone=True)
         limits, alone = (
             early.ap_logit_limits(result, found.error, found.freedom, found.positive, level)
             for level in levels
         )
         above = value > early.chance_average_precision(ranking)
-        by = spread_of(placed.placement, placed.gold, placed.present, group, warns=False)
+        by = spread_of(
+            placed.placement, placed.gold, placed.present, group, warns=False, alone=True
+        )
     tested = measure_pairs.of_influences(
         value, influence, label, present, asked.how, score=score, baseline=baseline,
         n_resamples=n_resamples,

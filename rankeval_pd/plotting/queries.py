@@ -236,7 +236,9 @@ class RunPlot(QueryRoles, Look, total=False):
     """The keywords of the plots of runs and judgments."""
 
 
-@of_data_or_table(draw_interpolated_precision, ("measure", "metric", "value"), "summary")
+@of_data_or_table(
+    draw_interpolated_precision, ("measure", "metric", "value"), "summary", clusters=False
+)
 def interpolated_precision(
     data: Data,
     *,

@@ -17,9 +17,9 @@ from tests.proof.pages import REFERENCE, as_table, beside, led_to, opening
 
 NUMBERS = ["median", "worst", "settings", "short", "far"]
 FALLS = (
-    "Most of them have one of five causes: two or three positives, nearly identical measures with"
+    "Most of them have one of four causes: two or three positives, nearly identical measures with"
     " areas of .9 or more (intervals too wide), 50 or fewer items with skewed or rare gains,"
-    " weights by item with groups of very unequal size, or a small number of groups judged whole."
+    " or weights by item with groups of very unequal size."
 )
 USES = {"default": "defaults", "option": "options", "other": "alternatives"}
 ERRORS = 3  # Monte-Carlo errors beyond which a share falls short

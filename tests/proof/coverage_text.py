@@ -35,7 +35,7 @@ SAID = {
     "n-best lists of clusters": (
         "Labels and scores of candidates in the same cluster share part of their variance. Clusters"
         " are equal, or contain 1 to 50 candidates, or a third of all.",
-        "Five clusters are too few, and strong measures with large clusters cover slightly less."
+        "A band covers slightly less if a third of all candidates is in one of 100 clusters."
         " Without `groups=`, intervals are far too narrow.",
     ),
     "All n together": (
@@ -50,8 +50,8 @@ SAID = {
         "With 2 or 3 positives that vary more than the negatives, intervals are too narrow. With 30"
         " or fewer positives and equal areas of 0.983, intervals of the difference are up to three"
         " times as wide as DeLong's. Five other rules were tried in the same 96 settings of"
-        " correlated scores. Student's t with DeLong's error covers as little as 0.80. A bootstrap-t"
-        " covers 0.85 with 10 positives, because samples of nearly perfect rankings do not vary."
+        " correlated scores. Student's t with DeLong's error covers as little as 0.80. A"
+        " bootstrap-t covers 0.85 with 10 positives, because samples of nearly perfect rankings do not vary."
         " A correction for the skewness of the placements covers 0.81 at 1.2 times DeLong's width,"
         " and 0.86 at 1.4 times. Half of the allowance for unseen candidates covers 0.92 at 1.8"
         " times the width, but a test of a margin then rejects 0.11. An allowance that grows with"
@@ -72,10 +72,11 @@ SAID = {
         "No default falls short.",
     ),
     "Judged in part": (
-        "A fifth of the Krenn data is judged at random in four designs, pilots plan further"
-        " judgments, and whole groups are judged in populations with known values.",
-        "Intervals from a few whole groups of unequal size fall short, most of all for average"
-        " precision. Without `groups=`, they fail.",
+        "A fifth of the Krenn data is judged at random in four designs, and pilots plan further"
+        " judgments. Whole groups, or a third of each group, are judged in 100 populations a"
+        " setting, with known values.",
+        "The defaults hold, but if 10 groups of 60 are judged, some intervals are too wide. Without"
+        " `groups=`, intervals of whole judged groups fail.",
     ),
     "Queries": (
         "Queries are drawn from a population of 20,000, and pairs of equal runs from known"

@@ -1,9 +1,11 @@
 """Coverage of the intervals of ROC areas with ``groups``, in more samples than clusters.csv has.
 
-``python tests/reference/cluster_areas.py > tests/reference/cluster_areas.csv`` takes two minutes.
-Settings and samples are those of ``clusters.py``, 1,500 each: ``area``, intervals of ``area`` that
-have the mean area, 95%; ``test``: samples in which ``compare_area`` finds two equally good
-measures different, 5%.
+``python tests/reference/cluster_areas.py > tests/reference/cluster_areas.csv`` takes five minutes.
+Settings and samples are those of ``clusters.py``, 2,000 each. ``area`` is the share of 95%
+intervals of ``area`` that contain the mean area. ``test`` is the share of samples in which
+``compare_area`` finds two equally good measures different at 5%, ``difference`` the share of its
+95% intervals that contain 0. ``wide`` and ``difference_wide`` are how many times as wide the
+intervals are as those that would just cover.
 """
 
 from __future__ import annotations
@@ -14,46 +16,59 @@ import warnings
 
 import numpy as np
 from clusters import sample
+from dependence import summed_up
 from scipy import stats
 
+from rankeval_pd.curves.ranking_areas import spread_of
 from rankeval_pd.stats.rankings import roc_areas
 from rankeval_pd.stats.rankings.ranking import Ranking
 
-SAMPLES = 1_500
-NAMES = ("clusters", "sizes", "icc", "strength", "mean_area", "samples", "area", "test")
+SAMPLES = 2_000
+NAMES = (
+    "clusters", "sizes", "icc", "strength", "samples", "mean_area", "area", "wide", "test",
+    "difference", "difference_wide",
+)  # fmt: skip
 
 
 def setting(n_clusters, sizes, icc, strength):
     """Return a row of the table."""
     rng = np.random.default_rng(7)
-    found, limits, rejected = [], [], []
-    while len(found) < SAMPLES:
+    parts = []
+    while len(parts) < SAMPLES:
         data = sample(rng, n_clusters, sizes, icc, strength)
         gold, cluster = data["gold"].to_numpy(), data["cluster"].to_numpy()
         if not 1 < gold.sum() < len(data) - 1:
             continue
-        here = np.ones(len(data), dtype=bool)
+        given = gold, np.ones(len(data), dtype=bool), cluster
         a, b = (
-            roc_areas.placements(Ranking.of(data[name].to_numpy(), gold, here)) for name in "ab"
+            roc_areas.placements(Ranking.of(data[name].to_numpy(), *given[:2])) for name in "ab"
         )
-        found.append(a.area)
-        limits.append(area_limits(a.placement, gold, here, cluster))
-        spread = roc_areas.cluster_spread(a.placement - b.placement, gold, here, cluster).spread
-        t = abs(a.area - b.area) / np.sqrt(spread.variance)
-        rejected.append(2 * stats.t.sf(t, max(float(spread.freedom), 0.1)) <= 0.05)
-    mean, (low, high) = np.mean(found), np.array(limits).T
-    covered = np.mean((low <= mean) & (mean <= high))
-    return [n_clusters, sizes, icc, strength, round(mean, 3), SAMPLES, round(covered, 3),
-            round(np.mean(rejected), 3)]  # fmt: skip
-
-
-def area_limits(placement, gold, here, cluster):
-    """Return the interval of area()."""
-    found = roc_areas.cluster_spread(placement, gold, here, cluster)
-    sizes = gold.sum(), (~gold).sum()
-    if not found.spread.variance > 0.0:
-        sizes = tuple(found.effective)
-    return roc_areas.newcombe_limits(placement[gold].mean(), found.spread, *sizes, 0.95)
+        found = [
+            spread_of(values, *given, warns=False, alone=alone)
+            for values, alone in (
+                (a.placement, True), (a.placement, False), (b.placement, False),
+                (a.placement - b.placement, False),
+            )
+        ]  # fmt: skip
+        parts.append([
+            (area, x.spread.variance, x.spread.freedom, x.positive, x.negative)
+            for area, x in zip((a.area, a.area, b.area, a.area - b.area), found, strict=True)
+        ])  # fmt: skip
+    # (which, number, sample)
+    which = np.moveaxis(np.array(parts, dtype=float), 0, 2)
+    own, a, b, gap = (roc_areas.AreaSpread(x[1], x[2], clustered=True) for x in which)
+    areas = which[0, 0], which[2, 0]
+    limits = roc_areas.newcombe_limits(areas[0], own, *which[0, 3:], 0.95)
+    alone = list(zip(areas[0], *limits, np.full(SAMPLES, np.nan), strict=True))
+    limits = roc_areas.area_difference_limits(areas, (a, b), gap, tuple(which[3, 3:]), 0.95)
+    t = np.abs(which[3, 0]) / np.maximum(np.sqrt(gap.variance), 1e-300)
+    p = 2.0 * stats.t.sf(t, np.maximum(gap.freedom, 1.0))
+    gaps = list(zip(which[3, 0], *limits, p, strict=True))
+    mean = float(np.mean([row[0] for row in alone]))
+    area = summed_up("", "", alone, mean)
+    gap = summed_up("", "", gaps, 0.0)
+    shares = [f"{x:.4g}" for x in (mean, area[2], area[4], gap[3], gap[2], gap[4])]
+    return [n_clusters, sizes, icc, strength, SAMPLES, *shares]
 
 
 def main():

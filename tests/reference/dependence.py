@@ -25,9 +25,15 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rankeval_pd.curves.ranking_areas import ALONE, spread_of
+from rankeval_pd.curves.ranking_areas import spread_of
 from rankeval_pd.nbest import clustered_lists as lists
-from rankeval_pd.nbest.grouped_lists import ListMembers, difference, list_spread, p_values
+from rankeval_pd.nbest.grouped_lists import (
+    ListMembers,
+    band,
+    difference,
+    list_spread,
+    p_values,
+)
 from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.rankings import early, roc_areas
@@ -44,13 +50,13 @@ Row = tuple[str, str, float | None, float | None, float | None, float | None, in
 
 def summed_up(call: str, setting: str, found: list[tuple[Any, ...]], truth: float) -> Row:
     """Return a row, from estimate, limits, p-value and warning of every sample."""
-    value, low, high, p, warned = np.array(found, dtype=float).T
+    value, low, high, p, *warned = np.array(found, dtype=float).T
     side = np.where(value > truth, value - low, high - value)
     just = np.abs(value - truth) / np.maximum(side, 1e-12)
     factor = np.quantile(just[~np.isnan(just)], 0.95)
     covers = ((low <= truth + 1e-12) & (truth - 1e-12 <= high)).mean()
     return (call, setting, covers, np.mean(p <= 0.05), 1.0 / max(factor, 1e-12),
-            warned.mean(), len(found))  # fmt: skip
+            np.mean(warned or np.nan), len(found))  # fmt: skip
 
 
 def options(seed: int) -> PairOptions:
@@ -140,8 +146,9 @@ def rankings() -> Iterator[Row]:
 
 
 def _ranked(groups: int, kind: str, icc: float) -> Iterator[Row]:
-    rng = np.random.default_rng(5)
+    rng, setting = np.random.default_rng(5), f"{groups} groups, {kind}, icc {icc}"
     found: dict[str, list[tuple[Any, ...]]] = {}
+    bands = []
     for _ in range(SAMPLES):
         size = sizes_of(rng, kind, groups)
         cluster = np.repeat(np.arange(groups), size)
@@ -178,13 +185,32 @@ def _ranked(groups: int, kind: str, icc: float) -> Iterator[Row]:
         found.setdefault("compare, summary and measure_ranks", []).append(row)
         for call, row in areas(whole[0], whole[1], cluster).items():
             found.setdefault(call, []).append((*row, clusters_warned(a)))
+        lists_at = np.maximum(2, np.rint(gold.size * np.array([0.1, 0.2, 0.3]))).astype(int)
+        limits = band(a, lists_at, 0.95, n_resamples=299, seed=1)
+        shares = up_to_ranks(a.rank, gold)[lists_at] / lists_at
+        bands.append((shares, *limits, np.full(3, clusters_warned(a))))
+    out = summed_up("precision_band", setting, *of_bands(bands))
+    yield (*out[:3], None, *out[4:])
     for call, rows in found.items():
         alone = call in ONE
         truth = np.nanmean([row[0] for row in rows]) if alone else 0.0
-        out = summed_up(call, f"{groups} groups, {kind}, icc {icc}", rows, truth)
+        out = summed_up(call, setting, rows, truth)
         covers = None if call == "random_test" else out[2]
         wide = None if call == "random_test" else out[4]
         yield (*out[:2], covers, None if alone else out[3], wide, *out[5:])
+
+
+def of_bands(found: list[tuple[Any, ...]]) -> tuple[list[tuple[Any, ...]], float]:
+    """Return the list of each band that is the farthest from its truth, about a truth of 0."""
+    share, low, high, told = np.moveaxis(np.array(found, dtype=float), 1, 0)
+    truth = share.mean(axis=0)
+    side = np.where(share > truth, share - low, high - share)
+    worst = (np.abs(share - truth) / np.maximum(side, 1e-12)).argmax(axis=1)[:, np.newaxis]
+    share, low, high = (
+        np.take_along_axis(x - truth, worst, axis=1)[:, 0] for x in (share, low, high)
+    )
+    rows = zip(share, low, high, np.full(share.size, np.nan), told[:, 0], strict=True)
+    return list(rows), 0.0
 
 
 ONE = ("nbest_recall", "nbest_precision", "area", "area and summary, kind='ap'")
@@ -208,7 +234,7 @@ def areas(a: Ranking, b: Ranking, cluster: Any) -> dict[str, tuple[float, ...]]:
     """Return value, limits and p-value of areas and of their differences."""
     given = np.asarray(a.gold), np.asarray(a.present), cluster
     placed = [roc_areas.placements(x) for x in (a, b)]
-    one = spread_of(placed[0].placement, *given, warns=False)
+    one = spread_of(placed[0].placement, *given, warns=False, alone=True)
     gap = spread_of(placed[0].placement - placed[1].placement, *given, warns=False)
     sizes = one.positive, one.negative
     result = {
@@ -220,7 +246,7 @@ def areas(a: Ranking, b: Ranking, cluster: Any) -> dict[str, tuple[float, ...]]:
         "compare_area": _of_t(placed[0].area - placed[1].area, gap),
     }
     first, second = (early.influences(x) for x in (a, b))
-    one = spread_of(first.influence, *given, first.drift, warns=False, power=ALONE)
+    one = spread_of(first.influence, *given, first.drift, warns=False, alone=True)
     limits = early.ap_logit_limits(first, one.error, one.freedom, one.positive, 0.95)
     result["area and summary, kind='ap'"] = (float(first.value), *map(float, limits), 1.0)
     gap = spread_of(

@@ -1,13 +1,13 @@
 """Rankings judged in part whose candidates belong together: coverage of what ``groups`` gives.
 
-The candidates are one population of 30 or 60 groups of 20, or of 3 to 50; label and scores of a
-group share ``icc`` of their variance. Judged are all candidates of some groups, drawn at random, or
-a share of the candidates of every group. Intervals are of the lists of the population, of the best
-fifth: of their precision, recall, average precision, and the difference of precision. ``covers`` is
-the share of samples whose 95% interval has the population's value, ``without`` the same of
-intervals that take candidates for independent, ``wide`` how many times as wide intervals are as
-those that would just cover. Writes judged_clusters.csv beside itself, or into it the rows of the
-settings that are named, as "60 groups, equal, icc 0.8"; an hour.
+A population has 30 or 60 groups of 20 candidates, or of 3 to 50. The labels and scores of a group
+share ``icc`` of their variance. Judged are all candidates of some groups, drawn at random, or a
+third of the candidates of every group. Intervals are of the best fifth of the population: of its
+precision and recall, and of the difference of precision; or of average precision. A setting has 100
+populations of 20 samples each. ``covers`` is the share of samples whose 95% interval contains the
+population's value, ``without`` the same for intervals that assume independent candidates, ``wide``
+how many times as wide intervals are as those that would just cover. Writes judged_clusters.csv, or
+into it the rows of the settings that are named, as "60 groups, equal, icc 0.8"; an hour.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from rankeval_pd.judging.judged_rankings import average_columns, list_columns, r
 from rankeval_pd.stats.rankings.judged_sums import Design
 from rankeval_pd.stats.rankings.ranking import Ranking
 
-SAMPLES = 2_000
+POPULATIONS, SAMPLES = 100, 20
+HOW = ("10 groups", "20 groups", "a third of each")
 DESIGN = Design(1, "estimate", "ratio", 0.95)
 
 
@@ -76,24 +77,28 @@ def rows() -> Iterator[tuple[Any, ...]]:
         for icc in (0.3, 0.8):
             if sys.argv[1:] and f"{groups} groups, {kind}, icc {icc}" not in sys.argv[1:]:
                 continue
-            rng = np.random.default_rng(3)
-            gold, score, cluster = population(groups, kind, icc, rng)
-            n = np.array([round(0.2 * gold.size)])
-            true = answers(gold, score, cluster, np.ones((1, gold.size), dtype=bool), n)
-            for how in ("10 groups", "20 groups", "a third of each"):
+            rng, found = np.random.default_rng(3), {}
+            for _ in range(POPULATIONS):
+                gold, score, cluster = population(groups, kind, icc, rng)
+                n, every = np.array([round(0.2 * gold.size)]), np.ones((1, gold.size), dtype=bool)
+                true = answers(gold, score, None, every, n)
+                for how in HOW:
+                    judged = np.array([_drawn(how, cluster, rng) for _ in range(SAMPLES)])
+                    both = [answers(gold, score, x, judged, n) for x in (cluster, None)]
+                    for name, truth in true.items():
+                        parts = [np.broadcast_to(truth[:1], (1, SAMPLES)), *(x[name] for x in both)]
+                        found.setdefault((name, how), []).append(np.concatenate(parts))
+            for (name, how), parts in found.items():
+                truth, value, low, high, _, *alone = np.concatenate(parts, axis=1)
+                side = np.where(value > truth, value - low, high - value)
+                just = np.nan_to_num(np.abs(value - truth) / np.maximum(side, 1e-12))
+                covers, without = (
+                    np.mean((low - 1e-12 <= truth) & (truth <= high + 1e-12))
+                    for low, high in ((low, high), alone)
+                )
+                factor = max(float(np.quantile(just, 0.95)), 1e-12)
                 setting = f"{groups} groups, {kind}, icc {icc}, judged {how}"
-                judged = np.array([_drawn(how, cluster, rng) for _ in range(SAMPLES)])
-                found, alone = (answers(gold, score, x, judged, n) for x in (cluster, None))
-                for name, (truth, *_) in true.items():
-                    value, low, high = found[name]
-                    side = np.where(value > truth, value - low, high - value)
-                    just = np.nan_to_num(np.abs(value - truth) / np.maximum(side, 1e-12))
-                    covers, without = (
-                        np.mean((low - 1e-12 <= truth) & (truth <= high + 1e-12))
-                        for _, low, high in (found[name], alone[name])
-                    )
-                    factor = max(float(np.quantile(just, 0.95)), 1e-12)
-                    yield name, setting, covers, without, 1.0 / factor, SAMPLES
+                yield name, setting, covers, without, 1.0 / factor, truth.size
 
 
 def _drawn(how: str, cluster: Any, rng: Any) -> np.ndarray:

@@ -60,6 +60,21 @@ def test_a_list_has_the_freedom_of_totals_that_vary_as_its_clusters_are_large():
     assert found.freedom[2] > 5.0
 
 
+def test_few_large_totals_have_fewer_degrees_of_freedom():
+    """2 (sum u^2)^2 / sum u^4 of the totals: 20 clusters of 5, of which few lack all labels."""
+    cluster, n = np.repeat(np.arange(20), 5), np.array([100])
+    for wrong, wanted in ((1, 4.0), (2, None), (10, 19.0)):
+        gold, edge = cluster >= wrong, np.array([1.0 - wrong / 20])
+        totals = cluster_totals.ListTotals(gold, (np.arange(1, 101),), cluster, n, (edge,), False)
+        u = np.bincount(cluster, gold - edge[0])
+        own = 2.0 * (u**2).sum() ** 2 / (u**4).sum()
+        found = cluster_totals.total_spread(totals).freedom[0]
+        assert_allclose(found, own if wanted is None else wanted, rtol=1e-12)
+    assert_allclose(
+        cluster_totals.rare_label(np.array([0.0, 0.1, 0.5, 1.0]), 4), [1.0, 0.8**4, 0.1, 1.0]
+    )
+
+
 def test_few_equal_totals_reject_hardly_more_often_than_their_signs():
     """Of k clusters with totals +1 or -1, among many: all signs; with the normal law .125 of 4."""
     for k in range(2, 40):
@@ -106,5 +121,27 @@ def test_an_area_has_the_freedom_of_the_class_with_fewer_clusters():
     assert found.n_groups == 4
     drift = roc_areas.cluster_spread(placed.placement, gold, here, cluster, np.array(0.2)).spread
     assert_allclose(drift.freedom, 6.0, rtol=1e-12)
+    alone = roc_areas.cluster_spread(
+        placed.placement, gold, here, cluster, np.array(0.2), alone=True
+    )
+    assert 0.7 * drift.variance < alone.spread.variance < drift.variance  # a smaller correction
     twice = roc_areas.cluster_spread(placed.placement, gold, here, cluster, np.array(0.4)).spread
     assert drift.variance < twice.variance
+
+
+def test_an_area_alone_has_a_part_of_the_variance_of_one_candidate_per_cluster():
+    """Near 1 few clusters are wrong, and may be absent: .02 (2 A - 1)^6 of Newcombe's variance."""
+    rng = np.random.default_rng(4)
+    cluster, gold, here = np.repeat(np.arange(30), 10), rng.random(300) < 0.3, np.ones(300, bool)
+    given = gold, here, cluster
+    for shift in (0.5, 3.0):
+        placed = roc_areas.placements(Ranking.of(shift * gold + rng.normal(size=300), gold, here))
+        of_two, alone = (
+            roc_areas.cluster_spread(placed.placement, *given, alone=x) for x in (False, True)
+        )
+        few, many = alone.effective
+        near = (placed.area * few + 1.0) / (few + 2.0)
+        added = 0.02 * (2.0 * placed.area - 1.0) ** 6
+        added *= roc_areas.newcombe_variance(near, few, many)
+        assert_allclose(alone.spread.variance - of_two.spread.variance, added, rtol=1e-9)
+        assert alone.spread.freedom == of_two.spread.freedom

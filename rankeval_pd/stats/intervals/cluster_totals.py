@@ -26,7 +26,8 @@ from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_o
 # a spread estimated from few totals is uncertain, Student's t is used. Its degrees of freedom are
 # Satterthwaite's, of totals that vary as clusters of m candidates are large, (sum m^2)^2 / sum m^4,
 # at most k - 1 with k clusters in the list. They are at least 4, since the largest total counts in
-# what it is measured by too, but no more than 2 k - 2, and G - 1 of all G.
+# what it is measured by too, but no more than 2 k - 2, and G - 1 of all G. If few totals are far
+# larger than the others, they are those of the totals, 2 (sum u^2)^2 / sum u^4, or again 4.
 #
 # The totals of a difference of two lists are symmetric if the lists are equally good, and a sum of
 # symmetric totals is the less often large by its own spread the more unequal they are. So the
@@ -46,6 +47,7 @@ Advance = Callable[[int], object]
 _CELLS_AT_ONCE = 2_000_000  # cells (list, cluster) in memory: 16 MB
 _LEAST, _LEAST_OF_RECALL = 4.0, 7.0  # degrees of freedom of unequal clusters, in simulations enough
 ADDED = 0.1  # of the squares of a candidate, in simulations enough for lists of one label
+_TINY = 1e-300
 _ROUNDING = 1e-7  # a standard deviation of influences below this is rounding
 
 
@@ -183,15 +185,19 @@ def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> Cluster
         second += (size**2).sum(axis=1)
         fourth += (size**4).sum(axis=1)
         n_groups += (size > 0).sum(axis=1)
-    sums, squares = np.zeros(totals.n.size), np.zeros(totals.n.size)
+    sums, squares, fourths = np.zeros((3, totals.n.size))
     for total, size in totals.blocks():
         sums += total.sum(axis=1)
-        squares += (_jackknifed(total, size, whole, totals.power) ** 2).sum(axis=1)
+        square = _jackknifed(total, size, whole, totals.power) ** 2
+        squares += square.sum(axis=1)
+        fourths += (square**2).sum(axis=1)
+    own = 2.0 * squares**2 / np.maximum(fourths, _TINY)
     # subtract the squared mean: over the clusters in the region, or for others over all
     counted = n_groups if totals.power == 1.0 else np.full(totals.n.size, float(everyone))
     squares = np.maximum(squares - sums**2 / np.maximum(counted, 1.0), 0.0)
     if totals.power:
         freedom = unequal_freedom(second, fourth, n_groups, everyone, _LEAST)
+        freedom = np.minimum(freedom, np.maximum(own, _LEAST))
         variance = squares + added * second / np.maximum(whole, 1.0)
     else:
         freedom = np.minimum(everyone, 2.0 * n_groups) - 1.0
@@ -208,6 +214,14 @@ def unequal_freedom(
     own = np.minimum(second**2 / np.maximum(fourth, 1.0), listed - 1.0)
     most = np.minimum(2.0 * listed - 2.0, everyone - 1.0)
     return np.asarray(np.minimum(np.maximum(own, least), most))
+
+
+def rare_label(share: FloatArray, power: int) -> FloatArray:
+    """Return the part of the squares of a candidate to add to those of the totals.
+
+    Near 0 or 1 few clusters have the rare label, and may be absent by chance.
+    """
+    return np.maximum(ADDED, (1.0 - 2.0 * share) ** power)
 
 
 def simpson_number(size: FloatArray) -> FloatArray:
@@ -308,7 +322,7 @@ def effective_size(
     """
     binomial = n * precision * (1.0 - precision)
     wider = (z_of(level) / found.quantile(level)) ** 2
-    size: FloatArray = n * np.minimum(most, binomial / np.maximum(found.variance, 1e-300)) * wider
+    size: FloatArray = n * np.minimum(most, binomial / np.maximum(found.variance, _TINY)) * wider
     return np.asarray(np.maximum(size, 1e-6))
 
 

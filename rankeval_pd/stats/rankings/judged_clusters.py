@@ -5,10 +5,10 @@ clusters of judged candidates. A candidate of label y, weight w and rate r of ju
 
     w sqrt(1 - r) (y - p),
 
-with the share p of true positives in its stratum. This is the error of a sample of whole clusters,
-and too large for a sample of single candidates of each cluster. If all are judged, it is 0. As in
-``cluster_totals``, the interval is Wilson's for the effective number of judged candidates; for a
-difference it is Student's.
+with the share p of true positives in its stratum. This is the error of a sample of whole clusters.
+Unjudged candidates whose cluster has judged ones add the error of single candidates only. If all
+are judged, the error is 0. As in ``cluster_totals``, the interval is Wilson's for the effective
+number of judged candidates, or Student's for Horvitz and Thompson's estimator.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.intervals.proportions import INTERVALS, Limits, t_of, z_of
-from rankeval_pd.stats.rankings.judged_sums import Design
+from rankeval_pd.stats.rankings.judged_sums import Design, apart
+
+_BOTH = 1.4  # times the degrees of freedom of one region, in simulations enough for the difference
 
 Sets = Sequence[tuple[float, IntArray]]
 """Sums of lists, each with its sign: the first list that contains each candidate."""
@@ -52,6 +54,11 @@ class JudgedClusters(NamedTuple):
         """The number of clusters with judged candidates."""
         return int(np.unique(self.cluster[self.judged]).size)
 
+    @property
+    def apart(self) -> float:
+        """The share of the unjudged candidates whose cluster has no judged one."""
+        return apart(self.judged, self.cluster)
+
     def list_limits(
         self, rank: IntArray, listed: BoolArray, n: IntArray, share: FloatArray, whole: FloatArray,
         *, recall: bool,
@@ -80,7 +87,7 @@ class JudgedClusters(NamedTuple):
             error = np.nan_to_num(inside / whole[block, np.newaxis])
             ratio = recall or self.design.estimator != "horvitz-thompson"
             low[block], high[block] = share_limits(
-                share[block], error, seen, left, self.design.level, whole=ratio
+                share[block], error, seen, left, self.design.level, self.apart, whole=ratio
             )
         return low, high
 
@@ -99,7 +106,7 @@ class JudgedClusters(NamedTuple):
                 left = np.clip(1.0 - seen.sum(axis=1) / size, 0.0, 1.0)
                 limits[side, :, block] = np.array(share_limits(
                     shares[side][block], error / size[:, np.newaxis], seen, left,
-                    self.design.level, whole=ratio,
+                    self.design.level, self.apart, whole=ratio, more=_BOTH,
                 ))  # fmt: skip
         return [(low, high) for low, high in limits]
 
@@ -158,13 +165,14 @@ class JudgedClusters(NamedTuple):
 
 def share_limits(
     share: FloatArray, error: FloatArray, seen: FloatArray, left: FloatArray, level: float,
-    *, whole: bool = True,
+    apart: float = 1.0, *, whole: bool = True, more: float = 1.0,
 ) -> Limits:  # fmt: skip
     """Return the limits of a share, from the clusters' errors and judged candidates.
 
-    ``left`` is the share of unjudged candidates; without them nothing varies. ``whole`` marks an
-    estimate that is a share of judged candidates. Horvitz and Thompson's is not; its interval is
-    Student's.
+    ``left`` is the share of unjudged candidates; without them nothing varies. ``apart`` is the
+    share of these in clusters without judged ones. ``whole`` marks an estimate that is a share of
+    judged candidates. Horvitz and Thompson's is not; its interval is Student's. ``more`` multiplies
+    the degrees of freedom.
     """
     judged = np.maximum(seen.sum(axis=-1), 1.0)
     near = (np.nan_to_num(share) * judged + 2.0) / (judged + 4.0)
@@ -173,10 +181,12 @@ def share_limits(
     squares += (
         (near**2 + (1.0 - near) ** 2)
         * left
-        * (cluster_totals.ADDED * (seen**2).sum(axis=-1) / judged**3)
+        * (cluster_totals.rare_label(near, 6) * (seen**2).sum(axis=-1) / judged**3)
     )
-    variance = np.maximum(squares, near * (1.0 - near) * left / judged)
+    variance = np.maximum(apart * squares, near * (1.0 - near) * left / judged)
     freedom = cluster_totals.simpson_number(seen) - 1.0
+    # single candidates have more degrees of freedom than their clusters
+    freedom = np.minimum(more * freedom / max(apart, 1e-9), judged - 1.0)
     known = (freedom > 0.0) & (variance > 0.0)
     t = t_of(np.where(known, freedom, 1.0), level)
     if not whole:

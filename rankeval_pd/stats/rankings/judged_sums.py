@@ -12,6 +12,7 @@ from rankeval_pd.stats.distributions.hypergeometric import first_near
 from rankeval_pd.stats.intervals.cluster_totals import simpson_number
 from rankeval_pd.stats.intervals.proportions import clopper_pearson, t_of, z_of
 from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.roc_areas import ALONE
 
 # -------------------------------------------------------------------------------------------------
 # Numbers of true positives in partly judged sets, and their limits.
@@ -331,10 +332,14 @@ def average_precision(
             each = np.where((seen > 0) & hit, lists * (end - 1) / seen, 0.0)
         told, taken = (_from_on(x, score) - x for x in (each, each * share))
         influence = influence + np.where(hit, told, 0.0) - taken
-    variance = _variance(weight, chosen, influence, judged, stratum, design, cluster)
-    error, sure, count = np.sqrt(variance) / whole, (low, high), float(hit.sum())
+    variance = _variance(weight, chosen, influence, judged, stratum, design)
+    count = float(hit.sum())
     if cluster is not None:
-        count = float(simpson_number(np.bincount(cluster[hit]).astype(float)))
+        of_clusters, many = _cluster_variance(weight, chosen, influence, judged, hit, cluster)
+        part = apart(judged, cluster)
+        variance = part * of_clusters + (1.0 - part) * variance
+        count = min(count, 1.0 + (many - 1.0) / max(part, 1e-9))
+    error, sure = np.sqrt(variance) / whole, (low, high)
     low, high = _limits(value, error, count, sure, design.level)
     if design.estimator != "horvitz-thompson":
         # the same, each positive counting among the others as far as it could have been missed:
@@ -388,17 +393,8 @@ def _variance(
     judged: BoolArray,
     stratum: IntArray,
     design: Design,
-    cluster: IntArray | None = None,
 ) -> float:
-    """Return the variance of the weighted sum of influences over samples.
-
-    With clusters the sample consists of whole clusters.
-    """
-    if cluster is not None:
-        moved = np.where(judged, np.sqrt(1.0 - rate) * weight * influence, 0.0)
-        number = np.unique(cluster[judged], return_inverse=True)[1]
-        sums = np.bincount(number, moved[judged])
-        return float(((sums - sums.mean()) ** 2).sum()) * sums.size / max(sums.size - 1.0, 1.0)
+    """Return the variance of the weighted sum of influences over samples of single candidates."""
     drawn = np.where(judged, (1.0 - rate) * (weight * influence) ** 2, 0.0)
     if not design.strata or design.estimator == "horvitz-thompson":
         return float(drawn.sum())
@@ -412,6 +408,31 @@ def _variance(
         else:
             total += float(drawn[inside].sum())
     return total
+
+
+def _cluster_variance(
+    weight: FloatArray, rate: FloatArray, influence: FloatArray, judged: BoolArray, hit: BoolArray,
+    cluster: IntArray,
+) -> tuple[float, float]:  # fmt: skip
+    """Return the same over samples of whole clusters, and how many have positives (Simpson's).
+
+    As for :func:`roc_areas.cluster_spread`, totals are divided by a power of 1 - h.
+    """
+    number = np.unique(cluster[judged], return_inverse=True)[1]
+    sums = np.bincount(number, (np.sqrt(1.0 - rate) * weight * influence)[judged])
+    positive = np.bincount(number, hit[judged]).astype(float)
+    rest = 1.0 - positive / positive.sum()
+    far = (sums - sums.mean()) / np.maximum(rest, 0.5 / np.maximum(positive, 1.0)) ** ALONE
+    variance = float((far**2).sum()) * sums.size / max(sums.size - 1.0, 1.0)
+    return variance, float(simpson_number(positive))
+
+
+def apart(judged: BoolArray, cluster: IntArray) -> float:
+    """Return the share of the unjudged candidates whose cluster has no judged one.
+
+    It is 1 if whole clusters are judged, and 0 if some candidates of each cluster are.
+    """
+    return float(np.mean(~np.isin(cluster[~judged], cluster[judged]))) if not judged.all() else 1.0
 
 
 def _limits(

@@ -26,6 +26,8 @@ from rankeval_pd.stats.rankings.ranking import Blocks, Ranking
 _LEAST = 4.0  # degrees of freedom of a class, below which they are the whole variance's
 _UNSEEN = 0.4  # candidates of a class with extreme scores; with 0.35 a test of a margin had .06
 _NORMAL = 0.85, 0.95  # mean area up to which the law is Student's, and from which it is normal
+ALONE = 0.7  # in simulations the smallest power that covers; with 1 intervals are 1.4 times as wide
+_RARE = 0.02  # in simulations enough for areas near 1
 _ROUNDING = 1e-14  # deviations of placements from their mean below this are rounding
 
 
@@ -140,16 +142,18 @@ class ClusteredSpread(NamedTuple):
 
 def cluster_spread(
     placement: FloatArray, gold: BoolArray, present: BoolArray, cluster: IntArray,
-    drift: FloatArray | None = None, power: float = 1.0,
+    drift: FloatArray | None = None, *, alone: bool = False,
 ) -> ClusteredSpread:  # fmt: skip
     """Return the variance of an area, or of a difference, from placements added up over clusters.
 
     The totals of a class are divided by the root of 1 - h, where h is the cluster's share of it
     (Bell and McCaffrey). The degrees of freedom are one less than Simpson's number of clusters of
     the more uneven class, see ``cluster_totals``, or 4. An average precision also moves with the
-    share of positives, by ``drift`` for a unit of its logit; its totals are divided by 1 - h to
-    ``power``, and the degrees of freedom are at least 6. For either there have to be enough
-    clusters.
+    share of positives, by ``drift`` for a unit of its logit; its totals are divided by 1 - h, or by
+    a power of it if it is ``alone``, and the degrees of freedom are at least 6. For either there
+    have to be enough clusters. Near 0 or 1 few clusters have candidates on the wrong side, and may
+    be absent by chance: a part of Newcombe's variance of as many candidates as there are clusters
+    is added for an area ``alone``.
     """
     placement, gold, present, cluster = np.broadcast_arrays(placement, gold, present, cluster)
     shape = placement.shape[:-1]
@@ -162,7 +166,7 @@ def cluster_spread(
         if true.any() and not true.all():
             number = np.unique(cluster[row][here], return_inverse=True)[1]
             own = None if by is None else float(by[row])
-            result = _cluster_variance(placement[row][here], true, number, own, power)
+            result = _cluster_variance(placement[row][here], true, number, own, alone)
             variance[row], freedom[row], effective[(slice(None), *row)], n_groups[row] = result
             clusters = min(clusters, int(number.max()) + 1)
     spread = AreaSpread(variance, freedom, clustered=True)
@@ -170,23 +174,29 @@ def cluster_spread(
 
 
 def _cluster_variance(
-    placement: FloatArray, gold: BoolArray, cluster: IntArray, drift: float | None, power: float
+    placement: FloatArray, gold: BoolArray, cluster: IntArray, drift: float | None, alone: bool
 ) -> tuple[float, float, list[float], int]:
     """Return the variance, its degrees of freedom, effective clusters, and their number."""
     size = int(cluster.max()) + 1
+    power = 0.5 if drift is None else ALONE if alone else 1.0
     totals, counts = np.zeros(size), []
     for one, sign in ((gold, 1.0), (~gold, -1.0)):
         count = np.bincount(cluster[one], minlength=size).astype(float)
         far = placement[one] - placement[one].mean() + sign * (drift or 0.0)
         total = np.bincount(cluster[one], weights=far, minlength=size) / count.sum()
         rest = np.maximum(1.0 - count / count.sum(), 0.5 / np.maximum(count, 1.0))
-        totals += total / rest ** (0.5 if drift is None else power)
+        totals += total / rest**power
         counts.append(count)
     effective = [float(count.sum() ** 2 / (count**2).sum()) for count in counts]
     n_groups = min(int((count > 0).sum()) for count in counts)
     variance = float(((totals - totals.mean()) ** 2).sum())
     if variance < _ROUNDING**2:
         return 0.0, min(effective) - 1.0, effective, n_groups
+    if alone and drift is None:
+        area, few = placement[gold].mean(), effective[0]
+        near = (area * few + 1.0) / (few + 2.0)
+        rare = _RARE * (2.0 * area - 1.0) ** 6
+        variance += float(rare * newcombe_variance(near, *effective))
     even = min(float(simpson_number(count)) for count in counts) - 1.0
     least = min(_LEAST if drift is None else 6.0, 2.0 * n_groups - 1.0, size - 1.0)
     return variance, max(even, least), effective, n_groups
@@ -267,9 +277,7 @@ class _NewcombeModel(NamedTuple):
         return self.untied * newcombe_variance(at, self.positive, self.negative)
 
 
-def newcombe_variance(
-    area: FloatArray, positive: IntArray | FloatArray, negative: IntArray | FloatArray
-) -> FloatArray:
+def newcombe_variance(area: FloatArray, positive: Any, negative: Any) -> FloatArray:
     """Return the variance that an area has by Newcombe's method 5: scores are exponential."""
     with np.errstate(divide="ignore", invalid="ignore"):
         half = 0.5 * (positive + negative) - 1.0
