@@ -670,7 +670,10 @@ FAULTS = [
         "rankings/roc_areas.py", "areas stats/outlines stats/verdicts",
         ("np.minimum(*sizes) - 1.0", "np.maximum(*sizes) - 1.0"),
         ("part**2 / (size - 1.0)", "part**2 / size"),
-        ("_LEAST = 4.0", "_LEAST = 1.0"),
+        ("LEAST = 4.0", "LEAST = 1.0"),
+    ),
+    *_in(
+        "rankings/area_gaps.py", "areas area_laws",
         ("own < -side * gap", "own < side * gap"),
         ("1.0 + side * gap / middle", "1.0 - side * gap / middle"),
     ),

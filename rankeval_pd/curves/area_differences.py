@@ -54,7 +54,7 @@ from rankeval_pd.nbest.region_intervals import Interval, decide, decision_column
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import Limits, z_of
-from rankeval_pd.stats.rankings import roc_areas
+from rankeval_pd.stats.rankings import area_gaps, roc_areas
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
@@ -342,13 +342,13 @@ def _pair_columns(
     alone = [spread_of(x, gold, both, cluster, warns=False).spread.variance for x in placed]
     freedom, sizes = found.spread.freedom, [found.positive, found.negative]
     if cluster is None:
-        freedom = roc_areas.difference_freedom(freedom, (area_a, area_b), sizes)
+        freedom = area_gaps.difference_freedom(freedom, (area_a, area_b), sizes)
     else:
         sizes = [np.minimum(size, found.groups[0]) for size in sizes]
     alike = np.asarray((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
     if alike.any():  # else the orders differ, which needs no further sorting
         orders = (Ranking.of(score, gold, both) for score in (score_a, score_b))
-        alike = alike & roc_areas.same_order(*orders)
+        alike = alike & area_gaps.same_order(*orders)
     p_value = p_of_t(z, freedom if test == "t" else np.inf, alternative)
     parts = (*alone, freedom, *sizes, alike)
     floats = (np.broadcast_to(np.asarray(x, dtype=float), difference.shape) for x in parts)
@@ -360,7 +360,7 @@ def _limits(
 ) -> Limits:
     """Return the limits of the difference of two areas, 0 if they are of one order."""
     variance_a, variance_b, freedom, positive, negative, alike = parts
-    low, high = roc_areas.area_difference_limits(
+    low, high = area_gaps.area_difference_limits(
         (area_a, area_b), (variance_a, variance_b, sd**2), freedom, (positive, negative), level
     )
     low, high = (np.where(alike > 0, 0.0 * sd, limit) for limit in (low, high))

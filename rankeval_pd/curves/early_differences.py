@@ -12,7 +12,7 @@ from rankeval_pd.errors import check_share
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import differences
 from rankeval_pd.stats.intervals.proportions import Limits
-from rankeval_pd.stats.rankings import early, roc_areas
+from rankeval_pd.stats.rankings import area_gaps, early
 from rankeval_pd.stats.rankings.early import EarlyShare
 from rankeval_pd.stats.rankings.ranking import Ranking
 
@@ -85,7 +85,7 @@ def early_columns(
         total = np.asarray(both.sum(axis=-1), dtype=float)
         factor = total / np.ceil(asked["share"] * total - 1e-9)
     columns = (
-        base, factor, *parts, freedom, roc_areas.same_order(*rankings),
+        base, factor, *parts, freedom, area_gaps.same_order(*rankings),
     )  # fmt: skip
     floats = (np.broadcast_to(np.asarray(x, dtype=float), difference.shape) for x in columns)
     return (

@@ -21,7 +21,7 @@ from rankeval_pd.nbest.grouped_lists import warn_of_few
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import differences
 from rankeval_pd.stats.intervals.proportions import Limits
-from rankeval_pd.stats.rankings import early, roc_areas
+from rankeval_pd.stats.rankings import area_gaps, early, roc_areas
 from rankeval_pd.stats.rankings.early import influences
 from rankeval_pd.stats.rankings.ranking import Ranking
 
@@ -315,7 +315,7 @@ def columns_of_two(
     error = found.error
     freedom = np.maximum(found.freedom, 1.0)
     t, p_value = t_and_p(difference, error, freedom, alternative)
-    alike = roc_areas.same_order(of_a, of_b)
+    alike = area_gaps.same_order(of_a, of_b)
     own = [
         x
         for one, by in zip((a, b), alone, strict=True)

@@ -51,11 +51,12 @@ SAID = {
         " or fewer positives and equal areas of 0.983, intervals of the difference are up to three"
         " times as wide as DeLong's. Five other rules were tried in the same 96 settings of"
         " correlated scores. Student's t with DeLong's error covers as little as 0.80. A"
-        " bootstrap-t covers 0.85 with 10 positives, because samples of nearly perfect rankings do not vary."
-        " A correction for the skewness of the placements covers 0.81 at 1.2 times DeLong's width,"
-        " and 0.86 at 1.4 times. Half of the allowance for unseen candidates covers 0.92 at 1.8"
-        " times the width, but a test of a margin then rejects 0.11. An allowance that grows with"
-        " the difference covers 0.945 at 1.9 times, but the test of a margin rejects 0.10.",
+        " bootstrap-t covers 0.85 with 10 positives, because samples of nearly perfect rankings do"
+        " not vary. A correction for the skewness of the placements covers 0.81 at 1.2 times"
+        " DeLong's width, and 0.86 at 1.4 times. Half of the allowance for unseen candidates covers"
+        " 0.92 at 1.8 times the width, but a test of a margin then rejects 0.11. An allowance that"
+        " grows with the difference covers 0.945 at 1.9 times, but the test of a margin rejects"
+        " 0.10.",
     ),
     "Early enrichment": (
         "Normal scores with few positives; the true value comes from the population.",

@@ -20,7 +20,7 @@ from dependence import summed_up
 from scipy import stats
 
 from rankeval_pd.curves.ranking_areas import spread_of
-from rankeval_pd.stats.rankings import roc_areas
+from rankeval_pd.stats.rankings import area_gaps, roc_areas
 from rankeval_pd.stats.rankings.ranking import Ranking
 
 SAMPLES = 2_000
@@ -60,7 +60,7 @@ def setting(n_clusters, sizes, icc, strength):
     areas = which[0, 0], which[2, 0]
     limits = roc_areas.newcombe_limits(areas[0], own, *which[0, 3:], 0.95)
     alone = list(zip(areas[0], *limits, np.full(SAMPLES, np.nan), strict=True))
-    limits = roc_areas.area_difference_limits(areas, (a, b), gap, tuple(which[3, 3:]), 0.95)
+    limits = area_gaps.area_difference_limits(areas, (a, b), gap, tuple(which[3, 3:]), 0.95)
     t = np.abs(which[3, 0]) / np.maximum(np.sqrt(gap.variance), 1e-300)
     p = 2.0 * stats.t.sf(t, np.maximum(gap.freedom, 1.0))
     gaps = list(zip(which[3, 0], *limits, p, strict=True))

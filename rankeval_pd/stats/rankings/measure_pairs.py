@@ -13,7 +13,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.bands import critical_value
 from rankeval_pd.stats.intervals.differences import agree_with_test
 from rankeval_pd.stats.intervals.proportions import quantile_of, t_of
-from rankeval_pd.stats.rankings import roc_areas, swaps
+from rankeval_pd.stats.rankings import area_gaps, roc_areas, swaps
 from rankeval_pd.stats.significance.adjust import adjust as adjusted
 from rankeval_pd.stats.significance.adjust import interval_levels, rejects, step_down
 from rankeval_pd.stats.significance.letters import letters
@@ -148,7 +148,7 @@ def of_influences(
         elif not student:
             freedom = roc_areas.freedom_of(parts[:2], sizes)
             both = value[row][left], value[row][right]
-            freedom = roc_areas.difference_freedom(freedom, both, sizes)
+            freedom = area_gaps.difference_freedom(freedom, both, sizes)
         freedom = np.fmax(freedom, 1.0)
         columns = difference, error, freedom, p_of(z, freedom)
         for array, column in zip(result[1:5], columns, strict=True):

@@ -23,9 +23,7 @@ from rankeval_pd.stats.rankings.ranking import Blocks, Ranking
 # Confidence intervals for an effect size measure based on the Mann-Whitney statistic, part 2,
 # Statistics in Medicine 25.
 
-_LEAST = 4.0  # degrees of freedom of a class, below which they are the whole variance's
-_UNSEEN = 0.4  # candidates of a class with extreme scores; with 0.35 a test of a margin had .06
-_NORMAL = 0.85, 0.95  # mean area up to which the law is Student's, and from which it is normal
+LEAST = 4.0  # degrees of freedom of a class, below which they are the whole variance's
 ALONE = 0.7  # in simulations the smallest power that covers; with 1 intervals are 1.4 times as wide
 _RARE = 0.02  # in simulations enough for areas near 1
 _ROUNDING = 1e-14  # deviations of placements from their mean below this are rounding
@@ -125,9 +123,7 @@ def freedom_of(parts: Sequence[FloatArray], sizes: Sequence[Any]) -> FloatArray:
     total, least = parts[0] + parts[1], np.minimum(*sizes) - 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         weighted = sum(part**2 / (size - 1.0) for part, size in zip(parts, sizes, strict=True))
-        freedom: FloatArray = np.where(
-            (total == 0.0) | (least < _LEAST), least, total**2 / weighted
-        )
+        freedom: FloatArray = np.where((total == 0.0) | (least < LEAST), least, total**2 / weighted)
     return freedom
 
 
@@ -198,7 +194,7 @@ def _cluster_variance(
         rare = _RARE * (2.0 * area - 1.0) ** 6
         variance += float(rare * newcombe_variance(near, *effective))
     even = min(float(simpson_number(count)) for count in counts) - 1.0
-    least = min(_LEAST if drift is None else 6.0, 2.0 * n_groups - 1.0, size - 1.0)
+    least = min(LEAST if drift is None else 6.0, 2.0 * n_groups - 1.0, size - 1.0)
     return variance, max(even, least), effective, n_groups
 
 
@@ -333,68 +329,6 @@ def p_of_half(
             tail = np.where(known, special.ndtr(-far / np.where(known, error, 1.0)), np.nan)
     p_value: FloatArray = np.where(np.isnan(found.variance), np.nan, 2.0 * tail)
     return p_value
-
-
-def difference_freedom(
-    freedom: FloatArray, areas: tuple[FloatArray, FloatArray], sizes: Sequence[Any]
-) -> FloatArray:
-    """Return the degrees of freedom of a difference of two areas, more near 1.
-
-    A few placements set a difference near 1. They make both it and its error large, so a normal
-    test is conservative. Classes below 5 candidates keep their degrees of freedom.
-    """
-    far = np.abs(0.5 * (areas[0] + areas[1]) - 0.5) + 0.5
-    student, normal = _NORMAL
-    with np.errstate(invalid="ignore"):
-        more = freedom / np.clip((normal - far) / (normal - student), 1e-6, 1.0)
-    return np.where(np.minimum(*sizes) <= _LEAST, freedom, more)
-
-
-def area_difference_limits(
-    areas: tuple[FloatArray, FloatArray], variances: tuple[FloatArray, FloatArray, FloatArray],
-    freedom: FloatArray, sizes: tuple[IntArray | FloatArray, IntArray | FloatArray], level: float,
-) -> Limits:  # fmt: skip
-    """Return limits of the difference of two areas that agree with Student's test of it.
-
-    ``variances`` are those of both areas and of the difference. A small class has a small variance
-    if the sample lacks the few candidates with extreme scores. For a true difference, DeLong's
-    variance is therefore raised by the variance that 0.4 candidates of each class add, reduced by
-    the correlation, times true / (true - observed). At 0 it is DeLong's. If the test rejects, the
-    limit on the side of 0 is the test's.
-    """
-    gap = np.asarray(areas[0] - areas[1], dtype=float)
-    variance, t = variances[2], t_of(np.maximum(freedom, 1.0), level)
-    positive, negative = (np.asarray(size, dtype=float) for size in sizes)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        swapped = 2.0 / (positive * negative) ** 2  # the variance of one pair in another order
-        apart = (variance + swapped) / (variances[0] + variances[1] + swapped)
-        unseen = apart * (_UNSEEN / positive + _UNSEEN / negative) ** 2
-        own = np.asarray(t * np.sqrt(variance), dtype=float)
-
-    def distance(side: float) -> FloatArray:
-        # bisection between the observed difference, whose distance is 0, and the largest
-        inside, outside = 0.0 * own, np.full(own.shape, 2.0)
-        for _ in range(60):
-            middle = 0.5 * (inside + outside)
-            share = np.where(variance > 0.0, np.maximum(1.0 + side * gap / middle, 0.0), 1.0)
-            within = middle**2 <= t**2 * (variance + share * unseen)
-            inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
-        return np.where((own > 0.0) & (own < -side * gap), own, inside)
-
-    return np.maximum(gap - distance(-1.0), -1.0), np.minimum(gap + distance(1.0), 1.0)
-
-
-def same_order(first: Ranking, second: Ranking) -> BoolArray:
-    """Return whether both scores give the same order and the same ties."""
-    a, b = (  # (..., rank by the first)
-        np.take_along_axis(np.where(np.isnan(score), -np.inf, score), first.order, axis=-1)
-        for score in (first.score, second.score)
-    )
-    # compare the sign of each step from rank to rank: it falls, or it is a tie
-    inside = np.arange(1, a.shape[-1]) < first.here[..., np.newaxis]
-    falls = [np.sign((x[..., 1:] > x[..., :-1]) * 1 - (x[..., 1:] < x[..., :-1])) for x in (a, b)]
-    same: BoolArray = ((falls[0] == falls[1]) | ~inside).all(axis=-1)
-    return same
 
 
 # ---------------------------------------------------------------------------- Outlines of rankings
