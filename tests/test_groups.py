@@ -596,13 +596,14 @@ def test_the_committed_simulations_of_groups_hold_what_is_promised():
 
 
 def test_the_committed_simulations_of_judged_groups_and_of_areas_cover():
-    """Populations drawn anew; of 10 judged groups of 60 three intervals are somewhat too wide."""
+    """Populations drawn anew; three intervals, of recall and average precision, are too wide."""
     judged, areas = (
         pd.read_csv(REFERENCE / f"{x}.csv") for x in ("judged_clusters", "cluster_areas")
     )
     assert (judged["covers"] >= 0.93).all()
     wide = judged[judged["wide"] > 1.3]
-    assert wide["setting"].str.fullmatch("60 groups, .*, judged 10 groups").all()
+    assert len(wide) <= 3
+    assert set(wide["call"]) <= {"judged_recall", "judged_average_precision"}
     assert (wide["wide"] < 1.36).all()
     assert (areas[["area", "difference"]] >= 0.93).all().all()
     assert (areas["test"] <= 0.06).all()

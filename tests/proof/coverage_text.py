@@ -76,8 +76,8 @@ SAID = {
         "A fifth of the Krenn data is judged at random in four designs, and pilots plan further"
         " judgments. Whole groups, or a third of each group, are judged in 100 populations a"
         " setting, with known values.",
-        "The defaults hold, but if 10 groups of 60 are judged, some intervals are too wide. Without"
-        " `groups=`, intervals of whole judged groups fail.",
+        "The defaults hold, but three intervals of recall and average precision are too wide."
+        " Without `groups=`, intervals of whole judged groups fail.",
     ),
     "Queries": (
         "Queries are drawn from a population of 20,000, and pairs of equal runs from known"
