@@ -158,7 +158,7 @@ def compare_area(
     The variance accounts for pairing. If the two rankings agree in every pair of a positive and a
     negative, difference and z are 0 and p is 1. If only the variance is 0, as between a perfect
     ranking and its reverse, z and p are NaN. In simulations with normal scores the test at 5%
-    rejected at most 0.057 of true hypotheses, DeLong's up to 0.20. The interval covered 0.93 or
+    rejected at most 0.062 of true hypotheses, DeLong's up to 0.20. The interval covered 0.93 or
     more from 10 true positives on, DeLong's 0.77 or more (``tests/reference/areas.csv``). For areas
     up to 0.9 it was at most 1.3 times as wide as DeLong's, near 1 up to 3.3 times with 10 true
     positives and 1.3 times with 100 (``width`` in ``area_laws.csv``). For the other kinds the test
