@@ -80,7 +80,7 @@ def test_a_verdict_in_words(candidates):
         worse = [x["measure"] for x in others if not {*x["letters"]} & {*best["letters"]}]
         assert f"It does not differ significantly from {join(tied, 'or')} (" in text
         assert (f"It is significantly better than {join(worse)}." in text) == bool(worse)
-        assert "all 6 pairs at each n by the max-t method within each pair and Bonferroni's" in text
+        assert "all 6 pairs at each n by max-t within each pair and Bonferroni over pairs" in text
 
 
 def test_a_baseline_in_words(candidates):
@@ -178,7 +178,7 @@ def test_methods_name_the_test_the_family_and_the_seed(candidates):
     text = in_words(table, methods=True)
     assert "at n = 50 and 100" in text
     assert "by random swaps of the candidates that only one of the two lists contains." in text
-    assert "The tests were two-sided and adjusted for all 6 pairs at 2 sizes by the" in text
+    assert "The tests were two-sided and adjusted for all 6 pairs at 2 sizes by max-t" in text
     signs = (ITEMS.median() < ITEMS).rankeval.paired_bootstrap("a", "b")
     exact = in_words(signs, methods=True)
     assert "by McNemar's exact test, unconditional up to 200 items." in exact

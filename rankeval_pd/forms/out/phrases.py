@@ -219,8 +219,8 @@ def adjustment(attrs: Mapping[Any, Any]) -> str:
         return ""
     family = f" for {attrs['family']}" if "family" in attrs else ""
     if str(method).startswith("max-t") and _of_lists(attrs) and "1 pair" not in family:
-        over = "Bonferroni's method" if method == "max-t" else "a step-down"
-        return f"adjusted{family} by the max-t method within each pair and {over} over pairs"
+        over = "Bonferroni" if method == "max-t" else "step-down"
+        return f"adjusted{family} by max-t within each pair and {over} over pairs"
     return f"adjusted{family} by {ADJUSTED.get(method, method)}"
 
 
