@@ -15,7 +15,7 @@ from rankeval_pd import RankevalWarning
 N = 60
 NAMES = [
     "qid", "query_id", "topic", "docno", "doc_id", "pid", "item", "item_id", "user", "SID", "label",
-    "relevance", "rank", "length", "year", "prompt", "judge", "fold", "seed",
+    "relevance", "rank", "length", "len", "year", "prompt", "judge", "fold", "seed",
 ]  # fmt: skip
 RNG = np.random.default_rng(33)
 SCORES = pd.DataFrame({"a": RNG.random(N), "b": RNG.random(N)})
@@ -74,7 +74,7 @@ def test_text_with_the_name_of_an_identifier_is_none_in_silence(name, form):
 @pytest.mark.parametrize("name", NAMES)
 def test_fractions_are_scores_but_of_ranks_and_lengths(name, form):
     data = FORMS[form].assign(**{name: RNG.random(N) * 9})
-    if name in ("rank", "length", "year"):
+    if name in ("rank", "length", "len", "year"):
         with pytest.warns(RankevalWarning, match=rf"'{name}' \(by its name\)"):
             ask(form, data)
     else:
@@ -102,7 +102,7 @@ def test_names_that_pandas_gives(name):
         ask("items", SCORES.assign(**{name: WHOLE}))
 
 
-@pytest.mark.parametrize("name", ["doc_length", "promptId", "session id", "n_rank"])
+@pytest.mark.parametrize("name", ["doc_length", "src_len", "promptId", "session id", "n_rank"])
 def test_names_of_several_words(name):
     data = SCORES.assign(**{name: WHOLE})
     if name == "n_rank":

@@ -29,14 +29,14 @@ _WORDS = {
     ("gold", "exclude"): "label labels rel relevance relevant grade",
     ("by", "seeds"): "seed rep repeat repetition replicate trial run",
     ("by", "exclude"): "fold split",
-    ("exclude", "exclude"): "rank length year date timestamp",
+    ("exclude", "exclude"): "rank length len year date timestamp",
 }
 _ROLES = {word: roles for roles, words in _WORDS.items() for word in words.split()}
 _LAST = frozenset({
     "id", "ids", "idx", "index", "uid", "sid", "docno", "nr", "number", "fold", "seed",
 })  # fmt: skip
 _LABELS = frozenset(_WORDS["gold", "exclude"].split()) - {"grade"}
-_NO_SCORES = frozenset({"rank", "length", "year"})  # fractions too
+_NO_SCORES = frozenset({"rank", "length", "len", "year"})  # fractions too
 
 
 def warn_of_identifiers(
