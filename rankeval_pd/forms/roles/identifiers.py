@@ -33,7 +33,7 @@ _WORDS = {
 }
 _ROLES = {word: roles for roles, words in _WORDS.items() for word in words.split()}
 _LAST = frozenset({
-    "id", "ids", "idx", "index", "uid", "sid", "docno", "nr", "number", "fold", "seed",
+    "id", "ids", "idx", "index", "uid", "sid", "docno", "nr", "number", "fold", "seed", "len",
 })  # fmt: skip
 _LABELS = frozenset(_WORDS["gold", "exclude"].split()) - {"grade"}
 _NO_SCORES = frozenset({"rank", "length", "len", "year"})  # fractions too
