@@ -151,7 +151,7 @@ def _attained_levels(level: float, n_a: int, n_b: int) -> FloatArray:
         below *= (other - 1) / left * (k + 1) / (k + 2 - c)
         at_next = at * other / left + gain
         if tail + gain > 1.0 + _AS_EXTREME:
-            # c increases: P(X >= c) and P(X = c) are at most the level, and their difference accurate
+            # c increases: P(X >= c) and P(X = c) are at most the level, so this is accurate
             tail = max(tail - at, 0.0) + at * (n_a - c) / left
             below, at = at_next, at_next * (k + 1 - c) / (c + 1) * (n_a - c) / other
             c += 1
