@@ -43,8 +43,8 @@ def least_swaps(n_tests: int, alpha: float) -> int:
 def enough_swaps(n_tests: int, alpha: float) -> int:
     """Return the default number of swaps: ten times the least, and at least 999.
 
-    For more than 50 tests it is at most the least number for 500 tests, or twice the least number
-    for these tests.
+    For more than 50 tests it is the larger of the least numbers for 500 tests and for twice as
+    many tests as given.
     """
     tests = max(n_tests, 1)
     return max(999, least_swaps(min(10 * tests, max(500, 2 * tests)), alpha))
