@@ -52,7 +52,7 @@ class Overview(NamedTuple):
 
 
 def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listing: Listing) -> str:
-    """Return how the data were read, or why not, and the methods, without computing lazy data."""
+    """Describe the data as read and list the methods, without computing lazy data."""
     kind, form, facts, runs = understood(data, keywords)
     lines = [f"<rankeval accessor of a {kind}>", *_in_columns((f"{x}:", text) for x, text in facts)]
     rows, plots = listing.fitting(form, keywords)

@@ -32,7 +32,7 @@ from rankeval_pd.words import as_frame
 Target = Literal["latex", "markdown", "html"]
 _STARS = (0.05, 0.01, 0.001)
 _KEYS = ("n", "share", "size", "metric", "p", "alpha", "threshold")  # beside groups
-#: columns with an interval; the first in a table counts
+#: columns with an interval; the first one in a table is used
 _ESTIMATES = (
     "value", "precision", "recall", "area", "average_precision", "difference", "gain", "odds_ratio",
     "lift", "agreement", "threshold",
@@ -99,8 +99,8 @@ def paper_table(
     percent : bool, optional
         Whether to write values in percent. By default precision, recall and accuracy are.
     digits : int, optional
-        Number of decimals. By default the width of the intervals decides for each column, up to
-        three significant digits.
+        Number of decimals. By default it follows from the width of the intervals in each column,
+        up to three significant digits.
     stars : bool
         Whether to show p-values as stars instead of letters.
     caption : str, optional

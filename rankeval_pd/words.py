@@ -115,7 +115,7 @@ def _annotators(attrs: Attrs) -> Iterator[str]:
 
 
 def _pool(attrs: Attrs) -> Iterator[str]:
-    """Write what chance draws from, if not from the candidates of the data."""
+    """Write what chance draws from, unless from the candidates of the data."""
     pool = attrs.get("pool", "all")
     if pool == "retrieved":
         yield "Chance is a random order of what each measure retrieved."
@@ -124,7 +124,7 @@ def _pool(attrs: Attrs) -> Iterator[str]:
 
 
 def _queries(attrs: Attrs) -> Iterator[str]:
-    """Write what may surprise about means over queries."""
+    """Write possible surprises about means over queries."""
     lacking, undefined, tied = (attrs.get(f"n_{x}", 0) for x in ("lacking", "undefined", "tied"))
     counted = "A query {} counts as 0 (up to {:,} quer{})."
     if lacking:
@@ -144,7 +144,7 @@ def _queries(attrs: Attrs) -> Iterator[str]:
 
 
 def as_frame(table: Any) -> pd.DataFrame:
-    """Return a result as a frame, with the batches of a Dataset one below the other."""
+    """Return a result as a frame, with the batches of a Dataset stacked."""
     if isinstance(table, xr.Dataset):
         frame = rows_in(table)
         frame = frame.drop(columns=["row", "pair", "cut"], errors="ignore")
@@ -231,7 +231,7 @@ def _ranks(first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs) -
         shares = np.array([[bool(a & b) for a in sets[: len(first)]] for b in sets[len(first) :]])
         alike, apart = shares.all(axis=1), ~shares.any(axis=1)
         mixed = ~alike & ~apart
-    else:  # none is significantly better, or all with a better value are
+    else:  # either none is significantly better, or all with a better value are
         ahead = [len(first) + int((others["value"] != x).cumprod().sum()) for x in others["value"]]
         alike, apart = ((others["rank_low"] == x).to_numpy() for x in (1, np.array(ahead) + 1))
         mixed = np.zeros(len(others), dtype=bool)
@@ -445,7 +445,7 @@ def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Att
 
 
 def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
-    """Write where one measure is significantly better."""
+    """Write the range in which one measure is significantly better."""
     how = adjustment(attrs) or "each size tested alone, unadjusted"
     if not len(frame):
         yield f"No difference is significant at any requested size ({how})."
@@ -467,7 +467,7 @@ def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
 
 
 Writer = Callable[[pd.DataFrame, Attrs], Iterator[str]]
-#: tables by their columns; the first that fits counts
+#: tables by their columns; the first match is used
 _KINDS: tuple[tuple[str, Writer], ...] = (
     ("measure_a measure_b better n_first n_last n_tests", _ranges),
     ("system|measure value rank_low rank_high", _verdicts),

@@ -298,7 +298,7 @@ class _SampleAreas(NamedTuple):
         return roc_areas.newcombe_variance(area, self.positive, self.negative)
 
     def limits(self, kind: str, level: float, shared: FloatArray) -> Limits:
-        """Return the limits of the area alone, or with the ``shared`` degrees of freedom."""
+        """Return the area's limits, with its own or the ``shared`` degrees of freedom."""
         if kind == "roc":
             spread = roc_areas.AreaSpread(self.variance, self.freedom)
             return roc_areas.newcombe_limits(self.area, spread, self.positive, self.negative, level)

@@ -76,7 +76,7 @@ def judged_precision(
         Candidates with a score for each measure and a gold label, missing where a candidate was not
         judged. In a Dataset, entries without label and score are padding.
     n : int, sequence of int, range or None
-        Sizes of the lists. None is every n, or a grid of n, as in :func:`precision_band`.
+        Sizes of the lists. By default every n, or a grid of n as in :func:`precision_band`.
     unjudged : {"estimate", "bounds"}
         "estimate": the judged candidates are a random sample. "bounds": nothing is assumed; the
         limits are the precision if none, or all, of the unjudged are true positives.

@@ -171,7 +171,7 @@ def list_columns(
 def _in_blocks(
     design: Design, sums: FloatArray, advance: Callable[[int], object]
 ) -> judged_sums.Total:
-    """Return the true positives of the lists, n by n: (..., n, part) -> (..., n)."""
+    """Return each list's true positives, some n at a time: (..., n, part) -> (..., n)."""
     found = []
     for start in range(0, max(sums.shape[-2], 1), _TOGETHER):
         block = sums[..., start : start + _TOGETHER, :]

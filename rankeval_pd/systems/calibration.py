@@ -54,7 +54,7 @@ def calibration(
     n_resamples: int = 1000,
     **roles: Unpack[ItemRoles],
 ) -> Data:
-    """Return how often a gain keeps its sign on other data, by its p-value.
+    """Return how often a gain keeps its sign on other data, by p-value.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ def calibration(
         Edges of the bins of p_value; a bin includes its upper edge. By default the bins of
         Berg-Kirkpatrick et al. (2012).
     ci : {"clopper-pearson", "systems"}
-        Interval of the agreement: exact binomial for independent pairs, or percentiles over systems
-        drawn with replacement, because pairs share systems, never narrower than the former.
+        Interval of the agreement. "clopper-pearson" is exact for independent pairs. Pairs share
+        systems, so "systems" resamples systems; it is never narrower.
     level : float
         Confidence level of the interval.
     prior : {"flat", "estimated"}
@@ -77,7 +77,7 @@ def calibration(
     n_resamples : int
         Number of draws for ci="systems".
     **roles
-        ``metric``, ``higher_is_better`` of the other items, by default those in the table's
+        ``metric``, ``higher_is_better`` of the other items, by default from the table's
         ``attrs``. Pass them again if the metric is a function, or if a merge has lost the
         ``attrs``. ``dim`` of the other items. ``rng`` for ci="systems".
 
@@ -92,13 +92,13 @@ def calibration(
     Raises
     ------
     ValueError
-        If the direction of the table and of the metric differ; if the metric is neither in the
-        table nor given.
+        If the table and the metric differ in direction; if the metric is neither in the table nor
+        given.
 
     Notes
     -----
-    An agreement below 1 − p does not show another distribution, because the other items are a
-    sample too. Compare with ``expected_agreement``. Pairs without a gain (0 or undefined) are
+    An agreement below 1 − p does not show that distributions differ, because the other items are a
+    sample, too. Compare with ``expected_agreement``. Pairs without a gain (0 or undefined) are
     excluded.
 
     References
@@ -214,7 +214,7 @@ def _bins(bins: Sequence[float]) -> list[float]:
         edges = [float(edge) for edge in bins]
     except (TypeError, ValueError):
         raise TypeError(f"bins={bins!r}: pass increasing p-values as bin edges.") from None
-    if len(edges) < 2 or not all(a < b for a, b in pairwise(edges)):  # nor is NaN below any
+    if len(edges) < 2 or not all(a < b for a, b in pairwise(edges)):  # NaN fails, too
         raise ValueError(f"bins={bins!r}: pass two or more increasing p-values as bin edges.")
     if edges[0] < 0.0 or edges[-1] > 1.0:
         raise ValueError(f"bins={bins!r}: p-values lie between 0 and 1.")
@@ -294,7 +294,7 @@ def population_calibration(
     DataFrame or Dataset
         The columns of :func:`calibration`; ``n_pairs`` counts each pair once per test set, and
         ``expected_agreement`` is the mean of 1 − p_value under the flat prior, or of Φ(√B z) with
-        prior="estimated", with B the part of the gains' variance due to true gains.
+        prior="estimated", where B is the part of the gains' variance due to true gains.
 
     Notes
     -----
@@ -390,7 +390,7 @@ def expected_agreement(
     Returns
     -------
     float or array
-        Φ(B z_p / √(B + n/n')), z_p being the normal quantile of 1 − p; ½ if B is 0.
+        Φ(B z_p / √(B + n/n')), where z_p is the normal quantile of 1 − p; ½ if B is 0.
 
     Notes
     -----

@@ -76,21 +76,20 @@ def gain_threshold(
     window : (float, float)
         Range of p-values that are borderline significant.
     quantile : float
-        Share of their gains below the threshold.
+        Share of the borderline gains below the threshold.
     alternative : {"greater", "two-sided"}
         "greater", as in Berg-Kirkpatrick et al. (2012), uses the one-sided p-value. Tables of all
-        pairs put the better system first, so 0.05 there is 0.10 two-sided: the threshold is valid
-        if the direction was fixed before. "two-sided" uses ``p_two_sided``.
+        pairs put the better system first, so 0.05 there is 0.10 two-sided. The threshold is valid
+        if the direction was fixed beforehand. "two-sided" uses ``p_two_sided``.
     relation : label, optional
-        Use the pairs of this relation only. None is one row per relation, or all pairs without a
-        column ``relation``.
+        Use only the pairs with this relation. By default there is one row per relation, or one row
+        if there is no column ``relation``.
     n_items : int, optional
         Convert thresholds to a similar test set of this size, by the square root of the ratio of
         sizes.
     ci : {"order", "systems"}
-        Interval of the threshold: distribution-free order statistics for independent pairs, or
-        percentiles over systems drawn with replacement, because pairs share systems, never narrower
-        than the former.
+        Interval of the threshold. "order" uses distribution-free order statistics, for independent
+        pairs. Pairs share systems, so "systems" resamples systems; it is never narrower.
     level : float
         Confidence level of the interval.
     n_resamples, rng
@@ -103,15 +102,15 @@ def gain_threshold(
 
         * ``relation``: NaN if the table has none;
         * ``threshold``: the quantile of the gains in the window (linear between neighbors), NaN if
-          it is empty; ``threshold_low``, ``threshold_high``: its interval, inf if too few pairs set
-          an upper limit; ``n_pairs``: pairs in the window with a gain;
-        * ``threshold_all_pairs``: z times the same quantile of ``gain_se`` over all pairs, z being
-          the normal quantile of the middle of the window (two-sided: of half of it).
+          it is empty; ``threshold_low``, ``threshold_high``: its interval, infinite if too few
+          pairs set an upper limit; ``n_pairs``: pairs in the window with a gain;
+        * ``threshold_all_pairs``: z times the same quantile of ``gain_se`` over all pairs, where z
+          is the normal quantile of the window's middle (two-sided: of half of it).
 
     Notes
     -----
-    A 95% interval of the 95th percentile has an upper limit from 72 pairs on; the 47 pairs of
-    Berg-Kirkpatrick et al. (2012) set none. With few pairs in the window report
+    A 95% interval of the 95th percentile needs 72 pairs for an upper limit; Berg-Kirkpatrick et al.
+    (2012) had 47 pairs. With few pairs in the window report
     ``threshold_all_pairs``. A threshold holds for one test set, one metric and similar systems.
 
     References
@@ -288,7 +287,7 @@ def gain_by_size(
 
 
 def _one_by_one(found: list[Any], sizes: list[int], by: list[Hashable]) -> Any:
-    """Return the tables of all sizes in one, with the rows of a domain together."""
+    """Combine the tables of all sizes, with the rows of a domain together."""
     found = [keys_apart(table, ("size",), len(by)) for table in found]
     by = list(found[0].columns[: len(by)])  # as in the pairs
     for size, table in zip(sizes, found, strict=True):

@@ -16,7 +16,7 @@ from rankeval_pd.stats.significance import mixed_t
 
 Alternative = Literal["two-sided", "greater"]
 SIDES = {"two-sided": 2.0, "greater": 1.0}
-_MOST, _MOST_SEEDS = 1e15, 1e6  # items and seeds, above which no number is enough
+_MOST, _MOST_SEEDS = 1e15, 1e6  # largest numbers of items and seeds considered
 _FEWEST, _HALVINGS = 2.0, 50
 
 
@@ -29,7 +29,7 @@ class _Plan(NamedTuple):
     seeds: float  #: variance due to seeds
     n_seeds: float
     pooled: float  #: systems that share one variance of seeds; 0: each has its own
-    differ: float  #: share of items on which one system only is right; NaN: no test of accuracy
+    differ: float  #: share of items on which only one system is right; NaN: no test of accuracy
 
     def power(
         self, n_items: float, n_seeds: float, tail: float, tails: int
@@ -71,17 +71,17 @@ def detectable_gain(
     Parameters
     ----------
     gain_se : float, array, row or table
-        A row of the table of :func:`paired_bootstrap` with ``details=True``, or the table. Or a
-        number: the standard error of a gain due to the items.
+        A row of a table from :func:`paired_bootstrap` with ``details=True``, or the table. A number
+        is a gain's standard error due to the items.
     n_items : float or array
-        Size of its test set.
+        Size of the test set behind ``gain_se``.
     gain_se_seeds, n_seeds : float or array, optional
-        The standard error due to training seeds, and the number of seeds of each system, as in a
-        table made with ``seeds``.
+        The standard error due to training seeds, and the number of seeds per system, as in a table
+        made with ``seeds``.
     n_groups : float or array, optional
         Number of clusters, as in a table made with ``groups``. Their mean size is kept.
     metric : str, optional
-        "accuracy" for items that are right or wrong without groups and seeds: McNemar's exact test.
+        Pass "accuracy" for 0/1 items without groups or seeds, to plan McNemar's exact test.
     n_items_new, n_seeds_new : float or array, optional
         Planned numbers of items and seeds. By default the present numbers.
     power : float
@@ -99,7 +99,7 @@ def detectable_gain(
     Notes
     -----
     Power is computed for the t test with its degrees of freedom, items (or clusters) minus 1 and
-    seeds minus 1. Variances count as known; estimates from two or three seeds are rough.
+    seeds minus 1. Variances are treated as known; estimates from two or three seeds are rough.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def detectable_gain(
     >>> round(rankeval_pd.detectable_gain(0.27, 2000, n_items_new=4000), 3)
     0.535
 
-    Items with a standard deviation of 0.5, and three seeds with one of 0.03 for each system:
+    Items have a standard deviation of 0.5, the three seeds of each system 0.03:
 
     >>> parts = {"gain_se_seeds": 0.03 * (2 / 3) ** 0.5, "n_seeds": 3}
     >>> round(rankeval_pd.detectable_gain(0.5 / 400**0.5, 400, **parts), 3)
@@ -375,7 +375,7 @@ def _plans_of(table: Any) -> AnyArray:
     parts = {name: np.asarray(table[name], dtype=float) for name in names if name in table}
     parts["gain_se"] = parts.pop("gain_se_items", parts["gain_se"])
     drawn = parts.get("n_groups", parts["n_items"])
-    if attrs.get("method") == "paired_permutation":  # its error is the error of a gain of 0
+    if attrs.get("method") == "paired_permutation":  # its standard error assumes a gain of 0
         parts["gain_se"] = np.sqrt(parts["gain_se"] ** 2 - parts["gain"] ** 2 / drawn)
     for name in ("gain_se", "n_items"):
         check_numbers(name, parts[name], 0.0, missing=False)
@@ -413,7 +413,7 @@ def check_numbers(
 ) -> None:
     """Raise a ValueError unless all numbers lie in this range; NaN if allowed.
 
-    ``above`` excludes the least itself.
+    ``above`` excludes ``least`` itself.
     """
     allowed = f"numbers above {least:g}" if above else f"numbers of {least:g} or more"
     if most < np.inf:

@@ -41,10 +41,10 @@ def from_sacrebleu(
     Parameters
     ----------
     hypotheses : mapping or DataFrame
-        Segments of each system by its name, equally many for all.
+        Each system's segments by its name; all systems have equally many.
     references : sequence of str, or of sequences of str
-        A reference for each segment or, as for sacrebleu, several such sequences with None for
-        missing references.
+        One reference per segment or, as in sacrebleu, several such sequences with None for missing
+        references.
     metric : {"bleu", "chrf", "ter"}
     **options
         Options of ``sacrebleu.metrics.BLEU``, ``CHRF`` or ``TER`` such as ``tokenize="zh"``,
@@ -73,8 +73,8 @@ def from_sacrebleu(
     -----
     The score of a corpus, computed from the summed statistics, equals sacrebleu's with the same
     options. Statistics of BLEU and TER come from sacrebleu's scores of single segments; chrF's
-    n-grams are counted here. With several references, chrF takes the one with the best score for
-    the segment. Cost: scoring each segment once.
+    n-grams are counted here. With several references, chrF takes the one that gives the
+    segment the best score. Cost: scoring each segment once.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def synthetic_systems(
     ----------
     estimators : mapping or sequence
         Estimators with ``fit(X, y)`` and ``predict(X)``, as in scikit-learn, by the name of the
-        family. In a sequence, families have the names of the estimators' classes. Estimators are
+        family. In a sequence, families are named after the estimators' classes. Estimators are
         copied, never changed.
     X, y : array, DataFrame, Series or sequence
         The training set.
@@ -292,8 +292,8 @@ def synthetic_systems(
     rng : int, Generator or None
         Seed of the training sets, and of every estimator with a ``random_state`` of None.
     item_score : callable, optional
-        Function of y_test and the predictions that returns a number per item. None is whether the
-        prediction is right.
+        Function of y_test and the predictions that returns a number per item. By default 1 if the
+        prediction is right, otherwise 0.
 
     Returns
     -------
@@ -449,7 +449,7 @@ def _scored(
 def resample_counts(
     n_items: int, n_resamples: int = 10_000, *, rng: int | np.random.Generator | None = 0
 ) -> IntArray:
-    """Return how often each item is in each resample, as all methods count it.
+    """Return how often each resample contains each item, with the counts that all methods use.
 
     Parameters
     ----------
@@ -461,13 +461,13 @@ def resample_counts(
 
     Returns
     -------
-    array of int (n_resamples, n_items), the items in the order of their labels
+    array of int (n_resamples, n_items), with items in the order of their labels
 
     Notes
     -----
     Counts are drawn in blocks of 1,000, each from its own child of ``SeedSequence(rng)``, so a
     larger number of resamples begins with the same ones for any chunks, threads or workers. Cost: 7
-    ns and 8 bytes for each count.
+    ns and 8 bytes per count.
 
     References
     ----------

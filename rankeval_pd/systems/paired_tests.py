@@ -94,18 +94,18 @@ def paired_bootstrap(
         Dataset with the dimensions item and system and one variable per statistic. A Dask
         DataFrame, or a lazy Dataset in chunks of items, gives bit-identical results.
     a, b : names of systems, optional
-        Both: this pair, in this order. Only ``a``: a and each other system. Neither: all pairs.
+        Both: this pair, in this order. Only ``a``: a against each other system. Neither: all pairs.
     baseline : name of a system, optional
-        Compare each other system with this one, system_b in every row. The gain is above 0 if the
-        other system is better. Replaces ``a`` and ``b``.
+        Compare each other system with this one, which is system_b in every row. The gain is above 0
+        if the other system is better. Replaces ``a`` and ``b``.
     n_resamples : int, optional
-        Number of resamples, b. None is as many as the family of tests, ``adjust``, ``alpha`` and
-        ``level`` need, at least 10,000; Berg-Kirkpatrick et al. (2012) draw a million.
+        Number of resamples, b. By default as many as the family of tests, ``adjust``, ``alpha`` and
+        ``level`` need, at least 10,000. Berg-Kirkpatrick et al. (2012) draw a million.
     event : {"wild", "recentred", "strict", "zero", "bias-corrected", "studentised"}
-        Event whose probability is the one-sided p-value. "wild" is the wild bootstrap: the
-        contribution of each item (with ``groups`` each cluster) to the gain gets a random sign, and
-        the gain is reached. The others draw items and count resampled gains δ*, δ being the gain.
-        From Berg-Kirkpatrick et al. (2012): "recentred" δ* ≥ 2δ; "strict" δ* > 2δ, as in figure 1;
+        Event whose probability is the one-sided p-value. "wild" is the wild bootstrap: each item's
+        (with ``groups`` each cluster's) contribution to the gain gets a random sign, and the sum
+        reaches the gain δ. The other events draw items and count resampled gains δ*. From
+        Berg-Kirkpatrick et al. (2012): "recentred" δ* ≥ 2δ; "strict" δ* > 2δ, as in figure 1;
         "zero" δ* ≤ 0; "bias-corrected" δ* − mean δ* ≥ δ, for metrics whose resampled gains are not
         centered at δ. "studentised": (δ* − δ)/se* ≥ δ/se, for skewed differences.
     method : {"auto", "exact", "monte-carlo"}
@@ -116,7 +116,7 @@ def paired_bootstrap(
         and "newcombe" are score intervals of paired proportions. Every interval includes 0 if the
         deciding p-value is above 1 − level.
     families : mapping, sequence or callable, optional
-        Label of each system, by name or in order: the column ``relation`` is "same" or "different".
+        Family of each system, by name or in order, which makes ``relation`` "same" or "different".
         Or a function of two names that returns the relation.
     alternative : {"two-sided", "greater", "less"}
         Alternative of ``p_value``: the two differ, system_a is better, or it is worse.
@@ -128,20 +128,20 @@ def paired_bootstrap(
     adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
         Adjustment for the number of pairs. "max-t" compares each pair with the largest statistic of
         all pairs in the same draws, and gives simultaneous intervals. "max-t-stepdown" (Romano and
-        Wolf) finds more, with the same intervals. Both always resample.
+        Wolf) finds more differences, with the same intervals. Both always resample.
     adjust_over : {"all", "group"}
         Whether all groups of ``by`` (Dataset: all batch dimensions) are one family, or each group
         is one. "max-t" covers the pairs of a group; Bonferroni's method (with "max-t-stepdown" a
         step-down) covers the groups.
     alpha : float
-        Level for ``undecided``, for the choice of ``n_resamples``, and at which the exact test with
-        a margin is most powerful.
+        Significance level for ``undecided`` and for the choice of ``n_resamples``. The exact test
+        with a margin is most powerful at this level.
     level : float
         Confidence level of the intervals, including the Monte Carlo interval.
     skewness : bool
         Whether "wild" allows for skewed differences, True by default. The p-value is then the
         larger of two, from random signs and from Hall's (1992) transformed t statistic. The
-        interval contains the gains that either test keeps. False uses random signs only.
+        interval contains the gains that at least one test keeps. False uses random signs only.
     progress : bool, optional
         Whether to show a progress bar. By default one appears after two seconds.
     **roles
@@ -150,8 +150,8 @@ def paired_bootstrap(
         correct, gold; f1: correct, guess, gold; aer: sure, guess, correct_sure, correct_possible;
         bleu: sys_len, ref_len, correct_1 … correct_4, total_1 … total_4; chrf: hyp_i, ref_i,
         match_i of each order i; or a function f(S) of statistics summed over items, in the order of
-        the columns, S[..., statistic] → [...], inf and NaN being undefined. ``higher_is_better``:
-        None is the metric's own direction. ``groups``: clusters (documents) to draw whole; two
+        the columns, S[..., statistic] → [...], inf and NaN are undefined. ``higher_is_better``:
+        by default the metric's own direction. ``groups``: clusters (documents) to draw whole; two
         crossed factors, ``["item", "annotator"]``, use a t test. ``weight="group"``: the mean over
         clusters of their means. ``by``: domains, each tested alone. ``measures``: the systems.
         ``rng``: seed. ``dim``: the dimension of the items.
@@ -202,7 +202,7 @@ def paired_bootstrap(
     Notes
     -----
     "wild" holds its level for any number of items or groups if differences are symmetric. n items
-    allow no two-sided p below 2^(1−n), so with five nothing is significant at 0.05. The events of
+    allow no two-sided p below 2^(1−n), so five items never reach 0.05. The events of
     Berg-Kirkpatrick et al. (2012) are too liberal for few items. With ``seeds`` "wild" is a t test,
     see :func:`needed_seeds`. For ratios of sums between 0 and 1 (precision, recall, F1, AER, ratio)
     without ``groups``, "wild" does not resample but uses the distribution of the difference of two
@@ -384,7 +384,7 @@ def mean_test(test: str) -> Callable[..., Any]:
 
 
 def _agreeing(event: str, ci: str | None) -> str:
-    """Return the given interval or the event's own; "" if that depends on the items."""
+    """Return the given interval or the event's own; "" if it depends on the items."""
     if ci is not None:
         return ci
     return "" if event == "wild" else DUAL[event]

@@ -30,7 +30,7 @@ def from_predictions(
     y_true : sequence
         The true label of each item: list, array or Series.
     predictions : mapping, DataFrame or sequence
-        The labels that each model predicts, by the model's name, or the labels of one model.
+        Predicted labels by model name, or the predicted labels of one model.
     metric : {"accuracy", "precision", "recall", "f1"}
     positive : label
         The positive class of precision, recall and F1; all other labels are negative.
@@ -38,9 +38,9 @@ def from_predictions(
     Returns
     -------
     DataFrame
-        Systems over test items: for accuracy a column per model, whether it is right, else
-        two-level columns (system, statistic). Pass the same ``metric`` to the methods. The index
-        comes from the data.
+        Systems over test items. For accuracy, a column per model shows whether it is right; other
+        metrics have two-level columns (system, statistic). Pass the same ``metric`` to the methods.
+        The index comes from the data.
 
     Raises
     ------
@@ -94,16 +94,16 @@ def from_predictions(
 
 @checked_call
 def from_scores(y_true: Any, scores: Any, *, positive: Any = 1) -> pd.DataFrame:
-    """Return true labels and the scores of classifiers as candidates: measures and ``gold``.
+    """Return classifiers' scores and true labels as candidates, with measures and ``gold``.
 
     Parameters
     ----------
     y_true : sequence
         The true label of each candidate: list, array or Series.
     scores : mapping, DataFrame, array or sequence
-        The scores of each model by its name, or of one model, larger for positives. Each is a
-        sequence, or the n x 2 array of ``predict_proba``, whose column of the positive class is
-        used (classes in sorted order, as in scikit-learn).
+        Scores by model name, or the scores of one model, larger for positives. Each is a sequence
+        or the n x 2 array of ``predict_proba``, from which the column of the positive class is used
+        (classes in sorted order, as in scikit-learn).
     positive : label
         The label of the positive class; all others are negative.
 
@@ -144,7 +144,7 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = 1) -> pd.DataFrame:
 
 
 def _labels(values: Any, name: str) -> tuple[AnyArray, pd.Index | None]:
-    """Return labels as an array of objects or of one type, and their index if there is one."""
+    """Return labels as an array of objects or of one type, and their index, if any."""
     index = getattr(values, "index", None)
     index = index if isinstance(index, pd.Index) else None
     if isinstance(values, (str, bytes)) or not np.iterable(values):
@@ -230,7 +230,7 @@ def _same(own: pd.Index, index: pd.Index | None, name: str) -> pd.Index:
 
 
 def _check_labels(name: Hashable, predicted: AnyArray, known: AnyArray) -> None:
-    """Reject scores, and labels of another type, none of which can be right."""
+    """Reject scores, and labels of another type, which can never be right."""
     others = [x for x in predicted.tolist() if x not in {*known.tolist()}]
     if any(isinstance(x, float) and x % 1.0 for x in others):
         raise ValueError(

@@ -60,7 +60,7 @@ def compare_accuracies(
     Raises
     ------
     ValueError
-        If no whole number of items has a printed rate, or the systems cannot share so many.
+        If no whole number of items gives a printed rate, or the systems cannot share ``both``.
 
     See Also
     --------
@@ -68,8 +68,8 @@ def compare_accuracies(
 
     Notes
     -----
-    The same gain may be significant if the systems disagree on twelve items, and not if they are
-    wrong on different items. The p-value increases with the number of differing items, so the
+    The same gain may be significant if the systems disagree on twelve items, but not if they err on
+    different items. The p-value increases with the number of differing items, so the
     smallest and largest numbers give its bounds. All counts with the same rounded rate are tried
     too.
 

@@ -91,15 +91,15 @@ def system_ranks(
         systems together. "percentile": percentiles of each system's ranks in the resamples, which
         miss the true rank of nearly equal systems far too often.
     ci : {None, "wild", "clopper-pearson", "bca", "percentile", "basic"}
-        Interval of the score. None is "clopper-pearson", exact binomial, for 0/1 items without
-        ``groups``, and else "wild": the scores that random signs of the items, or Hall's (1992) t
-        statistic, do not reject.
+        Interval of the score. The default is "clopper-pearson", exact binomial, for 0/1 items
+        without ``groups``, otherwise "wild": the scores that random signs of the items, or Hall's
+        (1992) t statistic, do not reject.
     adjust : {"auto", None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
         Adjustment of the tests of all pairs. "auto" is "max-t", or "holm" with ``test="t"``. With
         None, "bh" and "by" the ranks do not hold for all systems together. "max-t-stepdown"
         distinguishes more systems than "max-t".
     adjust_over : {"all", "group"}
-        Whether the ranks of all groups hold together, or of each group.
+        Whether ranks hold together for all groups, or within each group.
     alpha : float
         Level of these tests. The ranks hold together with confidence 1 - alpha.
     level : float
@@ -128,13 +128,13 @@ def system_ranks(
     -----
     :func:`paired_bootstrap` tests all pairs with the same ``adjust``. One system ranks above
     another if ``p_adjusted`` ≤ alpha. With a probability of at least 1 - alpha all true ranks lie
-    within ``rank_low`` and ``rank_high`` (Mogstad et al.). Without ``n_resamples``, draws continue
+    between ``rank_low`` and ``rank_high`` (Mogstad et al.). Without ``n_resamples``, draws continue
     until no pair is undecided, up to eight times the first number, or 33 million gains of all
     pairs. The seed then decides only pairs whose p-value is within about 0.002 of alpha, marked
     ``undecided``. Few items or similar systems give wide limits. ``p_best`` is not the probability
     that the system is the best in the population. From 100,000 items on it counts
-    the draws of the tests, not resamples. Cost: as the paired bootstrap, below 100,000 items twice
-    that, and systems² x resamples comparisons.
+    the draws of the tests, not resamples. Cost: the same as the paired bootstrap, twice as much
+    below 100,000 items, plus systems² x resamples comparisons.
 
     References
     ----------

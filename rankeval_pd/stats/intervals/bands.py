@@ -461,8 +461,8 @@ class KernelLists(NamedTuple):
 def kernel_lists(score: FloatArray, ranked: BoolArray, n: IntArray) -> KernelLists:
     """Return true positives, and the share of them at the end by a kernel of the scores.
 
-    ``score`` falls. The kernel is normal with the bandwidth N^(-1/5) sd, over the 1,000 ranks to
-    either side (Nadaraya and Watson); O(n) of at most 2,001 candidates for each list.
+    ``score`` decreases. The kernel is normal with bandwidth N^(-1/5) sd, over 1,000 ranks on each
+    side (Nadaraya and Watson). Cost: O(n), at most 2,001 candidates per list.
     """
     total = score.size
     tp, edge = np.zeros(n.size, dtype=np.int64), np.zeros(n.size)

@@ -241,7 +241,7 @@ def _about(
 ) -> tuple[FloatArray, FloatArray]:
     """Return approximate limits: Wilson's for a sample without replacement.
 
-    It has the variance of as many judgments with replacement, half a candidate on either side, and
+    It has the variance of as many judgments with replacement, half a candidate on each side, and
     the skewness of the distribution (Cornish and Fisher).
     """
     z = z_of(level)
@@ -299,11 +299,11 @@ def average_precision(
     design: Design,
     cluster: IntArray | None = None,
 ) -> tuple[float, float, float]:
-    """Return estimated average precision and its limits, of candidates in falling order.
+    """Return estimated average precision and its limits; candidates are sorted, best first.
 
-    As inferred average precision (Yilmaz and Aslam 2006), weighted by inverse probabilities: the
-    precision at each judged positive is 1 for itself and the estimate for the others of its list;
-    Horvitz and Thompson's adds up the others' weights instead. Equal scores are one block.
+    This is inferred average precision (Yilmaz and Aslam 2006) with inverse probability weights. At
+    each judged positive, precision combines 1 for itself and an estimate for the rest of its list;
+    Horvitz and Thompson's adds up the rest's weights instead. Equal scores are one block.
     """
     low, high = average_precision_bounds(score, true, judged)
     weights = _weights(judged, probability, stratum, design)

@@ -1,9 +1,9 @@
-"""The difference of two n-best lists in the mean of a label between 0 and 1, such as votes.
+"""The difference of two n-best lists in mean labels between 0 and 1, such as shares of votes.
 
-With the mean label e at the end of each list, a candidate contributes u = y - e of each list that
-has it, the second list's being subtracted, so the variance of the difference is the sum of u^2
-about the mean of u over all candidates. It is the delta method for a list whose threshold is as
-random as its labels, see :mod:`rankeval_pd.stats.intervals.bands`.
+Let e be the mean label at the end of a list. A candidate contributes u = y - e for the first list
+if that contains it, minus the same for the second. The variance of the difference is the sum of u^2
+about the mean of u over all candidates. This is the delta method for a list whose threshold is as
+random as its labels; see :mod:`rankeval_pd.stats.intervals.bands`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rankeval_pd.stats.intervals.bands import edge_precision
 
 
 class VoteDifference(NamedTuple):
-    """Two lists of one pair; the last axis is n."""
+    """The two lists of a pair; the last axis is n."""
 
     overlap: IntArray
     total_a: FloatArray  #: the sum of labels in the list

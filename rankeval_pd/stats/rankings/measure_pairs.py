@@ -1,4 +1,4 @@
-"""Tests of all pairs of measures: adjusted for a family, and the ranks that remain possible."""
+"""Test all pairs of measures, adjust for a family, and find the ranks that remain possible."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from rankeval_pd.stats.significance.adjust import adjust as adjusted
 from rankeval_pd.stats.significance.adjust import interval_levels, rejects, step_down
 from rankeval_pd.stats.significance.letters import letters
 
-# Without a false decision among the pairs, the rank of a measure is at least one more than the
-# number of significantly better ones, and at most the number of measures less the significantly
-# worse ones (Mogstad, Romano, Shaikh and Wilhelm 2024).
+# If no pair is decided wrongly, a measure's rank is at least 1 plus the number of significantly
+# better measures, and at most the number of measures minus the number of significantly worse ones
+# (Mogstad, Romano, Shaikh and Wilhelm 2024).
 
-_ZERO = 1e-12  # a variance below this share of the areas' variances is rounding
+_ZERO = 1e-12  # a variance below this share of the areas' variances is a rounding error
 _AT_ONCE = 20_000  # draws of all areas in memory
 
 
@@ -39,20 +39,20 @@ def with_one(count: int, baseline: int) -> list[int]:
 class Family(NamedTuple):
     """Results of draws for simultaneously tested pairs: (..., pair, n), NaN elsewhere."""
 
-    p_value: FloatArray  #: simultaneous over n of a pair, or over all pairs of areas
-    margin: FloatArray  #: half the width of the simultaneous intervals of the family
+    p_value: FloatArray  #: simultaneous over all n of a pair, or over all pairs of areas
+    margin: FloatArray  #: half the width of the family's simultaneous intervals
     drawn: FloatArray
 
 
 class PairTests(NamedTuple):
-    """The results of the tests of all pairs: (..., pair, n)."""
+    """The test results of all pairs: (..., pair, n)."""
 
-    measures: int  #: how many
+    measures: int  #: number of measures
     difference: FloatArray
     error: FloatArray  #: its standard error
-    freedom: FloatArray  #: of Student's distribution; inf is the normal one
+    freedom: FloatArray  #: degrees of freedom of Student's t; inf means normal
     p_value: FloatArray  #: of the pair at this n alone
-    families: tuple[Family, ...]  #: by draws: for all pairs, and for those with the baseline
+    families: tuple[Family, ...]  #: from draws: all pairs, and the pairs with the baseline
 
     @classmethod
     def empty(cls, batch: tuple[int, ...], count: int, sizes: int, families: int = 0) -> PairTests:
@@ -68,10 +68,10 @@ class PairTests(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The options of ranks and of their adjustment."""
+    """Options for ranks and their adjustment."""
 
     adjust: str | None
-    each: bool  #: whether every n is a family of its own
+    each: bool  #: whether each n is its own family
     areas: bool  #: whether draws already hold for all pairs
     level: float
 
@@ -92,16 +92,16 @@ def of_influences(
     cluster: IntArray | None = None,
     drift: FloatArray | None = None,
 ) -> PairTests:
-    """Return the tests of all pairs of areas, from the influence of every candidate.
+    """Test all pairs of areas, using the influence of every candidate.
 
-    With "max-t" the p-value of a family is the probability that the largest of its standardized
-    differences is as large, by Student's joint distribution with one degree of freedom less than
-    the smaller class has candidates. A pair alone has the p-value of ``compare_area``, by Student's
-    distribution with Welch's degrees of freedom, or with ``student`` by this distribution. There is
-    no test if a class has one candidate. With ``cluster`` variances and degrees of freedom are
-    those of whole clusters, with ``drift`` those of average precisions. If
-    nothing varies although the scores rank the candidates differently, the standard error is
-    infinite.
+    With "max-t", the p-value of a family is the probability that its largest standardized
+    difference is at least as large. It follows from Student's joint distribution, whose degrees of
+    freedom are the size of the smaller class minus 1. A single pair gets the p-value of
+    ``compare_area``, from Student's distribution with Welch's degrees of freedom or, with
+    ``student``, those of the family. There is no test if a class has one candidate. With
+    ``cluster``, variances and degrees of freedom refer to whole clusters; with ``drift``, to
+    average precisions. If nothing varies although the scores rank the candidates differently, the
+    standard error is infinite.
     """
     count = value.shape[-1]
     batch = value.shape[:-1]
@@ -174,7 +174,7 @@ def p_of(z: FloatArray, freedom: FloatArray) -> FloatArray:
 def _covariances(
     influence: FloatArray, gold: BoolArray, present: BoolArray
 ) -> tuple[list[FloatArray], list[int]]:
-    """Return the covariances of means of influences over positives and over others, and sizes."""
+    """Return the covariances of mean influences over positives and over others, and sizes."""
     here, label = present.all(axis=0), gold.any(axis=0)
     shape = (influence.shape[0], influence.shape[0])
     groups = here & label, here & ~label
@@ -223,7 +223,7 @@ class _Joint(NamedTuple):
     def decided(
         self, these: list[int], draws: int, most: int, seed: int
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return p-values and margins, from enough draws to decide those near alpha."""
+        """Return p-values and margins, with enough draws to decide p-values near alpha."""
         rng, drawn = np.random.default_rng(seed), np.empty(0)
         while True:
             blocks = [drawn]
@@ -241,7 +241,7 @@ class _Joint(NamedTuple):
         return p, factor * self.error[these], count
 
     def _largest(self, these: list[int], size: int, rng: np.random.Generator) -> FloatArray:
-        """Return the largest of the standardized differences, in each draw."""
+        """Return the largest standardized difference in each draw."""
         roots, vectors = np.linalg.eigh(self.covariance)
         drawn = rng.standard_normal((size, roots.size)) * np.sqrt(np.maximum(roots, 0.0))
         areas = drawn @ vectors.T
@@ -255,7 +255,7 @@ class _Joint(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """The tests of some pairs, adjusted for these: (..., pair, n)."""
+    """The tests of some pairs, adjusted for these pairs: (..., pair, n)."""
 
     p_adjusted: FloatArray
     half: FloatArray  #: half the width of the simultaneous interval
@@ -269,10 +269,10 @@ def decided(
     of: list[int] | None = None,
     stands: IntArray | None = None,
 ) -> Decided:
-    """Return p-values and intervals of the pairs ``of``, by default all, adjusted for these.
+    """Return p-values and intervals of the pairs ``of``, by default all, adjusted for them.
 
-    ``stands`` is the first pair with the same two rankings for each pair. Repeated pairs share its
-    test; -1, a pair of equal rankings, has none.
+    ``stands`` gives, for each pair, the first pair with the same two rankings, whose test it
+    shares. A pair of equal rankings has -1 and no test.
     """
     if stands is not None and how.adjust is not None:
         these = list(range(stands.size)) if of is None else of
@@ -314,13 +314,13 @@ def decided(
     held = np.minimum(count * found.p_value, 1.0)
     if how.adjust == "max-t-stepdown" and not how.areas:
         held = _of_families(found.p_value, how.each, _stepped(p.shape[-2]))
-    held = np.fmax(held, p)  # Student's law beside the normal one, and draws beside a formula
+    held = np.fmax(held, p)  # Student's t against the normal, and draws against a formula
     undecided = swaps.monte_carlo_error(found.p_value, held, found.drawn, alpha=1.0 - how.level)[1]
     return Decided(held, found.margin, undecided)
 
 
 def _stepped(count: int) -> Callable[[FloatArray], FloatArray]:
-    """Return the step-down over pairs, of tests (family, pair and n)."""
+    """Return a function that steps down over pairs of the tests (family, pair and n)."""
 
     def over(flat: FloatArray) -> FloatArray:
         pair = np.repeat(np.arange(count), flat.shape[-1] // count)
@@ -332,7 +332,7 @@ def _stepped(count: int) -> Callable[[FloatArray], FloatArray]:
 def _of_families(
     p_value: FloatArray, each: bool, compute: Callable[[FloatArray], FloatArray]
 ) -> FloatArray:
-    """Compute along the last axis of all tests of a family: (..., pair, n)."""
+    """Apply ``compute`` to all tests of each family: (..., pair, n)."""
     if each:
         turned = np.swapaxes(p_value, -1, -2)
         flat = compute(turned.reshape(-1, turned.shape[-1]))
@@ -348,7 +348,7 @@ class RankTable(NamedTuple):
     rank_low: IntArray
     rank_high: IntArray
     tied_for_best: BoolArray
-    difference: FloatArray  #: to the baseline, or to the best measure
+    difference: FloatArray  #: from the baseline, or from the best measure
     difference_low: FloatArray
     difference_high: FloatArray
     p_value: FloatArray
@@ -432,7 +432,7 @@ class _Matrices(NamedTuple):
         return matrix
 
     def beside(self, reference: IntArray, matrix: FloatArray) -> FloatArray:
-        """Return the column of one measure, the reference at each n."""
+        """Return the column of the reference measure at each n."""
         at = reference[..., np.newaxis, np.newaxis, :]
         at = np.broadcast_to(at, (*matrix.shape[:-2], 1, matrix.shape[-1]))
         return np.take_along_axis(matrix, at, axis=-2)[..., 0, :]

@@ -1,6 +1,6 @@
 """Metrics of each query as means over all orders of equal scores, in closed form.
 
-In a block of m documents with the same score, r of them positives, each place holds a positive with
+In a block of m documents with the same score and r positives, each place holds a positive with
 probability r/m. Given one positive, any other place holds one with probability (r - 1)/(m - 1)
 (McSherry and Najork 2008).
 """
@@ -23,19 +23,19 @@ from rankeval_pd.stats.rankings.query_metrics import (
     tie_blocks,
 )
 
-_CELLS_AT_ONCE = 2_000_000  # cells (block, place) in memory: 16 MB an array
+_CELLS_AT_ONCE = 2_000_000  # cells (block, place) in memory: 16 MB per array
 
 
 def _mean_weight(retrieved: Retrieved, weights: FloatArray) -> FloatArray:
-    """Return the mean weight of the places that each document can have.
+    """Return the mean weight of the places that each document can take.
 
-    ``weights`` belong to the ranks from 0 on; the weight is 0 beyond the last.
+    ``weights`` belong to ranks counted from 0; the weight is 0 beyond the last.
     """
     # the sum over a block is a difference of cumulative sums
     total = np.concatenate([[0.0], np.cumsum(weights)])
     start = np.minimum(retrieved.block_start, weights.size)
     end = np.minimum(retrieved.block_start + retrieved.block_size, weights.size)
-    # a block of one document has the weight itself, which a difference of sums would round
+    # a block of one document uses its own weight, because a difference of sums rounds
     alone = retrieved.block_size == 1
     single = np.concatenate([weights, [0.0]])[start]
     return np.where(alone, single, (total[end] - total[start]) / retrieved.block_size)
@@ -48,8 +48,8 @@ def _expected_hits(request: MetricRequest, retrieved: Retrieved, cutoff: IntArra
 
 
 def _expected_count(retrieved: Retrieved, which: BoolArray, cutoff: IntArray) -> FloatArray:
-    """Return the expected number of some documents above the cutoff of each document's query."""
-    # a document is above the cutoff with the share of its block's places that are
+    """Return the expected number of the chosen documents above each query's cutoff."""
+    # a document is above the cutoff as probably as a random place of its block
     within = np.clip(cutoff - retrieved.block_start, 0, retrieved.block_size)
     return retrieved.add(within / retrieved.block_size, which)
 
@@ -121,10 +121,10 @@ def average_precision(
 ) -> FloatArray:
     """Return expected average precision.
 
-    Place i of a block that starts after s documents, b of them positives, holds a positive with
-    probability r/m. Then b + 1 + (i - s - 1)(r - 1)/(m - 1) positives are expected up to it. The
-    sum of this over i, divided by i, needs only a harmonic sum: (b + 1 - beside (s + 1)) times the
-    sum of 1/i, plus beside times the number of places, with beside = (r - 1)/(m - 1).
+    A block starts after s documents, b of them positives. Its place i holds a positive with
+    probability r/m, and b + 1 + (i - s - 1)(r - 1)/(m - 1) positives are then expected up to it.
+    The sum of this over i, divided by i, needs only a harmonic sum: (b + 1 - beside (s + 1)) times
+    the sum of 1/i, plus beside times the number of places, with beside = (r - 1)/(m - 1).
     """
     block = tie_blocks(retrieved, retrieved.grade >= request.least)
     start = block.start.astype(float)
@@ -153,9 +153,9 @@ def _first_hit_blocks(request: MetricRequest, retrieved: Retrieved) -> TieBlocks
 
 
 def _mean_first_weight(block: TieBlocks, weights: FloatArray) -> FloatArray:
-    """Return the mean of the weights of the first positive's rank, for each block."""
+    """Return the mean weight of the first positive's rank, for each block."""
     result = np.empty(block.query.size)
-    # places that the first positive can have; blocks of similar width go into one table
+    # places that the first positive can take; blocks of similar width share a table
     width = np.maximum(block.size - block.hits + 1, 1)
     order = np.argsort(width, kind="stable")
     step = max(1, _CELLS_AT_ONCE // int(width.max(initial=1)))

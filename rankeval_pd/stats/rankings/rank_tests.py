@@ -259,7 +259,7 @@ class Sets(NamedTuple):
 
 
 class Promise(NamedTuple):
-    """The chosen set and its guaranteed lower limit, or None and NaN, and why."""
+    """The chosen set and its guaranteed lower limit, or None, NaN and the reason."""
 
     chosen: int | None
     low: float

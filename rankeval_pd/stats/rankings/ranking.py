@@ -24,7 +24,7 @@ def order(score: FloatArray, present: BoolArray) -> IntArray:
     # stable: equal scores stay in the order of the tie key; NaN is last, also behind -inf
     positions = np.argsort(-score, axis=-1, kind="stable")
     if not present.all():
-        # a second stable sort, of one bit for each candidate, keeps the order of those present
+        # a second stable sort, by one bit per candidate, keeps the order of present candidates
         absent = np.take_along_axis(np.broadcast_to(~present, score.shape), positions, axis=-1)
         last = np.argsort(absent, axis=-1, kind="stable")
         positions = np.take_along_axis(positions, last, axis=-1)
@@ -32,7 +32,7 @@ def order(score: FloatArray, present: BoolArray) -> IntArray:
 
 
 def ranks(positions: IntArray) -> IntArray:
-    """Return the rank, from 1, of every candidate."""
+    """Return every candidate's rank, counted from 1."""
     result = np.empty_like(positions)
     np.put_along_axis(result, positions, np.arange(1, positions.shape[-1] + 1), axis=-1)
     return result
@@ -53,9 +53,9 @@ def up_to_ranks(ranks: IntArray, gold: BoolArray) -> IntArray:
 
 
 def restricted_ranks(positions: IntArray, present: BoolArray) -> IntArray:
-    """Return the ranks among present candidates; the others get the ranks after them.
+    """Return ranks among present candidates; absent candidates get the ranks after them.
 
-    Nothing is sorted: the order of fewer candidates is the order of all, without the others. O(N).
+    No sorting: removing candidates does not change the order of the rest. O(N).
     """
     here = np.take_along_axis(np.broadcast_to(present, positions.shape), positions, axis=-1)
     inside = np.cumsum(here, axis=-1)
@@ -71,12 +71,12 @@ class NBest(NamedTuple):
     tp: FloatArray | IntArray  #: true positives in the list; their mean under ties="expected"
     threshold: FloatArray  #: score of the n-th candidate
     tied: IntArray  #: candidates excluded although their score is the threshold
-    exists: BoolArray  #: whether there are n candidates, and under ties="blocks" a block ends
+    exists: BoolArray  #: whether n candidates exist and, with ties="blocks", end a block
     block: TieBlock
 
 
 class TieBlock(NamedTuple):
-    """The candidates with the score of the n-th, and the candidates above them."""
+    """The candidates with the n-th candidate's score, and the candidates above them."""
 
     above: IntArray  #: candidates above the block
     tp_above: IntArray  #: true positives above the block
@@ -84,7 +84,7 @@ class TieBlock(NamedTuple):
     tp: IntArray  #: true positives in the block
 
     def tp_sd(self, n: IntArray) -> FloatArray:
-        """Return the standard deviation of the true positives in the list over random orders."""
+        """Return the standard deviation, over random orders, of the list's true positives."""
         inside = n - self.above
         share = self.tp / np.maximum(self.size, 1)
         left = (self.size - inside) / np.maximum(self.size - 1, 1)
@@ -93,10 +93,10 @@ class TieBlock(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """Facts on whole rankings of which only the heads are in memory.
+    """Facts about full rankings when only their heads are in memory.
 
-    The candidates in memory are the union of these heads. Up to rank ``reach`` their order is that
-    of the whole, and later candidates are in no list.
+    The candidates in memory are the union of these heads. They are in the full order up to rank
+    ``reach``; later candidates are in no list.
     """
 
     total: int  #: N
@@ -108,11 +108,11 @@ class Whole(NamedTuple):
     scored: IntArray  #: (measure) candidates that have a score
     tp_scored: IntArray  #: (measure) true positives among them
     clusters: int | None = None  #: groups that belong together, among all candidates
-    orders: int = 1  #: orders of equal scores, of which the first candidates are all here
+    orders: int = 1  #: orders of equal scores whose first candidates are all in memory
     accepted: IntArray | None = None  #: (2, measure, cut) candidates and true positives in sets
 
     def of(self, measures: IntArray) -> Whole:
-        """Return the same for some of the measures, which may repeat."""
+        """Return the facts about some measures, which may repeat."""
         sets = None if self.accepted is None else self.accepted[:, measures]
         return self._replace(
             end=self.end[measures],
@@ -124,12 +124,12 @@ class Whole(NamedTuple):
 
 
 def every(candidates: int, whole: Whole | None = None) -> IntArray:
-    """Return all list sizes: up to the number of candidates, or as far as a head goes."""
+    """Return all list sizes, up to the number of candidates or the end of a head."""
     return np.arange(1, 1 + (candidates if whole is None else whole.asked))
 
 
 class Size(NamedTuple):
-    """The number of candidates of a ranking."""
+    """The number of candidates and of true positives in a ranking."""
 
     total: IntArray
     positive: IntArray
@@ -147,14 +147,14 @@ def size(gold: BoolArray, present: BoolArray, whole: Whole | None = None) -> Siz
 class Ranking:
     """The candidates ranked by a score, sorted once; fields are computed when read.
 
-    The last axis of an array is that of the candidates, in the order of the tie key, or that of the
-    ranks, the best first; the axes before it are those of the batch, the measure the last of them.
+    The last axis of an array holds candidates, in the order of the tie key, or ranks, best first.
+    The axes before it belong to the batch; the last of these is the measure.
     """
 
     score: FloatArray  #: (..., candidate)
     gold: BoolArray  #: (..., candidate): whether it is present, and a true positive
     present: BoolArray  #: (..., candidate)
-    ends: bool = False  #: whether the ranking ends with its last score, and no list has what is NaN
+    ends: bool = False  #: whether the ranking ends with its last score, so no list contains NaN
     whole: Whole | None = None  #: the facts on whole rankings, for heads
     positions: IntArray | None = None  #: (..., rank): the order, if no sort is needed
 
@@ -169,19 +169,19 @@ class Ranking:
         whole: Whole | None = None,
         positions: IntArray | None = None,
     ) -> Ranking:
-        """Return the rankings by scores; the arrays broadcast."""
+        """Return the rankings by score; the arrays broadcast."""
         score, true, present = np.broadcast_arrays(score, gold & present, present)
         if positions is not None:
             positions = np.broadcast_to(positions, score.shape)
         return cls(score, true, present, ends, whole, positions)
 
     def row(self, row: tuple[int, ...]) -> Ranking:
-        """Return the ranking of one measure in one batch, of no head; it is not sorted again."""
+        """Return one measure's ranking in one batch, without sorting again; not for heads."""
         score, gold, present = self.score[row], self.gold[row], self.present[row]
         return replace(self, score=score, gold=gold, present=present, positions=self.order[row])
 
     def among(self, present: BoolArray) -> Ranking:
-        """Return the same rankings of fewer candidates, in the same order: nothing is sorted."""
+        """Return the same rankings restricted to fewer candidates, without sorting."""
         if (present == self.present).all():
             return self
         present = np.broadcast_to(present, self.score.shape)
@@ -190,7 +190,7 @@ class Ranking:
 
     @cached_property
     def order(self) -> IntArray:
-        """(..., rank): the positions of the candidates, best first, and the absent ones last."""
+        """(..., rank): the candidates' positions, best first and absent candidates last."""
         return order(self.score, self.present) if self.positions is None else self.positions
 
     @cached_property
@@ -205,12 +205,12 @@ class Ranking:
 
     @cached_property
     def eligible(self) -> BoolArray:
-        """(..., candidate): whether it may be in a list."""
+        """(..., candidate): whether the candidate may be in a list."""
         return self.present & ~np.isnan(self.score) if self.ends else self.present
 
     @cached_property
     def true(self) -> BoolArray:
-        """(..., rank): whether it has a true positive that may be in a list."""
+        """(..., rank): whether a true positive that may be in a list has this rank."""
         return np.take_along_axis(self.gold & self.eligible, self.order, axis=-1)
 
     @cached_property
@@ -225,12 +225,12 @@ class Ranking:
 
     @cached_property
     def size(self) -> Size:
-        """(...): N and N+, for heads of the whole."""
+        """(...): N and N+; heads report the full ranking's counts."""
         return size(self.gold, self.present, self.whole)
 
     @cached_property
     def retrieved(self) -> Size:
-        """(...): N and N+ of candidates that may be in a list."""
+        """(...): N and N+ among candidates that may be in a list."""
         if self.ends and (known := self.whole) is not None:
             shape, of = self.here.shape, (known.scored, known.tp_scored)
             return Size(*(np.broadcast_to(x, shape) for x in of))
@@ -238,7 +238,7 @@ class Ranking:
 
     @cached_property
     def blocks(self) -> tuple[IntArray, IntArray]:
-        """Two of (..., rank): candidates with a higher score, and with at least the same one."""
+        """Two arrays (..., rank): candidates with a higher score, and with at least this score."""
         return blocks(self.scores_by_rank, np.array(self.score.shape[-1]))
 
     @property
@@ -247,12 +247,12 @@ class Ranking:
         return every(self.score.shape[-1], self.whole)
 
     def nbest(self, n: IntArray | None, ties: str = "shared") -> NBest:
-        """Count the true positives in the n-best lists, for all n at once; None is every n.
+        """Count the true positives in n-best lists for all n at once; None means every n.
 
-        How candidates with the score of the n-th count is ``ties``: "shared" takes them as they
-        come, "best" and "worst" the true positives first or last, "expected" the mean over all
-        orders, "error" refuses, and "blocks" takes all of them: a list that cuts them is refused,
-        and if every n was requested, does not exist.
+        ``ties`` decides how candidates with the n-th score count. "shared" takes them in stored
+        order, "best" and "worst" put true positives first or last, "expected" averages over all
+        orders, "error" raises an error, and "blocks" takes all of them. With "blocks", a list that
+        cuts a block raises an error or, if every n was requested, does not exist.
         """
         asked, width = self.every if n is None else n, self.score.shape[-1]
         index = np.minimum(asked, width)
@@ -264,7 +264,7 @@ class Ranking:
         if (whole := self.whole) is not None:
             known = np.asarray(whole.scored if self.ends else whole.total)[..., np.newaxis]
             here = np.broadcast_to(known, here.shape)
-        # (..., rank) -> (..., n): the block of the n-th candidate, and the true positives around it
+        # (..., rank) -> (..., n): the n-th candidate's block, and the true positives around it
         all_n = n is None and asked.size <= width  # then nothing is copied
         at, up_to = (slice(k, asked.size + k) if all_n else index - 1 + k for k in (0, 1))
         start, end = (x[..., at] for x in self.blocks)
@@ -297,7 +297,7 @@ class Ranking:
         return counts
 
     def cuts_tie(self, n: IntArray) -> BoolArray:
-        """Return whether the lists of n exclude candidates with the score of their last one.
+        """Return whether lists of n exclude candidates with the last candidate's score.
 
         (..., n); NaN equals NaN. Only the ranks n and n + 1 are read.
         """
@@ -315,24 +315,24 @@ class Ranking:
     def accepted(self, threshold: FloatArray) -> Accepted:
         """Count the candidates with score >= threshold and the true positives among them.
 
-        ``threshold`` has the axes of ``score`` but the last, and the thresholds last. NaN scores
-        are never accepted, a NaN threshold accepts nothing. The candidates are not sorted: each is
-        placed among the few thresholds.
+        ``threshold`` has the axes of ``score``, with the thresholds in place of the candidates. NaN
+        scores are never accepted, and a NaN threshold accepts nothing. Candidates are not sorted
+        but placed among the few thresholds.
         """
         usable = self.present & ~np.isnan(self.score)
         cuts = np.broadcast_to(threshold, (*self.score.shape[:-1], threshold.shape[-1]))
         counts = np.zeros((2, *cuts.shape), dtype=np.int64)
         for row in np.ndindex(self.score.shape[:-1]):
-            rising, back = np.unique(cuts[row], return_inverse=True)  # NaN last: nobody reaches it
+            rising, back = np.unique(cuts[row], return_inverse=True)  # NaN last: never reached
             reached = np.searchsorted(rising, self.score[row][usable[row]], side="right")
             for column, kind in enumerate((reached, reached[self.gold[row][usable[row]]])):
-                exactly = np.bincount(kind, minlength=rising.size + 1)  # reach so many thresholds
+                exactly = np.bincount(kind, minlength=rising.size + 1)  # by thresholds reached
                 counts[(column, *row)] = np.cumsum(exactly[::-1])[::-1][1:][back]
         return Accepted(counts[0], counts[1])
 
 
 def _sums_from_0(true: BoolArray) -> IntArray:
-    """Return the true positives up to each rank, from none: (..., rank) -> (..., rank from 0)."""
+    """Return the true positives up to each rank, from 0: (..., rank) -> (..., rank from 0)."""
     tp = np.zeros((*true.shape[:-1], true.shape[-1] + 1), dtype=np.int64)
     np.cumsum(true, axis=-1, out=tp[..., 1:])
     return tp
@@ -345,14 +345,14 @@ def _beyond(
     whole: Whole,
     listed: IntArray,
 ) -> tuple[IntArray, IntArray]:
-    """Return the ends of the blocks of the ranks, and the true positives up to there.
+    """Return where each rank's block ends, and the true positives up to there.
 
     A block that extends beyond these candidates ends with the block of rank ``reach``.
     """
     last = ranked[..., whole.reach - 1 : whole.reach]
     chosen = ranked[..., index - 1]
     on = (chosen == last) | (np.isnan(chosen) & np.isnan(last))
-    on &= (whole.end <= listed)[..., np.newaxis]  # else what has no score is in no list
+    on &= (whole.end <= listed)[..., np.newaxis]  # otherwise no list contains missing scores
     return (
         np.where(on, whole.end[..., np.newaxis], found[0]),
         np.where(on, whole.tp_end[..., np.newaxis], found[1]),
@@ -408,7 +408,7 @@ class Blocks(NamedTuple):
 
     positions: IntArray  #: (..., rank)
     true: BoolArray  #: (..., rank)
-    here: BoolArray  #: (..., rank): whether the rank is that of a candidate
+    here: BoolArray  #: (..., rank): whether a candidate has this rank
     start: IntArray  #: (..., rank): candidates above its block
     end: IntArray  #: (..., rank): candidates above or in it
     tp: IntArray  #: (..., rank from 0): true positives up to each rank
@@ -417,7 +417,7 @@ class Blocks(NamedTuple):
 
     @classmethod
     def of(cls, ranking: Ranking) -> Blocks:
-        """Return the blocks of rankings, of which none ends before the candidates do."""
+        """Return the blocks of rankings that include all candidates."""
         total = ranking.here[..., np.newaxis]
         start, end = (np.minimum(edge, total) for edge in ranking.blocks)
         true = np.take_along_axis(ranking.gold, ranking.order, axis=-1)
@@ -449,7 +449,7 @@ class Regions(NamedTuple):
 def nbest_regions(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray) -> Regions:
     """Count the overlap of two n-best lists for all n at once, in O(N).
 
-    A candidate is in both n-best lists from the larger of its two ranks on.
+    A candidate is in both n-best lists if n is at least the larger of its two ranks.
     """
     rank_a, rank_b, gold = np.broadcast_arrays(rank_a, rank_b, gold)
     shape, width = rank_a.shape[:-1], rank_a.shape[-1]

@@ -11,14 +11,14 @@ from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 # -------------------------------------------------------------------------------------------------
 # The places of two rankings side by side, and the lists of swapped rankings, draw by draw.
 #
-# There are two slots for each rank, that of a and that of b, and a swap gives each slot to the
-# first ranking or to the second.
+# Each rank has two slots, one for a and one for b. A swap assigns each slot to the first or the
+# second ranking.
 
-_MANY = 16_000  # lists whose numbers, twice and one more, still fit 16 bits: less than 2**15
+_MANY = 16_000  # lists: twice this number plus one fits in 16 bits, less than 2**15
 
 
 class Slots(NamedTuple):
-    """The places in the order of ranks, two for each rank: that of a, and that of b."""
+    """The slots in rank order, two for each rank: one for a and one for b."""
 
     candidate: IntArray  #: (slot)
     from_a: BoolArray  #: (slot)
@@ -32,7 +32,7 @@ class Slots(NamedTuple):
         of_a, of_b = np.empty_like(candidates), np.empty_like(candidates)
         of_a[rank_a - 1], of_b[rank_b - 1] = candidates, candidates  # (rank): the candidate
         candidate = np.empty(2 * rank_a.size, dtype=np.int64)
-        # the two slots of a rank: first that of the candidate whose key comes first
+        # within a rank, the candidate with the earlier key has the first slot
         candidate[0::2], candidate[1::2] = np.minimum(of_a, of_b), np.maximum(of_a, of_b)
         from_a = np.empty(candidate.size, dtype=bool)
         from_a[0::2], from_a[1::2] = of_a <= of_b, of_a > of_b
@@ -42,18 +42,18 @@ class Slots(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """The slots up to the end of the largest list, walked through once for each draw.
+    """The slots up to the end of the largest list, visited once for each draw.
 
-    The lists of one draw take a few passes over arrays of one byte or two for each slot: of a
-    million candidates a quarter of what the ranks of 64 draws together take, and no gigabyte.
+    Each draw takes a few passes over arrays of one or two bytes per slot. For a million candidates
+    this costs a quarter of computing the ranks of 64 draws together, and less than a gigabyte.
     """
 
-    sizes: IntArray  #: of the lists, rising
-    half: int  #: how many ranks behind the largest list are looked at
+    sizes: IntArray  #: of the lists, increasing
+    half: int  #: number of ranks used after the largest list
     reach: int  #: slots
     keys: Keys  #: (slot)
     from_a: BoolArray  #: (slot)
-    later: IntArray  #: the later slot of each candidate that has both within reach,
+    later: IntArray  #: the later slot of each candidate with both slots within reach,
     earlier: IntArray  #: and its earlier one
     later_true: IntArray  #: whether it is a true positive
     true: IntArray  #: the slots of true positives
@@ -72,13 +72,13 @@ class Walk(NamedTuple):
         )  # fmt: skip
 
     def counts(self, seed: int, start: int, stop: int) -> IntArray | None:
-        """Return overlap, its true positives and those of both lists; (4, draw, list).
+        """Return overlap, true positives in it and in both lists; (4, draw, list).
 
-        ``stop`` is at most a word after ``start``. None: a list ends outside the reach.
+        Return None if a list ends outside the reach. ``stop`` is at most a word after ``start``.
         """
         result = np.empty((4, stop - start, self.sizes.size), dtype=np.int64)
         bits = words(self.keys, seed, start, stop)[:, 0]  # (slot): a draw in each bit
-        # the first ranking has a slot of a unless it is swapped, one of b if it is
+        # the first ranking has the a slots of unswapped candidates and the b slots of swapped ones
         bits[self.from_a] = ~bits[self.from_a]
         for draw in range(stop - start):
             one = self._of_draw((bits & np.uint64(1)).astype(bool))
@@ -92,14 +92,14 @@ class Walk(NamedTuple):
         """Return the counts if the first ranking has these slots and the second the others."""
         lists = self.sizes.size
         numbers = np.arange(lists + 1, dtype=self.later_true.dtype)
-        listed = []  # the first list that a slot is in, were it this ranking's
+        listed = []  # each slot's first list, if this ranking has the slot
         for own in (first, ~first):
             slots = np.flatnonzero(own)
             if slots.size < self.sizes[-1]:
                 return None
             ends = slots[self.sizes - 1] + 1
             listed.append(np.repeat(numbers, np.diff(ends, prepend=0, append=self.reach)))
-        # (slot): the first list it is in; one number for list and label, so that one count does
+        # (slot): its first list; one number encodes list and label, so one count suffices
         begin = np.where(first, *listed)
         both = 2 * np.maximum(begin[self.later], begin[self.earlier]) + self.later_true
         sides = 2 * begin[self.true] + first[self.true]
@@ -113,10 +113,10 @@ class Walk(NamedTuple):
 
 
 class TrueSlots(NamedTuple):
-    """The slots up to some place, for sums over the ranks of true positives."""
+    """The first slots, for sums over the ranks of true positives."""
 
     keys: Keys  #: (slot)
-    flip: Keys  #: (slot): all bits where it is one of a, else none
+    flip: Keys  #: (slot): all bits for a slot of a, none for a slot of b
     true: IntArray  #: the slots of true positives
 
     @classmethod
@@ -131,10 +131,10 @@ class TrueSlots(NamedTuple):
     ) -> FloatArray | None:
         """Return the weight of the first ranking's ranks minus the second's: (draw).
 
-        ``weight`` is by the rank from 0, and ``stop`` at most a word after ``start``. None: a
-        list of ``most`` ends outside these slots, which are not the ``whole``.
+        ``weight`` is indexed by rank from 0, and ``stop`` is at most a word after ``start``. Return
+        None if a list of ``most`` ends outside these slots and they are not the ``whole``.
         """
-        # (slot): a bit for each draw, whether it is the first ranking's
+        # (slot): a bit for each draw, set if the first ranking has the slot
         bits = words(self.keys, seed, start, stop)[:, 0] ^ self.flip
         octets = bits.astype("<u8").view(np.uint8).reshape(-1, 8)
         place, sums = (self.true + 1).astype(np.int32), np.empty(stop - start)
@@ -146,7 +146,7 @@ class TrueSlots(NamedTuple):
                 octet = octets[:, draw // 8].copy()
             np.bitwise_and(octet, 1, out=own[: octet.size])
             octet >>= 1
-            # each byte of the product is the sum of those up to it, of eight slots
+            # each byte of the product sums the bytes up to it, over eight slots
             within = (own.view("<u8") * np.uint64(0x0101010101010101)).view(np.uint8)
             np.cumsum(within[7::8], dtype=np.int32, out=before[1:])
             if not whole and min(before[-1], octet.size - before[-1]) < most:
@@ -154,26 +154,26 @@ class TrueSlots(NamedTuple):
             up_to = before.take(self.true >> 3)
             up_to += within.take(self.true)
             first = own.take(self.true)
-            ranks = (2 * up_to - place) * first + (place - up_to)  # of the first, else the second
+            ranks = (2 * up_to - place) * first + (place - up_to)  # in the first or the second
             sums[draw] = weight.take(ranks) @ (2.0 * first - 1.0)
         return sums
 
 
 # -------------------------------------------------------------------------------------------------
-# Each candidate's random numbers: a function of seed, resample and the candidate's key.
+# Each candidate's random numbers depend only on the seed, the resample and the candidate's key.
 #
-# A part of the data with all requested lists draws the same numbers as the whole. Neither the order
-# of the rows nor the other candidates matter.
+# A part of the data that contains all requested lists draws the same numbers as all the data. The
+# order of the rows and the other candidates do not matter.
 
 Keys = np.ndarray[Any, np.dtype[np.uint64]]
 Bits = np.ndarray[Any, np.dtype[np.uint8]]
-WORD = 64  #: resamples that one hash holds the bits of
+WORD = 64  #: resamples whose bits one hash holds
 _CACHED = 20_000  # hashes, or pairs of normal numbers, whose steps stay in the processor's cache
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 def mix(x: Keys) -> Keys:
-    """Return splitmix64 of x: every bit of the input changes half of the bits of the output."""
+    """Return splitmix64 of x: each input bit changes half of the output bits."""
     x = x + _STEP
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -181,7 +181,7 @@ def mix(x: Keys) -> Keys:
 
 
 def words(keys: Keys, seed: int, start: int, stop: int) -> Keys:
-    """Return 64 fair bits for each key and 64 resamples, from the word on that ``start`` is in.
+    """Return 64 fair bits for each key and 64 resamples, starting with the word of ``start``.
 
     The first resample of a word is in the lowest bit. (key, word)
     """
@@ -200,7 +200,7 @@ def coins(keys: Keys, seed: int, start: int, stop: int) -> Bits:
     O(keys x resamples / 64) hashes.
     """
     drawn = words(keys, seed, start, stop)
-    # little-endian bytes, so that the bits come out lowest first on every machine
+    # little-endian bytes, so the lowest bits come first on every machine
     octets = np.ascontiguousarray(drawn, dtype="<u8").view(np.uint8)
     before = start % WORD
     bits = np.unpackbits(octets, axis=-1, bitorder="little", count=stop - start + before)
@@ -210,7 +210,7 @@ def coins(keys: Keys, seed: int, start: int, stop: int) -> Bits:
 def normals(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
     """Return one standard normal number for each key and resample: (key, resample).
 
-    ``start`` is even: two numbers come from one pair of hashes (Box and Muller 1958).
+    ``start`` is even, because a pair of hashes gives two numbers (Box and Muller 1958).
     """
     pairs = np.arange(start // 2, -(-stop // 2), dtype=np.uint64)
     values = np.empty((keys.size, 2 * pairs.size))
@@ -221,7 +221,7 @@ def normals(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
             mix(_seeded(keys[part], seed, stream)[:, np.newaxis] + mix(pairs)) >> np.uint64(11)
             for stream in (1, 2)
         )
-        # 53 bits fill a float's mantissa; one is added, for the logarithm of 0 is none
+        # 53 bits fill a float's mantissa; adding one avoids the logarithm of 0
         radius = np.sqrt(-2.0 * np.log((first + np.uint64(1)) * 2.0**-53))
         angle = second * (2.0**-53 * 2.0 * np.pi)
         values[part, 0::2], values[part, 1::2] = radius * np.cos(angle), radius * np.sin(angle)
@@ -234,11 +234,11 @@ def _seeded(keys: Keys, seed: int, stream: int) -> Keys:
 
 
 def other_order(keys: Keys, seed: int, number: int) -> Keys:
-    """Return keys for a different order of candidates for each number from 1 on."""
+    """Return keys that order the candidates differently for each number, 1 or more."""
     return _seeded(keys, seed, 2 + number)
 
 
 def by_position(size: int) -> Keys:
-    """Return keys from the places of candidates without keys."""
+    """Return keys from positions, for candidates without keys."""
     place: IntArray = np.arange(size)
     return mix(place.astype(np.uint64))

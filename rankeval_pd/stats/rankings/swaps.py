@@ -1,16 +1,16 @@
-"""Swap two rankings' labels per candidate: the distribution of their difference by chance alone.
+"""Swap candidates' ranks at random: the null distribution of two rankings' difference.
 
 If neither measure is better, chance assigns a candidate's two ranks to the measures. Every swap
 gives two rankings, sorted by the swapped ranks and then by the key.
 
-There are two slots for each rank, that of a and that of b, and a slot goes to the first ranking or
-to the second. An n-best list ends near slot 2n in every swap. There are three algorithms, which
-draw the same swaps and give the same counts:
+Each rank has two slots, one for a and one for b. A swap assigns each slot to the first or the
+second ranking. An n-best list ends near slot 2n in every swap. Three algorithms draw the same swaps
+and give the same counts:
 
-* **windows** (:class:`_Window`), for few n: only the slots around the ends of the lists are walked
-  through, and what is before them is a sum over candidates;
-* **ranks** (:func:`_rank_blocks`), where the windows together are longer than all slots;
-* **walks** (:class:`swap_draws.Walk`), where a block of draws does not fit the cache.
+* **windows** (:class:`_Window`), for few n: they visit only the slots near the ends of the lists,
+  and sum over candidates before them;
+* **ranks** (:func:`_rank_blocks`), if the windows together are longer than all slots;
+* **walks** (:class:`swap_draws.Walk`), if a block of draws does not fit in the cache.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from rankeval_pd.stats.rankings.ranking import Regions, nbest_regions
 from rankeval_pd.stats.rankings.swap_draws import Bits, Keys, Slots, TrueSlots, Walk
 
 Advance = Callable[[int], object]
-_BLOCK = 1_000_000  # slots times draws in memory together, few enough for the cache
+_BLOCK = 1_000_000  # slots times draws in memory, to fit in the cache
 _STRETCH = 2_000  # slots summed at a time, to stay in the processor's cache
-_EQUAL = 1e-12  # relative difference up to which two statistics are the same
-_LONG = 100_000  # slots from which on the draws of a word no longer fit the cache together
-_FAR = 6.0  # standard deviations to either side of a window: outside once in 1e9 draws
+_EQUAL = 1e-12  # largest relative difference between equal statistics
+_LONG = 100_000  # slots above which the draws of a word do not fit in the cache
+_FAR = 6.0  # standard deviations on each side of a window: outside once in 1e9 draws
 
 
 def least_swaps(n_tests: int, alpha: float) -> int:
-    """Return the smallest number of swaps with which an adjusted p-value can reach alpha."""
+    """Return the fewest swaps that let an adjusted p-value reach alpha."""
     return math.ceil(max(n_tests, 1) / alpha * (1.0 - 1e-12)) - 1
 
 
 def enough_swaps(n_tests: int, alpha: float) -> int:
     """Return the default number of swaps: ten times the least, and at least 999.
 
-    For more than fifty tests it is at most the least number for five hundred tests, or twice their
-    own.
+    For more than 50 tests it is the larger of the least numbers for 500 tests and for twice as
+    many tests as given.
     """
     tests = max(n_tests, 1)
     return max(999, least_swaps(min(10 * tests, max(500, 2 * tests)), alpha))
@@ -56,8 +56,8 @@ def swapped_sums(
 ) -> FloatArray:  # fmt: skip
     """Return the weight of the first swapped ranking's true positives minus the second's: (draw).
 
-    ``weight`` is by the rank, from 0, and nothing above ``most``. The candidates come in the order
-    of the key; those of one of ``keys`` are swapped together. O(slots) for each draw.
+    ``weight`` is indexed by rank from 0, and is 0 above ``most``. Candidates come in the order of
+    the key; candidates with the same ``keys`` are swapped together. O(slots) for each draw.
     """
     slots, half = Slots.of(rank_a, rank_b), _half(rank_a, rank_b, most)
     result, every = np.empty(n_resamples), slots.candidate.size
@@ -67,7 +67,7 @@ def swapped_sums(
         while found is None:
             whole = part.keys.size == every
             found = part.sums(weight, most, seed, start, stop, whole=whole)
-            if found is None:  # a list ends outside: once in a thousand million draws
+            if found is None:  # a list ends outside, once in a billion draws
                 part = TrueSlots.of(slots, gold, keys, min(4 * part.keys.size, every))
         result[start:stop] = found
         advance(stop - start)
@@ -84,7 +84,7 @@ def _rank_blocks(
     seed: int,
     advance: Advance,
 ) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-    """Yield the candidates that can come up to rank ``most``, and both their ranks."""
+    """Yield the candidates that can reach rank ``most``, and both their ranks."""
     slots = Slots.of(rank_a, rank_b)
     half = _half(rank_a, rank_b, most)
     for start, stop in _blocks(n_resamples, min(2 * (most + half), 2 * rank_a.size)):
@@ -99,10 +99,10 @@ def _rank_blocks(
 def _ranks(
     slots: Slots, keys: Keys, most: int, half: int, draws: tuple[int, int, int]
 ) -> tuple[IntArray, IntArray, IntArray] | None:
-    """Return candidates and ranks, or None: a list of ``most`` ends outside the slots looked at.
+    """Return candidates and ranks, or None if a list of ``most`` ends outside the slots used.
 
-    The first ranking has the slots of a whose candidates stay and those of b whose candidates are
-    swapped; the second has the others. A rank is how many of them there are up to the slot.
+    The first ranking gets the a slots of unswapped candidates and the b slots of swapped ones. The
+    second gets the others. A rank is the number of a ranking's slots up to the candidate's slot.
     """
     reach = min(2 * (most + half), slots.candidate.size)
     # candidates with a slot within reach; only they draw
@@ -111,9 +111,9 @@ def _ranks(
     place[near] = np.arange(near.size)
     swap = swap_draws.coins(keys[near], *draws)  # (near, draw), 0 or 1
     first = swap[place[slots.candidate[:reach]]]  # (slot, draw)
-    # a swap takes a slot of a from the first ranking, and gives it one of b: exclusive or of bytes
+    # a swap exchanges the first ranking's a slot for a b slot: exclusive or of bytes
     first ^= slots.from_a[:reach].view(np.uint8)[:, np.newaxis]
-    # (slot, draw): the slots of the first ranking up to each one, which are its ranks
+    # (slot, draw): the first ranking's slots up to each slot, which are its ranks
     up_to = np.empty((reach + 1, swap.shape[1]), dtype=np.int32)
     for start in range(0, reach, _STRETCH):
         stretch = slice(start, min(start + _STRETCH, reach))
@@ -123,13 +123,13 @@ def _ranks(
     listed = up_to[reach - 1] if reach else np.zeros(1, dtype=np.int32)
     if 0 < reach < slots.candidate.size and min(listed.min(), reach - listed.max()) < most:
         return None
-    up_to[-1] = most + 1  # behind what is looked at
-    # (near, draw): whether swapped, and the first ranking's slots up to that of a, and of b
+    up_to[-1] = most + 1  # beyond the slots used
+    # (near, draw): whether swapped, and the first ranking's slots up to the a slot and the b slot
     moved = swap.view(bool)
     of_a, of_b = (up_to[np.minimum(side[near], reach)] for side in (slots.a, slots.b))
     del up_to, first, swap
     first_rank = np.where(moved, of_b, of_a)
-    # the other slots up to a slot are those of the second ranking: its ranks, in the same arrays
+    # the remaining slots up to a slot give the second ranking's ranks, in the same arrays
     for counts, side in ((of_a, slots.a[near]), (of_b, slots.b[near])):
         slot = np.where(side < reach, side + 1, 2 * (most + 1)).astype(np.int32)
         np.subtract(slot[:, np.newaxis], counts, out=counts)
@@ -152,17 +152,17 @@ def swapped(
 ) -> Iterator[Regions]:
     """Yield the counts of both lists after random swaps, (draw, n), block by block.
 
-    ``keys`` are the keys of the candidates' draws, by default their places.
+    ``keys`` are the keys of the candidates' draws, by default their positions.
     """
     n = np.minimum(n, rank_a.size)
     slots = Slots.of(rank_a, rank_b)
     keys = swap_draws.by_position(rank_a.size) if keys is None else keys
     only = n - nbest_regions(rank_a, rank_b, gold, n).overlap
-    # a list of n ends at slot 2n, give or take the root of the candidates that only one list has
+    # a list of n ends at slot 2n, give or take the root of the number of unshared candidates
     half = np.ceil(_FAR * np.sqrt(only / 2.0)).astype(np.int64) + 2
     stops = np.minimum(2 * (n + half), slots.candidate.size)
     inside = int((stops - 2 * np.maximum(n - half, 0)).sum())
-    # the windows overlap where n are many: then all slots up to the last end are fewer
+    # for many n the windows overlap, and all slots up to the last end are fewer
     if inside > stops.max(initial=0):
         yield from _at_many_n(
             rank_a, rank_b, gold, n, keys, n_resamples=n_resamples, seed=seed, advance=advance
@@ -176,7 +176,7 @@ def swapped(
             result = window.counts(
                 swap_draws.coins(keys[window.candidate], seed, start, stop), *sums[column]
             )
-            while result is None:  # a list ends outside: once in a thousand million draws
+            while result is None:  # a list ends outside, once in a billion draws
                 window = _Window.around(window.n, 4 * window.half, slots, gold)
                 again = _sums_ahead(slots, gold, [window], keys, seed, start, stop)
                 result = window.counts(
@@ -191,12 +191,12 @@ def _at_many_n(
     rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray, keys: Keys, **drawing: Any
 ) -> Iterator[Regions]:
     """Yield the counts from the ranks of all candidates that a list can reach."""
-    # walks where the slots of a block of draws would not fit the cache, else ranks
+    # walks if a block of draws does not fit in the cache, otherwise ranks
     if 2 * int(n.max()) > _LONG:
         yield from _draw_by_draw(rank_a, rank_b, gold, n, keys, **drawing)
         return
     most = int(n.max())
-    sizes, place = np.unique(n, return_inverse=True)  # (list), rising, and back to (n)
+    sizes, place = np.unique(n, return_inverse=True)  # (list), increasing, and back to (n)
     listed = np.searchsorted(sizes, np.arange(most + 2))  # the first list that a rank is in
     # (draw, candidate) -> (draw, list) -> (draw, n)
     for candidates, a, b in _rank_blocks(rank_a, rank_b, keys, most, **drawing):
@@ -218,14 +218,14 @@ def _draw_by_draw(
     seed: int,
     advance: Advance = lambda _: None,
 ) -> Iterator[Regions]:
-    """Yield the counts of one walk through the slots for each draw."""
+    """Yield the counts, walking through the slots once for each draw."""
     slots = Slots.of(rank_a, rank_b)
     sizes, place = np.unique(n, return_inverse=True)
     walk = Walk.of(slots, gold, keys, sizes, _half(rank_a, rank_b, int(sizes[-1])))
     for start in range(0, n_resamples, swap_draws.WORD):
         stop = min(start + swap_draws.WORD, n_resamples)
         counts = walk.counts(seed, start, stop)
-        while counts is None:  # a list ends outside: once in a thousand million draws
+        while counts is None:  # a list ends outside, once in a billion draws
             walk = Walk.of(slots, gold, keys, sizes, 4 * walk.half)
             counts = walk.counts(seed, start, stop)
         yield Regions(*counts[:, :, place])
@@ -233,20 +233,20 @@ def _draw_by_draw(
 
 
 def _half(rank_a: IntArray, rank_b: IntArray, most: int) -> int:
-    """Return how many slots after the lists of ``most`` candidates are used first."""
+    """Return how many slots after the lists of ``most`` candidates to use at first."""
     only = most - int((np.maximum(rank_a, rank_b) <= most).sum())
     return int(_FAR * np.sqrt(only / 2.0)) + 2
 
 
 def _counted(ranks: IntArray, listed: IntArray) -> IntArray:
-    """Count the ranks of each draw in each list; ``listed`` has the first list by rank."""
+    """Count the ranks of each draw in each list; ``listed`` gives each rank's first list."""
     lists = int(listed[-1])
     counts = [np.bincount(listed[drawn], minlength=lists + 1)[:lists] for drawn in ranks]
     return np.cumsum(np.array(counts, dtype=np.int64).reshape(-1, lists), axis=-1)
 
 
 def _blocks(n_resamples: int, size: int) -> Iterator[tuple[int, int]]:
-    """Yield the first and last resample of blocks that fit the memory."""
+    """Yield the first and last resample of blocks that fit in memory."""
     width = swap_draws.WORD * max(1, _BLOCK // (swap_draws.WORD * max(1, size)))
     for start in range(0, n_resamples, width):
         yield start, min(start + width, n_resamples)
@@ -256,17 +256,17 @@ class _Window(NamedTuple):
     """The slots around the end of the lists of n, and the counts before them."""
 
     n: int
-    half: int  #: how many ranks before and behind n
+    half: int  #: ranks before and after n
     start: int
     stop: int
-    whole: bool  #: whether the last slot of all is among them
+    whole: bool  #: whether it includes the very last slot
     candidate: IntArray  #: (slot)
     from_a: Bits  #: (slot), 0 or 1
     true: BoolArray  #: (slot)
     before: BoolArray  #: whether the candidate's other slot is before the window
-    later: IntArray  #: slots whose candidate has an earlier one in the window too,
-    earlier: IntArray  #: and those
-    both: int  #: candidates that have both slots before the window: they are in both lists
+    later: IntArray  #: slots whose candidate also has an earlier slot in the window
+    earlier: IntArray  #: these earlier slots
+    both: int  #: candidates with both slots before the window, so in both lists
     both_true: int
     all_true: int  #: slots of true positives before the window
 
@@ -275,10 +275,10 @@ class _Window(NamedTuple):
         size = slots.candidate.size
         start, stop = 2 * max(n - half, 0), min(2 * (n + half), size)
         candidate = slots.candidate[start:stop]
-        # the other slot of each slot's candidate: both sum up to a + b
+        # the other slot of each slot's candidate: both add up to a + b
         mate = slots.a[candidate] + slots.b[candidate] - np.arange(start, stop)
         later = np.flatnonzero((mate >= start) & (mate < np.arange(start, stop)))
-        # before the window: candidates that have both slots there, in both lists for sure
+        # candidates with both slots before the window are always in both lists
         ahead = slots.candidate[:start]
         second = ahead[np.maximum(slots.a[ahead], slots.b[ahead]) < start]  # each twice
         return cls(
@@ -291,13 +291,13 @@ class _Window(NamedTuple):
     def counts(
         self, swap: Bits, ahead: IntArray, ahead_true: IntArray
     ) -> tuple[IntArray, ...] | None:
-        """Return overlap, its true positives and those of both lists, or None: it is too narrow.
+        """Return overlap, true positives in it and in both lists; None if it is too narrow.
 
-        ``swap`` are the bits of the candidates (slot, draw); ``ahead`` counts the slots before the
-        window that the first ranking has, ``ahead_true`` those of true positives.
+        ``swap`` holds the candidates' bits (slot, draw). ``ahead`` counts the first ranking's slots
+        before the window, and ``ahead_true`` counts its true positives there.
         """
         first = (swap ^ self.from_a[:, np.newaxis]).view(bool)  # (slot, draw)
-        # (slot, draw): ranks in the first ranking; place - up_to are those in the second
+        # (slot, draw): ranks in the first ranking; place - up_to is the rank in the second
         up_to = np.cumsum(first, axis=0, dtype=np.int32)
         up_to += ahead.astype(np.int32)
         place = np.arange(self.start + 1, self.stop + 1, dtype=np.int32)[:, np.newaxis]
@@ -307,7 +307,7 @@ class _Window(NamedTuple):
             return None
         in_first = first & (up_to <= self.n)
         in_second = ~first & (place - up_to <= self.n)
-        # a slot belongs to one ranking; a candidate is in both lists if both of its slots are
+        # a slot belongs to one ranking; a candidate is in both lists if both its slots are
         listed = in_first | in_second
         pairs = listed[self.later] & listed[self.earlier]
         return (
@@ -337,8 +337,8 @@ def _sums_ahead(
 ) -> IntArray:
     """Count the first ranking's slots before each window, all and true ones.
 
-    A candidate that has both there counts once. Others count where the slot before the
-    window is the first ranking's: one bit, or 1 minus it. (window, all and true, draw)
+    A candidate with both slots there counts once. Others count if the first ranking has their
+    slot before the window: one bit, or 1 minus it. (window, all and true, draw)
     """
     from scipy import sparse
 
@@ -370,10 +370,10 @@ def _sums_ahead(
 
 
 def region_statistic(counts: Regions, n: IntArray) -> FloatArray:
-    """Return the difference of the true positives in the regions, by its standard deviation.
+    """Return the standardized difference of the true positives in the regions.
 
     With K true positives among the 2 d candidates of the two regions, this is
-    (T_a - T_b) / sqrt(K (1 - K / 2d)), the root at least 1; 0 where the lists are equal.
+    (T_a - T_b) / sqrt(K (1 - K / 2d)), with a root of at least 1, and 0 for equal lists.
     """
     only = np.maximum(n - counts.overlap, 1)
     positive = counts.tp_a + counts.tp_b - 2 * counts.tp_overlap
@@ -382,7 +382,7 @@ def region_statistic(counts: Regions, n: IntArray) -> FloatArray:
 
 
 def sided(statistic: FloatArray, alternative: str) -> FloatArray:
-    """Return the statistic, the larger the stronger the evidence for the alternative."""
+    """Return the statistic; larger values are stronger evidence for the alternative."""
     if alternative == "two-sided":
         return np.abs(statistic)
     return statistic if alternative == "greater" else -statistic
@@ -401,7 +401,7 @@ def monte_carlo_error(
 ) -> tuple[FloatArray, BoolArray]:
     """Return the standard error of adjusted p-values, and whether tests are undecided.
 
-    ``p_single`` is (1 + hits) / (drawn + 1); the adjusted p-value is taken as a multiple of it.
+    ``p_single`` is (1 + hits) / (drawn + 1); the adjusted p-value is treated as a multiple of it.
     A test is undecided if the 95% Clopper-Pearson interval of the hits contains alpha.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -415,13 +415,13 @@ def monte_carlo_error(
 
 
 class SwapTests(NamedTuple):
-    """The p-values of two rankings by swaps, for each n."""
+    """The p-values of swap tests of two rankings, for each n."""
 
-    alone: FloatArray  #: of the statistic at this n by itself
-    together: FloatArray  #: of the largest statistic over all n: simultaneous
-    drawn: int  #: how many swaps there were
-    largest: FloatArray  #: the largest statistic over all n, of each swap
-    ends: tuple[FloatArray, FloatArray]  #: alone and together, of more statistics: (end, n)
+    alone: FloatArray  #: from the statistic at this n alone
+    together: FloatArray  #: simultaneous, from the largest statistic over all n
+    drawn: int  #: number of swaps
+    largest: FloatArray  #: each swap's largest statistic over all n
+    ends: tuple[FloatArray, FloatArray]  #: alone and together, for more statistics: (end, n)
 
 
 def swap_tests(
@@ -437,9 +437,9 @@ def swap_tests(
     seed: int,
     advance: Advance = lambda _: None,
 ) -> SwapTests:
-    """Return the share of swaps with a statistic as large as observed, or as ``ends``.
+    """Return the share of swaps whose statistic is at least the observed one, or ``ends``.
 
-    At n itself, or at any n; the add-one p-values of both are of the same draws, so that the second
+    One share is for n alone, one for any n. Both add-one p-values use the same draws, so the second
     is never below the first.
     """
     observed = region_statistic(nbest_regions(rank_a, rank_b, gold, n), n)
@@ -456,7 +456,7 @@ def share_of_swaps(
     n_resamples: int,
     ends: FloatArray | None = None,
 ) -> SwapTests:
-    """Return the share of the draws (draw, n) that are as large as the observed statistic (n)."""
+    """Return the share of draws (draw, n) at least as large as the observed statistic (n)."""
     looked = sided(np.stack([observed, *(() if ends is None else ends)]), alternative)
     limit = looked - _EQUAL * np.maximum(np.abs(looked), 1.0)
     hits, largest = np.zeros(looked.shape, dtype=np.int64), []
@@ -481,8 +481,8 @@ def decided_swap_tests(
 ) -> SwapTests:
     """Return :func:`swap_tests` with enough swaps to decide p-values near alpha.
 
-    What decides is the p-value times one of ``tests``; with ``each`` that of each n by itself. The
-    swaps are four times as many as long as its Monte-Carlo interval holds alpha, up to ``most``.
+    The p-value times one of ``tests`` decides, with ``each`` separately for each n. The number of
+    swaps quadruples, up to ``most``, until its Monte Carlo interval excludes alpha.
     """
     draws = n_resamples
     while True:

@@ -1,7 +1,7 @@
 """Two lists that cut blocks of equal scores: mean and range over all orders.
 
-A list of n takes j of the m candidates of the block in which it ends. Over all orders of equal
-scores, the share of each of them in the list is j / m; those above have 1, those below 0.
+A list of n takes j of the m candidates in the block where it ends. Over all orders of equal
+scores, each of these is in the list with share j / m. Candidates above have share 1, below 0.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.rankings.ranking import NBest, Ranking
 from rankeval_pd.stats.significance.unconditional import score_test
 
-TAIL = 0.025  # of the orders, to either side
+TAIL = 0.025  # share of the orders in each tail
 _Z = 1.959963984540054
-_FEW = 3.0  # standard deviation from which on the law of an order counts as normal
-_NONE = 1e-9  # candidates, or shares of them, that are rounding
-_AT_ONCE = 4_000_000  # sums of draws in memory together
+_FEW = 3.0  # standard deviation above which the distribution over orders is treated as normal
+_NONE = 1e-9  # candidates, or shares of them: smaller values are rounding errors
+_AT_ONCE = 4_000_000  # sums of draws in memory
 
 
 def tied_lists(
@@ -33,7 +33,7 @@ def tied_lists(
 ) -> TiedLists:  # fmt: skip
     """Return the lists of two rankings in one batch, for candidates that both rank.
 
-    ``row`` and one of ``of`` together are where each ranking is; ``present`` is of the candidates.
+    ``row`` and one of ``of`` together locate each ranking; ``present`` describes candidates.
     """
     compact = np.cumsum(present) - 1
 
@@ -49,12 +49,12 @@ def tied_lists(
 
 
 class TiedLists:
-    """The lists of two rankings of the same candidates, (n), with the shares of equal scores.
+    """The lists of two rankings of the same candidates, (n), with shares for equal scores.
 
     Parameters
     ----------
     a, b : Ranking
-        Of one pair in one batch, all candidates being present.
+        The rankings of one pair in one batch, with all candidates present.
     n : array of int
     """
 
@@ -71,7 +71,7 @@ class TiedLists:
 
     @cached_property
     def levels(self) -> list[list[IntArray]]:
-        """The n of each ranking from which on a candidate's share is above 0, and is 1."""
+        """The smallest n of each ranking for which a candidate's share is above 0, and is 1."""
         edges = [[np.take(x, side.ranks - 1) for x in side.blocks] for side in self.pair]
         return [[start + 1, end] for start, end in edges]
 
@@ -87,7 +87,7 @@ class TiedLists:
 
     @cached_property
     def counts(self) -> IntArray:
-        """Candidates by their state in a and in b (out, in part, in), label, and n."""
+        """Candidates by state in a and in b (out, partly in, in), label and n."""
         found = np.zeros((4, 4, 2, self.n.size), dtype=np.int64)
         a, b = ([np.zeros_like(of[0]), *of] for of in self.levels)
         for x, y in itertools.product(range(3), range(3)):
@@ -98,12 +98,12 @@ class TiedLists:
 
     @cached_property
     def weights(self) -> tuple[FloatArray, FloatArray]:
-        """The share of each state in a, and of each in b: (state a, state b, 1, n)."""
+        """The share of each state in a, and in b: (state a, state b, 1, n)."""
         a, b = (np.stack([0.0 * f, f, 1.0 + 0.0 * f]) for f in self.shares)
         return a[:, np.newaxis, np.newaxis], b[np.newaxis, :, np.newaxis]
 
     def summed(self, values: FloatArray, label: int | None = None) -> FloatArray:
-        """Return the sum of a value (state, state, 1, n) over candidates, of one label or all."""
+        """Return the sum of a value (state, state, 1, n) over candidates with one label or any."""
         counts = self.counts if label is None else self.counts[:, :, [label]]
         total: FloatArray = (counts * values).sum(axis=(0, 1, 2))
         return total
@@ -122,7 +122,7 @@ class TiedLists:
 
     @cached_property
     def only(self) -> FloatArray:
-        """The size of either difference region, from the shares in only one list."""
+        """The size of each difference region, from the shares in only one list."""
         return self.summed(np.maximum(self.differ, 0.0))
 
     @cached_property
@@ -158,8 +158,9 @@ class TiedLists:
     def p(self, alternative: str) -> FloatArray:
         """Return the p-values of the difference, 1 for equal lists.
 
-        The larger of two: of the score test of the regions' effective counts, in which few
-        candidates count, and of the normal distribution of the lists, whose thresholds vary.
+        This is the larger of two p-values: from the score test of the regions' effective counts,
+        which allows for few candidates, and from the lists' normal distribution, whose thresholds
+        vary.
         """
         from scipy import special
 
@@ -173,10 +174,10 @@ class TiedLists:
         return np.where(some, np.minimum(np.maximum(score, normal), 1.0), 1.0)
 
     def error(self) -> FloatArray:
-        """Return the standard error of the difference of precision, thresholds varying.
+        """Return the standard error of the difference of precision with varying thresholds.
 
-        As :func:`rankeval_pd.stats.intervals.bands.difference_spread`, of whose influences each
-        candidate has its share.
+        As :func:`rankeval_pd.stats.intervals.bands.difference_spread`, with each influence times
+        the candidate's share.
         """
         edges, total = self.edges, self.gold.size
         label = np.arange(2.0)[:, np.newaxis]
@@ -186,7 +187,7 @@ class TiedLists:
         )
         drift = (self.tp[0] - self.tp[1]) / self.n - (edges[0] - edges[1])
         squares = self.summed(np.square(influence)) - self.n**2 / total * drift**2
-        # the candidates that are added to each list have the share that is usual in it
+        # candidates added to a list get the list's usual share
         usual = (self.summed(w**2 + 0.0 * self.differ) / self.n for w in self.weights)
         added = sum(
             (x * (1.0 - edge)) ** 2 + (x * edge) ** 2 for x, edge in zip(usual, edges, strict=True)
@@ -196,11 +197,11 @@ class TiedLists:
     # -------------------------------------------------------------------- The range of other orders
 
     def ends(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return the ends of the difference of true positives over orders, and the regions there.
+        """Return the range of the difference of true positives over orders, and the regions.
 
-        Its 2.5% and 97.5% points, the candidates in only one list, and the true positives
-        among those of both: by their means. The points of each list are hypergeometric, and their
-        distances from the mean add up like standard deviations.
+        The range is from the 2.5% to the 97.5% point. The regions have their mean size and mean
+        true positives. Each list's points are hypergeometric, and their distances from the mean add
+        up like standard deviations.
         """
         low, high = zip(*(_points(x, self.n) for x in self.lists), strict=True)
         a, b = self.tp
@@ -216,12 +217,12 @@ class TiedLists:
 
     @cached_property
     def _blocks(self) -> tuple[FloatArray, FloatArray]:
-        """Candidates in both lists, by their mean, and those of both blocks: (label, n)."""
+        """The mean number of candidates in both lists, and the count in both blocks: (label, n)."""
         (f, g), (some_a, all_a), (some_b, all_b) = self.shares, *self.levels
         whole, of_a, of_b = (
             self._reached(*x) for x in ((all_a, all_b), (all_a, some_b), (some_a, all_b))
         )
-        # a head has the candidates of the lists, a known share of both blocks
+        # a head contains the lists' candidates, a known share of both blocks
         listed = np.minimum(*(x.ranks for x in self.pair)) if self.cut_off else some_a
         seen = self._reached(some_a, some_b, listed) - of_a - of_b + whole
         both: Any = seen / (np.maximum(f, g) if self.cut_off else 1.0)
@@ -230,7 +231,7 @@ class TiedLists:
 
     @property
     def regions(self) -> tuple[FloatArray, FloatArray]:
-        """The size of either region, and the true positives of both, by their means over orders."""
+        """The means over orders of a region's size and of the true positives in both regions."""
         shared, (a, b) = self._blocks[0], self.tp
         return self.n - shared.sum(axis=0), a + b - 2.0 * shared[1]
 
@@ -241,13 +242,13 @@ class TiedLists:
     def _own_variance(self, both: FloatArray) -> FloatArray:
         """Return the variance of the difference over orders that both lists share.
 
-        As a share of what it would be if each list had an order of its own; ``both`` counts the
-        candidates of both blocks.
+        It is a fraction of the variance if each list had its own order. ``both`` counts the
+        candidates in both blocks.
         """
         blocks = [x.block for x in self.lists]
         r, s = (x.tp / x.size for x in blocks)
         f, g = self.shares
-        rate = (r + s) / 2.0  # of the candidates of both blocks
+        rate = (r + s) / 2.0  # of the candidates in both blocks
         labels = rate * (1.0 - r) * (1.0 - s) + (1.0 - rate) * r * s
         common = both * labels * (np.minimum(f, g) - f * g)
         alone = sum(
@@ -258,7 +259,7 @@ class TiedLists:
         return np.where(share > 1e-12, share, 0.0)
 
     def uncut(self) -> tuple[IntArray, IntArray]:
-        """Return the nearest n, below and above, at which neither list cuts a block, else 0."""
+        """Return the nearest n below and above at which neither list cuts a block, or 0."""
         rank, whole = np.arange(1, self.gold.size + 1), self.pair[0].whole
         end = (self.pair[0].blocks[1] == rank) & (self.pair[1].blocks[1] == rank)
         if self.cut_off and whole is not None:
@@ -270,18 +271,18 @@ class TiedLists:
 
 
 def order_ends(gap: Any, variance: Any, summed: Any, total: Any) -> list[Any]:
-    """Return differences of several groups when their sum is at its points of ``TAIL``.
+    """Return the differences of several groups when their sum is at its ``TAIL`` points.
 
-    ``gap`` is their mean over orders, ``summed`` and ``total`` the sums of it and of the variances.
-    The points are whole. For a normal sum, each group differs from its mean by its share of the
-    variance.
+    ``gap`` is their mean over orders. ``summed`` and ``total`` are the sums of ``gap`` and
+    ``variance``. The points are whole numbers. For a normal sum, each group differs from its mean
+    by its share of the variance.
     """
     reach, share = _Z * np.sqrt(total), variance / (total + (total == 0.0))
     return [gap + share * (np.rint(summed + x) - summed) for x in (-reach, reach)]
 
 
 def _points(lists: NBest, n: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return the points of the true positives of a list that cut off ``TAIL`` of its orders."""
+    """Return the counts of true positives that cut off ``TAIL`` of a list's orders."""
     size, tp, taken = (
         x.astype(float) for x in (lists.block.size, lists.block.tp, n - lists.block.above)
     )
@@ -320,12 +321,11 @@ def swap_tests(
     seed: int,
     advance: Callable[[int], object] = lambda _: None,
 ) -> swaps.SwapTests:
-    """Return the share of swaps with a difference of the means as large as observed.
+    """Return the share of swaps whose difference of the means is at least the observed one.
 
-    A swap exchanges the two shares of a candidate. Lists that become longer or shorter by it lose
-    or gain at their ends.
-    The size of the observed difference follows from its own p-value, because swaps do not vary the
-    labels of a region with few candidates.
+    A swap exchanges a candidate's two shares. Lists that become longer or shorter lose or gain
+    candidates at their ends. The size of the observed difference follows from its own p-value,
+    because swaps do not vary the labels of a region with few candidates.
     """
     from scipy import special
 
@@ -343,12 +343,12 @@ def swap_tests(
 def _swapped(lists: TiedLists, n_resamples: int, seed: int) -> Iterator[FloatArray]:
     """Yield the statistic of swaps, (draw, n), a block of swaps at a time.
 
-    Candidates whose states change at the same n draw together: the sum of their signs.
+    Candidates whose states change at the same n share a draw, the sum of their signs.
     """
     from scipy import sparse
 
     n, back = np.unique(lists.n, return_inverse=True)
-    # the first n asked for at which the share is above 0, and at which it is 1
+    # the first requested n at which the share is above 0, and at which it is 1
     steps = [[np.searchsorted(n, level) for level in of] for of in lists.levels]
     pairs = [np.unique(x * (n.size + 1) + y, return_inverse=True)[1] for x, y in steps]
     code = (pairs[0] * (pairs[1].max(initial=0) + 1) + pairs[1]) * 2 + lists.gold

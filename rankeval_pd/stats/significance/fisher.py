@@ -312,7 +312,7 @@ def _from_neighbors(
 def _newton_mle(
     start: FloatArray, tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray
 ) -> FloatArray:
-    """Return the solution from a start, which is moved into the bracket."""
+    """Return the solution, found from a start that is first moved into the bracket."""
     sample = np.log(tp_a) + np.log(fp_b) - np.log(fp_a) - np.log(tp_b)
     low, high = np.minimum(sample, 0.0) - _BRACKET_MARGIN, np.maximum(sample, 0.0) + _BRACKET_MARGIN
     theta = np.clip(start, low, high)

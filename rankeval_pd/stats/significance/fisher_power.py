@@ -13,7 +13,7 @@ from rankeval_pd.stats.distributions.populations import binomial_laws, hypergeom
 from rankeval_pd.stats.significance.adjust import rejects
 from rankeval_pd.stats.significance.fisher import fisher_test
 
-_RARE = 1e-9  # less probable counts do not change the power
+_RARE = 1e-9  # counts with a lower probability do not change the power
 _SMALL = 2_000  # judgments
 _ROWS = 512  # rows of the table of outcomes at a time
 _POINTS = 101  # equally probable values compatible with a pilot
@@ -23,9 +23,9 @@ _JEFFREYS = 0.5
 def fisher_power(
     law_a: FloatArray, n_a: int, law_b: FloatArray, n_b: int, alpha: float
 ) -> FloatArray:
-    """Return the probability that Fisher's two-sided test rejects (law of a, law of b).
+    """Return the probability that Fisher's two-sided test rejects, for each pair of distributions.
 
-    The laws (law, count) hold the probabilities of 0, 1, ..., n true positives of each region.
+    The distributions (distribution, count) contain the probabilities of 0 to n true positives.
     """
     start_a, end_a, start_b, end_b = (*_ends(law_a), *_ends(law_b))
     law_b, j = law_b[:, start_b:end_b], np.arange(start_b, end_b)
@@ -43,16 +43,16 @@ def fisher_power(
 
 
 def _ends(laws: FloatArray) -> tuple[int, int]:
-    """Return the range of counts that are likely under some distribution."""
+    """Return the range of counts that are likely under any distribution."""
     counts = np.flatnonzero((laws > _RARE).any(axis=0))
     return int(counts[0]), int(counts[-1]) + 1
 
 
 @lru_cache(maxsize=128)
 def _critical(n_a: int, n_b: int, alpha: float, least: int, end: int) -> tuple[FloatArray, ...]:
-    """Return for each sum of both counts up to, and from, which count in a the test rejects.
+    """Return the last low and the first high count in a that the test rejects, for each sum.
 
-    Given the sum, the probability of a count falls with its distance from the mode on either side.
+    Given the sum of both counts, probabilities decrease from the mode in both directions.
     """
     both = np.arange(least, end, dtype=float)
     sizes = (np.full(both.size, float(n)) for n in (n_a + n_b, n_a))
@@ -97,13 +97,13 @@ class Pilot(NamedTuple):
         return law
 
     def laws_of_totals(self, n: int, left: int) -> FloatArray:
-        """Return distributions for n more of the rest, by its true positives (point, k)."""
+        """Return distributions for n more from the rest, by its true positives (point, k)."""
         points = (np.arange(_POINTS) + 0.5) / _POINTS
         true = np.searchsorted(np.cumsum(self.law(left)), points).astype(float)
         return drawn_laws(n, left, true)
 
     def laws_of_rates(self, n: int) -> FloatArray:
-        """Return distributions for n more of an infinite supply, by its rate (point, k)."""
+        """Return distributions for n more from an infinite supply, by its rate (point, k)."""
         from scipy import special
 
         rates = special.betaincinv(*self._beta, (np.arange(_POINTS) + 0.5) / _POINTS)
@@ -112,7 +112,7 @@ class Pilot(NamedTuple):
 
 
 def drawn_laws(n: int, left: int, true: FloatArray) -> FloatArray:
-    """Return the laws of the true positives among n of the rest, without replacement (law, k)."""
+    """Return distributions of true positives in n of the rest, without replacement (point, k)."""
     drawn, of = (np.full(true.size, float(x)) for x in (n, left))
     laws = np.exp(hypergeometric_laws(drawn, of, true))
     return np.pad(laws, ((0, 0), (0, max(n + 1 - laws.shape[1], 0))))[:, : n + 1]

@@ -20,12 +20,12 @@ def letters(told_apart: BoolArray) -> list[str]:
     Parameters
     ----------
     told_apart : array (m, m) of bool
-        Symmetric; the diagonal is ignored. Rows are in order, the best first, which get "a".
+        Symmetric; the diagonal is ignored. Rows are ordered; the first is the best and gets "a".
 
     Returns
     -------
     list of str
-        Letters a to z, then aa, ab and so on, which are separated by spaces.
+        Letters a to z, then aa, ab and so on, separated by spaces.
 
     References
     ----------

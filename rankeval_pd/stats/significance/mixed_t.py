@@ -1,9 +1,9 @@
 """The t test of a gain whose variance comes from items and from seeds, and planned power.
 
-The part of seeds has few degrees of freedom (Welch 1947, Satterthwaite 1946), the part of items
-many. A common number would be too large in samples whose seeds happen to differ little: two equal
+The seeds' variance has few degrees of freedom (Welch 1947, Satterthwaite 1946), the items' variance
+many. A common number would be too large in samples whose seeds happen to differ little: equal
 systems with two seeds would differ significantly in up to 12% of tests at 5%. So the critical value
-is the mean of the two parts' values, weighted by their variances (Cochran 1964).
+is the mean of the two critical values, weighted by the variances (Cochran 1964).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rankeval_pd.stats.significance.unconditional import MOST_ITEMS, paired_bosc
 
 _HALVINGS = 60  # of the logarithm of a tail
 _LEAST_LOG = -230.0  # of a tail, 1e-100: SciPy's quantiles of t are wrong below 1e-109
-_ENDLESS, _FARTHEST = 1e9, 1e300  # degrees of freedom of the normal law, and of infinity
+_ENDLESS, _FARTHEST = 1e9, 1e300  # degrees of freedom that count as normal, and as infinite
 
 
 def mixed_critical(level: Any, share: Any, freedom: Any, of_seeds: Any) -> FloatArray:
@@ -59,7 +59,7 @@ class Parts(NamedTuple):
     items: float
     freedom: float
     seeds: float = 0.0  #: of both systems
-    of_seeds: float = np.inf  #: of each system, or of the common variance
+    of_seeds: float = np.inf  #: degrees of freedom of each system or of the common variance
     pooled: bool = False
 
     def edges(self, tail: float) -> tuple[FloatArray, FloatArray]:
@@ -84,7 +84,7 @@ class Parts(NamedTuple):
         from scipy.special import ndtr
 
         (edge, chance), error = edges, np.sqrt(self.items + self.seeds)
-        with np.errstate(invalid="ignore"):  # of an infinite variance
+        with np.errstate(invalid="ignore"):  # infinite variance
             found = ndtr((gain - edge) / error)
             if tails == 2:
                 found = found + ndtr((-gain - edge) / error)
@@ -94,8 +94,8 @@ class Parts(NamedTuple):
 def _chi2(freedom: float, nodes: int) -> tuple[FloatArray, FloatArray]:
     """Return values of chi-squared over its degrees of freedom, and weights.
 
-    They follow Gauss and Laguerre or, with many degrees of freedom, Wilson and Hilferty's normal
-    distribution.
+    They come from Gauss-Laguerre quadrature or, for many degrees of freedom, from Wilson and
+    Hilferty's normal approximation.
     """
     from scipy.special import roots_genlaguerre, roots_hermitenorm
 
@@ -108,10 +108,10 @@ def _chi2(freedom: float, nodes: int) -> tuple[FloatArray, FloatArray]:
 
 
 def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) -> float:
-    """Return the power of McNemar's exact test of n items if a share of them differ."""
+    """Return the power of McNemar's exact test on n items if a share of them differ."""
     from scipy import special
 
-    if n * differ > _NORMAL:  # where the law is normal
+    if n * differ > _NORMAL:  # the distribution is normal
         parts = Parts((differ - gain**2) / n, n - 1.0)
         return parts.power(gain, parts.edges(tail), tails)
 
@@ -128,7 +128,7 @@ def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) 
 
 
 def _upper(least: FloatArray, m: FloatArray, share: float) -> FloatArray:
-    """Return the chance of at least this many of m."""
+    """Return the chance of at least this many among m."""
     from scipy import special
 
     inside = (least > 0.0) & (least <= m)
@@ -138,7 +138,7 @@ def _upper(least: FloatArray, m: FloatArray, share: float) -> FloatArray:
 
 
 _NORMAL = 1e8  # items that differ
-_LEAST = 1e-9  # of numbers of items that differ, left out at either end
+_LEAST = 1e-9  # probability of numbers of differing items, dropped at each end
 
 
 @functools.lru_cache(maxsize=256)

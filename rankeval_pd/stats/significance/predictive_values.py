@@ -1,4 +1,4 @@
-"""Paired tests of two classifiers of the same candidates: predictive values, and error rates."""
+"""Paired tests of two classifiers on the same candidates: predictive values and error rates."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Means of skewed differences: Hall's (1992) transformation of the t statistic.
 
-Random signs assume symmetric differences. If few items contribute most of the variance, their test
-of a mean rejects too often in one tail. A test that also requires Hall's statistic to reject holds
-its level, and costs no power if differences are symmetric.
+Random signs assume symmetric differences. If a few items contribute most of the variance, a test by
+random signs rejects too often in one tail. A test that also requires Hall's statistic to reject
+holds its level, and loses no power if differences are symmetric.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def transformed(t: FloatArray, lean: FloatArray) -> FloatArray:
     ----------
     P. Hall (1992), On the removal of skewness by transformation, equation 2.4.
     """
-    share = lean * t  # products, not powers: of -t and -lean this is the exact negative
+    share = lean * t  # products, not powers, so -t and -lean give the exact negative
     return np.asarray(t + share * t / 3.0 + share * share * t / 27.0 + lean / 6.0)
 
 
@@ -45,7 +45,7 @@ def upper_tail(t: FloatArray, lean: FloatArray, freedom: float) -> FloatArray:
 
 
 def held_back(t: FloatArray, lean: FloatArray, *, two_sided: bool) -> FloatArray:
-    """Return the statistic that rejects less, t or Hall's; 0 where their signs differ."""
+    """Return t or Hall's statistic, whichever rejects less often; 0 if their signs differ."""
     other = transformed(t, lean)
     if not two_sided:
         return np.minimum(t, other)

@@ -1,4 +1,4 @@
-"""Unconditional tests: of two difference regions, and of two proportions of the same items."""
+"""Unconditional tests of two difference regions, and of two proportions on the same items."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def boschloo(
     tp_a, n_a, tp_b, n_b : array of whole numbers
         True positives and sizes of the two regions; they broadcast.
     alternative : {"two-sided", "greater", "less"}
-        "greater": the proportion in a is the larger one. Two-sided is twice the smaller one-sided
-        p-value, at most 1.
+        "greater": the proportion in a is larger. Two-sided is twice the smaller one-sided p-value,
+        at most 1.
     progress : callable
         Takes the different tables and yields them again, like ``tqdm``.
 
@@ -80,8 +80,8 @@ def barnard(
 ) -> FloatArray:
     """Return the p-value of Barnard's test for every table: the pooled z-score as statistic.
 
-    Two-sided counts all tables with abs(z) at least the observed one. Whole-number arithmetic
-    detects equal z-scores exactly. Parameters and Notes as in :func:`boschloo`.
+    The two-sided test counts all tables whose abs(z) is at least the observed one. Whole-number
+    arithmetic detects equal z-scores exactly. Parameters and Notes as in :func:`boschloo`.
     """
     return _p_values(barnard_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
 
@@ -151,7 +151,7 @@ def _attained_levels(level: float, n_a: int, n_b: int) -> FloatArray:
         below *= (other - 1) / left * (k + 1) / (k + 2 - c)
         at_next = at * other / left + gain
         if tail + gain > 1.0 + _AS_EXTREME:
-            # c rises: P(X >= c) and P(X = c) are at most the level, so their difference is accurate
+            # c increases: P(X >= c) and P(X = c) are at most the level, so this is accurate
             tail = max(tail - at, 0.0) + at * (n_a - c) / left
             below, at = at_next, at_next * (k + 1 - c) / (c + 1) * (n_a - c) / other
             c += 1
@@ -165,7 +165,7 @@ MOST_ITEMS = 200  # with more items, the unconditional test of paired proportion
 
 
 def paired_tails(better: IntArray, worse: IntArray, n: int) -> FloatArray:
-    """Return :func:`paired_boschloo` of many pairs."""
+    """Return :func:`paired_boschloo` for many pairs."""
     counts, back = np.unique(np.stack([better, worse]), axis=1, return_inverse=True)
     if n > MOST_ITEMS:
         found = np.exp(binomial.tails(counts[0], counts.sum(axis=0), 0.5).ge)
@@ -183,13 +183,13 @@ def paired_boschloo(only_a: int, only_b: int, n: int) -> float:
     only_a, only_b : int
         Items on which only a, or only b, is right.
     n : int
-        All items. Above 200 of them the test is McNemar's.
+        Number of items. Above 200, the test is McNemar's.
 
     Notes
     -----
-    This applies Boschloo's idea to McNemar's exact test. Its p-value is the statistic, and p is the
-    largest probability, over the share of items that differ, of a p-value that is at most as large.
-    So p is never above McNemar's. It is below the score statistic's p-value only if McNemar's is,
+    This applies Boschloo's idea to McNemar's exact test. McNemar's p-value is the statistic. Over
+    all shares of differing items, p is the largest probability of a statistic at most as large. So
+    p is never above McNemar's. It is below the score statistic's p-value only if McNemar's is,
     so Tango's interval excludes 0 whenever p is significant.
     """
     from scipy import special
@@ -270,8 +270,8 @@ def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
 
     On phi = asin(sqrt(pi)) the standard deviation of K/N is 1/(2 sqrt(N)) everywhere, and the
     second derivative of the expectation is at most about 4 N. So the value at a phi within w/2 of a
-    maximum is lower by at most N w^2/2. Peaks of the grid that are lower than the highest by more
-    are dropped; the others are refined. ``enough`` is returned once the maximum is at least as
+    maximum is lower by at most N w^2/2. Grid peaks below the highest by more than this are
+    dropped; the others are refined. ``enough`` is returned once the maximum is at least as
     large.
     """
     n = value.size - 1
@@ -349,13 +349,13 @@ def score_test(
         True positives and sizes of the two regions, divided by the overdispersion if there is
         one, so they need not be whole; they broadcast.
     alternative : {"two-sided", "greater", "less"}
-        "greater": the proportion in a is the larger one.
+        "greater": the proportion in a is larger.
 
     Notes
     -----
-    The statistic is the difference less half of Yates' correction, (1/n_a + 1/n_b)/4, over its
-    standard deviation at the pooled proportion, with Miettinen and Nurminen's factor N/(N - 1). The
-    interval "score" is nearly the inversion of this test. An empty region, or regions with no or
+    The statistic is the difference minus half of Yates's correction, (1/n_a + 1/n_b)/4, divided by
+    its standard deviation at the pooled proportion, with Miettinen and Nurminen's factor N/(N - 1).
+    The interval "score" nearly inverts this test. An empty region, or regions with no or
     only true positives, have p = 1.
     """
     from scipy import special
