@@ -206,7 +206,7 @@ def test_what_is_positive_must_occur():
         GRADES.rankeval(gold="rel", positive=1, min_grade=1)
     with pytest.raises(TypeError, match="min_grade='x'"):
         GRADES.rankeval(gold="rel", min_grade="x")
-    with pytest.raises(ValueError, match="no grades"):
+    with pytest.raises(ValueError, match="which are not grades"):
         GRADES.assign(rel="x").rankeval(gold="rel", min_grade=1).nbest_precision()
 
 

@@ -374,7 +374,7 @@ def test_queries_without_judgement_are_left_out_aloud():
         ("RBP(p=1.5)", "a number in"),
         ("nDCG(dcg='ln')", "'log2' or 'exp-log2'"),
         ([], "metrics is empty"),
-        ("ERR(max_rel=2)@5", "takes grades up to 2, and there is 3"),
+        ("ERR(max_rel=2)@5", "takes grades up to 2, but there is 3"),
     ],
 )
 def test_wrong_metrics(metrics, message):

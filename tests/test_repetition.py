@@ -394,7 +394,7 @@ def test_no_or_only_true_positives():
         ({"threshold": {"z": 1}}, KeyError, r"threshold: no column 'z'"),
         ({"n": 5, "by": None}, ValueError, r"by is missing. Name the column"),
         ({"n": 5, "ci": "wald"}, ValueError, r"ci='wald' is not one of"),
-        ({"n": 5, "ties": "expected"}, ValueError, r"ties='expected' holds in"),
+        ({"n": 5, "ties": "expected"}, ValueError, r"ties='expected' is supported only by"),
     ],
 )
 @pytest.mark.parametrize("method", ["repetition", "repetition_samples"])

@@ -185,7 +185,7 @@ def test_frames_that_do_not_fit():
         read_trec({"a": run.drop(columns="score")})
     with pytest.raises(ValueError, match=r"no column 'tag'"):
         read_trec(run)
-    with pytest.raises(TypeError, match=r"holds numbers"):
+    with pytest.raises(TypeError, match=r"must be numeric"):
         read_trec({"a": run.assign(score="high")})
     with pytest.raises(ValueError, match=r"row 0: the score is nan"):
         read_trec({"a": run.assign(score=np.nan)})

@@ -176,7 +176,7 @@ def compare_area(
     >>> df = rankeval_pd.datasets.simulate_candidates(300)
     >>> df.rankeval.compare_area("good", "fair")
       measure_a measure_b  difference    ci_low   ci_high   p_value better
-    0      good      fair    0.112407  0.030916  0.203691  0.008071   good
+    0      good      fair    0.112407  0.030916  0.201643  0.008071   good
     """
     check_choice("kind", kind, (*KINDS, *EARLY_KINDS))
     check_choice("equal", equal, EQUAL)
