@@ -226,6 +226,7 @@ def region_columns(
     sums = np.reshape(regions, (*shape[:-1], 3, 1, n.size, _width(design, arrays[:4])))
     of_a, of_b, shared = (sums[..., k, :, :, :] for k in range(3))
     a, b = (_in_blocks(design, region, advance) for region in (of_a, of_b))
+    sure: list[judged_sums.Total] = []
     if cluster is not None and design.unjudged == "estimate":
         sure = [design._replace(unjudged="bounds").total(region) for region in (of_a, of_b)]
         size = [np.maximum(region[..., 0], 1.0) for region in (of_a, of_b)]
@@ -246,7 +247,7 @@ def region_columns(
     found = judged_sums.difference(a, b)
     if design.unjudged == "bounds":
         found = judged_sums.Total(found.estimate, a.low - b.high, a.high - b.low)
-    elif cluster is not None:
+    elif sure:
         least, most = sure[0].low - sure[1].high, sure[0].high - sure[1].low
         low, high = (np.clip(x, least, most) for x in found[1:])
         found = judged_sums.Total(found.estimate, low, high)
