@@ -863,3 +863,10 @@ def test_a_share_that_is_an_array_is_refused(share):
         df.rankeval.compare_area("good", "fair", kind="enrichment", share=share)
     with pytest.raises((TypeError, ValueError), match="share="):
         df.rankeval.compare_area("good", "fair", share=share)
+
+
+@pytest.mark.parametrize("ask", ["system_ranks", "summary", "paired_bootstrap"])
+def test_an_adjustment_that_is_missing_is_refused(ask):
+    items = pd.DataFrame(np.eye(12, 3), columns=list("abc"))
+    with pytest.raises(ValueError, match="adjust=<NA> is not one of"):
+        getattr(items.rankeval, ask)(adjust=pd.NA)

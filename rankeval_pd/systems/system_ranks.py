@@ -248,7 +248,9 @@ _ADJUSTMENTS = (None, *ADJUSTMENTS, "max-t", "max-t-stepdown")
 
 def adjustment_of(test: str | None, adjust: str | None) -> str | None:
     """Return the adjustment: by default max-t, for t tests Holm's."""
-    return ("holm" if test == "t" else "max-t") if adjust == "auto" else adjust
+    if isinstance(adjust, str) and adjust == "auto":  # NA is refused with the other options
+        return "holm" if test == "t" else "max-t"
+    return adjust
 
 
 def seed_of(roles: Mapping[str, Any]) -> resamples.Seed:
