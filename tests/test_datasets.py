@@ -159,7 +159,7 @@ def test_heads_are_singular(word, head):
 @needs_docs
 @pytest.mark.slow
 def test_the_counts_are_made_by_the_command(terms):
-    """Where the versions are those of the file."""
+    """With the versions of the file."""
     versions = {"numpy": "2.4.6", "scipy": "1.17.1", "pandas": "3.1.1", "xarray": "2026.9.0"}
     versions["matplotlib"] = "3.11.2"
     if any(docstrings.metadata.version(name) != at for name, at in versions.items()):

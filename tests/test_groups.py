@@ -318,7 +318,7 @@ def test_limits_of_the_difference_of_judged_groups_by_hand():
 
 
 def test_candidates_beside_judged_ones_of_their_group_are_single_candidates():
-    """If some of each group are judged, the error is that of single candidates, with more t."""
+    """If some of each group are judged, single candidates have this error, with more t."""
     group = np.repeat(np.arange(6), 4)
     whole, some = group < 3, np.arange(24) % 4 == 0
     assert judged_sums.apart(whole, group) == 1.0

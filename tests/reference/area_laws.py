@@ -5,7 +5,7 @@ many times as wide it is (``width``, medians). ``least`` is the factor by which 
 least be widened to cover .93 in this setting and in two others for which one law has to hold: the
 areas are one standard error of their difference further apart, which the same data cannot tell, and
 the scores of the positives spread as the others' or twice as much. ``beside`` is the width beside
-DeLong's widened so. ``size`` and ``power`` are those of the default test, ``peer`` is DeLong's. For
+DeLong's widened so. ``size`` and ``power`` belong to the default test, ``peer`` to DeLong's. For
 two-valued scores: coverage of the default interval, size or power of its test, and that of Mann and
 Whitney. For early shares: size and coverage. Scores are normal; two measures correlate by rho
 within a class.

@@ -1,7 +1,7 @@
 """Coverage of the intervals of ROC areas with ``groups``, in more samples than clusters.csv has.
 
 ``python tests/reference/cluster_areas.py > tests/reference/cluster_areas.csv`` takes five minutes.
-Settings and samples are those of ``clusters.py``, 2,000 each. ``area`` is the share of 95%
+Settings and samples come from ``clusters.py``, 2,000 each. ``area`` is the share of 95%
 intervals of ``area`` that contain the mean area. ``test`` is the share of samples in which
 ``compare_area`` finds two equally good measures different at 5%, ``difference`` the share of its
 95% intervals that contain 0. ``wide`` and ``difference_wide`` are how many times as wide the

@@ -40,7 +40,7 @@ _NOTHING = 1e-7  # influences as small are rounding
 class Spread(NamedTuple):
     """The variation of the precision of n-best lists; the last axis is n."""
 
-    precision: FloatArray  #: shrunken toward a half, so that it is neither 0 nor 1
+    precision: FloatArray  #: shrunken toward a half, never 0 or 1
     edge: FloatArray  #: share of true positives around the n-th candidate
     variance: FloatArray  #: n times the variance of the precision
     influence: FloatArray  #: sum of the squared influences on n times the precision, not shrunken

@@ -27,7 +27,7 @@ from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_o
 # Satterthwaite's, of totals that vary as clusters of m candidates are large, (sum m^2)^2 / sum m^4,
 # at most k - 1 with k clusters in the list. They are at least 4, since the largest total counts in
 # what it is measured by too, but no more than 2 k - 2, and G - 1 of all G. If few totals are far
-# larger than the others, they are those of the totals, 2 (sum u^2)^2 / sum u^4, or again 4.
+# larger than the others, their own count holds: 2 (sum u^2)^2 / sum u^4, or again 4.
 #
 # The totals of a difference of two lists are symmetric if the lists are equally good, and a sum of
 # symmetric totals is the less often large by its own spread the more unequal they are. So the

@@ -37,7 +37,7 @@ def area_difference_limits(
 ) -> Limits:  # fmt: skip
     """Return limits of the difference of two areas that agree with Student's test of it.
 
-    ``variances`` are those of both areas and of the difference. A small class has a small variance
+    ``variances`` has both areas' and the difference's. A small class has a small variance
     if the sample lacks the few candidates with extreme scores. For a true difference, DeLong's
     variance is therefore raised by the variance that 0.4 candidates of each class add, reduced by
     the correlation, times true / (true - observed). At 0 it is DeLong's. If the test rejects, the
