@@ -29,7 +29,7 @@ def said(call):
     try:
         eval(call)
     except MemoryError as error:
-        return "refused" if " are available. " in str(error) else f"died: {error}"
+        return "refused" if " is available. " in str(error) else f"died: {error}"
     return "answered"
 
 
