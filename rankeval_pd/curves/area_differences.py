@@ -344,7 +344,8 @@ def _pair_columns(
     if cluster is None:
         freedom = area_gaps.difference_freedom(freedom, (area_a, area_b), sizes)
     else:
-        sizes = [np.minimum(size, found.groups[0]) for size in sizes]
+        # unseen extreme candidates may come alone, or as whole clusters: their geometric mean
+        sizes = [np.minimum(size, np.sqrt(size * found.groups[0])) for size in sizes]
     alike = np.asarray((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
     if alike.any():  # else the orders differ, which needs no further sorting
         orders = (Ranking.of(score, gold, both) for score in (score_a, score_b))

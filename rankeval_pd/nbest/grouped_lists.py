@@ -175,7 +175,8 @@ def band(
     warn_of_few(result.clusters)
     drawn = cluster_totals.largest_statistics(totals, result, **drawing)
     within = 1.0 - 2.0 * float(special.ndtr(-bands.critical_value(drawn, level)))
-    size = cluster_totals.effective_size(n, precision, result, level)
+    result = result._replace(freedom=cluster_totals.band_freedom(result, ranked.cluster))
+    size = cluster_totals.effective_size(n, precision, result, within)
     tp = up_to_ranks(ranked.rank, ranked.gold)
     return INTERVALS["wilson"](size * tp[n] / n, size, within)
 

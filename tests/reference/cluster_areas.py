@@ -60,7 +60,7 @@ def setting(n_clusters, sizes, icc, strength):
     areas = which[0, 0], which[2, 0]
     limits = roc_areas.newcombe_limits(areas[0], own, *which[0, 3:], 0.95)
     alone = list(zip(areas[0], *limits, np.full(SAMPLES, np.nan), strict=True))
-    counts = tuple(np.minimum(which[3, 3:], n_clusters))
+    counts = tuple(np.minimum(which[3, 3:], np.sqrt(which[3, 3:] * n_clusters)))
     variances = a.variance, b.variance, gap.variance
     limits = area_gaps.area_difference_limits(areas, variances, gap.freedom, counts, 0.95)
     t = np.abs(which[3, 0]) / np.maximum(np.sqrt(gap.variance), 1e-300)

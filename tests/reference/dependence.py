@@ -36,7 +36,7 @@ from rankeval_pd.nbest.grouped_lists import (
 )
 from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.rankings import early, roc_areas
+from rankeval_pd.stats.rankings import area_gaps, early, roc_areas
 from rankeval_pd.stats.rankings.ranking import Ranking, up_to_ranks
 from rankeval_pd.stats.resampling import item_draws
 from rankeval_pd.stats.resampling.metric_sums import METRICS
@@ -243,7 +243,7 @@ def areas(a: Ranking, b: Ranking, cluster: Any) -> dict[str, tuple[float, ...]]:
             *map(float, roc_areas.newcombe_limits(placed[0].area, one.spread, *sizes, 0.95)),
             1.0,
         ),
-        "compare_area": _of_t(placed[0].area - placed[1].area, gap),
+        "compare_area": _of_areas(placed, gap, given, np.unique(cluster).size),
     }
     first, second = (early.influences(x) for x in (a, b))
     one = spread_of(first.influence, *given, first.drift, warns=False, alone=True)
@@ -254,6 +254,17 @@ def areas(a: Ranking, b: Ranking, cluster: Any) -> dict[str, tuple[float, ...]]:
     )
     result["compare_area and summary, kind='ap'"] = _of_t(first.value - second.value, gap)
     return result
+
+
+def _of_areas(placed: Any, gap: Any, given: Any, groups: int) -> tuple[float, ...]:
+    variances = [
+        spread_of(x.placement, *given, warns=False).spread.variance for x in placed
+    ] + [gap.spread.variance]  # fmt: skip
+    counts = [np.minimum(x, np.sqrt(x * groups)) for x in (gap.positive, gap.negative)]
+    a, b = (x.area for x in placed)
+    freedom = np.maximum(gap.spread.freedom, 1.0)
+    low, high = area_gaps.area_difference_limits((a, b), tuple(variances), freedom, counts, 0.95)
+    return float(a - b), float(low), float(high), _of_t(a - b, gap)[3]
 
 
 def _of_t(value: Any, gap: Any) -> tuple[float, ...]:

@@ -216,6 +216,28 @@ def unequal_freedom(
     return np.asarray(np.minimum(np.maximum(own, least), most))
 
 
+def between(own: AnyArray, most: AnyArray) -> FloatArray:
+    """Return degrees of freedom between those of own clusters and of all: the harmonic mean.
+
+    Few own clusters give so few that tests and bands are conservative, and all are too many.
+    """
+    most = np.maximum(own, most)
+    return np.asarray(own * 2.0 * most / np.maximum(own + most, _TINY))
+
+
+def band_freedom(found: ClusterSpread, cluster: IntArray) -> FloatArray:
+    """Return the degrees of freedom of the lists in a band.
+
+    They lie between those of the clusters in a list and of all, (sum m^2)^2 / sum m^4.
+    """
+    everyone = np.inf
+    for levels in factors_of(cluster):
+        size = np.bincount(levels[levels >= 0]).astype(float)
+        own = (size**2).sum() ** 2 / max(float((size**4).sum()), 1.0)
+        everyone = min(everyone, own, np.count_nonzero(size) - 1.0)
+    return between(found.freedom, np.minimum(everyone, 2.0 * found.n_groups - 2.0))
+
+
 def rare_label(share: FloatArray, power: int) -> FloatArray:
     """Return the part of the squares of a candidate to add to those of the totals.
 

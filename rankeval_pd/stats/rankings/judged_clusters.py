@@ -80,16 +80,29 @@ class JudgedClusters(NamedTuple):
                 positive = np.bincount(
                     self.cluster[self.judged & self.true], minlength=seen.shape[1]
                 )
+                alone = self._fixed_sizes(first, seen.sum(axis=1), share[block])
                 seen = np.broadcast_to(positive.astype(float), seen.shape)
                 left = np.full(size, 1.0 - self.judged.mean())
             else:
-                left = np.clip(1.0 - seen.sum(axis=1) / whole[block], 0.0, 1.0)
+                left, alone = np.clip(1.0 - seen.sum(axis=1) / whole[block], 0.0, 1.0), 1.0
             error = np.nan_to_num(inside / whole[block, np.newaxis])
             ratio = recall or self.design.estimator != "horvitz-thompson"
             low[block], high[block] = share_limits(
-                share[block], error, seen, left, self.design.level, self.apart, whole=ratio
-            )
+                share[block], error, seen, left, self.design.level, self.apart, whole=ratio,
+                alone=alone,
+            )  # fmt: skip
         return low, high
+
+    def _fixed_sizes(self, first: IntArray, judged: FloatArray, recall: FloatArray) -> FloatArray:
+        """Return the variance of recall divided by the binomial one, for single candidates.
+
+        The sizes of a list and of the rest are fixed, so only their precisions vary.
+        """
+        hits = self.judged & self.true
+        inside = np.cumsum(np.bincount(first[hits], minlength=judged.size + 1)[: judged.size])
+        outside, rest = hits.sum() - inside, self.judged.sum() - judged
+        false = [1.0 - (tp + 2.0) / (n + 4.0) for tp, n in ((inside, judged), (outside, rest))]
+        return np.asarray((1.0 - recall) * false[0] + recall * false[1])
 
     def region_limits(
         self, ranks: tuple[IntArray, IntArray], listed: tuple[BoolArray, BoolArray], n: IntArray,
@@ -165,14 +178,14 @@ class JudgedClusters(NamedTuple):
 
 def share_limits(
     share: FloatArray, error: FloatArray, seen: FloatArray, left: FloatArray, level: float,
-    apart: float = 1.0, *, whole: bool = True, more: float = 1.0,
+    apart: float = 1.0, *, whole: bool = True, more: float = 1.0, alone: AnyArray = 1.0,
 ) -> Limits:  # fmt: skip
     """Return the limits of a share, from the clusters' errors and judged candidates.
 
     ``left`` is the share of unjudged candidates; without them nothing varies. ``apart`` is the
     share of these in clusters without judged ones. ``whole`` marks an estimate that is a share of
     judged candidates. Horvitz and Thompson's is not; its interval is Student's. ``more`` multiplies
-    the degrees of freedom.
+    the degrees of freedom, ``alone`` the binomial variance of single candidates.
     """
     judged = np.maximum(seen.sum(axis=-1), 1.0)
     near = (np.nan_to_num(share) * judged + 2.0) / (judged + 4.0)
@@ -183,7 +196,7 @@ def share_limits(
         * left
         * (cluster_totals.rare_label(near, 6) * (seen**2).sum(axis=-1) / judged**3)
     )
-    variance = np.maximum(apart * squares, near * (1.0 - near) * left / judged)
+    variance = np.maximum(apart * squares, alone * near * (1.0 - near) * left / judged)
     freedom = cluster_totals.simpson_number(seen) - 1.0
     # single candidates have more degrees of freedom than their clusters
     freedom = np.minimum(more * freedom / max(apart, 1e-9), judged - 1.0)

@@ -21,6 +21,7 @@ from rankeval_pd.stats.rankings.roc_areas import ALONE
 # ones, then the same for each stratum, or weighted by the inverse probabilities of being judged.
 
 _COUNTS = 3
+_LEAST = 4.0  # clusters with positives, in simulations enough for average precision
 MOST_STRATA = 12  # with more, probabilities are weights instead of strata
 
 
@@ -414,9 +415,10 @@ def _cluster_variance(
     weight: FloatArray, rate: FloatArray, influence: FloatArray, judged: BoolArray, hit: BoolArray,
     cluster: IntArray,
 ) -> tuple[float, float]:  # fmt: skip
-    """Return the same over samples of whole clusters, and how many have positives (Simpson's).
+    """Return the same over samples of whole clusters, and how many have positives.
 
-    As for :func:`roc_areas.cluster_spread`, totals are divided by a power of 1 - h.
+    As for :func:`roc_areas.cluster_spread`, totals are divided by a power of 1 - h. The number is
+    Simpson's, with at least 3 degrees of freedom: the largest total counts in its own spread.
     """
     number = np.unique(cluster[judged], return_inverse=True)[1]
     sums = np.bincount(number, (np.sqrt(1.0 - rate) * weight * influence)[judged])
@@ -424,7 +426,8 @@ def _cluster_variance(
     rest = 1.0 - positive / positive.sum()
     far = (sums - sums.mean()) / np.maximum(rest, 0.5 / np.maximum(positive, 1.0)) ** ALONE
     variance = float((far**2).sum()) * sums.size / max(sums.size - 1.0, 1.0)
-    return variance, float(simpson_number(positive))
+    most = 2.0 * np.count_nonzero(positive) - 1.0
+    return variance, float(min(max(simpson_number(positive), _LEAST), most))
 
 
 def apart(judged: BoolArray, cluster: IntArray) -> float:

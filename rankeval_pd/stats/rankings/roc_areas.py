@@ -9,7 +9,7 @@ import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import differences
-from rankeval_pd.stats.intervals.cluster_totals import simpson_number
+from rankeval_pd.stats.intervals.cluster_totals import between, simpson_number
 from rankeval_pd.stats.intervals.proportions import Limits, t_of, z_of
 from rankeval_pd.stats.rankings.ranking import Blocks, Ranking
 
@@ -144,12 +144,13 @@ def cluster_spread(
 
     The totals of a class are divided by the root of 1 - h, where h is the cluster's share of it
     (Bell and McCaffrey). The degrees of freedom are one less than Simpson's number of clusters of
-    the more uneven class, see ``cluster_totals``, or 4. An average precision also moves with the
-    share of positives, by ``drift`` for a unit of its logit; its totals are divided by 1 - h, or by
-    a power of it if it is ``alone``, and the degrees of freedom are at least 6. For either there
-    have to be enough clusters. Near 0 or 1 few clusters have candidates on the wrong side, and may
-    be absent by chance: a part of Newcombe's variance of as many candidates as there are clusters
-    is added for an area ``alone``.
+    the more uneven class, see ``cluster_totals``, or 4, and more for a difference, whose totals
+    are symmetric between equal measures. An average precision also moves with the share of
+    positives, by ``drift`` for a unit of its logit; its totals are divided by 1 - h, or by a power
+    of it if it is ``alone``, and the degrees of freedom are at least 6. For either there have to be
+    enough clusters. Near 0 or 1 few clusters have candidates on the wrong side, and may be absent
+    by chance: a part of Newcombe's variance of as many candidates as there are clusters is added
+    for an area ``alone``.
     """
     placement, gold, present, cluster = np.broadcast_arrays(placement, gold, present, cluster)
     shape = placement.shape[:-1]
@@ -195,7 +196,10 @@ def _cluster_variance(
         variance += float(rare * newcombe_variance(near, *effective))
     even = min(float(simpson_number(count)) for count in counts) - 1.0
     least = min(LEAST if drift is None else 6.0, 2.0 * n_groups - 1.0, size - 1.0)
-    return variance, max(even, least), effective, n_groups
+    freedom = max(even, least)
+    if drift is None and not alone:
+        freedom = float(between(freedom, min(size, 2 * n_groups) - 1.0))
+    return variance, freedom, effective, n_groups
 
 
 def delong_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
