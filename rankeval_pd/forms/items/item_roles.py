@@ -23,9 +23,9 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
     roles = Roles.of({"dim": "item", **keywords})
     if keywords.get("lower_is_better") is not None:
         raise ValueError(
-            f"lower_is_better={keywords['lower_is_better']!r} belongs to rankings with a gold label."
-            " For systems over test items, pass higher_is_better=False if lower scores are better;"
-            " it holds for all systems."
+            f"lower_is_better={keywords['lower_is_better']!r} belongs to rankings with a gold"
+            " label. For systems over test items, pass higher_is_better=False if lower scores are"
+            " better; it holds for all systems."
         )
     _check_weight(roles)
     for name in ("by", "groups", "strata"):

@@ -182,8 +182,8 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
         )
     if "grade" in columns:
         raise ValueError(
-            "gold is not given, but the column 'grade' may hold it. Pass gold='grade' and the lowest"
-            " grade that counts, min_grade=1, or call per_query('AP') or summary(['AP', 'P@10'])."
+            "gold is not given, but the column 'grade' may hold it. Pass gold='grade' and the"
+            " lowest grade that counts, min_grade=1, or call per_query('AP') or summary(['AP'])."
         )
     if (likely := likely_gold(data)) is not None:
         raise ValueError(
