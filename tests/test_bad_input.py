@@ -70,6 +70,31 @@ def test_an_unknown_column_of_many_is_answered_by_the_nearest_name_alone(df):
         many.rankeval.nbest_precision(2, measures="zzz")
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda df: df.rankeval("gold"), "'gold' needs the name of its role"),
+        (lambda df: df.rankeval.plot(), r"plot has a method for each picture, .*\.plot\.\w+\(\)"),
+        (
+            lambda df: rankeval_pd.compare_area(df["gold"].to_numpy(), df["G2"], df["t.score"]),
+            r"type ndarray.*from_scores\(y_true, scores\)",
+        ),
+        (
+            lambda df: rankeval_pd.from_scores(np.linspace(0.1, 0.9, 20), [0, 1] * 10),
+            "look like scores: pass y_true first",
+        ),
+        (
+            lambda df: df.rename(columns={"G2": "f"}).rankeval.with_association_measures("MI"),
+            r"cells: no column 'O11'.*pass margins=\('f', 'f1', 'f2', 'N'\)",
+        ),
+    ],
+)
+def test_first_calls_lead_to_the_right_one(df, call, message):
+    with pytest.raises((TypeError, ValueError, KeyError), match=message) as error:
+        call(df)
+    assert len(str(error.value)) <= 250
+
+
 @pytest.mark.parametrize("form", ["frame", "dataset"])
 def test_several_possible_gold_columns(df, form):
     data = df.rename(columns={"gold": "x"}).assign(y=True)
