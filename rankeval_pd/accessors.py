@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Unpack, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, Protocol, Unpack, overload
 
 import pandas as pd
 import xarray as xr
@@ -80,7 +80,7 @@ class Accessor(Generic[Data]):
         self._roles: Mapping[str, Any] = {}
 
     @with_roles
-    def __call__(self, **roles: Unpack[AnyRoles]) -> Self:
+    def __call__(self, *unnamed: Never, **roles: Unpack[AnyRoles]) -> Self:
         """Return an accessor of the same data with these roles filled in.
 
         Parameters
@@ -88,6 +88,8 @@ class Accessor(Generic[Data]):
         **roles
             Column roles, see the page "Roles of the columns".
         """
+        if unnamed:
+            raise TypeError(f"{unnamed[0]!r} needs the name of its role, such as gold=...")
         Roles.configured(roles)
         configured = type(self)(self._data)
         configured._roles = {**self._roles, **roles}
@@ -269,6 +271,10 @@ class Plots(Generic[Data]):
         return LISTING.fitting(form_of(self._data, self._roles), self._roles)[1]
 
     if not TYPE_CHECKING:
+
+        def __call__(self, *_: Any, **__: Any) -> Any:
+            """Raise the error that names a method."""
+            raise TypeError(f"plot has a method for each picture, such as .plot.{dir(self)[0]}().")
 
         def __getattr__(self, name: str) -> Any:
             known = dict.fromkeys(plot for plots in PLOTS.values() for plot in plots)

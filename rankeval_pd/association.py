@@ -161,6 +161,9 @@ def with_association_measures(
                 f"measures: data has a column {name!r} already, which is not overwritten. Rename or"
                 f" drop it first."
             )
+    for cell in (x for x in cells if not is_known(x, present)):
+        margin = " For frequencies of pairs and words, pass margins=('f', 'f1', 'f2', 'N')."
+        raise unknown_name("cells", cell, [*data], margin)
     tail = alpha / 2.0 if adjust is None else alpha / 2.0 / max(_tables(data, cells), 1)
     if isinstance(data, pd.DataFrame):
         observed = [_numbers(frame_column(data, cell, "cells"), cell) for cell in cells]
@@ -169,9 +172,6 @@ def with_association_measures(
             for name in map(str, names)
         }
         return _noted(with_columns(data, scores), cells)
-    for cell in cells:
-        if not is_known(cell, data.variables):
-            raise unknown_name("cells", cell, data.data_vars)
     computed = data.assign(
         {
             name: xr.apply_ufunc(
@@ -250,10 +250,10 @@ _MEASURE_ALIASES = {
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or name not in MEASURES:
         meant = _MEASURE_ALIASES.get(str(name).lower().translate(_NO_SIGNS))
-        hint = f" It is called {meant!r} here." if meant else near_miss(name, MEASURES)
+        hint = f" It is called {meant!r} here." if meant else near_miss(name, MEASURES, 0.7)
         raise ValueError(
-            f"measures={name!r} is not one of {listed(MEASURES, most=len(MEASURES))}.{hint} Pass"
-            " one of these, or None for all."
+            f"measures={name!r} is not known."
+            f"{hint or f' Pass None for all, or some of {listed(MEASURES, len(MEASURES))}.'}"
         )
 
 

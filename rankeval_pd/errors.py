@@ -84,13 +84,14 @@ class UnknownNameError(KeyError):
         return str(self.args[0])
 
 
-def unknown_name(role: str, name: object, known: Iterable[Hashable]) -> UnknownNameError:
+def unknown_name(
+    role: str, name: object, known: Iterable[Hashable], more: str = ""
+) -> UnknownNameError:
     """Return the error for an unknown column, with the nearest known name."""
     names = list(known)
-    return UnknownNameError(
-        f"{role}: no column {shown(name)}; there are {listed(names)}.{near_miss(name, names)}"
-        " Pass the name of one of these."
-    )
+    near = near_miss(name, names)
+    there = "" if near and len(names) > 6 else f" There are {listed(names, most=6)}."
+    return UnknownNameError(f"{role}: no column {shown(name)}.{near}{there}{more}")
 
 
 def is_known(name: object, known: Iterable[Hashable]) -> bool:

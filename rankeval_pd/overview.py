@@ -6,18 +6,20 @@ import difflib
 import html
 import math
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from pandas.api.types import is_numeric_dtype
 
 from rankeval_pd.errors import listed
 from rankeval_pd.forms.items.item_roles import item_roles
 from rankeval_pd.forms.items.items import read_dataset
 from rankeval_pd.forms.items.items import read_frame as read_items
+from rankeval_pd.forms.items.metric_columns import frame_as_items
 from rankeval_pd.forms.queries.documents import QueryOptions
 from rankeval_pd.forms.queries.documents import read_frame as read_queries
 from rankeval_pd.forms.rankings.annotators import one_label
@@ -185,11 +187,28 @@ def _item_facts(
         ("systems", listed(systems)),
         ("metric", f"{metric.name!r}, {better} is better"),
         ("statistics", _statistics(metric.chosen)),
-        ("groups", "none" if roles.groups is None else repr(roles.groups)),
+        *_groups_and_rest(data, roles, systems),
         *drawn,
         beside,
         *maybe_gold(data, keywords),
     ]
+
+
+def _groups_and_rest(
+    data: pd.DataFrame | xr.Dataset, roles: Roles, systems: list[Any]
+) -> list[tuple[str, str]]:
+    """Return the groups, with a column that may hold them, and text columns without a role."""
+    out: list[Hashable] = []
+    if isinstance(data, pd.DataFrame) and data.columns.nlevels == 1 and data.columns.is_unique:
+        named = as_names(roles.by, data.columns) + as_names(roles.label, data.columns)
+        known = {*systems, *named, *roles.factors, roles.strata, roles.seeds}
+        if frame_as_items(data) is data:  # no long table of per_query
+            out = [x for x in data if x not in known and not is_numeric_dtype(data[x].dtype)]
+    groups = "none" if roles.groups is None else repr(roles.groups)
+    again = (x for x in out if 1 < data[x].astype(str).nunique() <= len(data[x]) / 2)
+    if roles.groups is None and (name := next(again, None)) is not None:
+        groups += f"; {name!r} repeats its values: for dependent rows, pass groups={name!r}"
+    return [("groups", groups), *([("columns left out", listed(out, most=4))] if out else [])]
 
 
 def _statistics(chosen: list[Any]) -> str:

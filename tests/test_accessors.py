@@ -455,6 +455,23 @@ def test_an_overview_of_systems_says_what_may_be_a_gold_label():
         assert "gold label" not in repr(getattr(systems, "rankeval", systems))
 
 
+def test_an_overview_of_systems_says_which_columns_are_left_out():
+    """Text without a role, at most a few names, and a hint at the one that repeats its values."""
+    frame = pd.DataFrame(
+        {"a": np.arange(6) / 7, "b": np.arange(6) / 5, "source": [*"uvwxyz"], "doc": [*"ddeeff"]}
+    )
+    found = _facts(frame.rankeval)
+    assert found["columns left out"] == "'source', 'doc'"
+    assert found["groups"].startswith("none; 'doc' repeats its values")
+    assert found["groups"].endswith("groups='doc'")
+    found = _facts(frame.rankeval(groups="doc"))
+    assert (found["groups"], found["columns left out"]) == ("'doc'", "'source'")
+    assert "columns left out" not in _facts(frame[["a", "b"]].rankeval)
+    wide = frame.assign(**{f"text{k}": list("uvwxyz") for k in range(40)}, lists=[[1]] * 6)
+    assert "(43 in all)" in _facts(wide.rankeval)["columns left out"]
+    assert len(repr(wide.rankeval).splitlines()) <= 25
+
+
 def test_cells_of_tables_lead_to_their_measures():
     cells = pd.DataFrame({"id": [1, 2, 3], **{f"O{k}": [8, 6, 4] for k in (11, 12, 21, 22)}})
     text = repr(cells.rankeval)

@@ -218,10 +218,10 @@ def test_p_values_need_counts(tables, name, form):
 
 
 def test_unknown_names(tables):
-    message = r"measures='Dice' is not one of 'G2', .*, 'f', .*\. Did you mean 'dice'\? Pass one"
+    message = r"^measures='Dice' is not known. Did you mean 'dice'\?$"
     with pytest.raises(ValueError, match=message):
         tables.rankeval.with_association_measures(["G2", "Dice"])
-    with pytest.raises(KeyError, match=r"cells: no column 'O13'; there are 'O11', 'O12'"):
+    with pytest.raises(KeyError, match=r"cells: no column 'O13'.*There are 'O11', 'O12'"):
         tables.rankeval.with_association_measures("G2", cells=["O11", "O13", "O21", "O22"])
     with pytest.raises(ValueError, match="pass the names of O11"):
         tables.rankeval.with_association_measures("G2", cells=["O11", "O12"])

@@ -47,6 +47,54 @@ def test_a_frame_without_gold(df, method):
         ask(df.drop(columns="gold"), method)
 
 
+@pytest.mark.parametrize(
+    "name", ["is_term", "y_true", "label", "relevant", "is_relevant", "correct"]
+)
+def test_a_column_that_looks_like_the_gold_label_is_named(df, name):
+    number = df.rename(columns={"gold": name}).assign(seen=[0, 1, 1, 1, 0, 0])
+    number[name] = number[name].astype(int)
+    for method in ("nbest_precision", "compare", "area", "summary"):
+        with pytest.raises(ValueError, match=rf"gold label: pass gold='{name}'\.|: gold='{name}'"):
+            ask(number, method, n=2) if method == "summary" else ask(number, method)
+    word = number.assign(**{name: number[name].map({1: "yes", 0: "no"})}).drop(columns="seen")
+    with pytest.raises(ValueError, match=rf"pass gold='{name}', positive='yes'"):
+        word.rankeval.nbest_precision(2)
+
+
+def test_an_unknown_column_of_many_is_answered_by_the_nearest_name_alone(df):
+    many = df.assign(**{f"x{k}": 1.0 for k in range(20)})
+    with pytest.raises(KeyError) as error:
+        many.rankeval.nbest_precision(2, measures="g2")
+    assert str(error.value) == "measures: no column 'g2'. Did you mean 'G2'?"
+    with pytest.raises(KeyError, match=r"'zzz'\. There are 'G2', .*\(23 in all\)\.$"):
+        many.rankeval.nbest_precision(2, measures="zzz")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda df: df.rankeval("gold"), "'gold' needs the name of its role"),
+        (lambda df: df.rankeval.plot(), r"plot has a method for each picture, .*\.plot\.\w+\(\)"),
+        (
+            lambda df: rankeval_pd.compare_area(df["gold"].to_numpy(), df["G2"], df["t.score"]),
+            r"type ndarray.*from_scores\(y_true, scores\)",
+        ),
+        (
+            lambda df: rankeval_pd.from_scores(np.linspace(0.1, 0.9, 20), [0, 1] * 10),
+            "look like scores: pass y_true first",
+        ),
+        (
+            lambda df: df.rename(columns={"G2": "f"}).rankeval.with_association_measures("MI"),
+            r"cells: no column 'O11'.*pass margins=\('f', 'f1', 'f2', 'N'\)",
+        ),
+    ],
+)
+def test_first_calls_lead_to_the_right_one(df, call, message):
+    with pytest.raises((TypeError, ValueError, KeyError), match=message) as error:
+        call(df)
+    assert len(str(error.value)) <= 250
+
+
 @pytest.mark.parametrize("form", ["frame", "dataset"])
 def test_several_possible_gold_columns(df, form):
     data = df.rename(columns={"gold": "x"}).assign(y=True)
@@ -91,11 +139,11 @@ def test_gold_that_is_no_gold(df, gold, message, form):
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"measures": "t.scor"}, "measures: no column 't.scor'; .*Did you mean 't.score'?"),
-        ({"gold": "golds"}, "gold: no column 'golds'; .*Did you mean 'gold'?"),
-        ({"by": "query"}, "by: no column 'query'; there are 'G2', 't.score', 'gold'."),
-        ({"key": "id"}, "key: no column 'id'; there are"),
-        ({"lower_is_better": ["G3"]}, "lower_is_better: no column 'G3'; .*mean 'G2'?"),
+        ({"measures": "t.scor"}, "measures: no column 't.scor'. Did you mean 't.score'?"),
+        ({"gold": "golds"}, "gold: no column 'golds'. Did you mean 'gold'?"),
+        ({"by": "query"}, "by: no column 'query'. There are 'G2', 't.score', 'gold'."),
+        ({"key": "id"}, "key: no column 'id'. There are"),
+        ({"lower_is_better": ["G3"]}, "lower_is_better: no column 'G3'. Did you mean 'G2'?"),
     ],
 )
 def test_unknown_names(df, keywords, message):
@@ -388,7 +436,7 @@ def test_by_is_not_for_datasets(df):
     [
         (3, ValueError, r"threshold=3: one number needs one measure.*threshold=\{'G2': ...\}"),
         ([1, 2], ValueError, r"one number needs one measure.*mapping"),
-        ({"G3": 1}, KeyError, r"threshold: no column 'G3'; .*Did you mean 'G2'"),
+        ({"G3": 1}, KeyError, r"threshold: no column 'G3'. Did you mean 'G2'"),
         ({"G2": "high"}, TypeError, r"'high' for 'G2' is of type str. Pass a number"),
         ({"G2": [1, None]}, TypeError, r"None for 'G2' is of type NoneType"),
         ({"G2": True}, TypeError, r"True for 'G2' is of type bool"),

@@ -242,15 +242,16 @@ def test_accuracy_above_one(df):
 @pytest.mark.parametrize(
     ("metric", "message"),
     [
-        ("blue", r"metric='blue' is not one of 'mean'.*or a function"),
-        (3, r"metric=3 is not one of"),
+        ("blue", r"metric='blue' is not known. Did you mean 'bleu'.*or a function"),
+        ("comet", r"metric='comet' is not known. If the columns contain its scores, omit metric"),
+        (3, r"metric=3 is not known"),
         ("f1", r"needs the statistics 'correct', 'guess', 'gold'.*one column per system"),
         ("bleu", r"metric='bleu' needs the statistics 'sys_len'"),
         (lambda s: 1.0, r"shape \(\), and \(2,\) is needed"),
         (lambda s: s, r"shape \(2, 1\)"),
         (lambda s: s.sum(), r"it returned shape \(\)"),
     ],
-    ids=["misspelt", "number", "f1", "bleu", "constant", "no reduction", "over all"],
+    ids=["misspelt", "scores", "number", "f1", "bleu", "constant", "no reduction", "over all"],
 )
 def test_metrics_that_do_not_fit(df, metric, message):
     with pytest.raises(ValueError, match=message):
@@ -349,8 +350,7 @@ def test_bad_options(df, keywords, error, message):
 
 
 @pytest.mark.parametrize(
-    "role", [{"gold": "new"}, {"key": "new"}, {"ties": "error"}, {"missing": "drop"},
-             {"lower_is_better": "new"}], ids=str,
+    "role", [{"gold": "new"}, {"key": "new"}, {"ties": "error"}, {"missing": "drop"}], ids=str,
 )  # fmt: skip
 @pytest.mark.parametrize("method", METHODS)
 def test_roles_of_rankings_are_refused(df, method, role):
@@ -379,11 +379,15 @@ def test_metrics_that_are_values_lead_nowhere(df, metric):
         df.rankeval(metric=metric, gold="old").paired_bootstrap()
 
 
-def test_lower_is_better_says_what_is_meant(df):
-    with pytest.raises(
-        ValueError, match=r"lower_is_better='new'.*higher_is_better=False.*backward"
-    ):
-        ask(df, lower_is_better="new")
+@pytest.mark.parametrize("method", METHODS)
+def test_lower_is_better_says_what_is_meant(df, method):
+    for name in ("new", "nobody", True):  # a system, no column, all
+        with pytest.raises(
+            ValueError, match=rf"lower_is_better={name!r}.*pass higher_is_better=False"
+        ):
+            ask(df, method, lower_is_better=name)
+    with pytest.raises(TypeError, match="higher_is_better='new': pass False if lower scores"):
+        ask(df, method, higher_is_better="new")
     ranking = df.assign(gold=[True, False] * 3)
     with pytest.raises(ValueError, match=r"higher_is_better=False.*lower_is_better=.*small values"):
         ranking.rankeval.nbest_precision([1], higher_is_better=False)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-# ruff: noqa: PD010
 import itertools
 import math
+
+# ruff: noqa: PD010
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -351,6 +353,29 @@ def test_queries_without_judgement_are_left_out_aloud():
     with pytest.warns(rankeval_pd.RankevalWarning, match=r"1 queries have no judgments.*'x'"):
         found = per_query(pd.concat([frame, more]), "AP")
     pd.testing.assert_frame_equal(found, per_query(frame, "AP"))
+
+
+@pytest.mark.parametrize("method", ["per_query", "summary", "wide"])
+def test_unjudged_queries_are_reported_once_a_call(method):
+    """Whatever the number of metrics and runs; the advice keeps unjudged documents of others."""
+    rng = np.random.default_rng(0)
+    df = pd.DataFrame(
+        {
+            "query": np.repeat([*"abcdx"], 4), "document": [*"pqrs"] * 5, "one": rng.random(20),
+            "two": rng.random(20), "grade": pd.array([1, 0, 1, None] * 4 + [None] * 4, "Int64"),
+        }
+    )  # fmt: skip
+    metrics = "AP" if method == "wide" else ["AP", "P@2", "nDCG@3"]
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        if method == "summary":
+            df.rankeval.summary(metrics)
+        else:
+            found = df.rankeval.per_query(metrics, wide=method == "wide")
+            assert len(found) > 0
+    told = [str(x.message) for x in said if "have no judgments" in str(x.message)]
+    assert len(told) == 1
+    assert "data[~data['query'].isin([...])]" in told[0]
 
 
 # Bad input

@@ -153,7 +153,9 @@ def test_what_has_no_such_answer_refuses_the_roles_of_queries(role):
 
 def test_methods_of_rankings_say_where_the_grades_are():
     frame = pd.DataFrame({"query": ["1"], "document": ["d"], "run": [1.0], "grade": [2]})
-    with pytest.raises(ValueError, match=r"'grade' may hold it: gold='grade' and.*min_grade=1"):
+    with pytest.raises(
+        ValueError, match=r"'grade' may hold it. Pass gold='grade' and.*min_grade=1"
+    ):
         frame.rankeval.nbest_precision(1)
     twice = pd.concat([frame, frame.assign(query="2")]).rename(columns={"grade": "gold"})
     with pytest.raises(ValueError, match=r"name their column: by=\.\.\."):

@@ -263,13 +263,14 @@ def test_the_blocks_of_the_readme_run_in_a_process_of_their_own(tmp_path):
     terms = rankeval_pd.datasets.load_terms()
     scores = pd.DataFrame({"gold": terms["gold"], "a": rng.normal(size=len(terms))})
     scores["y_true"] = np.where(scores.pop("gold"), "yes", "no")
-    scores.assign(b=scores["a"] + rng.normal(size=len(terms))).to_csv(tmp_path / "candidates.csv")
+    scores["b"] = scores["a"] + rng.normal(size=len(terms))
+    scores.to_csv(tmp_path / "scores.csv", index_label="id")
     o11, o12, o21, o22 = (terms[name] for name in ("O11", "O12", "O21", "O22"))
     margins = {"f": o11, "f1": o11 + o12, "f2": o11 + o21, "N": o11 + o12 + o21 + o22}
     pairs = terms[["word1", "word2", "gold"]].assign(**margins)
     pairs.to_csv(tmp_path / "pairs.csv", index=False)
     items = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "c"])
-    items.to_csv(tmp_path / "items.csv")
+    items.to_csv(tmp_path / "items.csv", index_label="item")
     (tmp_path / "runs").mkdir()
     queries = [f"q{k}" for k in range(20)]
     judged = "".join(f"{q} 0 d{d} {d % 2}\n" for q in queries for d in range(9))
@@ -294,6 +295,17 @@ def test_the_blocks_of_the_readme_run_in_a_process_of_their_own(tmp_path):
         )
         assert done.returncode == 0, done.stderr
         assert done.stdout.count(".") >= 3
+    assert re.search(r"area under the ROC curve of .*p = ", done.stdout)  # for classifiers
+
+
+def test_the_readme_is_short():
+    """One line sets up and runs the main job; a code line has 88 characters at most."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert len(text.splitlines()) <= 120
+    blocks = re.findall(r"```(\w+)\n(.*?)```", text, re.S)
+    assert max(len(line) for _, code in blocks for line in code.splitlines()) <= 88
+    assert any("&& python examples/quickstart.py" in code for _, code in blocks)
+    assert "index_col=0" not in text  # it would take a system's column for the names of the items
 
 
 def test_the_question_that_the_guide_adds_has_an_answer():
@@ -306,6 +318,21 @@ def test_the_question_that_the_guide_adds_has_an_answer():
     lists = df.rankeval.nbest_precision([20, 200])
     wanted = 2 * lists["precision"] * lists["recall"] / (lists["precision"] + lists["recall"])
     assert found["f1"].tolist() == pytest.approx(wanted.tolist())
+
+
+def test_pages_that_show_ranks_explain_their_columns():
+    call = re.compile(r"(?:(\w+) = )?\w.*\.(?:system_ranks|summary)\((?!.*(baseline|metrics)).*\)$")
+    pages = set()
+    for page in (x for part in ("start", "howto", "tutorials") for x in (DOCS / part).glob("*.md")):
+        text, names = page.read_text("utf-8"), set()
+        for code in re.findall(r"```\{code-cell\}\n(.*?)\n```", text, re.S):
+            *_, last = lines = code.splitlines()
+            names |= {found[1] for line in lines if (found := call.match(line)) and found[1]}
+            if last in names or call.match(last):
+                pages.add(page.name)
+                assert "letter" in text, page
+                assert "rank_low" in text, page
+    assert len(pages) > 7
 
 
 def test_tables_of_pages_are_shown_as_they_are():

@@ -53,14 +53,14 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
     Raises
     ------
     ModuleNotFoundError
-        Without scikit-learn, ``pip install "rankeval_pd[search]"``.
+        Without scikit-learn: ``pip install scikit-learn``.
 
     Notes
     -----
     Source files are parsed, not imported; the result depends on the versions of the packages. The
     first call takes about twenty seconds, later ones a few. Parsed docstrings are cached for each
     version of the packages in the folder named by the environment variable ``RANKEVAL_PD_CACHE``,
-    else in the user's cache folder if pooch is installed (``pip install 'rankeval_pd[data]'``).
+    else in the user's cache folder if pooch is installed (``pip install pooch``).
 
     The judgments are mechanical: documents without a link may be just as relevant.
 
@@ -110,8 +110,7 @@ def _scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, An
         from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
-            "load_docstring_search ranks documents with scikit-learn, which is not installed:"
-            ' pip install "rankeval_pd[search]".'
+            "load_docstring_search needs scikit-learn: pip install scikit-learn."
         ) from None
     texts = [f"{_name_words(one.name)} {one.text}" for one in corpus]
     queries = [

@@ -56,7 +56,7 @@ def load_krenn_ppv() -> pd.DataFrame:
     If the environment variable ``RANKEVAL_PD_DATA`` names a folder with ``krenn_ppv.csv``, the file
     is read. Otherwise ``KrennPPV.rda`` is downloaded from the source of the R package *corpora*
     (GPL-3), checked by its SHA-256 and kept in the user's cache folder; this needs ``pip install
-    'rankeval_pd[data]'``. Both give the same frame.
+    pooch rdata``. Both give the same frame.
 
     References
     ----------
@@ -110,8 +110,8 @@ def _download() -> Path:
 
 def _ways_out(reason: str) -> str:
     return (
-        f"the data of Evert (2004) could not be loaded: {reason}. Connect to the network and pip "
-        f"install 'rankeval_pd[data]' to download {URL}, or set the environment variable "
+        f"the data of Evert (2004) could not be loaded: {reason}. Connect to the network and "
+        f"pip install pooch rdata to download {URL}, or set the environment variable "
         f"RANKEVAL_PD_DATA to a folder with {_CSV}."
     )
 

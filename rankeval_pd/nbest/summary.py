@@ -13,6 +13,7 @@ from rankeval_pd.forms.items.item_roles import item_roles
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.roles.columns import form_of
+from rankeval_pd.forms.roles.copies import likely_gold
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
 from rankeval_pd.forms.roles.roles import (
     AnyRoles,
@@ -171,9 +172,10 @@ def summary(
     if form_of(data, roles) == "items":
         if n is not None:
             item_roles(roles)
+            label = found[1] if (found := likely_gold(data)) else "gold=..."
             raise ValueError(
                 f"n={n!r}: systems over test items have no n-best lists. Leave n out, or for "
-                "candidates name the label with gold=..."
+                f"candidates name the label: {label}."
             )
         return _of_items(data, baseline, test, adjust, n_resamples, level, progress, roles)
     if test == "t":

@@ -230,8 +230,8 @@ def _warn_unjudged(keys: pd.DataFrame, count: int) -> None:
     names = [k if len(keys.columns) > 1 else k[0] for k in keys.head(3).itertuples(index=False)]
     shown = listed(names) + (", ..." if count > 3 else "")
     warn(
-        f"{count} queries have no judgments and are left out: {shown}. Judge them, or drop their "
-        "rows, data.dropna(subset=...)."
+        f"{count} queries have no judgments and are left out: {shown}. Judge them, or drop "
+        "their rows: data[~data['query'].isin([...])]."
     )
 
 

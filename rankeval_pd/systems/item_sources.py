@@ -171,9 +171,7 @@ def _metrics() -> Any:
     try:
         import sacrebleu.metrics as metrics
     except ImportError as error:
-        raise ImportError(
-            "from_sacrebleu needs sacrebleu: pip install 'rankeval_pd[translation]'."
-        ) from error
+        raise ImportError("from_sacrebleu needs sacrebleu: pip install sacrebleu.") from error
     return metrics
 
 

@@ -247,9 +247,11 @@ def _check_labels(name: Hashable, predicted: AnyArray, known: AnyArray) -> None:
 def _check_positive(positive: Any, known: list[Any]) -> None:
     if not any(bool(x == positive) for x in known):
         labels = pd.unique(pd.Series(known, dtype=object)).tolist()
+        advice = "Name the positive class, positive=..."
+        if len(labels) > 12 and all(isinstance(x, float) for x in labels):
+            advice = "These look like scores: pass y_true first, then the scores."
         raise ValueError(
-            f"positive={shown(positive)} is not a label: there are {listed(labels)}. Name the "
-            "positive class, positive=..."
+            f"positive={shown(positive)} is not a label: there are {listed(labels, 3)}. {advice}"
         )
 
 

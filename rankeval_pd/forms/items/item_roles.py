@@ -23,9 +23,9 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
     roles = Roles.of({"dim": "item", **keywords})
     if keywords.get("lower_is_better") is not None:
         raise ValueError(
-            f"lower_is_better={keywords['lower_is_better']!r} is a role of rankings; for these, use"
-            " compare. All systems have scores of one metric: if the lower score is the better one,"
-            " pass higher_is_better=False; without it they would be ranked backwards."
+            f"lower_is_better={keywords['lower_is_better']!r} belongs to rankings with a gold"
+            " label. For systems over test items, pass higher_is_better=False if lower scores are"
+            " better; it holds for all systems."
         )
     _check_weight(roles)
     for name in ("by", "groups", "strata"):
@@ -85,7 +85,10 @@ def _check_weight(roles: Roles) -> None:
 def check_better(better: object) -> None:
     """Raise a TypeError unless this is True, False or None."""
     if better is not None and not isinstance(better, (bool, np.bool_)):
-        raise TypeError(f"higher_is_better={better!r}: pass True, False, or None for its default.")
+        raise TypeError(
+            f"higher_is_better={better!r}: pass False if lower scores are better, for all systems;"
+            " else True, or None for the metric's default."
+        )
 
 
 def check_dimension(data: xr.Dataset, dim: Hashable) -> None:

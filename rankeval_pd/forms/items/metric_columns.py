@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import listed, shown, warn
+from rankeval_pd.errors import listed, near_miss, shown, warn
 from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling import test_items
@@ -20,6 +20,7 @@ from rankeval_pd.stats.resampling.test_items import Items
 
 _ONE_COLUMN = ("mean", "sum", "rouge")
 _COUNTED = ("mean", "rouge", "accuracy")  # the second statistic is 1 per item by default
+_SCORES = " If the columns contain its scores, omit metric: their means are compared."
 
 
 class Metric(NamedTuple):
@@ -52,8 +53,9 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
             1.0 if better else -1.0, None,
         )  # fmt: skip
     if not isinstance(asked, str) or asked not in METRICS:
+        hint = near_miss(asked, METRICS, cutoff=0.7) or (_SCORES if one_level else "")
         raise ValueError(
-            f"metric={shown(asked)} is not one of {listed(METRICS)}. Pass one of these, or a"
+            f"metric={shown(asked)} is not known.{hint} Pass one of {listed(METRICS)}, or a"
             " function of summed statistics, f(S[..., statistic])."
         )
     formula = _formula(asked, statistics)
@@ -116,11 +118,11 @@ def _chosen(
     ]
     missing = [name for name in needed if name not in statistics]
     if missing:
-        have = "one column per system" if one_level else f"the statistics {listed(statistics)}"
+        have = f"the statistics {listed(statistics)}: {listed(missing)} missing."
         raise ValueError(
-            f"metric={metric!r} needs the statistics {listed(needed)}, but data has {have}:"
-            f" {listed(missing)} missing. Pass two-level columns (system, statistic), or another"
-            " metric."
+            f"metric={metric!r} needs the statistics {listed(needed, most=4)}, but data has"
+            f" {f'one column per system.{_SCORES}' if one_level else have} from_sacrebleu or"
+            " from_predictions makes two-level columns (system, statistic)."
         )
     return list(needed), metric == "accuracy" and "total" not in needed
 

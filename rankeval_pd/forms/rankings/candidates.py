@@ -95,7 +95,7 @@ def check_data(data: object) -> None:
             " the head, ddf.rankeval.head(n_max)."
         )
     wanted = "a pandas DataFrame with one row per candidate, or an xarray Dataset with a dimension"
-    raise no_table("data", data, f"{wanted} 'candidate'")
+    raise no_table("data", data, f"{wanted} 'candidate'; from_scores(y_true, scores) makes one")
 
 
 @dataclass(frozen=True)

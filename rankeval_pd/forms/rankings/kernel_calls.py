@@ -14,6 +14,7 @@ import xarray as xr
 
 from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.rankings.candidates import check_data
 from rankeval_pd.forms.rankings.copied_measures import with_orders
 from rankeval_pd.forms.roles.declarations import check_rows
 from rankeval_pd.forms.roles.roles import Names, as_names
@@ -180,6 +181,7 @@ def _known(data: pd.DataFrame | xr.Dataset) -> list[Hashable]:
     """Return possible names of measures: columns, or variables and labels of ``measure``."""
     if isinstance(data, pd.DataFrame):
         return list(data.columns)
+    check_data(data)
     along = data["measure"].to_numpy().tolist() if "measure" in data.dims else []
     return [*data.data_vars, *along]
 

@@ -13,6 +13,7 @@ from pandas.api.types import is_bool_dtype
 
 from rankeval_pd.errors import hushed, listed, unknown_name
 from rankeval_pd.forms.out.tables import check_names, is_missing, listed_in
+from rankeval_pd.forms.roles.copies import likely_gold
 from rankeval_pd.forms.roles.roles import (
     CONTINGENCY,
     MARGINS,
@@ -179,17 +180,21 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
             " positives: gold=... If each column is a system, right or wrong for each item, use"
             " system_ranks, summary or paired_bootstrap."
         )
-    graded = (
-        " The column 'grade' may hold it: gold='grade' and, for the lowest grade that counts,"
-        " min_grade=1. per_query('AP') and summary(['AP', 'P@10']) take it directly."
-        if "grade" in columns
-        else " For systems over test items, which need no gold label, use paired_bootstrap,"
-        " paired_permutation, system_ranks or gain_by_size. If nothing is judged yet, pass"
-        " data.assign(gold=float('nan')) to judged_difference or plan_annotation."
-    )
+    if "grade" in columns:
+        raise ValueError(
+            "gold is not given, but the column 'grade' may hold it. Pass gold='grade' and the"
+            " lowest grade that counts, min_grade=1, or call per_query('AP') or summary(['AP'])."
+        )
+    if (likely := likely_gold(data)) is not None:
+        raise ValueError(
+            f"gold is not given. The column {likely[0]!r} looks like the gold label: pass"
+            f" {likely[1]}."
+        )
     raise ValueError(
         "gold is not given, and no column is named 'gold' or boolean; there are"
-        f" {listed(columns)}. Name the column of true positives: gold=...{graded}"
+        f" {listed(columns, most=6)}. Name the column of true positives, gold=..., or if nothing is"
+        " judged, add it: data.assign(gold=float('nan')). Systems over test items need none: use"
+        " paired_bootstrap."
     )
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_string_dtype
 
 from rankeval_pd.errors import listed, warn
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
@@ -17,7 +20,36 @@ _ANNOTATOR = re.compile(
     r"(?:ann|anno|annot|annotator|rater|judge|coder|expert|vote|votes|label|labels|judgments?)"
     r"[\W_]*(?:\d{1,3}|[a-z])?"
 )
+_GOLD = re.compile(
+    r"is_?\w+|y|y_?true|true|truth|labels?|gold\w*|targets?|class|rel|relevan(t|ce)|correct|positive"
+)
+_YES = ("yes", "y", "true", "t", "positive", "pos", "relevant", "correct", "1")
+_LOOKED_AT = 10_000  # rows searched for a column of two values
 _NUMBERED = re.compile(r"[arj]\d{1,2}")
+
+
+def likely_gold(data: object) -> tuple[Hashable, str] | None:
+    """Return the only column of two values beside scores, and the roles that name it, or None.
+
+    Of several such columns, the only one whose name fits a gold label.
+    """
+    if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1:
+        return None
+    if not data.columns.is_unique:
+        return None
+    head = data.head(_LOOKED_AT)
+    scores = [x for x in head if is_numeric_dtype(head[x]) and not is_bool_dtype(head[x])]
+    counts: dict[Any, Any] = {
+        x: head[x].value_counts() for x in head if x in scores or is_string_dtype(head[x])
+    }
+    two = [name for name, found in counts.items() if len(found) == 2]
+    if len(two) > 1:
+        two = [name for name in two if _GOLD.fullmatch(str(name).lower())]
+    if len(two) != 1 or not any(len(counts[x]) > 2 for x in scores):
+        return None
+    values = list(counts[two[0]].index)
+    yes = next((x for x in values if str(x).lower() in _YES), values[-1])  # else the rarer one
+    return two[0], f"gold={two[0]!r}" + ("" if two[0] in scores else f", positive={yes!r}")
 
 
 def vote_reason(name: Hashable, numbers: FloatArray) -> str | None:

@@ -13,7 +13,7 @@ from pandas.api.types import is_string_dtype
 from rankeval_pd.errors import listed, warn
 from rankeval_pd.forms.rankings.tie_keys import label_hashes
 from rankeval_pd.forms.roles.columns import is_score
-from rankeval_pd.forms.roles.copies import gold_reason, vote_reason
+from rankeval_pd.forms.roles.copies import gold_reason, likely_gold, vote_reason
 from rankeval_pd.forms.roles.roles import CONTINGENCY, Roles, excluded_names
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
@@ -227,8 +227,6 @@ def _constant_within(numbers: FloatArray, number: IntArray) -> bool:
 # -------------------------------------------------------------------------------------------------
 # Warnings before candidates are counted: some are repeated, or all are in one class.
 
-LOOKED_AT = 10_000  # rows searched for a column of two values
-
 
 def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
     """Return the number of each candidate's group, whatever the order of the rows."""
@@ -297,19 +295,7 @@ def warn_of_counts(positive: int, total: int, name: Hashable) -> None:
 
 def maybe_gold(data: object, keywords: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return a hint if a single column of two values, beside scores, may be a gold label."""
-    if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1 or any(keywords.values()):
+    found = None if any(keywords.values()) else likely_gold(data)
+    if found is None:
         return []
-    if not data.columns.is_unique:
-        return []
-    head = data.head(LOOKED_AT)
-    scores = [name for name in head if is_score(head[name].dtype)]
-    counts = {
-        name: head[name].value_counts()
-        for name in head
-        if name in scores or is_string_dtype(head[name])
-    }
-    two = [name for name, found in counts.items() if len(found) == 2]
-    if len(two) != 1 or not any(len(counts[name]) > 2 for name in scores):
-        return []
-    positive = "" if two[0] in scores else f", positive={counts[two[0]].index[-1]!r}"
-    return [("a gold label?", f"{two[0]!r} has two values: rankeval(gold={two[0]!r}{positive})")]
+    return [("a gold label?", f"{found[0]!r} has two values: rankeval({found[1]})")]
