@@ -66,12 +66,11 @@ def with_association_measures(
         * effect sizes: ``"log_odds_ratio"`` ln(O11 O22 / (O12 O21)),
           ``"log_odds_ratio_discounted"`` the same after 1/2 is added to each cell;
           ``"log_relative_risk"`` ln((O11/C1) / (O12/C2)); ``"liddell"`` O11/C1 - O12/C2;
-          ``"min_sensitivity"`` min(O11/R1, O11/C1); ``"gmean"`` O11 / sqrt(R1 C1);
-          ``"dice"`` 2 O11 / (R1 + C1); ``"jaccard"`` O11 / (O11 + O12 + O21);
-          ``"deltaP_forward"`` O11/R1 - O21/R2, from the first word to the second,
-          ``"deltaP_backward"`` O11/C1 - O12/C2, the other way, which is Liddell's measure;
-          ``"LRC"`` conservative log ratio: the limit next to 0 of the interval of
-          log2((O11/R1) / (O21/R2)), and 0 if the interval contains it;
+          ``"min_sensitivity"`` min(O11/R1, O11/C1); ``"gmean"`` O11 / sqrt(R1 C1); ``"dice"`` 2 O11
+          / (R1 + C1); ``"jaccard"`` O11 / (O11 + O12 + O21); ``"deltaP_forward"`` O11/R1 - O21/R2,
+          from the first word to the second, ``"deltaP_backward"`` O11/C1 - O12/C2, the other way,
+          which is Liddell's measure; ``"LRC"`` conservative log ratio: the limit closest to 0 of
+          the interval of log2((O11/R1) / (O21/R2)), and 0 if the interval contains it;
         * ``"logDice"`` 14 + log2(dice); ``"NPMI"`` ln(O11/E11) / -ln(O11/N), from -1 to 1;
         * ``"f"`` frequency O11.
     cells : sequence of 4 names
@@ -86,8 +85,8 @@ def with_association_measures(
     alpha : float
         The interval of ``"LRC"`` has the level 1 - alpha.
     adjust : {"bonferroni", None}
-        Whether the intervals of ``"LRC"`` hold simultaneously, each at alpha divided by the number
-        of tables. None treats each alone. For parts of the data pass None and the divided alpha.
+        Whether the intervals of ``"LRC"`` are simultaneous, each at alpha divided by the number of
+        tables. None computes each alone. For parts of the data pass None and the divided alpha.
 
     Returns
     -------
@@ -146,8 +145,8 @@ def with_association_measures(
     cells = _in_order("cells", cells, _CELLS)
     if isinstance(cells, str) or not isinstance(cells, Sequence) or len(cells) != 4:
         raise ValueError(
-            f"cells={cells!r}: pass the names of O11, O12, O21 and O22; or, for counts of"
-            " pairs and words, margins=(...), those of f, f1, f2 and N."
+            f"cells={cells!r}: pass the columns of O11, O12, O21 and O22 or, for counts of pairs "
+            "and words, margins=(...) with the columns of f, f1, f2 and N."
         )
     if margins is not None:
         four: Sequence[str | int] = _in_order("margins", margins, _MARGINS)
@@ -158,8 +157,8 @@ def with_association_measures(
     for name in names:
         if name in present:
             raise ValueError(
-                f"measures: data has a column {name!r} already, which is not overwritten. Rename or"
-                f" drop it first."
+                f"measures: data already has a column {name!r}, which would be overwritten. Rename "
+                "or drop it first."
             )
     for cell in (x for x in cells if not is_known(x, present)):
         margin = " For frequencies of pairs and words, pass margins=('f', 'f1', 'f2', 'N')."
@@ -260,8 +259,8 @@ def _check_name(name: object) -> None:
 def _numbers(values: pd.Series, cell: str) -> FloatArray:
     if not pd.api.types.is_numeric_dtype(values.dtype):
         raise TypeError(
-            f"cells: {cell!r} has dtype {values.dtype}, but frequencies are numbers. Convert it"
-            " with pd.to_numeric, or name the columns of the four cells: cells=..."
+            f"cells: {cell!r} has dtype {values.dtype}, but frequencies must be numbers. Convert "
+            "it with pd.to_numeric, or name the columns of the four cells: cells=..."
         )
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
@@ -272,9 +271,9 @@ def _scores(*observed: AnyArray, measure: str, cells: Sequence[str], tail: float
         wrong = ~np.isfinite(cell) | (cell < 0)
         if wrong.any():
             raise ValueError(
-                f"cells: {name!r} is {cell[wrong][0]} in {int(wrong.sum())} of {cell.size} tables,"
-                " but frequencies are finite and not negative. If O12 or O21 is negative, check"
-                " that the frequency of each word includes the pair's."
+                f"cells: {name!r} is {cell[wrong][0]} in {int(wrong.sum())} of {cell.size} tables, "
+                "but frequencies must be finite and nonnegative. If O12 or O21 is negative, check "
+                "that the frequency of each word includes the pair's."
             )
     empty = sum(tables) == 0
     if np.any(empty):
@@ -294,6 +293,7 @@ def _check_whole(measure: str, tables: Sequence[FloatArray], cells: Sequence[str
         broken = cell != np.floor(cell)
         if broken.any():
             raise ValueError(
-                f"cells: {name!r} is {cell[broken][0]} in {int(broken.sum())} of {cell.size} tables"
-                f" but {measure!r} needs whole counts. Pass the counts, or leave this measure out."
+                f"cells: {name!r} is {cell[broken][0]} in {int(broken.sum())} of {cell.size} "
+                f"tables but {measure!r} needs whole numbers. Pass the counts, or leave this "
+                "measure out."
             )

@@ -142,8 +142,8 @@ class DaskAccessor:
 
         Without ``by`` it is :func:`rankeval_pd.area` of the whole ranking, in two passes: the first
         collects the scores of the true positives, the second counts the others between them. The
-        area equals the one from pandas to the last bit, ``se`` and limits to the last digits.
-        Average precision needs groups.
+        area equals the result from pandas bit for bit; ``se`` and limits may differ in the last
+        digits. Average precision needs groups.
 
         Examples
         --------
@@ -269,7 +269,7 @@ for _name, (_question, _able) in QUESTIONS.items():
 
 
 def _naming_files(method: Any) -> Any:
-    """Return the method with an error that tells how to find a file that pyarrow cannot read."""
+    """Return the method with an error that explains how to find a file that pyarrow cannot read."""
 
     @functools.wraps(method)
     def asked(self: DaskAccessor, *args: Any, **keywords: Any) -> Any:
@@ -279,8 +279,8 @@ def _naming_files(method: Any) -> Any:
             if not type(error).__module__.startswith("pyarrow"):
                 raise
             raise ValueError(
-                f"data has a partition that cannot be read: {error} The loop `for part in"
-                " ddf.partitions: part.compute()` stops at it. Write its file again."
+                f"A partition of data cannot be read: {error} To find it, run `for part in "
+                "ddf.partitions: part.compute()`, then write its file again."
             ) from error
 
     return asked

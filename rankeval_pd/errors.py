@@ -152,7 +152,10 @@ def argument_check(
         if len(args) > len(unnamed) and not endless:
             call = f"{name}({', '.join(x for x in unnamed if x != 'self')}){filled_in}"
             extra = shown(args[len(unnamed)])
-            raise TypeError(f"{extra} needs a keyword: call {call}, and pass the rest as x=...")
+            raise TypeError(
+                f"{extra} must be passed by keyword: call {call}, and pass all other arguments as "
+                "x=..."
+            )
         if lacking := [x for x in needed[len(args) : first] if x not in keywords]:
             call = f"{name}({', '.join(spelled)}){filled_in}"
             raise TypeError(f"{listed(lacking)} missing: call {call}.")
@@ -237,7 +240,7 @@ def check_shares(argument: str, given: object, *, one: bool = False) -> FloatArr
     """Return the distinct numbers in (0, 1) in the order given."""
     several = list(given) if np.iterable(given) and not isinstance(given, str) else [given]
     if not several:
-        raise ValueError(f"{argument}={given!r} is empty: pass a number, or several.")
+        raise ValueError(f"{argument}={given!r} is empty: pass at least one number.")
     return np.array(list(dict.fromkeys(check_share(argument, x, one=one) for x in several)))
 
 
@@ -253,7 +256,8 @@ def check_together(**given: object) -> None:
         arrays = [np.asarray(values) for values in given.values()]
     except ValueError as error:
         raise ValueError(
-            f"{', '.join(given)}: one of them is not an array ({error}). Pass numbers."
+            f"{', '.join(given)}: one of them cannot be converted to a numeric array ({error}). "
+            "Pass numbers."
         ) from None
     try:
         np.broadcast_shapes(*(x.shape for x in arrays))
@@ -319,8 +323,8 @@ def check_margin(margin: object, **undefined: bool) -> float | None:
     for option, given in undefined.items():
         if given:
             raise ValueError(
-                f"margin={value:g} with {option}: no test with a margin holds its level here. Omit"
-                f" one of the two."
+                f"margin={value:g} with {option}: no available test with a margin controls its "
+                "error rate here. Omit one of the two."
             )
     return value
 
@@ -336,8 +340,8 @@ def check_at_least_one(argument: str, value: object) -> float:
         )
     if not 1.0 <= value <= _LARGEST_PHI:
         raise ValueError(
-            f"{argument}={shown(value)}: pass a number from 1 to {_LARGEST_PHI:g}. For an estimate"
-            " below 1 pass 1. The estimate is at most the size of a list."
+            f"{argument}={shown(value)}: pass a number from 1 to {_LARGEST_PHI:g}. If the estimate "
+            "is below 1, pass 1."
         )
     return float(value)
 

@@ -241,7 +241,7 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
     ties["expected"] = "the mean over all orders of equal scores"
     ties["best"] = "true positives first"
     ties["worst"] = "true positives last"
-    ties["error"] = "an error where a list cuts through them"
+    ties["error"] = "an error if a list cuts through them"
     counts = (
         _frame_counts(given, asked)
         if isinstance(given, pd.DataFrame)
@@ -395,7 +395,7 @@ PLOT_SYNONYMS: Mapping[str, str] = {
 
 
 class Listing(NamedTuple):
-    """Which methods answer which question, and which plots there are, for each form of data."""
+    """The methods for each question, and the plots, for each form of data."""
 
     questions: Mapping[Form, tuple[tuple[str, str], ...]]
     plots: Mapping[Form, tuple[str, ...]]

@@ -60,8 +60,8 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
     significantly better than fair.
     >>> compared = df.rankeval.compare("good", "fair", 100)
     >>> print(rankeval_pd.in_words(compared))
-    At n = 100, the precision of good is 17.0 points higher than that of fair (95% interval 6.6
-    to 26.8 points; p = 0.002). The difference is significant at the 5% level.
+    At n = 100, the precision is 17.0 points higher for good than for fair (95% interval 6.6 to
+    26.8 points; p = 0.002). The difference is significant at the 5% level.
     >>> print(rankeval_pd.in_words(compared, methods=True))
     The table was made with `compare` of rankeval_pd 0.1.0 at n = 100. Differences were tested
     by Fisher's exact test. The tests were two-sided and unadjusted, with a significance level
@@ -98,8 +98,8 @@ def _grid(attrs: Attrs) -> Iterator[str]:
         yield "Adjusted p-values are exact or rounded up to the next exact one."
     if count := attrs.get("n_grid"):
         yield (
-            f"There are too many candidates to compute every n: the results are for {count:,} n,"
-            " each at most about 1% larger than the one before from n = 70 on."
+            f"There are too many candidates to compute every n: the results are for {count:,} n, "
+            "each at most about 1% larger than the previous one from n = 70 on."
         )
 
 
@@ -118,7 +118,7 @@ def _pool(attrs: Attrs) -> Iterator[str]:
     """Write what chance draws from, unless from the candidates of the data."""
     pool = attrs.get("pool", "all")
     if pool == "retrieved":
-        yield "Chance is a random order of what each measure retrieved."
+        yield "Chance is a random order of the candidates that each measure retrieved."
     elif pool != "all":
         yield f"Chance draws from a collection of {int(pool):,} candidates in each group."
 
@@ -377,7 +377,7 @@ def _compared(
     else:
         lower = attrs.get("higher_is_better") == 0
         comparative = "lower" if (value < 0.0 and not turned) != lower else "higher"
-        text = f"the {noun} of {a} is {unit.gap(value)} {comparative} than that of {b}"
+        text = f"the {noun} is {unit.gap(value)} {comparative} for {a} than for {b}"
         if attrs.get("test") == "wilcoxon":
             text = f"{a} scores {unit.gap(value)} {comparative} than {b}"
             told = ["Hodges–Lehmann estimate", *told]
@@ -387,7 +387,7 @@ def _compared(
         verdict = f" The difference is {'' if sure else 'not '}significant at the"
         verdict += f" {percent_of(alpha_of(attrs))} level"
         shown = not sure and gap != "odds_ratio" and all(math.isfinite(x) for x in ends)
-        verdict += f"; the data leave {unit.gaps(*ends)} open." if shown else "."
+        verdict += f"; the data are compatible with {unit.gaps(*ends)}." if shown else "."
     elif p is not None:
         verdict = " No test was possible."
     if sure and ends[0] <= 0.0 <= ends[1] and gap != "odds_ratio":

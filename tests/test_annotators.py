@@ -120,7 +120,7 @@ def test_a_dask_dataframe_refuses_several_annotators():
 
 
 def test_draws_are_left_out_and_said():
-    told = r"gold: \d+ of 400 candidates are excluded because as many annotators vote for"
+    told = r"gold: \d+ of 400 candidates are excluded because their votes are tied"
     share = DATA[FOUR].mean(axis=1)
     kept = DATA.loc[share != 0.5, ["f", "g"]].assign(gold=share > 0.5)
     expected = kept.rankeval.nbest_precision([20, 50])
@@ -180,7 +180,7 @@ def test_each_has_the_rows_of_every_annotator_first_and_never_combined():
 @pytest.mark.parametrize(
     ("roles", "told"),
     [
-        ({"gold": ["a1"]}, "a list names several annotators"),
+        ({"gold": ["a1"]}, "a list must name several annotators"),
         ({"gold": []}, "names no column"),
         ({"gold": ["a1", "a1"]}, "each once"),
         ({"gold": "a1", "agreement": "any"}, "agreement='any' needs several annotators"),

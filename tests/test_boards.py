@@ -92,7 +92,7 @@ def test_a_pair_with_seeds_by_hand():
     assert pooled["gain_se_seeds"][0] ** 2 == pytest.approx(2 * scores.var(axis=1).mean() / 3)
     assert pooled.attrs["seed_variance"] == "pooled"
     words = rankeval_pd.in_words(pooled)
-    assert "All 3 systems share one variance of seeds (pooled)." in words
+    assert "The variance between seeds is pooled over all 3 systems." in words
     assert "pooled" not in rankeval_pd.in_words(found)
     with pytest.raises(ValueError, match=r"seed_variance='pooled' .* Name the seeds"):
         data["s0"].rankeval.paired_bootstrap(seed_variance="pooled")
@@ -103,12 +103,12 @@ def test_ranks_say_that_three_seeds_limit_them():
     data += np.random.default_rng(1).normal(size=12) / 3.0
     table = data.rankeval(seeds="seed").system_ranks()
     words = rankeval_pd.in_words(table)
-    assert "3 seeds limit this: intervals of gains are" in words
+    assert "3 seeds were used: their variation makes intervals of gains" in words
     assert f"{table.attrs['seed_widening']:.1f} times as wide as the items alone" in words
     many = trained(seeds=40, systems=4).rankeval(seeds="seed").system_ranks()
     assert "limit this" not in rankeval_pd.in_words(many)
     assert "Welch" in rankeval_pd.in_words(table, methods=True)
-    with pytest.warns(rankeval_pd.RankevalWarning, match="two trainings of a system hardly"):
+    with pytest.warns(rankeval_pd.RankevalWarning, match="two training runs of a system barely"):
         trained(seeds=2).rankeval(seeds="seed").system_ranks()
 
 

@@ -391,9 +391,9 @@ def test_a_margin_in_words(right, candidates):
         right.rankeval(metric="accuracy").paired_bootstrap("a", "b", margin=0.9)
     )
     assert " are equivalent within 90 points (p < 0.001)." in text
-    assert "is not significant at the 5% level; the data leave " in text
+    assert "is not significant at the 5% level; the data are compatible with " in text
     text = rankeval_pd.in_words(candidates.rankeval.compare("good", "fair", 100, margin=0.01))
-    assert "It is not shown that good and fair are equivalent within 1 point (p" in text
+    assert "The data do not show that good and fair are equivalent within 1 point (p" in text
     table = candidates.rankeval.compare_area("good", "fair", margin=0.02, alternative="greater")
     assert "good is not worse than fair by 0.02 or more (p < 0.001)." in rankeval_pd.in_words(table)
     table = candidates.rankeval.compare_area("fair", "good", margin=0.02, alternative="less")

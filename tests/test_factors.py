@@ -171,7 +171,7 @@ def test_groups_within_strata(scores):
     means = scores.groupby("task")[SYSTEMS].mean().mean()
     assert found["gain"][0] == pytest.approx(means["x"] - means["y"])
     crossing = scores.assign(doc=np.arange(120) % 30)
-    with pytest.raises(ValueError, match="strata and groups: a group lies in several strata"):
+    with pytest.raises(ValueError, match="strata and groups: a group spans several strata"):
         crossing.rankeval.paired_bootstrap(strata="task", groups="doc")
 
 
@@ -269,11 +269,11 @@ def test_statistics_of_seeds(parts):
     assert items.seeds.freedom.tolist() == [2.0, 1.0, 2.0]
     error = np.std([0.0, f1["x"], f1["x"]], ddof=1) / np.sqrt(3)
     np.testing.assert_allclose(items.seeds.error, [error, 0.0, 0.0], atol=1e-12)
-    with pytest.warns(rankeval_pd.RankevalWarning, match="two trainings of a system"):
+    with pytest.warns(rankeval_pd.RankevalWarning, match="two training runs of a system"):
         table = more.rankeval.paired_bootstrap(**ask)
     assert table["gain"].notna().all()
     assert table["ci_low"].notna().all()
-    with pytest.warns(rankeval_pd.RankevalWarning, match="two trainings of a system"):
+    with pytest.warns(rankeval_pd.RankevalWarning, match="two training runs of a system"):
         tasks = more.rankeval.paired_bootstrap(**ask, strata="task")
     assert tasks["gain"].notna().all()
 
@@ -318,7 +318,7 @@ def test_impossible_seeds(trainings, keywords, error, message):
 
 def test_what_one_seed_cannot_show(trainings):
     one = trainings.drop(columns=[("a", 1), ("a", 2), ("a", 3)])
-    with pytest.raises(ValueError, match=r"one training of 'a' shows no variation"):
+    with pytest.raises(ValueError, match=r"a single training run of 'a' shows no variation"):
         one.rankeval.paired_bootstrap(seeds="seed")
     with pytest.raises(
         ValueError, match=r"do not account for variation between trainings.*paired_bootstrap"

@@ -216,7 +216,7 @@ def test_plans_that_show_nothing_say_so(whole):
     assert blank.rankeval.plan_annotation("good", "fair", 100, budget=12, **ask)["power"][0] > 0
     with pytest.warns(
         rankeval_pd.RankevalWarning,
-        match=r"power=0.8 is not reached: all 126 .*, judged, give 0: 25 of 63 true .*p = ",
+        match=r"power=0.8 is not reached: judging all 126 .* gives 0: 25 of 63 true .*p = ",
     ):
         plan = blank.rankeval.plan_annotation("good", "fair", 100, precisions=(0.4, 0.3))
     assert plan["power"][0] == 0  # 25 against 19 of 63 each, whoever they are

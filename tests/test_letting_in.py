@@ -103,7 +103,7 @@ def test_the_order_is_that_of_the_first_edition_where_labels_are_words_or_whole_
 @pytest.mark.parametrize("label", [frozenset("ab"), object(), (1, frozenset())])
 def test_labels_without_a_stable_description_are_refused(label):
     df = pd.DataFrame({"a": [1.0, 2], "gold": [True, False]}, index=_index([label, "x"]))
-    with pytest.raises(TypeError, match="whose text changes"):
+    with pytest.raises(TypeError, match="whose text representation changes"):
         df.rankeval.nbest_precision()
 
 

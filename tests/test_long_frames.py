@@ -154,7 +154,7 @@ def test_holes_and_repeats(wide):
         ({**LONG, "measure": "model"}, ValueError, r"a long frame, a row for each score"),
         ({**LONG, "system": "modle"}, KeyError, r"Did you mean 'model'"),
         ({**LONG, "item": "dok"}, KeyError, r"item: no column 'dok'"),
-        ({**LONG, "item": "model"}, ValueError, r"nothing identifies the items"),
+        ({**LONG, "item": "model"}, ValueError, r"no column identifies the items"),
         ({"system": "model", "score": "acc"}, ValueError, r"item=None: nothing identifies"),
         ({**LONG, "score": "task"}, ValueError, r"score='task' is of type"),
         ({**LONG, "groups": "pasage"}, KeyError, r"groups: no column 'pasage'"),
@@ -178,7 +178,7 @@ def test_wrong_data(wide):
             holed.rankeval(**LONG).paired_bootstrap()
     with pytest.raises(ValueError, match=r"'system' that names systems.*system='system', score="):
         long.rename(columns={"model": "system"})[["system", "acc"]].rankeval.paired_bootstrap()
-    with pytest.raises(ValueError, match=r"one system, 'acc'.*for a column of system names"):
+    with pytest.raises(ValueError, match=r"one system, 'acc'.*If a column names the systems"):
         long[["model", "acc"]].rankeval.paired_bootstrap()
 
 

@@ -311,7 +311,7 @@ def test_a_long_table_is_no_table_of_columns(ask):
     )
     with pytest.raises(ValueError, match=r"Pass one metric: data\[data\['metric'\] == 'AP'\]"):
         getattr(rankeval_pd, ask)(per_query(frame, ["AP", "P@3"]))
-    with pytest.raises(ValueError, match=r"one row must be one query.*wide=True"):
+    with pytest.raises(ValueError, match=r"each row must be one query.*wide=True"):
         rankeval_pd.gain_by_size(per_query(frame, "AP"), [5, 10])
 
 

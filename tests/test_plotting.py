@@ -301,7 +301,7 @@ def test_comparison_without_any_significant_n(frame):
     ax = frame.rankeval.plot.comparison("good", "poor", range(1, 4))
     assert not ax.figure.axes[1].collections
     for words in ("Fisher's exact test at 5%, each n alone", "method at 5%, all n together"):
-        assert f"{words}). Here there is none." in caption(ax)
+        assert f"{words}). There is none here." in caption(ax)
     assert "the same lists" not in caption(ax)
     twins = frame.assign(twin=2 * frame["good"])
     ax = twins.rankeval.plot.comparison("good", "twin", range(1, 4))

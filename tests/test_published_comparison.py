@@ -53,9 +53,9 @@ def test_rates_are_counts_but_for_rounding():
             rankeval_pd.compare_for(wrong, 100, 30, 100)
     with pytest.raises(TypeError, match="of type str"):
         rankeval_pd.compare_for("42", 100, 30, 100)
-    with pytest.raises(ValueError, match="cannot share so many"):
+    with pytest.raises(ValueError, match="cannot share that many"):
         rankeval_pd.compare_for(42, 100, 30, 100, overlap=(10, 11))
-    with pytest.raises(ValueError, match="cannot share so many"):
+    with pytest.raises(ValueError, match="cannot share that many"):
         rankeval_pd.compare_for(42, 100, 30, 100, overlap=99)
-    with pytest.raises(ValueError, match="or these and the true"):
+    with pytest.raises(ValueError, match="or this number and the number of true"):
         rankeval_pd.compare_for(42, 100, 30, 100, overlap=(1, 2, 3))

@@ -132,7 +132,7 @@ def test_pvalues_broadcast_and_scalars_give_floats():
         ({"n_candidates": 9, "n_positive": 10}, r"n_positive=10: n and n_positive"),
         (
             {"n_candidates": 2, "n_positive": 1},
-            r"n=3, n_candidates=2.*For any n use population='infinite'",
+            r"n=3, n_candidates=2.*To allow any n, pass population='infinite'",
         ),
         ({"n_candidates": 9, "n_positive": -1}, r"n_positive=-1: pass counts"),
         ({"n_candidates": 9.5, "n_positive": 1}, r"n_candidates=9.5: pass counts"),
@@ -241,7 +241,7 @@ def test_infinite_population():
     ("keywords", "message"),
     [
         ({"n": 5}, r"pass both numbers"),
-        ({"prior": 0.5}, r"n=None: an infinite population has no last n"),
+        ({"prior": 0.5}, r"n=None with an infinite population: there is no last n"),
         ({"n": 5, "prior": 2.0}, r"prior=2.0 is outside"),
         ({"n": 5, "prior": 0.5, "n_positive": 2}, r"prior=0.5 replaces"),
         ({"n": 5, "n_candidates": 3, "n_positive": 2}, r"n=5 is above .* 3"),

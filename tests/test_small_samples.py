@@ -210,7 +210,7 @@ def test_few_items_that_are_skewed_are_said_once(test):
     assert len(said) == 1
     failed_nowhere = 1.0 - (rng.random((29, 3)) < 0.2) * rng.random((29, 3))
     failed_nowhere[:, 0] = 1.0
-    with pytest.warns(RankevalWarning, match="all scores of a system equal"):
+    with pytest.warns(RankevalWarning, match="all scores of a system are equal"):
         getattr(pd.DataFrame(failed_nowhere).rankeval, test)(n_resamples=99)
     grouped = data.assign(doc=np.arange(29) % 7)
     found = getattr(grouped.rankeval(groups="doc"), test)(n_resamples=99)

@@ -153,7 +153,7 @@ def test_runs_need_names_of_their_own(folder):
 
 def test_a_run_without_a_query_of_the_judgements(folder):
     (folder / "b.run").write_text("MB1 Q0 d7 1 9 dense\n")
-    with pytest.raises(ValueError, match=r"'dense' has no judged query.*'MB1'"):
+    with pytest.raises(ValueError, match=r"'dense' has no judged queries.*'MB1'"):
         read_trec(folder / "b.run", folder / "qrels.txt")
 
 

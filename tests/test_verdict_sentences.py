@@ -460,23 +460,21 @@ def check_compared(
             assert row[p] > written if read[1] == ">" else row[p] <= written * (1 + 1e-9), where
     if gap == "odds_ratio":
         return
-    sides = re.search(
-        r"of (\S+(?: in \S+)?) is .+? (higher|lower) than that of (\S+(?: in \S+)?)", told
-    )
+    sides = re.search(r"(higher|lower) for (\S+(?: in \S+)?) than for (\S+(?: in \S+)?)", told)
     if row[gap] == 0.0:
         assert "have the same" in told, where
         return
     assert sides, where
     a, b = (f"{row['measure']} in {row[f'sample_{x}']}" if kind == "sample" else row[f"{kind}_{x}"]
             for x in "ab")  # fmt: skip
-    higher = (sides[2] == "higher") != (attrs.get("higher_is_better") == 0)
-    assert (sides[1], sides[3].rstrip(".")) in ((a, b), (b, a)), where
-    assert ((row[gap] > 0) == higher) == (sides[1] == a), where
+    higher = (sides[1] == "higher") != (attrs.get("higher_is_better") == 0)
+    assert (sides[2], sides[3].rstrip(".")) in ((a, b), (b, a)), where
+    assert ((row[gap] > 0) == higher) == (sides[2] == a), where
     if m := re.search(r"interval (−?[\d.]+) to (−?[\d.]+)", told):
         low, high = (float(x.replace("−", "-")) for x in m.groups())
         ends = [row.get(f"{x}_{y}", np.nan) for x in ("band", "ci") for y in ("low", "high")]
         ends = [x for x in ends if not np.isnan(x)][:2]
-        ends = ends if sides[1] == a else [-ends[1], -ends[0]]
+        ends = ends if sides[2] == a else [-ends[1], -ends[0]]
         times = 100.0 if " points" in told else 1.0
         for shown, true, text in zip((low, high), ends, m.groups(), strict=True):
             room = 0.51 * 10.0 ** -len(text.partition(".")[2])

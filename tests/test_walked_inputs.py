@@ -236,7 +236,7 @@ def test_arguments_without_a_name_are_refused(owner):
         parameters = inspect.signature(getattr(owner, name)).parameters.values()
         if not any(x.kind is x.VAR_POSITIONAL for x in parameters):
             unnamed = sum(x.kind is x.POSITIONAL_OR_KEYWORD for x in parameters)
-            with pytest.raises(TypeError, match=rf"^17 needs a keyword: call {name}\("):
+            with pytest.raises(TypeError, match=rf"^17 must be passed by keyword: call {name}\("):
                 getattr(owner, name)(*[FRAME] * unnamed, 17)
 
 
@@ -302,7 +302,7 @@ def test_a_file_of_parquet_that_ends_early(tmp_path):
     ddf = dd.read_parquet(tmp_path)
     for ask in (lambda r: r.nbest_precision(5), lambda r: r.area(), lambda r: r.head(5)):
         with pytest.raises(
-            ValueError, match=r"a partition that cannot be read: .*part\.compute\(\)"
+            ValueError, match=r"A partition of data cannot be read: .*part\.compute\(\)"
         ):
             ask(ddf.rankeval(label=rankeval_pd.dask.ROWS))
 

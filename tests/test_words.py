@@ -110,8 +110,8 @@ def test_comparisons_in_words(candidates):
     table = candidates.rankeval.compare(n=[50], adjust="holm", details=False)
     for text, row in zip(in_words(table).split("\n\n"), table.itertuples(), strict=True):
         a, b = (row.measure_a, row.measure_b)[:: -1 if row.difference < 0 else 1]
-        assert f"the precision of {a} is " in text
-        assert f" points higher than that of {b} (95% interval " in text
+        assert "the precision is " in text.lower()
+        assert f" points higher for {a} than for {b} (95% interval " in text
         assert ("is significant at the 5% level" in text) == (row.p_adjusted <= 0.05)
         assert f"{p_text(row.p_adjusted)}" in text
     assert "adjusted for all 6 pairs by Holm's method" in in_words(table)
@@ -121,7 +121,7 @@ def test_comparisons_in_words(candidates):
     assert "adjusted" not in in_words(one)
     less = candidates.rankeval.compare("f", "t", 100, alternative="greater")
     assert (
-        "the precision of f is 18 points lower than that of t (one-sided 95% limit: at least "
+        "the precision is 18 points lower for f than for t (one-sided 95% limit: at least "
         in in_words(less)
     )
     assert "alternative: greater" in in_words(less)
@@ -169,7 +169,7 @@ def test_words_say_no_more_than_the_table():
         in_words(pd.DataFrame({"x": [1]}))
     with pytest.raises(TypeError, match="of type int"):
         in_words(3)
-    with pytest.raises(ValueError, match="no attrs that tell how it was made"):
+    with pytest.raises(ValueError, match="lost its attrs, which record how it was made"):
         in_words(table, methods=True)
 
 

@@ -74,7 +74,7 @@ def random_bound(
     p : float or list of float
         Levels, 0 < p <= 1.
     n : int, sequence of int, range or None
-        Sizes of the lists. None is every n from 1 to the number of candidates.
+        Sizes of the lists. None means every n from 1 to the number of candidates.
     population : {"finite", "infinite"}
         Whether the list is drawn from these candidates (hypergeometric) or from an infinite
         population with the same share of positives (binomial). "infinite" allows n above N.
@@ -102,9 +102,9 @@ def random_bound(
     -----
     Each bound is for one n. Over all n, a random ranking reaches the bound somewhere with a
     probability far above p. Probabilities within a relative 1e-12 count as equal. At p = 1 the
-    bounds are the lowest possible count. Errors of ``parametric`` are below 1e-10. Cost: for every
-    n O(N), a second for a million candidates; for a few n a few tails for any N, or in many groups
-    about ten microseconds for each of up to 64 n.
+    bounds are the lowest possible count. Errors of ``parametric`` are below 1e-10. Cost: O(N) for
+    every n, a second for a million candidates; for a few n, a few tail probabilities for any N; in
+    many groups, about ten microseconds for each of up to 64 n.
 
     References
     ----------
@@ -239,7 +239,7 @@ def random_cdf(
     data : DataFrame or Dataset
         Candidates with a gold label. Scores are not used.
     n : int, sequence of int, range or None
-        Sizes of the lists. None is every n.
+        Sizes of the lists. None means every n.
     population : {"finite", "infinite"}
         See :func:`random_bound`.
     progress : bool, optional
@@ -250,10 +250,10 @@ def random_cdf(
     Returns
     -------
     DataFrame or Dataset
-        One row per n and number ``tp`` of true positives (Dataset: dimension row), in steps of a
-        twentieth, from -1 or about four standard deviations below the mean to as many above it:
-        ``n``, ``tp``, and P(X <= tp): ``discrete`` at whole counts, ``interpolated`` between them,
-        and ``parametric``, the continuous binomial.
+        One row per n and number ``tp`` of true positives (Dataset: dimension row), in steps of
+        0.05, from -1 or about four standard deviations below the mean to as many above it: ``n``,
+        ``tp``, and P(X <= tp): ``discrete`` at whole counts, ``interpolated`` between them, and
+        ``parametric``, the continuous binomial.
 
     Notes
     -----
@@ -349,7 +349,7 @@ def _cdf_grid(
     check_memory(
         12.0 * points * last.size,  # about 12 arrays: columns and intermediate results
         f"distribution functions of {last.size:,} lists have up to {points:,} points each",
-        "Pass the relevant sizes of lists, n=...",
+        "Pass only the list sizes you need, n=...",
     )
     step = xr.DataArray(np.arange(points), dims="_point") / _STEPS_PER_COUNT
     return step + first, (step <= last - first) & (total > 0)

@@ -71,9 +71,9 @@ def crossovers(
     Returns
     -------
     DataFrame or Dataset
-        One row per run (Dataset: dimension row), in the order of measures, of p, of n: ``measure``,
-        ``p``, ``n_first``, ``n_last``, and ``tp_first``, the true positives at n_first. n = N,
-        without any chance, is excluded: a measure that never drops below the bound again has a run
+        One row per run (Dataset: dimension row), ordered by measure, p and n: ``measure``, ``p``,
+        ``n_first``, ``n_last``, and ``tp_first``, the true positives at n_first. n = N, where
+        nothing is random, is excluded: a measure that never drops below the bound again has a run
         with n_last = N - 1.
 
     Notes
@@ -81,8 +81,8 @@ def crossovers(
     The first row of a measure and p is Macskassy's (2005) crossover point. Eq. 19 describes one
     positive fewer than the text; the package follows the text. Each n is a separate test, so a
     random ranking crosses somewhere with a probability far above p, and a run of 2 or more is
-    hardly rarer. :func:`random_envelope` returns counts that it reaches nowhere. Computes a lazy
-    Dataset. Cost: as :func:`random_bound`.
+    hardly rarer. :func:`random_envelope` accounts for all n. A lazy Dataset is computed. Cost: the
+    same as :func:`random_bound`.
 
     References
     ----------
@@ -212,11 +212,11 @@ def random_envelope(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a gold label; their scores play no part.
+        Candidates with a gold label. Scores are not used.
     alpha : float or list of float
         Levels, 0 < alpha < 1.
     n : int, sequence of int, range or None
-        Sizes of the lists. None is every n from 1 to the number of candidates.
+        Sizes of the lists. None means every n from 1 to the number of candidates.
     progress : bool, optional
         Whether to show a progress bar of the levels tried. By default one appears after two
         seconds.
@@ -228,12 +228,12 @@ def random_envelope(
     Returns
     -------
     DataFrame or Dataset
-        One row per alpha and n (Dataset: dimensions alpha and n), and per ``measure`` where the
-        pool is what each retrieved:
+        One row per alpha and n (Dataset: dimensions alpha and n), and per ``measure`` with
+        pool="retrieved":
 
         * ``expected``: mean number of true positives, n N+ / N;
-        * ``envelope``: a random ranking has as many true positives at some requested n with a
-          probability of at most alpha; min(n, N+) + 1 if no count is rare enough;
+        * ``envelope``: a random ranking has at least this many true positives at some requested n
+          with a probability of at most alpha; min(n, N+) + 1 if no count is rare enough;
         * ``local_level``: the largest P(X >= envelope) at a single n;
         * ``attainable``: whether a list of n can have that many true positives.
 
@@ -244,15 +244,15 @@ def random_envelope(
     (2005) recursion with absorption. It depends on the requested n: pass the n that you inspect,
     such as ``range(100, 2001)``. If equal scores count as one block, pass the ends of blocks.
 
-    Relative errors of the probability are about 1e-12. Cost: about ten boundaries, each of ten
+    Relative errors of the probability are about 1e-12. Cost: about ten boundaries, each taking ten
     microseconds for every count it rises by: a third of a second for every n of 5,102 candidates,
     one second for every n of 100,000 with 10,000 positives, six for every n of a million with
     50,000.
 
     References
     ----------
-    Macskassy (2005), Eqs 12 to 15; figure 7 joins bounds that hold for one n each. S. Aldor-Noiman
-    et al. (2013), The power to see, American Statistician 67 (equal local levels).
+    Macskassy (2005), Eqs 12 to 15; figure 7 joins bounds for single n. S. Aldor-Noiman et al.
+    (2013), The power to see, American Statistician 67 (equal local levels).
 
     Examples
     --------

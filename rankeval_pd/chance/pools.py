@@ -113,8 +113,8 @@ def warn_of_whole_lists(retrieved: IntArray, n: IntArray) -> None:
     for size in np.unique(sizes):
         if (share := whole[sizes == size].mean()) >= 0.5:
             warn(
-                f"pool='retrieved': {share:.0%} of the lists of n = {int(size)} contain everything "
-                "retrieved, so their order does not matter and p is 1. Use smaller n, or pass "
-                "pool= the number of documents in the collection."
+                f"pool='retrieved': {share:.0%} of the lists of n = {int(size)} contain every "
+                "retrieved candidate, so the order does not matter and p is 1. Use smaller n, or "
+                "pass pool= the number of documents in the collection."
             )
             return

@@ -52,7 +52,7 @@ def random_bound_for(
     p : float or list of float
         Levels, 0 < p <= 1.
     n : int, sequence of int, range or None
-        Sizes of the lists. None is every n from 1 to ``n_candidates``.
+        Sizes of the lists. None means every n from 1 to ``n_candidates``.
     n_candidates, n_positive : int
         Numbers of candidates N and of true positives N+ among them.
     population : {"finite", "infinite"}
@@ -69,7 +69,7 @@ def random_bound_for(
 
     Notes
     -----
-    N may be a billion for chosen n.
+    For a few n, N may be a billion.
 
     References
     ----------
@@ -88,7 +88,9 @@ def random_bound_for(
     levels, asked = check_shares("p", p, one=True), check_n(n)
     if not isinstance(asked, np.ndarray) and total is None:
         what = "last n" if asked is None else "share of the candidates"
-        raise ValueError(f"n={n!r}: an infinite population has no {what}. Pass whole numbers.")
+        raise ValueError(
+            f"n={n!r} with an infinite population: there is no {what}. Pass whole numbers."
+        )
     sizes, shares = _sizes_of(asked, total or 0)
     if isinstance(model, Finite):
         check_not_above(sizes, int(model.total))
@@ -136,8 +138,8 @@ def _published_model(
     )
     if positive > total or total < 1:
         raise ValueError(
-            f"n_positive={positive} of n_candidates={total}: there must be a candidate, and no "
-            "more positives than candidates. Pass n_candidates first."
+            f"n_positive={positive} of n_candidates={total}: there must be at least one candidate, "
+            "and no more positives than candidates. Pass n_candidates first."
         )
     model, share = population_model(population, float(total), float(positive))
     return model, share, total
@@ -146,7 +148,9 @@ def _published_model(
 def _check_population(n_candidates: Any, n_positive: Any, prior: Any) -> None:
     """Raise a ValueError unless the two numbers or the share of positives are given."""
     if prior is not None and (n_candidates is not None or n_positive is not None):
-        raise ValueError(f"prior={prior!r} replaces n_candidates and n_positive. Pass either.")
+        raise ValueError(
+            f"prior={prior!r} replaces n_candidates and n_positive. Pass one or the other."
+        )
     if prior is None and (n_candidates is None or n_positive is None):
         raise ValueError(
             f"n_candidates={n_candidates!r}, n_positive={n_positive!r}: pass both numbers, or only "
@@ -240,9 +244,7 @@ def random_pvalue(
         np.asarray(x, dtype=float) for x in (count, size, total, positive, share)
     )
     if not np.isfinite(count).all() or (size < 0).any() or (size != np.floor(size)).any():
-        raise ValueError(
-            f"tp={tp!r}, n={n!r}: pass a finite tp, and a whole number of 0 or more as n."
-        )
+        raise ValueError(f"tp={tp!r}, n={n!r}: pass a finite tp and a whole number n of 0 or more.")
     # all three methods are curves of P(X > at): P(X >= tp) is P(X > tp - 1)
     at = count if strict else count - 1.0
     if method == "parametric":
@@ -313,14 +315,14 @@ def random_pvalue_mean(
     -------
     float or array
         P(S >= s), S being the sum over the queries, each ranked at random and independently. s is
-        n_queries * mean_tp if whole to 1e-9, else rounded up. With ``decimals``, s is the smallest
-        sum whose mean is printed so (rounding half a unit either way), which gives the largest
-        possible p-value.
+        n_queries * mean_tp, rounded up unless it is whole to within 1e-9. With ``decimals``, s is
+        the smallest sum whose mean rounds to the printed one (halves either way), which gives the
+        largest possible p-value.
 
     Raises
     ------
     ValueError
-        If no sum of that many queries has such a printed mean.
+        If no sum over that many queries rounds to this mean.
 
     Notes
     -----
@@ -333,7 +335,7 @@ def random_pvalue_mean(
 
     Examples
     --------
-    5.7 of 10, the mean of 15 reviewers of 117 papers, 47 of them relevant (Table 3 has 0.079):
+    A mean of 5.7 of 10 over 15 reviewers of 117 papers, 47 of them relevant (0.079 in Table 3):
 
     >>> import rankeval_pd
     >>> p = rankeval_pd.random_pvalue_mean(
@@ -402,7 +404,7 @@ def check_counts(n: AnyArray, total: AnyArray, positive: AnyArray, *, finite: bo
     if (positive > total).any() or (finite and (n > total).any()):
         raise ValueError(
             f"n={brief(n)}, n_candidates={brief(total)}, n_positive={brief(positive)}: n and "
-            "n_positive cannot be above n_candidates. For any n use population='infinite'."
+            "n_positive cannot exceed n_candidates. To allow any n, pass population='infinite'."
         )
 
 

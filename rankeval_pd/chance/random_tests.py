@@ -71,7 +71,7 @@ def random_test(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     n : int, sequence of int, range or None
-        Sizes of the lists. None is every n from 1 to the number of candidates.
+        Sizes of the lists. None means every n from 1 to the number of candidates.
     adjust : {None, "envelope"}
         Whether to add ``p_adjusted``, adjusted for all requested n.
     combine : bool
@@ -85,7 +85,7 @@ def random_test(
         default otherwise; or the size of a collection (is it better than drawing at random?)
         without further true positives.
     n_candidates : int, optional
-        The earlier name of a number in ``pool``.
+        The former name of a number in ``pool``.
     progress : bool, optional
         Whether to show a progress bar of ``adjust``. By default one appears after two seconds.
     **roles
@@ -126,14 +126,14 @@ def random_test(
     The smallest ``p_adjusted`` of a measure is its global p-value for the hypothesis that the whole
     ranking, over the requested n, is random. The error alpha applies to this hypothesis, not to
     single n. ``p_adjusted`` ≤ alpha is equivalent to tp at or above :func:`random_envelope`. Each n
-    takes one recursion over all requested n. Above 3,000 n, about 500 are computed (above 20,000,
-    about 60) and the others rounded up to the next of them (``attrs["p_adjusted"]``), never across
-    0.1, 0.05, 0.01 or 0.001, and below 1e-6 to the number of n times p.
+    takes one recursion over all requested n. With more than 3,000 n, about 500 are computed (above
+    20,000, about 60) and the others are rounded up to the next one (``attrs["p_adjusted"]``), never
+    across 0.1, 0.05, 0.01 or 0.001, and below 1e-6 to the number of n times p.
 
     With ``combine``, the p-values are the exact tails of a sum of independent counts, each with its
     group's own distribution. Testing the average as if it were one list, as in Macskassy's (2005)
     Tables 3 and 4, is wrong by orders of magnitude. If groups share candidates that rank high
-    everywhere, as may queries of one collection, counts are dependent and the combined p-value is
+    everywhere, as queries of one collection may, counts are dependent and the combined p-value is
     too small.
 
     References
@@ -156,13 +156,14 @@ def random_test(
     check_flag("combine", combine)
     if combine and adjust is not None:
         raise ValueError(
-            f"combine=True with adjust={adjust!r}: the sum over groups has no envelope. Adjust the "
-            "p-values of the groups, or combine them at an n chosen beforehand."
+            f"combine=True with adjust={adjust!r}: there is no simultaneous envelope for the sum "
+            "over groups. Adjust the p-values of the groups, or combine them at an n chosen "
+            "beforehand."
         )
     if combine and isinstance(asked, Shares):
         raise ValueError(
-            f"combine=True with n={n!r}: shares mean different n in groups of different size. Pass "
-            "whole numbers."
+            f"combine=True with n={n!r}: a share gives a different n in groups of different sizes. "
+            "Pass whole numbers."
         )
     if ties == "expected" and (combine or adjust is not None):
         raise ValueError(
@@ -179,8 +180,8 @@ def random_test(
         for name, value in given.items():
             if value is not None:
                 raise ValueError(
-                    f"groups with {name}={value!r}: this needs a random order of single "
-                    "candidates, not of whole groups. Leave one of the two out."
+                    f"groups with {name}={value!r}: this assumes that single candidates, not whole "
+                    "groups, are in random order. Leave one of the two out."
                 )
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
@@ -311,8 +312,8 @@ def random_test_of_turns(
     check_choice("adjust", adjust, ADJUSTMENTS)
     if adjust is not None or combine:
         raise ValueError(
-            f"adjust={adjust!r}, combine={combine!r}: with all n of a whole Dask DataFrame, each "
-            "test is for one n. Pass the relevant n=..., or use groups with by=..."
+            f"adjust={adjust!r}, combine={combine!r}: for all n of a whole Dask DataFrame, each n "
+            "can only be tested alone. Pass the relevant n=..., or use groups with by=..."
         )
     ended = any(lists.n.max(initial=0) < found.total for lists in found.turns)
     pool = n_candidates if pool is None else pool

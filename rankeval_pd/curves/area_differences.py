@@ -114,7 +114,7 @@ def compare_area(
         The ``alpha`` of :func:`bedroc`.
     test : {"t", "delong"}
         "t": DeLong's standard error with Student's distribution and Welch's degrees of freedom for
-        the two classes (below 5 candidates: the smaller class minus one), and the normal
+        the two classes (with fewer than 5 candidates: the smaller class minus one), and the normal
         distribution for a mean area of 0.95 or more; the interval agrees with the test and allows
         for candidates that a small sample lacks. "delong": the normal distribution, as in pROC; too
         liberal if a class is small. Average precision has only "t", with the standard error of the
@@ -142,7 +142,7 @@ def compare_area(
     DataFrame or Dataset
         One row per pair (Dataset: dimension pair): ``measure_a``, ``measure_b``, ``area_a``,
         ``area_b``, ``difference`` = area_a - area_b with its limits ``ci_low``, ``ci_high``
-        (one-sided with "greater" or "less": the other limit ends the range), ``z`` = difference /
+        (one-sided with "greater" or "less": the other is the end of the range), ``z`` = difference /
         ``se``, ``p_value``, with ``adjust`` also ``p_adjusted``, and the standard error ``se``;
         ``better``: the measure with the larger area if the deciding p-value is at most 1 -
         ``level``, else NaN; ``leaning``: the same, significant or not; with ``adjust`` also

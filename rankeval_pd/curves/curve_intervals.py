@@ -39,8 +39,8 @@ def check_interval(interval: str | None, average: str | None, roles: Roles) -> N
         return
     if average is not None:
         raise ValueError(
-            f"interval={interval!r} with average={average!r}: an average always has the interval "
-            "over the groups, ci_low and ci_high. Leave interval out."
+            f"interval={interval!r} with average={average!r}: an average already has an interval "
+            "over groups, ci_low and ci_high. Leave interval out."
         )
     if roles.ends:
         raise ValueError(
@@ -119,9 +119,12 @@ def limits(
 def _too_few(few: list[tuple[int, int]], alone: bool) -> None:
     positive, others = min(few, key=min)
     text = (
-        f"interval='simultaneous': a band needs {curve_bands.LEAST} true positives and as many"
-        f" others, but there are {positive:,} and {others:,}"
+        f"interval='simultaneous': a band needs {curve_bands.LEAST} true positives and as many "
+        f"other candidates, but there are {positive:,} and {others:,}"
     )
     if alone:
         raise ValueError(f"{text}. Pass interval='pointwise', or report the area.")
-    warn(f"{text} in one of the groups, which has no band. Pass interval='pointwise' there.")
+    warn(
+        f"{text} in one of the groups, which therefore has no band. Pass interval='pointwise' "
+        "there."
+    )

@@ -53,7 +53,7 @@ def random_band(
     p : float or list of float
         Levels, 0 < p <= 1.
     n : int, sequence of int, range or None
-        Sizes of the lists. None is every n from 1 to the number of candidates.
+        Sizes of the lists. None means every n from 1 to the number of candidates.
     simultaneous : bool
         False: :func:`random_bound`, each n alone. True: :func:`random_envelope` at alpha = p, over
         all requested n.
@@ -73,7 +73,7 @@ def random_band(
 
     Notes
     -----
-    Cost: as the bounds or the envelope.
+    Cost: the same as the bounds or the envelope.
 
     References
     ----------

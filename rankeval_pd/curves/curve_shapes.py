@@ -246,8 +246,8 @@ def roc(
     Notes
     -----
     Limits are Clopper and Pearson's, with a number of candidates that matches the variance of the
-    curve, including the threshold's. A band has the level at which the largest deviation of all
-    points stays inside. In simulations 95% bands covered the curve at least 95% of the time
+    curve, including the threshold's. A band contains the largest deviation over all points with the
+    requested probability. In simulations 95% bands covered the curve at least 95% of the time
     (``tests/reference/curve_bands.csv``). Cost: O(N log N), and two microseconds for each interval.
 
     References
@@ -377,7 +377,7 @@ def gain(
         As in :func:`roc`.
     n : int, float, sequence, range or "deciles", optional
         Sizes of lists, or shares of the candidates (1.0 is all of them); "deciles" are the shares
-        0.1, 0.2, ..., 1. None is every n. A band holds at all requested n together.
+        0.1, 0.2, ..., 1. None means every n. A band holds at all requested n together.
     **roles
         As in :func:`roc`, but at given n ``ties`` is "shared" by default, as for other lists.
 
@@ -417,7 +417,7 @@ def lift(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the lift of each measure: its precision divided by a random choice's.
+    """Return the lift of each measure: precision divided by the share of positives.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ def enrichment(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     share : float or list of float
-        Shares of the candidates, above 0 and at most 1. Each means the smallest list with this
+        Shares of the candidates, above 0 and at most 1. Each stands for the smallest list with this
         share.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Interval, see :func:`nbest_recall`.
@@ -72,9 +72,9 @@ def enrichment(
 
     Notes
     -----
-    The lift is recall divided by n / N. Its limits are the limits of :func:`nbest_recall`, divided
-    by n / N too. To test the difference of two measures use ``compare(n=share, of="lift")``. Cost:
-    O(N log N).
+    The lift is recall divided by n / N. Its limits are the limits of recall (:func:`nbest_recall`)
+    divided by n / N. To test the difference of two measures use ``compare(n=share, of="lift")``.
+    Cost: O(N log N).
 
     References
     ----------
@@ -247,8 +247,8 @@ def rate_range(fpr: Any, tpr: Any) -> tuple[tuple[float, float], bool]:
     """Return the limits of a range of false positive rates, and whether classes are swapped."""
     if (fpr is None) == (tpr is None):
         raise ValueError(
-            f"fpr={fpr!r}, tpr={tpr!r}: pass one of the two, the largest false positive rate or "
-            "the smallest true positive rate, or both limits of one, fpr=(0.1, 0.3)."
+            f"fpr={fpr!r}, tpr={tpr!r}: pass the largest false positive rate, fpr=, or the "
+            "smallest true positive rate, tpr=, or both limits of one of them, fpr=(0.1, 0.3)."
         )
     name, given = ("tpr", tpr) if fpr is None else ("fpr", fpr)
     if isinstance(given, (int, float, np.number)):

@@ -89,7 +89,7 @@ def area(
         * ``chance``: the mean of ``area`` over all orders of the labels: one half, or the expected
           average precision, somewhat above N+ / N;
         * ``ci_low``, ``ci_high``: the interval; NaN with fewer than two candidates of a class;
-        * ``se``: standard error, DeLong's or from the influences; NaN as the interval;
+        * ``se``: standard error, DeLong's or from the influences; NaN if the interval is;
         * ``p_value``: two-sided, for a ROC area of one half; at most 1 - ``level`` if and only if
           the interval excludes one half. NaN with "ap", whose chance value depends on the sample,
           and with "delong" or "logit" if ``se`` is 0; left out with ``average``;
@@ -104,10 +104,10 @@ def area(
     Notes
     -----
     The interval covers the area in a population from which the candidates are sampled. In
-    simulations with normal scores, 95% intervals "newcombe" covered 0.939 or more from 5 candidates
-    of the smaller class on, where DeLong's covered 0.34 to 0.95 (``tests/reference/areas.csv``);
-    with 2 or 3 candidates, 0.83 and 0.86. For average precision they covered 0.938 or more with 2
-    to 1,000 true positives at prevalences of 0.01 to 0.5
+    simulations with normal scores, 95% intervals "newcombe" covered 0.939 or more with at least 5
+    candidates of the smaller class, and DeLong's covered 0.34 to 0.95
+    (``tests/reference/areas.csv``); with 2 or 3 candidates, 0.83 and 0.86. For average precision
+    they covered 0.938 or more with 2 to 1,000 true positives at prevalences of 0.01 to 0.5
     (``tests/reference/average_precision.csv``). Cost: O(N log N).
 
     References
@@ -156,8 +156,8 @@ def area(
         return answer(data, roles, question, columns, can(area), attrs=attrs)
     if interval != _OWN[kind]:
         raise ValueError(
-            f"average={average!r} with ci={ci!r}: an average always has the interval over its"
-            " groups. Leave ci out."
+            f"average={average!r} with ci={ci!r}: an average already has an interval over groups. "
+            "Leave ci out."
         )
     return answer(
         data, roles, question, AVERAGED, can(area, clusters=False),
@@ -423,7 +423,7 @@ def spread_of(
 def found_of(
     spread: roc_areas.AreaSpread, positive: IntArray, negative: IntArray
 ) -> InfluenceSpread:
-    """Return the same for a known variance; warn if a class is small."""
+    """Return the spread for a known variance; warn if a class is small."""
     _warn_if_few(positive, negative, "area")
     return InfluenceSpread(spread, positive, negative, ())
 
@@ -439,9 +439,8 @@ def _warn_if_few(positive: IntArray, negative: IntArray, what: str) -> None:
     few = (least > 1) & (least < _FEW)  # fewer than two have no interval
     if few.any():
         warn(
-            f"{what}: a class has {int(least[few].min())} candidates, and below {_FEW} the "
-            "interval and the test may miss their level. Treat them as approximate, or pool "
-            "groups."
+            f"{what}: a class has only {int(least[few].min())} candidates; below {_FEW}, the "
+            "interval and test may be unreliable. Treat them as approximate, or pool groups."
         )
 
 

@@ -98,7 +98,7 @@ def unpaired_area(
 
     Notes
     -----
-    No candidate is in two samples. For two measures on the same candidates use
+    The samples share no candidates. For two measures on the same candidates use
     :func:`compare_area`, which has a smaller variance. The variances of both areas are added; for
     equal areas Newcombe's method 5 is used at their mean. The test is Student's with Welch's
     degrees of freedom, or normal with Newcombe's variance. The interval combines the intervals of

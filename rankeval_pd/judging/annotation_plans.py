@@ -57,7 +57,7 @@ def plan_annotation(
         two-sided at ``alpha``, finds the difference.
     alpha : float
     budget : int, optional
-        Largest possible number of judgments, for which the power is computed.
+        Largest number of judgments that you can make; the power is computed for it.
     precisions : pair of float, optional
         Assumed true precisions of the two difference regions: the share of true positives among the
         candidates in the list of a only, and in the list of b only (not of the lists, see
@@ -154,8 +154,8 @@ def _warn_of_little(
                 "candidates in one list only, which differ more than the lists."
             )
         warn(
-            f"power={power:g} is not reached: all {2 * state.size} candidates in one list only,"
-            f" judged, give {planned:.2g}{shows}. {do}"
+            f"power={power:g} is not reached: judging all {2 * state.size} candidates in one list "
+            f"only gives {planned:.2g}{shows}. {do}"
         )
     elif left and planned == 0.0:
         do = "Judge more, or use" if state.power(alpha, left) > 0.0 else "Take"
@@ -280,12 +280,12 @@ def needed_candidates(
     precision_a, precision_b : float
         Precisions of the two lists, published, hoped for, or from a pilot.
     overlap : float
-        Share of each list that is in the other too, from 0 to below 1.
+        Share of each list that is also in the other, from 0 to below 1.
     n : int, optional
         Size of the lists. By default the smallest with this power.
     n_judged : int, optional
-        Size of the pilot: candidates of each list behind the estimated precisions. By default the
-        precisions count as true.
+        Size of the pilot: candidates judged in each list to estimate the precisions. By default the
+        precisions are taken as true.
     power, alpha : float
         Power and level of Fisher's test of the difference regions, two-sided.
 

@@ -42,9 +42,10 @@ def annotation_sheet(
     n : int
         Size of both lists.
     size : int, optional
-        Number of candidates to judge, as from :func:`plan_annotation`. None is all unjudged ones.
+        Number of candidates to judge, as from :func:`plan_annotation`. None means all unjudged
+        candidates.
     show : list of names, optional
-        Columns that the judges see. None is only the index.
+        Columns that the judges see. None shows only the index.
     **roles
         Column roles, see :func:`nbest_precision`; ``rng`` seeds the order.
 
@@ -58,7 +59,8 @@ def annotation_sheet(
     Notes
     -----
     Candidates in both lists or in neither carry no information about the difference. The sheet is a
-    random sample of the difference regions, as even as the unjudged allow.
+    random sample of the difference regions, with as many candidates from one as from the other if
+    possible.
 
     Examples
     --------
@@ -119,8 +121,8 @@ def with_judgements(
         or values named in ``positive``). Missing values change nothing. Read a saved sheet with its
         index: ``pandas.read_csv("sheet.csv", index_col=0)``.
     **roles
-        ``gold`` is the column of judgments in both; ``positive`` and ``min_grade`` define the true
-        values of words or grades.
+        ``gold`` is the column of judgments in both tables; ``positive`` and ``min_grade`` define
+        which words or grades are true.
 
     Returns
     -------

@@ -54,8 +54,8 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
     Returns
     -------
     DataFrame or Dataset
-        One row per coefficient (Dataset: dimension row): ``statistic``: "Cohen's kappa" of each
-        pair, "Fleiss' kappa" and "Krippendorff's alpha" of all; ``annotators``; ``value`` with
+        One row per coefficient (Dataset: dimension row): ``statistic``: "Cohen's kappa" for each
+        pair, "Fleiss' kappa" and "Krippendorff's alpha" for all; ``annotators``; ``value`` with
         ``ci_low`` and ``ci_high``; ``n_candidates``: candidates with votes of both annotators, of
         all, or of at least two. Fleiss' kappa is NaN if candidates differ in the number of votes,
         and every coefficient is NaN if all labels are equal.
@@ -69,9 +69,9 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
     -----
     Intervals are jackknife intervals over candidates, on Fisher's z of the coefficient, with
     Student's t. If fewer than 5 candidates lack the most common label, they are the outer limits of
-    two, the second with one added candidate that all give the rare label. In simulations of 30 to
-    400 candidates and a kappa of 0.4 to 0.8 they covered 0.94 or more
-    (``tests/reference/annotators.csv``). Cost: O(candidates) for each coefficient.
+    two such intervals, the second with an added candidate to which all annotators give the rare
+    label. In simulations of 30 to 400 candidates and a kappa of 0.4 to 0.8 they covered 0.94 or
+    more (``tests/reference/annotators.csv``). Cost: O(candidates) for each coefficient.
 
     References
     ----------

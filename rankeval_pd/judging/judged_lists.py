@@ -78,15 +78,15 @@ def judged_precision(
     n : int, sequence of int, range or None
         Sizes of the lists. By default every n, or a grid of n as in :func:`precision_band`.
     unjudged : {"estimate", "bounds"}
-        "estimate": the judged candidates are a random sample. "bounds": nothing is assumed; the
-        limits are the precision if none, or all, of the unjudged are true positives.
+        "estimate": the judged candidates are a random sample. "bounds": no assumption; the limits
+        are the precision if none, or all, of the unjudged candidates are true positives.
     judged_with : name, float or values, optional
         Probability that each candidate was selected for judging: a column, Series or array, or one
         number for all. By default each list is judged at random.
     windows : int or sequence of int, optional
-        Instead of probabilities, last ranks of windows: with ``[100, 500]`` candidates whose best
-        rank by any of the measures is up to 100, up to 500, or beyond, have a judging rate each,
-        estimated from the data.
+        Instead of probabilities, the last ranks of windows. With ``[100, 500]``, judging rates are
+        estimated separately for candidates whose best rank by any measure is up to 100, up to 500,
+        or beyond.
     estimator : {"ratio", "horvitz-thompson"}
         "ratio": the share of true positives among the judged, within each window or group of equal
         probability. "horvitz-thompson": the sum of inverse probabilities divided by n, unbiased but
@@ -123,20 +123,20 @@ def judged_precision(
 
     For several windows or probabilities (12 at most), the exact intervals of the parts are combined
     (MOVER, Zou and Donner 2008); a part without judgments gets the estimate of the others and
-    limits from none to all. More probabilities are weights, and the interval is Clopper and
-    Pearson's for the effective number of judgments (Korn and Graubard 1998). Horvitz and Thompson's
-    estimator has gamma limits (Fay and Feuer 1997). A random sample of the whole data, or of a pool
-    of lists, is random in each list. Sheets of :func:`annotation_sheet` are not, as they exclude
-    shared candidates; use :func:`judged_difference` for them. For data in memory, Fisher's tests
-    compare the judging rates within each list of up to eight n (top against rest, shared against
-    other candidates), and a :class:`RankevalWarning` reports a sample that is not random, at a
-    level of 0.001 for all tests. Small selected samples go unnoticed. Cost: as
-    :func:`nbest_precision`, and a search over the counts.
+    limits from none to all. With more probabilities, these are weights, and the interval is Clopper
+    and Pearson's for the effective number of judgments (Korn and Graubard 1998). Horvitz and
+    Thompson's estimator has gamma limits (Fay and Feuer 1997). A random sample of the whole data,
+    or of a pool of lists, is random in each list. Sheets of :func:`annotation_sheet` are not, as
+    they exclude shared candidates; use :func:`judged_difference` for them. For data in memory,
+    Fisher's tests compare the judging rates within each list of up to eight n (top against rest,
+    shared against other candidates), and a :class:`RankevalWarning` reports a sample that is not
+    random, at a level of 0.001 for all tests. Small selected samples go unnoticed. Cost: the same
+    as :func:`nbest_precision`, plus a search over the counts.
 
-    With ``groups`` whole groups, such as documents, are sampled for judging, and the variance is
-    between totals of judged groups, 0 if every candidate is judged. Unjudged candidates of a group
-    with judged ones count as a sample of single candidates. The interval is Wilson's for the
-    effective number of judgments, with Student's t. Randomness is not tested.
+    With ``groups``, whole groups such as documents are assumed to be sampled for judging. The
+    variance is between the totals of judged groups, and 0 if every candidate is judged. The judged
+    candidates of a partly judged group are assumed to be a random sample of it. The interval is
+    Wilson's for the effective number of judgments, with Student's t. Randomness is not tested.
 
     References
     ----------
@@ -265,11 +265,11 @@ def judged_average_precision(
     positives, weighted by inverse probabilities, of the estimated precision at their ranks. This
     precision counts the positive itself, and the share of true positives among the other judged
     candidates above it (weighted for "horvitz-thompson"). With all candidates judged it is
-    ``area("ap")``. With ``groups`` see :func:`judged_precision`. Randomness is tested as there; a
-    sample that is not random at a level of one in a million raises a ValueError. The interval has
-    the outer limits of two logit intervals with Student's quantile for the judged true positives
-    minus one: around the estimate, and around a value that allows for missed positives. The
-    standard error comes from the influences of the judged candidates. With windows or several
+    ``area("ap")``. With ``groups`` see :func:`judged_precision`. Randomness is tested in the same
+    way; a sample that is not random at a level of one in a million raises a ValueError. The
+    interval has the outer limits of two logit intervals with Student's quantile for the judged true
+    positives minus one: around the estimate, and around a value that allows for missed positives.
+    The standard error comes from the influences of the judged candidates. With windows or several
     probabilities the lower limit allows for true positives missed among sparsely judged candidates.
     In simulations of pools by depth with 4 judged true positives or more, it covered 0.93 or more
     (``tests/reference/second_audit_rankings.csv``). Cost: O(N log N) per measure.
@@ -331,7 +331,7 @@ def judged_difference(
         sample of each difference region. Windows use ranks by a and b.
     a, b : names of measures
     n : int, sequence of int, range or None
-        Sizes of the lists. None is every n.
+        Sizes of the lists. None means every n.
 
     Returns
     -------

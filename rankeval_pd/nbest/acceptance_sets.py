@@ -251,7 +251,7 @@ def check_threshold(n: Any, threshold: Any, of: str, options: RegionOptions) -> 
                 f"{' or '.join(map(repr, tests))}. Leave test out."
             )
         if options.phi != 1.0 or (of in _PAIRED and options.ci == "delta"):
-            raise ValueError(f"of={of!r} takes neither phi nor ci='delta'. Leave them out.")
+            raise ValueError(f"of={of!r} supports neither phi nor ci='delta'. Leave them out.")
         options = options._replace(test=options.test if options.test in tests else tests[0])
     if n is not None:
         raise ValueError(
@@ -260,7 +260,7 @@ def check_threshold(n: Any, threshold: Any, of: str, options: RegionOptions) -> 
         )
     if options.target == "nbest":
         raise ValueError(
-            "target='nbest' with threshold: an acceptance set has a fixed threshold without "
+            "target='nbest' with threshold: the threshold of an acceptance set is fixed and has no "
             "variance. Leave target out, or compare n-best lists with n=..."
         )
     check_choice("ci", options.ci, SET_INTERVALS)
@@ -361,15 +361,15 @@ def _paired_cuts(
         if not all(row.size for row in rows):
             name = pair[0] if not rows[0].size else pair[1]
             raise ValueError(
-                f"threshold={threshold!r} lacks {name!r}, which is compared. Pass each measure a "
-                "threshold, or name two measures: compare(a, b, threshold=...)."
+                f"threshold={threshold!r} lacks {name!r}, which is compared. Pass a threshold for "
+                "each measure, or name two measures: compare(a, b, threshold=...)."
             )
         for side, name, row in zip(sides, pair, rows, strict=True):
             if row.size not in (1, longest):
                 raise ValueError(
                     f"threshold: {pair[0]!r} has {rows[0].size} thresholds and {pair[1]!r} "
-                    f"{rows[1].size}, compared one by one. Give {name!r} {longest} thresholds or a "
-                    "single one."
+                    f"{rows[1].size}, but thresholds are compared in pairs. Pass {longest} "
+                    f"thresholds for {name!r}, or one."
                 )
             side.append(np.broadcast_to(row, longest))
     width = max(row.size for row in sides[0])

@@ -22,10 +22,10 @@ def of_rows(
     n: IntArray,
     exists: BoolArray,
 ) -> tuple[FloatArray, IntArray]:
-    """Return what is computed for the lists of each ranking, NaN where there is none.
+    """Return the computed values of the lists of each ranking, NaN where there is none.
 
-    And the clusters in each list. ``compute`` takes the members, rising n, and where the ranking
-    stands.
+    The last result is the clusters in each list. ``compute`` takes the members, rising n, and the
+    place of the ranking.
     """
     value, n_groups = np.full(exists.shape, np.nan), np.zeros(exists.shape, dtype=np.int64)
     for row in np.ndindex(exists.shape[:-1]):
@@ -44,7 +44,7 @@ def recall_sizes(
 ) -> tuple[FloatArray, IntArray]:
     """Return the effective number of true positives behind a recall; ``n`` rises.
 
-    And the clusters in the list.
+    The second result is the clusters in the list.
     """
     totals = ranked.totals(n, "region" if fixed else "nbest")[0]
     tp, positive = up_to_ranks(ranked.rank, ranked.gold)[n], float(ranked.gold.sum())
@@ -88,8 +88,8 @@ def random_p(
     With ``fewer`` P(X <= tp).
 
     Student's t of the covariance of label and list membership, summed over clusters; the variance
-    is at least that of independent candidates. With ``alone`` it uses the clusters in the list
-    only, all that a head has. ``n`` rises.
+    is at least that of independent candidates. With ``alone`` it uses only the clusters in the
+    list, because a head has no others. ``n`` rises.
     """
     from scipy import special
 

@@ -123,7 +123,7 @@ def compare(
         Both: this pair; ``b`` may be a list. Only ``a``: a against each other measure. Neither: all
         pairs.
     n : int, sequence of int, range or None
-        Sizes of the n-best lists. None is every n from 1 to the number of candidates.
+        Sizes of the n-best lists. None means every n from 1 to the number of candidates.
     of : {"precision", "recall", "lift", "specificity", "npv"}
         Quantity to compare; with ``threshold`` see Notes. For n-best lists, recall and lift
         multiply precision, its difference and the interval by n / N+ or N / N+; the test is the
@@ -195,7 +195,7 @@ def compare(
         * ``measure_a``, ``measure_b``, ``n``;
         * ``precision_a``, ``precision_b`` (or ``recall_a``, ``recall_b``; ``lift_a``, ``lift_b``),
           their ``difference`` and its limits ``ci_low``, ``ci_high``: simultaneous with ``adjust``,
-          one-sided with "greater" or "less" (the other limit ends the range);
+          one-sided with "greater" or "less" (the other is the end of the range);
         * ``overlap``: candidates in both lists; ``n_only_a``, ``n_only_b``: in one only (the
           difference regions); ``tp_only_a``, ``tp_only_b``: true positives among these;
         * ``odds_ratio``: (tp_only_a fp_only_b) / (fp_only_a tp_only_b), NaN for 0/0;
@@ -242,7 +242,7 @@ def compare(
     the negatives rejected; ``test="midp"`` is more powerful and rejected at most 0.054 in
     simulations, ``tests/reference/thresholds.csv``).
 
-    Like R, the two-sided test counts all tables at most as likely as the observed one, up to a
+    As in R, the two-sided p-value adds up all tables at most as likely as the observed one, up to a
     relative 1e-7. n-best lists have difference regions of equal size, so it is twice one tail, at
     most 1. With an empty region, or no or only true positives in both, p_value and p_mid are 1.
 
@@ -250,7 +250,7 @@ def compare(
     orders use the score test, with "max-t" swaps of the shares; see the page on ties.
 
     Intervals and ``adjust``: "holm" and "bonferroni" use Bonferroni's intervals; "bh" and "by" use
-    those of Benjamini and Yekutieli (2005) at level 1 - R (1 - level) / m with R of m tests
+    the intervals of Benjamini and Yekutieli (2005) at level 1 - R (1 - level) / m with R of m tests
     rejected. "max-t" uses the bands of :func:`difference_band` at level 1 - (1 - level) / F for F
     pairs, groups counted. Each includes 0 if p_adjusted is above 1 - ``level``. Step-down and
     Holm's method may reject although the interval contains 0.

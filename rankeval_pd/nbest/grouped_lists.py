@@ -144,7 +144,7 @@ def weights(
 ) -> tuple[FloatArray, IntArray, FloatArray]:
     """Return the weight of a candidate in each list's interval, and the clusters in it.
 
-    And the ratio of its precision's variance to a fixed region's.
+    The third result is the ratio of its precision's variance to a fixed region's.
     """
     weight: FloatArray = np.ones(exists.shape)
     ratio: FloatArray = np.ones(exists.shape)
@@ -288,7 +288,7 @@ def pair_contrast(
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:  # fmt: skip
     """Return standard error, degrees of freedom and p-value of the difference of two lists.
 
-    And the clusters that one list has more of than the other.
+    The last result is the clusters that occur more often in one list than in the other.
     """
     rising, back = np.unique(n, return_inverse=True)
     found = difference(rank_a, rank_b, gold, cluster, rising, whole)
@@ -303,7 +303,7 @@ def pair_contrast(
 def cluster_contrasts(
     lists: PairRanks, n: IntArray, *, alternative: str
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
-    """Return the same for all pairs of lists, NaN where there is none."""
+    """Return these columns for all pairs of lists, NaN where there is none."""
     shape = lists.exists.shape
     columns = np.full((3, *shape), np.nan)
     n_groups = np.zeros(shape, dtype=np.int64)

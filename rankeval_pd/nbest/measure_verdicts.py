@@ -75,9 +75,9 @@ def measure_ranks(
         Whether the pairs at each n are one family, or the pairs at all n together. Each group of
         ``by`` is always a family of its own.
     n_resamples : int, optional
-        Number of swaps, or of draws from the joint distribution. None is as many as the pairs and
-        the level need, at least 999 swaps or 9,999 draws, and as in :func:`compare` up to 64 times
-        as many for pairs near the level.
+        Number of swaps, or of draws from the joint distribution. None means as many as the pairs
+        and the level need, at least 999 swaps or 9,999 draws, and as in :func:`compare` up to 64
+        times as many for pairs near the level.
     level : float
         Confidence level of the intervals of all values together, and of all ranks together.
     progress : bool, optional
@@ -108,13 +108,13 @@ def measure_ranks(
     -----
     All true ranks are within their limits together with probability at least ``level``, as
     ``adjust`` prevents false decisions among the pairs ("bh" and "by" control the share of false
-    decisions instead, None nothing). Intervals of n-best precision are Clopper and Pearson's for
-    the acceptance region; for areas see :func:`area`. All are Bonferroni-adjusted for the measures
-    (with ``adjust_over="group"`` for all n too), so the interval of the best measure holds after
-    the choice. In simulations with twelve equally good measures, all ranks were within their limits
-    in at least 94% of the samples (``tests/reference/measure_ranks.csv``).
+    decisions instead; None controls nothing). Intervals of n-best precision are Clopper and
+    Pearson's for the acceptance region; for areas see :func:`area`. All are Bonferroni-adjusted for
+    the measures (with ``adjust_over="group"`` for all n too), so the interval of the best measure
+    remains valid after the choice. In simulations with twelve equally good measures, all ranks were
+    within their limits in at least 94% of the samples (``tests/reference/measure_ranks.csv``).
 
-    Cost: as ``compare(adjust="max-t")`` for all pairs; twelve measures, 3 n of 5,000 candidates and
+    Cost: as for ``compare(adjust="max-t")`` for all pairs; twelve measures, 3 n of 5,000 candidates and
     9,999 swaps take six seconds. Areas take O(N log N) per measure.
 
     References

@@ -43,7 +43,7 @@ def odds_ratios(
         Candidates with a score for each measure and a gold label.
     a, b : names of measures
     n : int, sequence of int, range or None
-        Sizes of the n-best lists; None is every n.
+        Sizes of the n-best lists; None means every n.
     level : float
         Confidence level of the interval.
     progress : bool, optional
@@ -64,8 +64,9 @@ def odds_ratios(
     -----
     An odds ratio above 1 favors a. The conditional estimate is the odds ratio under which the
     observed table is the expected one, given its margins (Fisher's noncentral hypergeometric
-    distribution). The interval excludes 1 if Fisher's test in :func:`compare` rejects. Cost: O(root
-    of the candidates in the regions) for each n, half a minute for every n of a million candidates.
+    distribution). The interval excludes 1 if Fisher's test in :func:`compare` rejects. Cost:
+    O(square root of the candidates in the regions) for each n, half a minute for every n of a
+    million candidates.
 
     References
     ----------

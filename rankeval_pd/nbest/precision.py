@@ -75,7 +75,7 @@ def nbest_precision(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     n : int, sequence of int, range or None
-        Sizes of the lists. None is every n from 1 to the number of candidates.
+        Sizes of the lists. None means every n from 1 to the number of candidates.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Interval of precision, see :func:`precision_interval`.
     level : float
@@ -266,7 +266,7 @@ class Interval(NamedTuple):
 
 
 class IntervalKind(NamedTuple):
-    """Which interval."""
+    """The kind of interval."""
 
     ci: str
     level: float
@@ -357,7 +357,7 @@ def precision_interval(
             raise ValueError(f"{name}={brief(values)}: pass counts, whole numbers of 0 or more.")
     most = 10**12 if ci == "blaker" else 2**53  # with as many steps; all that float64 distinguishes
     if (n >= most).any():
-        raise ValueError(f"n={brief(n)}: with ci={ci!r} lists hold fewer than {most:,} candidates.")
+        raise ValueError(f"n={brief(n)}: with ci={ci!r}, n must be below {most:,}. Pass smaller n.")
     if (tp > n).any():
         raise ValueError(
             f"tp={brief(tp)} is above n={brief(n)}: no list has more true positives than "

@@ -57,7 +57,7 @@ def precision_band(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     n : int, sequence of int, range or None
-        Sizes of the lists. None is every n from 1 to the number of candidates, above 20,000
+        Sizes of the lists. None means every n from 1 to the number of candidates, above 20,000
         candidates a grid of about 1,000 n (``attrs["n_grid"]``): every n up to about 70, then steps
         of about 1%. Fewer n give a narrower band.
     level : float
@@ -82,8 +82,8 @@ def precision_band(
 
     Notes
     -----
-    Candidates are a random sample, and the band covers the precision of n-best lists: unlike
-    Evert's (2004) interval it includes the variance of the threshold. At each n it is the
+    Candidates are assumed to be a random sample. The band covers the precision of n-best lists:
+    unlike Evert's (2004) interval, it includes the variance of the threshold. At each n it is the
     Clopper-Pearson interval of a list shortened to have this variance, at the level required by the
     largest deviation over all n (sup-t, with Gaussian multipliers of each candidate's influence).
     In simulations, 95% bands covered 0.956 to 0.979 for precisions below 0.9, and 0.970 to 0.983
@@ -213,7 +213,7 @@ def _warn_if_too_precise(precision: FloatArray) -> None:
     if (precision > _TOO_PRECISE).any():
         warn(
             f"precision reaches {precision.max():.3g}, and above {_TOO_PRECISE:g} the band may "
-            "cover less often than its level. Pass larger n only, or use the intervals at each n "
+            "cover less than its nominal level. Pass larger n only, or use the intervals at each n "
             "with target='nbest'."
         )
 
@@ -241,7 +241,7 @@ def difference_band(
         Both: this pair. Only ``a``: a against each other measure. Neither: all pairs. Each pair has
         its own band.
     n : int, sequence of int, range or None
-        Sizes of the lists. None is every n, or a grid of n as in :func:`precision_band`.
+        Sizes of the lists. None means every n, or a grid of n as in :func:`precision_band`.
     level : float
         Probability that the band contains the difference of the average precisions at every n.
     n_resamples : int
@@ -266,12 +266,12 @@ def difference_band(
 
     Notes
     -----
-    Where the band excludes 0, one measure is better, and all such statements hold together with
+    Where the band excludes 0, one measure is better; all these conclusions hold together with
     probability ``level``. As in :func:`precision_band`, multipliers are drawn, here the same for
     both rankings, so shared candidates cancel. In simulations, 95% bands covered 0.961 to 0.980.
     ``compare(adjust="max-t")`` tests a sharper null hypothesis; the two disagree at a few n only.
 
-    Cost: as :func:`precision_band` for each pair, with up to O(N) for each draw.
+    Cost: as for :func:`precision_band` for each pair, with up to O(N) for each draw.
 
     References
     ----------

@@ -110,20 +110,19 @@ def significant_ranges(
     Returns
     -------
     DataFrame or Dataset
-        One row per range, in the order of pairs, then of n: ``measure_a``, ``measure_b``,
-        ``better``, ``n_first``, ``n_last``, ``n_tests`` (number of significant n), ``n_gaps``
-        (number of other n between ``n_first`` and ``n_last``), ``p_max`` (the largest p_adjusted of
-        the significant n, without ``adjust`` the largest p_value). A range continues over a gap
-        that ends at no more than 1.05 times the n before it. With ``details=True``, and in a
-        Dataset (dimension row), each run of significant n is a row of its own, and ``n_before``,
-        the number of n between it and the previous run, replaces ``n_gaps``. With
-        ``adjust="max-t"`` also ``undecided_ends``: "none", "first", "last" or "both", the ends that
-        other draws may move because the last n inside, or its neighbor outside, is ``undecided`` in
-        :func:`compare`.
+        One row per range, ordered by pair, then by n: ``measure_a``, ``measure_b``, ``better``,
+        ``n_first``, ``n_last``, ``n_tests`` (number of significant n), ``n_gaps`` (number of other
+        n between ``n_first`` and ``n_last``), ``p_max`` (the largest p_adjusted of the significant
+        n, without ``adjust`` the largest p_value). A range continues over a gap that ends at no
+        more than 1.05 times the n before it. With ``details=True``, and in a Dataset (dimension
+        row), each run of significant n has its own row, and ``n_before``, the number of n between
+        it and the previous run, replaces ``n_gaps``. With ``adjust="max-t"`` also
+        ``undecided_ends``: "none", "first", "last" or "both", the ends that other draws may move
+        because the last n inside, or its neighbor outside, is ``undecided`` in :func:`compare`.
 
     Notes
     -----
-    Computes a lazy Dataset. Cost: as :func:`compare`.
+    A lazy Dataset is computed. Cost: as for :func:`compare`.
 
     References
     ----------
@@ -270,7 +269,7 @@ def mean_difference(
     DataFrame or Dataset
         One row (Dataset: dimension pair) for each group: ``measure_a``, ``measure_b``, ``n_first``,
         ``n_last``, ``difference`` (mean of precision_a - precision_b), ``ci_low``, ``ci_high``
-        (one-sided with "greater" or "less": the other limit ends the range), ``p_value``, its Monte
+        (one-sided with "greater" or "less": the other is the end of the range), ``p_value``, its Monte
         Carlo standard error ``p_stderr``, and ``undecided``: whether its 95% Monte Carlo interval
         contains alpha, so other draws may decide otherwise. A group that lacks a list of some n has
         no row.
@@ -365,7 +364,7 @@ def _columns(
 
 
 def _weights(n: IntArray, total: int) -> FloatArray:
-    """Return what a true positive at each rank, from 0, adds to the mean precision."""
+    """Return the contribution of a true positive at each rank, from 0, to the mean precision."""
     return _from_here_on(1.0 / n, n, total) / n.size
 
 

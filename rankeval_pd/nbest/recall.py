@@ -65,7 +65,7 @@ def nbest_recall(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     n : int, float, sequence or range, optional
-        Sizes of the lists, or shares of the candidates. None is every n.
+        Sizes of the lists, or shares of the candidates. None means every n.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Interval of the share of true positives found, see :func:`precision_interval`.
     level : float
@@ -218,7 +218,7 @@ def recall_band(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     n : int, float, sequence or range, optional
-        Sizes of the lists, or shares of the candidates; None is every n, or a grid of n as in
+        Sizes of the lists, or shares of the candidates; None means every n, or a grid of n as in
         :func:`precision_band`. Fewer n give a narrower band.
     ci : {"clopper-pearson", "emproc", "emproc-plus"}
         "clopper-pearson": at each n the interval of :func:`nbest_recall`, at the level required by
@@ -248,8 +248,8 @@ def recall_band(
     standardized deviation, drawn with normal multipliers of each candidate's influence. In
     simulations 95% bands covered 0.955 or more, "emproc" 0.01 to 0.94 and "emproc-plus" 0.39 to
     0.98 (``tests/reference/recall.csv``). Both are cut at the recall of a perfect ranking of the
-    sample, and "emproc" has no width once a list finds all. chemmodlab's bands of a virtual
-    screening are reproduced up to the Monte Carlo error of its factor. Cost: as
+    sample, and "emproc" has no width once a list contains all true positives. chemmodlab's bands of
+    a virtual screening are reproduced up to the Monte Carlo error of its factor. Cost: as
     :func:`precision_band`; "emproc" takes O(2,001) more for each n.
 
     References

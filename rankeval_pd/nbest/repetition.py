@@ -83,9 +83,9 @@ def repetition(
         Without threshold: the average number of accepted candidates. The threshold is the lowest
         that accepts no more.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Interval whose coverage is counted.
+        Interval whose failures are counted.
     level : float
-        Confidence level of this interval and of phi's.
+        Confidence level of this interval and of the interval of phi.
     progress : bool, optional
         Whether to show a progress bar. By default one appears after two seconds.
     **roles
@@ -96,13 +96,13 @@ def repetition(
     DataFrame or Dataset
         One row per measure (Dataset: dimension measure):
 
-        * ``threshold``, ``n_samples`` (those that accept a candidate), ``n_mean`` (accepted on
+        * ``threshold``, ``n_samples`` (samples with an accepted candidate), ``n_mean`` (accepted on
           average, over all samples), ``precision`` (all samples pooled);
         * ``sd_expected``, ``sd_observed``, ``sd_ratio``: standard deviation of the samples'
           precision, expected and observed;
         * ``phi``, ``phi_low``, ``phi_high``, ``p_dispersion``: overdispersion, the ratio of
-          observed to binomial variance, its interval, and the probability of at least as much under
-          the model. Pass phi as ``phi=`` to the intervals;
+          observed to binomial variance, its interval, and the probability of at least as much
+          variation under the model. Pass phi as ``phi=`` to the intervals;
         * ``ks_statistic``, ``p_ks``: Kolmogorov's distance from the normal distribution of the
           model, and its p-value;
         * ``ci_failures``, ``ci_failures_expected``, ``p_coverage``: samples whose interval excludes
@@ -282,7 +282,7 @@ class _Study(NamedTuple):
     def _ask_chunks(
         self, batches: Batches, columns: Any, types: Mapping[str, type], *, per_sample: bool
     ) -> xr.Dataset:
-        """Compute the same for samples in chunks: first the thresholds, then the counts."""
+        """Compute the columns for samples in chunks: first the thresholds, then the counts."""
         import dask.array as da
         from dask.delayed import delayed
 

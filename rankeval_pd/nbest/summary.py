@@ -76,8 +76,8 @@ def summary(
         precision of the whole ranking. For queries: metrics as in :func:`per_query`,
         ``summary(["nDCG@10", "AP"])``; data from :func:`read_trec` need no roles.
     baseline : name, optional
-        Measure or system that the others are compared with. None is the best one; for queries it
-        means no differences.
+        Measure or system that the others are compared with. None means the best one, or for queries
+        no differences.
     test : {"bootstrap", "t"}
         For systems and queries: "t" is the paired t test, as in :func:`system_ranks`.
     adjust : {"auto", "max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
@@ -117,7 +117,7 @@ def summary(
         * ``difference`` to the best or to the baseline (for systems the gain), with its interval
           ``difference_low``, ``difference_high``, adjusted for the family; with ``adjust`` its
           ``p_adjusted``, NaN for a difference to itself;
-        * ``tied_for_best``: nothing is significantly better;
+        * ``tied_for_best``: no other row is significantly better;
         * ``better_than_chance``, for candidates only: better than a random order, with Bonferroni's
           correction for measures and n; by hypergeometric tests of lists, or the one-sided test of
           :func:`area` for the whole ranking;
@@ -145,8 +145,8 @@ def summary(
     Notes
     -----
     No interval of a difference excludes 0 unless p_adjusted rejects. Without ``baseline`` the
-    differences are to the best measure, which the data chose, so the family is all pairs.
-    :func:`rankeval_pd.in_words` turns the table into sentences. Cost: as :func:`measure_ranks`, or
+    differences are to the best measure, which was chosen from the data, so the family is all pairs.
+    :func:`rankeval_pd.in_words` turns the table into sentences. Cost: as for :func:`measure_ranks`, or
     as :func:`system_ranks` and :func:`paired_bootstrap`.
 
     Examples
@@ -200,7 +200,7 @@ _MANY = 100  # a verdict on each of so many groups is hardly intended
 
 
 def _warn_of_many_groups(result: Any) -> None:
-    """Warn of a verdict on each of many groups, where one on all is more likely wanted."""
+    """Warn of verdicts on many groups if a single one on all is probably wanted."""
     if not isinstance(result, pd.DataFrame):
         return
     groups = list(result.columns[: list(result.columns).index("measure")])

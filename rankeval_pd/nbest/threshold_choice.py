@@ -72,10 +72,10 @@ def choose_threshold(
 
     Notes
     -----
-    Taking the last threshold whose own interval exceeds the required precision is a choice among
-    many and overconfident. Instead, sets are tested in a fixed sequence. It starts with the
-    smallest set that could pass (29 candidates for 0.9 at 95%), tests each at the same level, and
-    ends with the first failure. Small sets rarely pass, so further sequences start at sets of
+    Taking the last threshold whose own interval exceeds the required precision is overconfident,
+    because it is a choice among many. Instead, sets are tested in a fixed sequence. It starts with
+    the smallest set that could pass (29 candidates for 0.9 at 95%), tests each at the same level,
+    and ends with the first failure. Small sets rarely pass, so further sequences start at sets of
     twice, four times, ... the size, and the K sequences share 1 - level (multi-start fixed-sequence
     testing). Recall increases with every accepted candidate, so one sequence suffices and ci_low is
     the ordinary one-sided limit. Several measures share 1 - level (Bonferroni, see

@@ -44,7 +44,7 @@ def tie_sensitivity(
         Candidates with a score for each measure and a gold label.
     a, b : names of measures
     n : int, sequence of int, range or None
-        Sizes of the n-best lists. None is every n.
+        Sizes of the n-best lists. None means every n.
     n_keys : int
         Number of orders. The first is the order of :func:`compare`, the others are random. Both
         measures share each order.
@@ -62,12 +62,12 @@ def tie_sensitivity(
 
     Notes
     -----
-    The extremes are over the orders tried; others may lie beyond. With 20 orders, at most 14% of
-    all orders have a p-value above ``p_max``, at a confidence of 95% (3 / n_keys). Do not call a
-    difference significant by ``p_min``: that chooses the order by the result. The mean of the
-    p-values is not a p-value; twice the mean is.
+    The extremes are over the orders tried; other orders may exceed them. With 20 orders, at most
+    14% of all orders have a p-value above ``p_max``, at a confidence of 95% (3 / n_keys). Do not
+    call a difference significant by ``p_min``: that chooses the order by the result. The mean of
+    the p-values is not a p-value; twice the mean is.
 
-    Cost: as :func:`compare`, and O(N log N) in the tied candidates for each order.
+    Cost: as for :func:`compare`, and O(N log N) in the tied candidates for each order.
 
     References
     ----------
@@ -171,8 +171,8 @@ def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys
         last = falling[whole.reach - 1]
         if (falling[n - 1] == last).any() or (np.isnan(falling[n - 1]) & np.isnan(last)).any():
             raise ValueError(
-                f"n_keys={n_keys}: a list ends among equal scores, but the head keeps only"
-                f" {whole.orders} orders of them. Make another with ddf.rankeval.head(n_max, "
+                f"n_keys={n_keys}: a list ends inside a tie, but the head keeps only "
+                f"{whole.orders} orders of it. Make another head with ddf.rankeval.head(n_max, "
                 f"n_keys={n_keys}), or use ddf.rankeval.tie_sensitivity(...)."
             )
 

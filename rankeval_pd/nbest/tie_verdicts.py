@@ -151,7 +151,7 @@ class PairEnds(NamedTuple):
 
     @classmethod
     def of(cls, result: PairTests) -> PairEnds:
-        """Return the ends of no test."""
+        """Return the ends before any test."""
         shape = (2, *result.difference.shape)
         difference, alone, together = (np.full(shape, np.nan) for _ in range(3))
         return cls(difference, alone, together, np.zeros(shape, dtype=np.int64))
@@ -177,7 +177,7 @@ class PairEnds(NamedTuple):
         self.blocks[(slice(None), *at)] = np.stack([ends.below, ends.above])
 
     def decide(self, result: PairTests, how: Decision, sizes: IntArray, rows: Any) -> BoolArray:
-        """Return the measures for which an end decides otherwise: (..., measure, n)."""
+        """Return the measures for which an end changes the decision: (..., measure, n)."""
         shape = result.difference.shape
         decides = np.zeros((*shape[:-2], result.measures, shape[-1]), dtype=bool)
         if rows is None or np.isnan(self.difference).all():
@@ -218,16 +218,17 @@ def check_means(
     head = head_of(data)
     if head is not None and head.whole.reach < head.whole.total:
         raise ValueError(
-            "ties='expected': a head collected from a Dask DataFrame has only part of a tie, and "
-            "the mean over orders needs all. Pass ties='shared', or compute the columns in use: "
+            "ties='expected' needs every candidate of a tie, but a head collected from a Dask "
+            "DataFrame may contain only some. Pass ties='shared', or compute the columns you use: "
             "ddf[[...]].compute().rankeval."
         )
     given = {f"test={test!r}": test is not None, f"phi={phi:g}": phi > 1.0, "groups": clustered,
              "combine=True": combine}  # fmt: skip
     if refused := [name for name, is_given in given.items() if is_given]:
         raise ValueError(
-            f"ties='expected' with {', '.join(refused)}: a mean over orders is not a whole count "
-            "and needs the score test of single candidates. Leave it out, or pass ties='shared'."
+            f"ties='expected' with {', '.join(refused)}: counts averaged over orders are not whole "
+            "numbers, so only the score test for independent candidates applies. Leave this out, "
+            "or pass ties='shared'."
         )
 
 
@@ -302,7 +303,7 @@ def half_width(
 def of_means(ci: str) -> tuple[Interval, tuple[str, ...]]:
     """Return the outer limits of the regions' and lists' intervals for means over orders.
 
-    The regions have the number of whole candidates that varies like the shares.
+    The regions have as many whole candidates as give the variance of the shares.
     """
 
     def limits(

@@ -312,7 +312,7 @@ class Canvas:
         top.spines["top"].set_visible(False)
 
     def frame(self, xlabel: str | None = None, ylabel: str | None = None) -> None:
-        """Label the axes, in letters of one size."""
+        """Label the axes, in text of one size."""
         ax, look = self.ax, self.look
         ax.spines[["top", "right"]].set_visible(False)
         for label, setter in ((xlabel, ax.set_xlabel), (ylabel, ax.set_ylabel)):

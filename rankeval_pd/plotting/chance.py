@@ -56,7 +56,7 @@ def random_bound(
     log: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the precision that is significantly above chance, and the measures' own.
+    """Draw the precision that is significantly above chance, and the precision of measures.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ def random_bound(
     -----
     A random ranking stays within the gray field with probability 1 - p: at all n together with an
     envelope (a hairline then shows the bound of each n alone), else at each n alone, by the column
-    ``critical``. A further p is a named line. Nothing is drawn where no count is significant. Above
-    20,000 candidates about 4,000 n are computed and drawn, and the envelope holds for these n
+    ``critical``. Each further p is a named line. Nothing is drawn where no count is significant.
+    Above 20,000 candidates about 4,000 n are computed and drawn, and the envelope holds for these n
     together.
 
     Examples
@@ -223,7 +223,7 @@ def recall_band(
         Candidates with a score for each measure and a gold label; or the result of
         :func:`rankeval_pd.recall_band` for one group.
     n, ci, level, n_resamples
-        For data: as in :func:`rankeval_pd.recall_band`. By default the visible n.
+        For data: as in :func:`rankeval_pd.recall_band`. By default, n are the visible sizes.
     log : bool, optional
         Whether n has a logarithmic axis. By default if the largest n is more than 2,000 times the
         smallest; lists shorter than 10 are then left out.

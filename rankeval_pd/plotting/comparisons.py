@@ -272,7 +272,7 @@ def _draw_strips(
     _name_rows(canvas, strip, pairs, findings, ink)
     for finding in findings:
         shade = "full" if finding.together else "pale"
-        found = "" if finding.hits.any() or not canvas.alone else " Here there is none."
+        found = "" if finding.hits.any() or not canvas.alone else " There is none here."
         where = " (at its recall)" if x == "recall" else ""
         canvas.tell(
             f"Bars, {shade}: n at which the measure of this color{where} is significantly better"

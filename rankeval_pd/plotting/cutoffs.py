@@ -67,13 +67,13 @@ def roc(
     simultaneous : bool
         Whether ``bands`` are also drawn for all n together.
     bound : {"critical", "discrete", "interpolated", "parametric"}
-        Which bound the bands use.
+        The bound that the bands use.
     crossovers : bool
         Whether to mark the first list of each measure that beats chance, at the p of ``bands``.
     interval : {None, "pointwise", "simultaneous"}
         For data: confidence limits of the curve to draw, see :func:`rankeval_pd.roc`.
     level : float
-        For data: their confidence level.
+        For data: the confidence level of these limits.
     log : bool
         Whether the axes are logarithmic, to show the head of the list.
     area : bool
@@ -177,9 +177,9 @@ def det(
 
     Notes
     -----
-    Each line is a measure, better nearer to the lower left corner. Rates of 0 and 1, infinite as
-    normal deviates, are not shown. The gray line is the mean of a random order; chance, lines of
-    one n and crossovers are drawn as in :func:`roc`.
+    Each line is a measure; the nearer to the lower left corner, the better. Rates of 0 and 1,
+    infinite as normal deviates, are not shown. The gray line is the mean of a random order; chance,
+    lines of one n and crossovers are drawn as in :func:`roc`.
 
     Examples
     --------

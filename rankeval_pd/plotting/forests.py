@@ -450,7 +450,7 @@ def draw_mean_difference(
     ))  # fmt: skip
     canvas.tell(f"Lines: {interval_kind(attrs, 'each row alone')}.")
     if differences is not None:
-        canvas.tell("Ticks below a row: the differences at each n, whose mean it is.")
+        canvas.tell("Ticks below a row: the differences at each n; the dot is their mean.")
 
 
 draw_mean_difference.__wrapped__.figure_size = rows_high  # type: ignore[attr-defined]

@@ -139,12 +139,12 @@ SHARED = """    ax : Axes or array of Axes, optional
     colors : mapping, list or str, optional
         Colors by name, a cycle of colors, or the name of a palette of matplotlib (or seaborn, if
         it is installed). By default the style's ``axes.prop_cycle`` if set, else a cycle for
-        color-blind readers. A name has the color of its place among all names of the data.
+        color-blind readers. A name's color depends on its place among all names of the data.
     labels : mapping, optional
         Labels for names: ``{"G2": "log-likelihood"}``. Labels may contain mathematics; names are
         literal.
     labels_at : {"end", "key", "legend"}, optional
-        Place of the names of lines. By default where there is room.
+        Place of the names of lines. By default, where there is room.
     highlight : name or sequence of names, optional
         Names in color; the others are gray. By default all, or the best three of more than six.
     title : str, optional
@@ -189,7 +189,7 @@ def of_data_or_table(
     needed : sequence of str
         The columns that identify the table.
     made_by : str
-        The method whose result it is.
+        The method that returns the table.
     forms : sequence of str
         The forms of data that it draws.
     clusters : bool

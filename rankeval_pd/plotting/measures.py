@@ -197,7 +197,8 @@ def comparison(
         :func:`rankeval_pd.compare` for any pairs of measures, by n. Pass ``together``, a
         simultaneous result of :func:`rankeval_pd.compare` with adjusted p-values or of
         :func:`rankeval_pd.difference_band`, and ``curves``, the result of
-        :func:`rankeval_pd.nbest_precision`, needed for other ``x`` than n and a ``reference``.
+        :func:`rankeval_pd.nbest_precision`, needed for an ``x`` other than n and for a
+        ``reference``.
     a, b, n, test, alternative, alpha, adjust, n_resamples, level, ci, target, phi, progress
         For data: as in :func:`rankeval_pd.compare`. By default ``n_resamples`` is 999, or fewer for
         many candidates, to keep the picture fast; the caption shows how many.
@@ -311,8 +312,8 @@ def repetition(
     Notes
     -----
     Columns are the precision of the samples. The colored curve is a normal distribution with their
-    standard deviation, the gray curve has the binomial model's (Evert 2004, Eq. 4). Panels share
-    their scales, and each shows the ratio of observed to expected variation.
+    standard deviation, the gray curve has the standard deviation of the binomial model (Evert 2004,
+    Eq. 4). Panels share their scales, and each shows the ratio of observed to expected variation.
 
     Examples
     --------

@@ -228,7 +228,7 @@ def draw_interpolated_precision(canvas: Canvas, table: pd.DataFrame) -> None:
         canvas.uncertainty(parts, "ci_low", "ci_high", kind)
     canvas.start_at(0.0)
     canvas.upwards(in_percent)
-    canvas.tell("Points: means over queries of the highest precision from this recall on.")
+    canvas.tell("Points: the highest precision at this recall or above, averaged over queries.")
     canvas.finish(xlabel="recall", ylabel="interpolated precision")
 
 

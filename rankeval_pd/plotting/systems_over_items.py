@@ -63,7 +63,7 @@ def confidence(
     a, b, n_resamples, event, method, ci, families, baseline
         For items: as in :func:`rankeval_pd.paired_bootstrap`.
     adjust, adjust_over, alpha, level, progress
-        For items: as there.
+        For items: as above.
     **look
 
     Returns
@@ -119,7 +119,7 @@ def pairs(
     a, b, n_resamples, event, method, ci, families, baseline
         For items: as in :func:`rankeval_pd.paired_bootstrap`.
     adjust, adjust_over, alpha, level, progress
-        For items: as there, adjusted as in :func:`system_ranks`. For candidates adjust, alpha,
+        For items: as above, adjusted as in :func:`system_ranks`. For candidates adjust, alpha,
         n_resamples and progress, as in :func:`rankeval_pd.measure_ranks`.
     **look
 
@@ -218,7 +218,7 @@ def gain_by_size(
     draw, n_resamples, event, method, ci, families, baseline
         For items: as in :func:`rankeval_pd.gain_by_size`.
     adjust, adjust_over, alpha, level, progress
-        For items: as there.
+        For items: as above.
     **look
 
     Returns

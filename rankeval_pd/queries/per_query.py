@@ -202,9 +202,9 @@ def _refuse_fractions(
     lost = [one.label for one in asked if one.is_binary and one.request.least == 1.0]
     if between.size and lost and not chosen.graded:
         raise ValueError(
-            f"gold has {between.size:,} grades between 0 and 1, such as {between[0]:g}, and"
-            f" {lost[0]!r} needs a lowest relevant grade: pass min_grade={between.min():g} or"
-            " higher, or a metric that takes grades as gains, such as nDCG@10."
+            f"gold has {between.size:,} grades between 0 and 1, such as {between[0]:g}, which "
+            f"{lost[0]!r} would treat as not relevant. Pass min_grade={between.min():g} or higher, "
+            "or a metric that uses grades as gains, such as nDCG@10."
         )
 
 
@@ -283,8 +283,8 @@ def evaluate(
     for one in asked:
         if one.request.metric == "ERR" and top > one.request.top:
             raise ValueError(
-                f"metrics: {one.label!r} takes grades up to {one.request.top}, but there is "
-                f"{top:g}. Name the highest possible grade: 'ERR(max_rel={top:g})'."
+                f"metrics: {one.label!r} takes grades up to {one.request.top}, but gold "
+                f"contains {top:g}. Name the highest possible grade: 'ERR(max_rel={top:g})'."
             )
     kernels = EXPECTED_METRICS if roles.ties == "expected" else QUERY_METRICS
     value = np.empty((rows.n_queries, len(names), len(asked)))

@@ -126,7 +126,7 @@ def query_summary(
     Raises
     ------
     ValueError
-        If a metric is undefined for some query and ``undefined`` is not given; if there is one
+        If a metric is undefined for some query and ``undefined`` is not given; if there is only one
         query.
 
     Notes

@@ -250,9 +250,10 @@ def _compare_queries(queries: trec_lines.SharedCodes, parts: list[_Run]) -> None
         asked[codes] = True
         if asked.any() and not (asked & judged).any():  # an empty run retrieved nothing
             raise ValueError(
-                f"{part.lines.where}: the run {part.name!r} has no judged query. Its queries are "
+                f"{part.lines.where}: the run {part.name!r} has no judged queries. Its queries are "
                 f"{_examples(queries.names, asked)}; judged are "
-                f"{_examples(queries.names, judged)}. Pass their judgments, or unify the ids."
+                f"{_examples(queries.names, judged)}. Pass judgments for its queries, or make the "
+                "ids match."
             )
         unjudged |= asked & ~judged
         without = judged & ~asked

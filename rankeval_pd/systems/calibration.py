@@ -199,8 +199,8 @@ def _check_given(roles: Mapping[str, Any]) -> None:
         lacking.append("higher_is_better=True")
     if lacking:
         raise ValueError(
-            "the table of pairs has lost its attrs, for example in pd.concat or merge, and with"
-            f" them the metric and its direction. Pass {' and '.join(lacking)}, or the table that "
+            "the table of pairs has lost its attrs, which record the metric and its direction; "
+            f"pd.concat and merge drop them. Pass {' and '.join(lacking)}, or the table that "
             "paired_bootstrap returned."
         )
 
@@ -253,7 +253,7 @@ _COLUMNS = 25  # for a table of pairs
 
 @Capabilities(
     items="Which gain is worth reporting?",
-    dask="it draws test sets from all items. Compute them: ddf.compute().rankeval",
+    dask="it draws test sets from all items. Compute the items first: ddf.compute().rankeval",
 )
 @with_roles
 def population_calibration(

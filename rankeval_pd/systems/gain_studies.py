@@ -199,7 +199,7 @@ def _window(window: Any) -> tuple[float, float]:
 @Capabilities(
     items="Which gain is worth reporting?",
     clusters=True,
-    dask="it takes parts of the items. Select them one by one with ddf.sample(frac=...)",
+    dask="it draws subsets of the items. Draw them one at a time with ddf.sample(frac=...)",
     short="size system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
 )
 @with_roles

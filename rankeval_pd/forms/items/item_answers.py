@@ -96,7 +96,7 @@ def answer_items(
     baseline : name of a system, optional
         Each other system and this one, instead of ``a`` and ``b``.
     relate : callable, optional
-        From the names of the systems and the pairs to the relation of each pair.
+        A function from the names of the systems and the pairs to the relation of each pair.
     attrs : mapping, optional
         How the result was made.
     """
@@ -138,7 +138,7 @@ def answer_items(
         results.append(result)
     if not results:
         raise ValueError(
-            "data has no item, but a comparison needs two or more. Check whether it is empty."
+            "data has no items, but a comparison needs at least two. Check whether it is empty."
         )
     if question.finish is not None:
         results = question.finish(results, [tables.GROUP])
@@ -175,7 +175,7 @@ def _in_range(result: xr.Dataset, metric: Metric) -> xr.Dataset:
 
 
 def _metric_notes(metric: Metric, roles: Roles, data: Any) -> dict[str, Any]:
-    """Return the attrs on the metric, with a user's function told from a built-in metric."""
+    """Return the attrs on the metric; a user's function is marked."""
     name = metric.name if metric.names else f"function {metric.name}"
     told = {"metric": name, "higher_is_better": metric.sign > 0.0, "groups": roles.groups}
     of = metric_of_queries(data)
@@ -320,8 +320,8 @@ def asked_pairs(
     if len(systems) < 2:
         there = f"one system, {shown(systems[0])}" if systems else "no system"
         raise ValueError(
-            f"data has {there}, but a comparison needs two. Add a column for another system, with"
-            " the same items; for a column of system names, pass system=, score= and item=."
+            f"data has {there}, but a comparison needs two. Add a column for another system, with "
+            "the same items. If a column names the systems, pass system=, score= and item=."
         )
     if b is not None and a is None:
         raise ValueError(f"b={shown(b)} without a: pass both systems, a= and b=.")

@@ -48,8 +48,8 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
             )
     if roles.missing not in ("raise", "ratio"):
         raise ValueError(
-            f"missing={roles.missing!r} is a role of rankings; for these, use compare. For systems"
-            " over test items pass 'raise', or 'ratio', the score of the available items."
+            f"missing={roles.missing!r} is for rankings; to compare rankings, use compare. For "
+            "systems over test items, pass 'raise', or 'ratio', the score of the available items."
         )
     if roles.average is not None and roles.strata is None:
         raise ValueError(
@@ -69,8 +69,8 @@ def _check_weight(roles: Roles) -> None:
     """Raise a ValueError if a mean over groups is undefined."""
     if len(roles.factors) == 2 and (roles.strata is not None or roles.seeds is not None):
         raise ValueError(
-            f"groups={roles.groups!r} with strata or seeds: two crossed factors exclude both."
-            " Omit strata and seeds, or name one factor."
+            f"groups={roles.groups!r} with strata or seeds: two crossed factors cannot be combined "
+            "with either. Omit strata and seeds, or name one factor."
         )
     if roles.weight != "group":
         return
@@ -121,9 +121,9 @@ def _of_predictions(metric: object) -> str:
         return " For predictions pass right or wrong: predictions.eq(y_true, axis=0)."
     if metric in ("f1", "precision", "recall"):
         return (
-            f" For predictions {metric!r} takes three counts for each system, columns (system,"
-            " 'correct'), (system, 'guess') and (system, 'gold'): y_pred & y_true, y_pred and"
-            " y_true. The how-to 'F1 from predictions' makes them."
+            f" For predictions {metric!r} takes three counts for each system, columns (system, "
+            "'correct'), (system, 'guess') and (system, 'gold'): y_pred & y_true, y_pred and "
+            "y_true. The how-to 'F1 from predictions' shows how to make them."
         )
     return ""
 
@@ -147,7 +147,7 @@ def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> p
         return frame
     seed = role_column(frame, seeds, "seeds")
     if frame.empty:
-        raise ValueError(f"seeds={shown(seeds)}: data has no item. Pass some rows.")
+        raise ValueError(f"seeds={shown(seeds)}: data has no items. Pass some rows.")
     codes(seed, "seeds", seeds)
     beside = [name for name in (*by, *roles.factors, roles.strata) if name is not None]
     columns = [name for name in (*beside, seeds) if name not in frame.index.names]
@@ -234,8 +234,8 @@ def system_columns(
         by_name = {k: by_name[k] for name in wanted for k in by_name if k[0] in {name}}
         if not wanted:
             raise ValueError(
-                f"measures={roles.measures!r} names no system; there are {listed(systems)}. Name"
-                " two or more, or leave measures out."
+                f"measures={roles.measures!r} names no system (systems: {listed(systems)}). Name "
+                "two or more, or leave measures out."
             )
     return by_name
 
@@ -285,7 +285,7 @@ def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int], metric: obje
 def item_order(labels: pd.Index) -> IntArray:
     """Return the positions of the items in the order of their labels.
 
-    Draws go to the items in this order, so that the order of the rows changes no number.
+    Random draws follow this order, so the order of the rows does not affect the results.
     """
     try:
         if isinstance(labels, pd.MultiIndex):
@@ -310,8 +310,8 @@ def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
     except TypeError as error:
         kinds = listed(sorted({type(x).__name__ for x in plain}))
         raise TypeError(
-            f"{role}={name!r} has labels of type {kinds}, which cannot be distinguished. Make them"
-            f" text or numbers, for example data[{name!r}].astype(str)."
+            f"{role}={name!r} has labels of type {kinds}, which cannot be distinguished. Convert "
+            f"them to text or numbers, for example data[{name!r}].astype(str)."
         ) from error
     rank = np.empty(len(labels), dtype=np.int64)
     rank[item_order(pd.Index(labels))] = np.arange(len(labels))

@@ -136,14 +136,14 @@ def _warn_of_repeated(labels: pd.Index, by: list[pd.Series], roles: Roles) -> No
 
 
 def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) -> None:
-    """Warn if the systems found in a DataFrame are hardly systems."""
+    """Warn if the columns of a DataFrame do not look like systems."""
     if roles.measures is not None:
         return
     if len(systems) > len(frame) > 1:
         warn(
-            f"data has {len(systems)} systems and {len(frame)} items, more systems than items."
-            " A row is an item and a column a system; transpose with data.T. If it"
-            " is not transposed, name the systems: measures=list(data)."
+            f"data has {len(systems)} systems and {len(frame)} items, more systems than items. "
+            "Rows must be items and columns systems: transpose with data.T. If the layout is "
+            "right, name the systems: measures=list(data)."
         )
     if frame.columns.nlevels > 1:
         return  # a column that is no system has no statistics either
@@ -171,14 +171,14 @@ def roles_of_systems(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) 
         return dict(roles)
     if chosen.seeds is not None and chosen.seeds not in data.columns.names:
         raise ValueError(
-            f"seeds={chosen.seeds!r} names a column, but this method takes parts of the items: one"
-            " row must be one item. Pass the seeds as a level of the columns:"
-            f" data.set_index({chosen.seeds!r}, append=True).unstack()."
+            f"seeds={chosen.seeds!r} names a column, but this method draws subsets of the items, "
+            "so each row must be one item. Pass the seeds as a level of the columns: "
+            f"data.set_index({chosen.seeds!r}, append=True).unstack()."
         )
     if frame_as_items(data) is not data:
         raise ValueError(
-            "data is a long table of per_query, but this method takes parts of the items: one row"
-            " must be one query. Call per_query(..., wide=True)."
+            "data is a long table of per_query, but this method draws subsets of the queries, so "
+            "each row must be one query. Call per_query(..., wide=True)."
         )
     systems = read_frame(data, chosen).systems
     warn_of_shape(data, chosen, systems)
@@ -300,7 +300,7 @@ def system_scores(
         table = read_frame(data, roles)
         if table.keys.shape[1]:
             raise ValueError(
-                f"by={roles.by!r}: this method needs one domain. Omit by=, or choose one."
+                f"by={roles.by!r}: this method needs one domain. Omit by=, or select one domain."
             )
         items, systems = table.items(table.members[0]), table.systems
     for name in filter(is_missing, systems):
@@ -366,8 +366,8 @@ def _of_those_there(
     """Return statistics with missing values as 0, and 1 for the items that a system has."""
     if metric.name == "sum" or not metric.names:
         raise ValueError(
-            f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is smaller and"
-            " not a score. Pass a mean, a ratio or another metric by its name."
+            f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is smaller, so "
+            "these scores are not comparable. Pass a mean, a ratio or another metric by its name."
         )
     known: BoolArray = np.asarray(~np.isnan(values).any(axis=-1, keepdims=True))
     for name, row in zip(names, known, strict=True):

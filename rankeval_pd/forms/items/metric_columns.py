@@ -140,22 +140,21 @@ def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
                 scores = np.asarray(function(np.asarray(sums, dtype=float)))
         except Exception as error:
             raise ValueError(
-                f"metric={name} raised {type(error).__name__}: {error}. It was given the sums of"
-                f" {sums.shape[-1]} statistics as an array of shape {sums.shape} and must return"
-                f" one score for each of {sums.shape[:-1]}: write it with S[..., 0], S[..., 1], and"
-                " so on."
+                f"metric={name} raised {type(error).__name__}: {error}. It receives the sums of "
+                f"{sums.shape[-1]} statistics as an array of shape {sums.shape} and must return "
+                f"scores of shape {sums.shape[:-1]}: write it with S[..., 0], S[..., 1], and so on."
             ) from error
         if scores.dtype.kind not in "biuf":
             raise TypeError(
-                f"metric={name} returned {_kind(scores)}, but a score is a real number. Return one"
-                f" for each of {sums.shape[:-1]}."
+                f"metric={name} returned {_kind(scores)}, but scores must be real numbers. Return "
+                f"an array of shape {sums.shape[:-1]}."
             )
         found = scores.astype(float)
         if found.shape != sums.shape[:-1]:
             raise ValueError(
-                f"metric={name}: for sums of shape {sums.shape} it returned shape {found.shape},"
-                f" and {sums.shape[:-1]} is needed: a score for all leading axes, the statistics"
-                " being the last. Write it with S[..., 0], S[..., 1], and so on."
+                f"metric={name}: for sums of shape {sums.shape} it returned shape {found.shape} "
+                f"instead of {sums.shape[:-1]}. Statistics are on the last axis: write the "
+                "function with S[..., 0], S[..., 1], and so on."
             )
         return np.where(np.isfinite(found), found, np.nan)  # x/0 is undefined, as 0/0 is
 
@@ -192,9 +191,9 @@ def check_size(sizes: FloatArray, systems: list[Hashable]) -> None:
     for name, largest in zip(systems, sizes, strict=True):
         if largest > 1e150 or 0.0 < largest < 1e-150:
             raise ValueError(
-                f"system {shown(name)} has {largest:.3g} as its largest number, whose square"
-                " is beyond float64. Divide the numbers of all systems by the same"
-                " one, or take their logarithms."
+                f"system {shown(name)} has {largest:.3g} as its largest number, whose square "
+                "overflows float64. Divide the scores of all systems by the same constant, or take "
+                "their logarithms."
             )
 
 
@@ -254,7 +253,7 @@ class ItemDesign(NamedTuple):
         return ["system", *([] if self.seeds is None else ["seed"]), "item", "statistic"]
 
     def of(self, member: IntArray) -> ItemDesign:
-        """Return the same for some of the items."""
+        """Return the design of some of the items."""
         cluster = None if self.cluster is None else self.cluster[member]
         strata = None if self.strata is None else self.strata[member]
         return self._replace(cluster=cluster, strata=strata)
@@ -311,8 +310,8 @@ def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
         pairs = np.unique(np.stack([cluster, strata]), axis=1)
         if pairs.shape[1] > cluster.max() + 1:
             raise ValueError(
-                "strata and groups: a group lies in several strata, but is drawn whole. Groups must"
-                " lie within strata. Pass one of the two, or finer groups."
+                "strata and groups: a group spans several strata, but resampling draws whole "
+                "groups within one stratum. Pass one of the two, or finer groups."
             )
         drawn, what = pairs[1], "groups"
     sizes = np.bincount(drawn)
@@ -336,17 +335,17 @@ def _seeds(
     alone = [systems[k] for k in np.flatnonzero(there.sum(axis=1) < 2)]
     if alone:
         raise ValueError(
-            f"seeds: one training of {listed(alone)} shows no variation between them. Train with"
-            " two seeds or more (better five), or omit seeds; the test then compares only these"
-            " trainings and rejects far too often for two equal methods of training."
+            f"seeds: a single training run of {listed(alone)} shows no variation between runs. "
+            "Train with at least two seeds (better five), or omit seeds; the test then compares "
+            "these runs only, and rejects far too often if the training methods are equal."
         )
     result = np.full(there.shape, np.nan)
     result[there] = score(values[there].sum(axis=1))
     if np.isnan(result[there]).any():
         k = int(np.isnan(np.where(there, result, 0.0)).any(axis=1).argmax())
         raise ValueError(
-            f"seeds: metric {metric.name!r} is undefined for a training of system"
-            f" {shown(systems[k])}. Exclude this system: exclude=..."
+            f"seeds: metric {metric.name!r} is undefined for a training run of system "
+            f"{shown(systems[k])}. Exclude this system: exclude=..."
         )
     return test_items.seeds_of(result, pooled=pooled)
 

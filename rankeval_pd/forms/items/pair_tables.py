@@ -56,8 +56,8 @@ def _directed(table: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
     alternative = attrs.get("alternative")
     if alternative is None:
         raise ValueError(
-            "data has lost its attrs, which tell whether p_value is one-sided; pd.concat and"
-            " merge drop them. Pass the table that paired_bootstrap(details=True) returned."
+            "data has lost its attrs, which record whether p_value is one-sided; pd.concat and "
+            "merge drop them. Pass the table that paired_bootstrap(details=True) returned."
         )
     p, up = table["p_value"], table["gain"] >= 0.0
     if alternative == "two-sided":
@@ -80,14 +80,15 @@ def _in_numbers(table: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
             table = table.assign(**{name: column.to_numpy(dtype=float, na_value=np.nan)})
         except (TypeError, ValueError):
             raise TypeError(
-                f"the table of pairs has {name!r} of dtype {column.dtype}, but needs"
-                " numbers. Pass the table as paired_bootstrap returned it."
+                f"the table of pairs has {name!r} of dtype {column.dtype}, but it must be numeric. "
+                "Pass the table as paired_bootstrap returned it."
             ) from None
     if np.isinf(table["gain"]).any():
         raise ValueError("the table of pairs has infinite gains. Drop these rows.")
     if "n_items" in more and not (table["n_items"] > 0).all():
         raise ValueError(
-            "the table of pairs has values of n_items that are not whole numbers above 0."
+            "n_items of the table of pairs must be above 0. Pass the table as paired_bootstrap "
+            "returned it."
         )
     return table
 
@@ -179,7 +180,7 @@ def check_sizes(sizes: Any, largest: int | None, *, least: int = 2) -> list[int]
     """Return distinct whole numbers, or raise an error."""
     values = list(sizes) if np.iterable(sizes) and not isinstance(sizes, str) else [sizes]
     if not values:
-        raise ValueError("sizes is empty: pass one number of items or more.")
+        raise ValueError("sizes is empty: pass at least one number of items.")
     upper = "" if largest is None else f" to {largest}, the number of items"
     for value in values:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):

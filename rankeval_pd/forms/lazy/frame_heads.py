@@ -88,8 +88,8 @@ def collect_head(
     It keeps the first candidates of ``n_keys`` orders of equal scores, and ``columns`` beside the
     ones in use. With ``threshold`` it keeps no candidate and counts the accepted ones.
 
-    A few runs of the scheduler, the last over two thirds of the partitions. O(rows), and in
-    memory a partition and the heads that are merged at a time.
+    It takes a few runs of the scheduler, the last over two thirds of the partitions. Cost: O(rows);
+    memory holds a partition and the heads being merged.
     """
     request, numbered = _request(ddf, roles, n_max, scored=scored)
     request = request._replace(orders=n_keys, draws=roles.draws)
@@ -287,9 +287,9 @@ def _starts(ddf: Any, gold: Hashable, frames: Sequence[Any]) -> list[int]:
 def _check_total(total: int, starts: Sequence[int], numbered: bool) -> None:
     if numbered and total != starts[-1]:
         raise RuntimeError(
-            f"the partitions were counted as {starts[-1]:,} rows and read as {total:,}: the"
-            " files changed, or were split differently. Name what identifies a candidate,"
-            " label=..., or pass the files an index."
+            f"the partitions had {starts[-1]:,} rows when counted and {total:,} when read: the "
+            "files changed, or were split differently. Name the column that identifies a "
+            "candidate, label=..., or give the files an index."
         )
 
 
@@ -381,9 +381,9 @@ def _as_counted(frame: pd.DataFrame, *, rows: int) -> pd.DataFrame:
     """Return a partition after a check of its number of rows."""
     if len(frame) != rows:
         raise RuntimeError(
-            f"the groups of a partition were counted in {rows:,} rows, and {len(frame):,} were"
-            " read: the files changed, or were split differently. Run it again, or write the"
-            " files in equal parts."
+            f"a partition had {rows:,} rows when its groups were counted and {len(frame):,} when "
+            "it was read: the files changed, or were split differently. Run it again, or write the "
+            "files in equal parts."
         )
     return frame
 

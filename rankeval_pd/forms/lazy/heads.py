@@ -45,16 +45,16 @@ _FIXED = (
 )  # fmt: skip
 _PLACES = 2**40  # rows of a part, at most
 OWN = (  # the advice if candidates repeat
-    "ties need a label that identifies each candidate. Name it, label=..., or take"
-    " the row numbers over all partitions, label=rankeval_pd.dask.ROWS."
+    "ties need a label that identifies each candidate. Name it, label=..., or use row numbers "
+    "across all partitions, label=rankeval_pd.dask.ROWS."
 )
 
 
 def needed_ranks(n_max: int) -> int:
     """Return the last rank to keep for lists of n_max.
 
-    The share of true positives at the end of a list is estimated around it, and swapped labels
-    move the end by up to six standard deviations, or 24 if these once do not suffice.
+    The share of true positives at the end of a list is estimated around it, and swapped labels move
+    the end by up to six standard deviations, or 24 if six do not suffice.
     """
     around = max(20, int(0.5 * n_max**0.8) + 1)
     swapped = 4 * (math.ceil(6.0 * math.sqrt(n_max / 2.0)) + 2)
@@ -344,19 +344,19 @@ class Head(NamedTuple):
                 asked = lower_of(roles, self.measures)
             if made is not asked and made != asked:
                 raise ValueError(
-                    f"{role}={asked!r}, but the head was made with {role}={made!r}, which decides"
-                    " its candidates. Make another: ddf.rankeval(...).head(n_max)."
+                    f"{role}={asked!r}, but the head was made with {role}={made!r}, which "
+                    "determines its candidates. Make a new head: ddf.rankeval(...).head(n_max)."
                 )
         if roles.groups is not None and roles.ends:
             raise ValueError(
-                "groups with missing='absent': the empty places of a list count as groups,"
-                " whose number a head does not contain. Pass missing='last'."
+                "groups with missing='absent': the empty ranks of a list count as groups, and a "
+                "head does not know how many there are. Pass missing='last'."
             )
         if roles.seed != self.request.seed:
             raise ValueError(
-                f"rng={roles.rng!r}, but the head was made with the seed {self.request.seed},"
-                " which decides the order of equal scores. Make another:"
-                " ddf.rankeval(rng=...).head(n_max)."
+                f"rng={roles.rng!r}, but the head was made with the seed {self.request.seed}, "
+                "which determines the order of equal scores. Make a new head: "
+                "ddf.rankeval(rng=...).head(n_max)."
             )
         for name in measures:
             if name is not None and name not in self.measures:

@@ -12,7 +12,7 @@ Systems over a Dask DataFrame, or over a Dataset in chunks of items::
                         |
      sums of each block for a few resamples      signs, swaps, or counts of drawn items
                \        |        /
-                     gathered                    what tests and intervals are made of
+                     gathered                    the input of tests and intervals
 
 All blocks share the resamples. The sums are exact, so the results equal a single machine's, bit
 for bit, however the items are spread.
@@ -70,9 +70,9 @@ def check_asked(asked: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeed
     options = asked.options
     if studentises(options) and not asked.swaps:
         raise ValueError(
-            "event='studentised', ci='studentised' and adjust='max-t' with draws of items need a"
-            " standard error of every pair in every resample, thus another pass over items. Pass"
-            f" event='wild', also for adjust='max-t', or another ci and adjust='holm'. {instead}"
+            "event='studentised', ci='studentised' and adjust='max-t' with draws of items need a "
+            "standard error of every pair in every resample, so another pass over the items. Pass "
+            f"event='wild', also for adjust='max-t', or another ci and adjust='holm'. {instead}"
         )
     if options.ci == "bca":
         raise ValueError(
@@ -91,7 +91,7 @@ _NEXT = {
         " another metric of sums."
     ),
     "strata": "Leave it out.",
-    "seeds": "Average each system over its seeds, and report it.",
+    "seeds": "Average each system over its seeds, and report that you did.",
 }
 OF_FRAME = "Call ddf.compute() if the data fit into memory."
 
@@ -214,9 +214,9 @@ def _read(
     for frame, (_, _, size) in zip(frames, spans, strict=True):
         if len(frame) != size:
             raise RuntimeError(
-                f"a partition was counted as {size:,} rows and read as {len(frame):,}: the files"
-                " changed, or were split differently. Pass the files an index, or read them"
-                " anew."
+                f"a partition had {size:,} rows when counted and {len(frame):,} when read: the "
+                "files changed, or were split differently. Give the files an index, or read them "
+                "again."
             )
     rows = [frame.iloc[start:stop] for frame, (start, stop, _) in zip(frames, spans, strict=True)]
     frame = pd.concat(rows) if len(rows) > 1 else rows[0]

@@ -22,8 +22,8 @@ def check_average(average: str | None, *, combine: bool = False) -> None:
     check_choice("average", average, (None, "macro", "micro"))
     if average is not None and combine:
         raise ValueError(
-            f"average={average!r} with combine=True: an average has a row for all queries, but"
-            " combine makes one test. Pass one of the two."
+            f"average={average!r} with combine=True: average= averages the groups, but "
+            "combine=True tests their sum. Pass one of the two."
         )
 
 
@@ -53,7 +53,7 @@ def over_groups(
 ) -> GroupAverage:
     """Return the mean of ``above`` over the groups, or with ``below`` the ratio of the sums.
 
-    Groups without a value are NaN. Lazy where the data are lazy.
+    Groups without a value are NaN. The result is lazy if the data are.
     """
 
     def ask(over: FloatArray, under: FloatArray) -> tuple[AnyArray, ...]:

@@ -131,7 +131,7 @@ def margin_words(
     else:
         a, b = (b, a) if attrs.get("alternative") == "less" else (a, b)
         text = f"{a} is not worse than {b} by {within} or more"
-    return f" {text} ({p})." if shown else f" It is not shown that {text} ({p})."
+    return f" {text} ({p})." if shown else f" The data do not show that {text} ({p})."
 
 
 def percent_of(share: float) -> str:
@@ -188,7 +188,7 @@ EVENTS = {
     "seeds": "a t test with the variances of items and of training seeds (Welch and Cochran)",
 }  # fmt: skip
 HANDLED = {
-    "groups": "Rows of the same {} were kept together.", "weight": "Each {} counts the same.",
+    "groups": "Rows of the same {} were kept together.", "weight": "Each {} has the same weight.",
     "ties": "Ties were handled as {!r}.",
     "missing": "Missing scores were handled as {!r}.",
     "unjudged": "Unjudged candidates were handled as {!r}.",
@@ -258,11 +258,11 @@ def design(attrs: Mapping[Any, Any]) -> Iterator[str]:
         yield f"The items are clustered by {attrs['groups']}."
     if attrs.get("seed_widening", 1.0) >= _LIMITING:
         yield (
-            f"{attrs['n_seeds']} seeds limit this: intervals of gains are"
-            f" {attrs['seed_widening']:.1f} times as wide as the items alone would make them."
+            f"{attrs['n_seeds']} seeds were used: their variation makes intervals of gains "
+            f"{attrs['seed_widening']:.1f} times as wide as the items alone would make them."
         )
     if attrs.get("seed_variance") == "pooled":
-        yield f"All {attrs['n_systems']} systems share one variance of seeds (pooled)."
+        yield f"The variance between seeds is pooled over all {attrs['n_systems']} systems."
 
 
 def letter_sets(letters: Iterable[Any]) -> list[set[str]]:
@@ -304,8 +304,8 @@ def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
     """Write how a table was made."""
     if "method" not in attrs:
         raise ValueError(
-            "table has no attrs that tell how it was made; pandas drops them, for example in merge."
-            " Pass the table as the method returned it."
+            "table has lost its attrs, which record how it was made; pandas drops them, for "
+            "example in merge. Pass the table as the method returned it."
         )
     method = str(attrs["method"])
     sizes = f" at n = {sizes_text(frame['n'].tolist())}" if "n" in frame else ""
@@ -386,8 +386,8 @@ SENTENCES = (
     ("statistic annotators value n_candidates",
      "{statistic} of {annotators} is {value} for {n_candidates} candidates ({ci})."),
     ("measure n precision ci_low n_judged",
-     "Of the {n}-best list of {measure}, {n_judged} candidates are judged and {n_unjudged} are"
-     " not; its precision is estimated at {precision} ({ci})."),
+     "In the {n}-best list of {measure}, {n_judged} candidates are judged and {n_unjudged} are "
+     "not; its precision is estimated at {precision} ({ci})."),
     ("measure n recall ci_low n_judged",
      "With {n_judged} candidates of its {n}-best list judged and {n_unjudged} not, the recall of"
      " {measure} is estimated at {recall} ({ci})."),
@@ -404,13 +404,13 @@ SENTENCES = (
      "At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, {tp} of them"
      " true positives: precision {precision} ({ci}), recall {recall}."),
     ("measure threshold n_accepted tp precision recall",
-     "At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, {tp} of them true"
-     " positives: precision {precision}, recall {recall}. With {level} confidence the requested one"
-     " is at least {least}."),
+     "At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, {tp} of them "
+     "true positives: precision {precision}, recall {recall}. With {level} confidence, the "
+     "requested rate is at least {least}."),
     ("measure n_samples n_mean precision",
-     "Over {n_samples} samples, {measure} accepts {n_mean} candidates on average with a"
-     " precision of {precision}. The standard deviation between samples is {sd_observed}, where"
-     " {sd_expected} is expected (φ = {phi}, {p_dispersion})."),
+     "Over {n_samples} samples, {measure} accepts {n_mean} candidates on average with a "
+     "precision of {precision}. The standard deviation between samples is {sd_observed}, "
+     "compared with an expected {sd_expected} (φ = {phi}, {p_dispersion})."),
     ("measure n precision band_low",
      "At n = {n}, the precision of {measure} is {precision} ({band})."),
     ("measure n recall band_low",
@@ -430,33 +430,32 @@ SENTENCES = (
      "At n = {n}, {measure} has {tp} true positives, {lift} times the {expected} expected by"
      " chance ({p_value})."),
     ("p n expected critical",
-     "At n = {n}, chance has {expected} true positives on average; {critical} or more have p ≤"
-     " {p}."),
+     "At n = {n}, a random ranking has {expected} true positives on average; {critical} or more "
+     "give p ≤ {p}."),
     ("alpha n envelope",
-     "At n = {n}, chance has {expected} true positives on average. It reaches {envelope} there,"
-     " or the limit at any other requested size, with a probability of at most {alpha}."),
+     "At n = {n}, a random ranking has {expected} true positives on average. With a probability "
+     "of at most {alpha}, it reaches {envelope} there or the limit at another requested size."),
     ("measure p n_first n_last",
      "{measure} is better than chance (p ≤ {p}) from n = {n_first} to n = {n_last}."),
     ("measure_a measure_b n_more power",
-     "To compare {measure_a} and {measure_b} at n = {n}, {n_more} more judgments are needed"
-     " beside {n_judged}; the power is then {power}."),
+     "To compare {measure_a} and {measure_b} at n = {n}, {n_more} more judgments are needed in "
+     "addition to {n_judged}; the power is then {power}."),
     ("n n_judgements power_low",
-     "Lists of n = {n} with {n_judgements} judgments have a power of {power} on average over what"
-     " the pilot leaves open ({power_low} to {power_high})."),
+     "Lists of n = {n} with {n_judgements} judgments have a power of {power} on average over the "
+     "precisions that the pilot allows ({power_low} to {power_high})."),
     ("n n_judgements power",
      "Lists of n = {n} with {n_judgements} judgments have a power of {power}."),
     ("measure_a measure_b n p_min p_median p_max",
      "At n = {n}, over random orders of equal scores, the p-value of {measure_a} against"
      " {measure_b} lies between {p_min} and {p_max} (median {p_median})."),
     ("threshold n_pairs",
-     "Of the {n_pairs} gains whose p-values lie in the window, the quantile is {threshold}"
-     " ({ci})."),
+     "The quantile of the {n_pairs} gains with p-values in the window is {threshold} ({ci})."),
     ("p_low p_high n_pairs agreement",
      "Of {n_pairs} pairs with p between {p_low} and {p_high}, {agreement} keep the sign of their"
      " gain ({ci}; {expected_agreement} expected)."),
     ("gain p_low p_high",
-     "The gain is {gain} ({ci}); its p-value lies between {p_low} and {p_high}, by how many items"
-     " both systems have right. {verdict}"),
+     "The gain is {gain} ({ci}); its p-value lies between {p_low} and {p_high}, depending on how "
+     "many items both systems have right. {verdict}"),
     ("difference p_low p_high",
      "The difference of {difference} has a p-value between {p_low} and {p_high}."),
     ("measure metric value",

@@ -85,7 +85,7 @@ _OWN = ("measure", "candidate", "item", "system", "statistic", "annotator")
 def dims_apart(data: xr.Dataset, roles: object, columns: Sequence[str]) -> xr.Dataset:
     """Return the data with the dimension ``by_n`` for n, if the result has an n of its own.
 
-    Coordinates along such dimensions are renamed too. What a role names keeps its name.
+    Coordinates along such dimensions are renamed too. Names in roles are kept.
     """
     known = {*_OWN, *(x for role in vars(roles).values() for x in _each(role))}
     dims = [d for d in data.dims if d not in known]
@@ -128,8 +128,8 @@ def leave_frame(
 ) -> pd.DataFrame:
     """Return the existing rows of all groups, one below the other, the groups' keys first.
 
-    ``attrs`` is a note of how the table was made. The list of results is emptied, so that memory
-    holds each column once.
+    ``attrs`` is a note of how the table was made. The list of results is emptied, so memory holds
+    each column once.
     """
     named = [result[x].to_numpy() for result in results[:1] for x in _NAMED if x in result.coords]
     known = [x for names in named for x in names.tolist()]

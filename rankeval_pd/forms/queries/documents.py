@@ -154,9 +154,8 @@ def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
     )
     if common.by is None:
         raise ValueError(
-            f"by is missing, and there is no column or index level 'query'; there are"
-            f" {listed(frame.columns)}. Name the column with the query of each row:"
-            " by=..."
+            "by is missing, and there is no column or index level 'query' (columns: "
+            f"{listed(frame.columns)}). Name the column with the query of each row: by=..."
         )
     frame, common = with_given_frame(frame, common)
     by, key = as_names(common.by, frame.columns), common.key
@@ -240,14 +239,14 @@ def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
     if not (api.is_numeric_dtype(values.dtype) or api.is_bool_dtype(values.dtype)):
         found = values.dropna().unique()[:5].tolist()
         raise ValueError(
-            f"gold={name!r} holds {listed(found)}, but a grade is a number, or True or False. Map"
-            f" them to numbers: data.assign(grade=data[{name!r}].map({{...}}))."
+            f"gold={name!r} holds {listed(found)}, but grades must be numbers or booleans. Map "
+            f"them to numbers: data.assign(grade=data[{name!r}].map({{...}}))."
         )
     grades = values.to_numpy(dtype=np.float64, na_value=np.nan)
     if np.isinf(grades).any():
         raise ValueError(
-            f"gold={name!r} has {int(np.isinf(grades).sum())} infinite grades. Correct them, or"
-            " delete them if nobody judged the document."
+            f"gold={name!r} has {int(np.isinf(grades).sum())} infinite grades. Correct them, or "
+            "replace them with NaN if nobody judged the document."
         )
     return grades
 

@@ -204,7 +204,7 @@ def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueErro
         else:
             continue
         return ValueError(f"{path}, line {number}: {problem}. It reads {' '.join(words)[:80]!r}.")
-    return ValueError(f"{path}: it cannot be read as lines of {wanted!r}: {why}.")
+    return ValueError(f"{path} cannot be read as lines of {wanted!r}: {why}.")
 
 
 def _is_number(word: str, kind: FileKind) -> bool:
@@ -233,8 +233,8 @@ def _of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
         column = next((x for x in _COLUMN_ALIASES[name] if x in frame.columns), None)
         if column is None:
             raise ValueError(
-                f"{what} has no column {' or '.join(map(repr, _COLUMN_ALIASES[name]))}; there are"
-                f" {listed(frame.columns)}. Rename it: frame.rename(columns={{...}})."
+                f"{what} has no column {' or '.join(map(repr, _COLUMN_ALIASES[name]))} (columns: "
+                f"{listed(frame.columns)}). Rename it: frame.rename(columns={{...}})."
             )
         by_name[name] = frame[column]
     number = by_name[kind.number]
@@ -293,8 +293,8 @@ def identifiers(values: pd.Series, name: str) -> AnyArray:
     spaced = [x for x in text if not x or any(c.isspace() for c in x)]
     if spaced:
         raise ValueError(
-            f"{name}: the identifier {spaced[0]!r} is empty or has white space, which separates the"
-            " words of a line. Replace it."
+            f"{name}: the identifier {spaced[0]!r} is empty or contains white space, which "
+            "separates the fields of a line. Replace it."
         )
     return np.asarray(text[codes])
 
@@ -308,8 +308,8 @@ def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
     if lines.tag is None:
         if not lines.files:
             raise ValueError(
-                "runs: a DataFrame has no column 'tag' that names its run. Name it:"
-                " read_trec({'name': frame})."
+                "runs: a DataFrame has no column 'tag' that names its run. Name the run: "
+                "read_trec({'name': frame})."
             )
         yield Path(stem).stem, lines
         return
@@ -320,8 +320,8 @@ def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
         return
     if lines.files:
         raise ValueError(
-            f"{lines.where}: the lines have several tags, {listed(tags, most=4)}, but a file is"
-            " one run. Name it, read_trec({'name': 'path'}), or pass a file per run."
+            f"{lines.where}: the lines have several tags, {listed(tags, most=4)}, but a file must "
+            "hold one run. Name it, read_trec({'name': 'path'}), or pass a file per run."
         )
     for code, name in enumerate(tags):
         rows = codes == code

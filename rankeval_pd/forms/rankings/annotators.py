@@ -54,8 +54,8 @@ def annotators_of(data: Any, roles: Roles) -> list[Hashable]:
         names = [_name_of(x, k) for k, x in enumerate(roles.gold)]
         if len(dict.fromkeys(names)) < len(names) or len(names) < 2:
             raise ValueError(
-                f"gold={names!r}: a list names several annotators, each once. Name one gold label"
-                f" as gold={names[0]!r}."
+                f"gold={names!r}: a list must name several annotators, each once. For a single "
+                f"gold label, pass gold={names[0]!r}."
                 if names
                 else "gold=[] names no column. Pass the name of the gold label, or of several."
             )
@@ -188,14 +188,13 @@ def _warn_of_undecided(left_out: Any, roles: Roles) -> None:
     count, total = int(left_out.sum()), int(np.size(left_out))
     if count and roles.agreement == "each":
         warn(
-            f"gold: {count:,} of {total:,} votes are missing. Each annotator's ranking"
-            " excludes the candidates without that vote, so lists reach further down."
+            f"gold: {count:,} of {total:,} votes are missing. Each annotator's ranking excludes "
+            "the candidates they did not judge, so lists reach further down."
         )
     elif count:
         warn(
-            f"gold: {count:,} of {total:,} candidates are excluded because as many annotators vote"
-            " for as against them. Pass agreement='any', 'all' or 'mean' to keep them, or add a"
-            " vote."
+            f"gold: {count:,} of {total:,} candidates are excluded because their votes are tied. "
+            "Pass agreement='any', 'all' or 'mean' to keep them, or add a vote."
         )
 
 

@@ -81,25 +81,25 @@ def answer(
     roles : mapping
         The roles given as keywords.
     question : callable
-        From the inner form and the list sizes to a Dataset with the columns, and ``exists`` with
-        the dimensions of the result. The attribute ``n_groups`` of the inner form is the number of
-        all groups.
+        A function from the inner form and the list sizes to a Dataset with the columns, and
+        ``exists`` with the dimensions of the result. The attribute ``n_groups`` of the inner form
+        is the number of all groups.
     columns : sequence of str
         The columns of the result, in order.
     able : Capabilities
         The capabilities ``can(function)``, with the differences of this call.
     n : array of int, Shares, optional
-        List sizes; None is every n. For shares, each group has its own sizes, the dimension n
+        List sizes; None means every n. For shares, each group has its own sizes, the dimension n
         becomes one of shares, and a column ``share`` has the shares.
     read : callable, optional
         How to read the rankings of a chunk of a lazy Dataset into the inner form. None if the
         question uses values beside all rankings, and so needs all of them.
     combine : callable, optional
-        From the answers of all groups and the names of their dimensions to one answer.
+        A function from the answers of all groups and the names of their dimensions to one answer.
     finish : callable, optional
-        From the answers, one for the groups of each size, and the names of the groups' dimensions
-        to the final answers, for results that need all groups. A DataFrame may have one answer for
-        all groups, unless n is shares.
+        A function from the answers, one for the groups of each size, and the names of the groups'
+        dimensions to the final answers, for results that need all groups. A DataFrame may have one
+        answer for all groups, unless n is shares.
     attrs : mapping, optional
         The options of the result, for its readers and the plots.
     """

@@ -90,9 +90,9 @@ def check_data(data: object) -> None:
         return
     if is_dask_frame(data):
         raise TypeError(
-            "data is a Dask DataFrame, but functions take data in memory. Import"
-            " rankeval_pd.dask and call its accessor, ddf.rankeval.nbest_precision(n), or collect"
-            " the head, ddf.rankeval.head(n_max)."
+            "data is a Dask DataFrame, but functions need data in memory. Import rankeval_pd.dask "
+            "and call its accessor, ddf.rankeval.nbest_precision(n), or collect the head, "
+            "ddf.rankeval.head(n_max)."
         )
     wanted = "a pandas DataFrame with one row per candidate, or an xarray Dataset with a dimension"
     raise no_table("data", data, f"{wanted} 'candidate'; from_scores(y_true, scores) makes one")

@@ -51,10 +51,10 @@ def ask_measures(
     inner : Dataset
         The inner form, see :mod:`rankeval_pd.forms.rankings.candidates`.
     kernel : callable
-        From the :class:`Ranking`, the arrays of ``beside``, and the options as keywords to the
-        columns.
+        A function from the :class:`Ranking`, the arrays of ``beside``, and the options as keywords
+        to the columns.
     columns : mapping
-        Name and type of what the kernel returns.
+        Name and type of each column.
     along : mapping, optional
         The dimensions that the columns have last, and the labels there.
     single : sequence of str
@@ -325,11 +325,11 @@ def ask_pairs(
         The inner form.
     pairs : sequence of pairs of names
     kernel : callable
-        From :class:`PairRanks`, ``n`` and the options to the columns.
+        A function from :class:`PairRanks`, ``n`` and the options to the columns.
     columns : mapping
-        Name and type of what the kernel returns.
+        Name and type of each column.
     n : array of int or None
-        List sizes; None is every n.
+        List sizes; None means every n.
     ties : str
         How equal scores count.
     over_n : bool

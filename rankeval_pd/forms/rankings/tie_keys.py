@@ -197,9 +197,9 @@ def _described(label: object) -> np.uint64:
         or type(label).__repr__ is object.__repr__
     ):
         raise TypeError(
-            f"the label {label!r} is of type {type(label).__name__}, whose text changes between"
-            " runs, but a hash of it breaks ties. Pass labels of numbers,"
-            " strings, dates or tuples of these: data.set_index(...), or label=..., or key=..."
+            f"the label {label!r} is of type {type(label).__name__}, whose text representation "
+            "changes between runs, so its hash cannot break ties. Use numbers, strings, dates or "
+            "tuples of these as labels: data.set_index(...), label=... or key=..."
         )
     return np.uint64(_text(np.array([f"\0{type(label).__name__}:{description}"], dtype=object))[0])
 
@@ -223,8 +223,8 @@ def refuse_missing(values: pd.Series, name: object) -> None:
     missing = values.isna().to_numpy(dtype=bool)
     if missing.any():
         raise ValueError(
-            f"key={name!r} has {missing.sum()} missing values, but every candidate needs"
-            " its own. Fill them, or omit key: then a hash of the label breaks ties."
+            f"key={name!r} has {missing.sum()} missing values, but every candidate needs a value. "
+            "Fill them, or omit key to break ties by a hash of the label."
         )
 
 
@@ -255,10 +255,10 @@ def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
         ) from None
     if len(repeated):
         raise ValueError(
-            f"key={name!r} has repeated values, {listed(repeated.unique()[:3])}: a key breaks ties"
-            " only if each candidate of a group has its own. If the same candidates occur for"
-            " several queries, name their column: by=... Otherwise pass another column, or"
-            " omit key: then a hash of the label breaks ties."
+            f"key={name!r} has repeated values, {listed(repeated.unique()[:3])}: a key breaks ties "
+            "only if its values are distinct within each group. If the same candidates occur for "
+            "several queries, name their column: by=... Otherwise pass another column, or omit key "
+            "to break ties by a hash of the label."
         )
 
 

@@ -40,8 +40,8 @@ def score_values(values: pd.Series, name: Hashable) -> FloatArray:
 def _check_scores(dtype: Any, name: Hashable) -> None:
     if not (is_score(dtype) or pd.api.types.is_bool_dtype(dtype)):
         raise TypeError(
-            f"measures: {name!r} has dtype {dtype}, but scores are numbers. Convert it,"
-            f" for example with pd.to_numeric, or name the measures: measures=..."
+            f"measures: {name!r} has dtype {dtype}, but scores must be numbers. Convert it, for "
+            "example with pd.to_numeric, or name the measures: measures=..."
         )
 
 
@@ -227,12 +227,10 @@ def refuse_unlabeled(lacking: int, total: int, gold_name: Hashable) -> None:
     """Raise a ValueError if candidates have no gold label."""
     if lacking:
         raise ValueError(
-            f"gold={gold_name!r} is missing for {lacking} of"
-            f" {total} candidates. Judge"
-            " them, or pass unjudged='negative', which counts them as false, a lower"
-            " bound of precision, or unjudged='skip', which ranks only the judged ones; these lists"
-            " reach further down and, if the top was judged first, look too good. If"
-            " the judged ones are a random sample, use judged_precision or judged_difference."
+            f"gold={gold_name!r} is missing for {lacking} of {total} candidates. Judge them, or "
+            "pass unjudged='negative' (a lower bound of precision) or 'skip' (judged candidates "
+            "only; optimistic if the top was judged first). If a random sample was judged, use "
+            "judged_precision or judged_difference."
         )
 
 
@@ -247,10 +245,9 @@ def refuse_unscored(
             if count
         ]
         raise ValueError(
-            f"missing='raise': scores are missing in {', '.join(shown)} of {total} candidates."
-            " Pass missing='absent' if the measure did not retrieve them and its"
-            " list ends before, 'last' to tie them after every score, or 'drop'"
-            " to evaluate the measure as if they did not exist."
+            f"missing='raise': scores are missing in {', '.join(shown)} of {total} candidates. "
+            "Pass missing='absent' if the measure did not retrieve these candidates, 'last' to tie "
+            "them after all scores, or 'drop' to evaluate the measure without them."
         )
 
 
@@ -268,8 +265,8 @@ def _warn_of_dropped(
         if out
     ]
     warn(
-        f"missing='drop' judges {'; '.join(taken)}: candidates without a score do not count"
-        " against a measure. If it could have retrieved them but did not, pass missing='absent'."
+        f"missing='drop' evaluates {'; '.join(taken)}: candidates without a score do not count "
+        "against a measure. If it could have retrieved them but did not, pass missing='absent'."
     )
 
 
@@ -306,7 +303,7 @@ def those(sizes: Sizes, asked: IntArray) -> IntArray | None:
 
 
 def check_n(n: Any) -> Sizes:
-    """Return the distinct requested list sizes in the order given; None is every n.
+    """Return the distinct requested list sizes in the order given; None means every n.
 
     Floats between 0 and 1 are shares of the candidates.
     """
@@ -314,8 +311,8 @@ def check_n(n: Any) -> Sizes:
         return None
     if isinstance(n, range) and len(n) > _MOST:
         raise ValueError(
-            f"n={n!r} asks for {len(n):,} lists of every measure, more than fit into memory. Pass"
-            " fewer n, or None for every n."
+            f"n={n!r} asks for {len(n):,} lists of every measure, which do not fit into memory. "
+            "Pass fewer n, or None for every n."
         )
     if isinstance(n, range) or (isinstance(n, np.ndarray) and n.ndim == 1 and n.dtype.kind in "iu"):
         if len(n) and max(int(max(n)), -int(min(n))) > _LARGEST:
@@ -336,13 +333,13 @@ def check_n(n: Any) -> Sizes:
         sizes = np.array([max(int(value), 0) for value in values], dtype=np.int64)
     if not sizes.size:
         raise ValueError(
-            f"n={n!r} requests no list. Pass whole numbers from 1 to the number of candidates, or"
-            " None for every n."
+            f"n={n!r} requests no lists. Pass whole numbers from 1 to the number of candidates, or "
+            "None for every n."
         )
     if first:
         raise ValueError(
-            f"n={first[0]!r}: a list has 1 candidate or more. Pass whole numbers from 1 to the"
-            " number of candidates, shares of the candidates between 0 and 1, or None for every n."
+            f"n={first[0]!r}: a list has at least one candidate. Pass whole numbers from 1 to the "
+            "number of candidates, shares of the candidates between 0 and 1, or None for every n."
         )
     _, kept = np.unique(sizes, return_index=True)
     return sizes[np.sort(kept)]
@@ -356,8 +353,8 @@ def _shares(values: list[Any], count: int) -> Shares:
     if count < len(values):
         other = next(value for value in values if not _is_share(value))
         raise TypeError(
-            f"n={values!r} has shares of the candidates, between 0 and 1, and {other!r}, which is"
-            " not. Pass whole numbers, or shares, not both."
+            f"n={values!r} mixes shares of the candidates, between 0 and 1, with {other!r}, which "
+            "is not a share. Pass either whole numbers or shares."
         )
     return Shares(np.array(list(dict.fromkeys(float(value) for value in values))))
 
@@ -368,9 +365,8 @@ def _check_whole(value: Any) -> int:
     whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
     hint = f" Write {int(value)}." if whole else ""
     raise TypeError(
-        f"n={value!r} is of type {type(value).__name__}: the size of a list is a whole number, 1"
-        " or more, a share of the candidates as a float between 0 and 1, or None for every n."
-        f"{hint}"
+        f"n={value!r} is of type {type(value).__name__}: pass a whole number of 1 or more, a share "
+        f"of the candidates (a float between 0 and 1), or None for every n.{hint}"
     )
 
 
@@ -385,15 +381,19 @@ def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
     if whole is not None:
         if (longest := longest_list(n, whole.total)) > whole.asked:
             raise ValueError(
-                f"n={longest} is above {whole.asked}, the longest list that this head of"
-                f" {whole.total:,} candidates was made for. Make a longer one:"
-                " ddf.rankeval.head(n_max), at most the number of candidates."
+                f"n={longest} is above {whole.asked}, the longest list that this head of "
+                f"{whole.total:,} candidates contains. Make a longer head: "
+                "ddf.rankeval.head(n_max), with n_max up to the number of candidates."
             )
     elif isinstance(n, np.ndarray) and n.size and int(n.max()) > largest:
-        allowed = f"whole numbers from 1 to {largest}" if largest else "no n: there is no candidate"
+        allowed = (
+            f"whole numbers from 1 to {largest}"
+            if largest
+            else ("no n, as there are no candidates,")
+        )
         raise ValueError(
-            f"n={int(n.max())} is above the number of candidates, {largest}. Allowed are {allowed},"
-            " or None for every n there is."
+            f"n={int(n.max())} is above the number of candidates, {largest}. Pass {allowed} or "
+            "None for every n."
         )
 
 

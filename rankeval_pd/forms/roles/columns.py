@@ -191,8 +191,8 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
             f" {likely[1]}."
         )
     raise ValueError(
-        "gold is not given, and no column is named 'gold' or boolean; there are"
-        f" {listed(columns, most=6)}. Name the column of true positives, gold=..., or if nothing is"
+        "gold is not given, and no column is boolean or named 'gold' (columns:"
+        f" {listed(columns, most=6)}). Name the column of true positives, gold=..., or if nothing is"
         " judged, add it: data.assign(gold=float('nan')). Systems over test items need none: use"
         " paired_bootstrap."
     )
@@ -234,8 +234,8 @@ def find_measures(
         names = list(dict.fromkeys(as_names(roles.measures, columns)))
         if not names:
             raise ValueError(
-                f"measures={roles.measures!r} names no measure; there are {listed(columns)}. Pass"
-                " names of measures, or omit it for all."
+                f"measures={roles.measures!r} names no measure (columns: {listed(columns)}). Pass "
+                "names of measures, or omit it for all."
             )
         for name in names:
             if name in {taken[0]}:
@@ -252,8 +252,8 @@ def find_measures(
         return []
     if needed and not names:
         raise ValueError(
-            f"measures: no numeric column without another role; there are {listed(columns)}. Pass"
-            " the scores of each measure as a column of numbers, or name the columns: measures=..."
+            f"measures: every numeric column has another role (columns: {listed(columns)}). Add a "
+            "column with the scores of each measure, or name the columns: measures=..."
         )
     return names
 

@@ -101,6 +101,6 @@ def warn_of_same_order(measures: Sequence[Hashable], same: Sequence[int]) -> Non
     told = "; ".join(listed(names) for names in alike[:4])
     copies = [name for names in alike for name in names[1:]]
     warn(
-        f"measures: {told} rank all candidates alike and count as one measure in families of"
-        f" tests. Leave out the copies, exclude={copies!r}, or name your measures, measures=[...]."
+        f"measures: {told} rank all candidates identically and count as one measure in families of "
+        f"tests. Leave out the copies, exclude={copies!r}, or name your measures, measures=[...]."
     )

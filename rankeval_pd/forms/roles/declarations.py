@@ -244,7 +244,7 @@ def check_draws(argument: str, value: object, for_each: int = 1) -> int:
     draws = check_count(argument, value)
     check_memory(
         2 * for_each * draws,  # as they are drawn, and sorted
-        f"{argument}={draws} draws are kept together",
+        f"{argument}={draws} draws are held in memory at once",
         f"Pass fewer, {argument}=...",
     )
     return draws
@@ -257,7 +257,7 @@ def check_needed(draws: int, edge: str) -> int:
     """
     check_memory(
         2.0 * draws,  # as they are drawn, and sorted
-        f"{edge} with n_resamples=None needs {draws:,} draws, kept together",
+        f"{edge} with n_resamples=None needs {draws:,} draws, held in memory at once",
         f"Pass a value that needs fewer draws, {edge.split('=')[0]}=...",
     )
     return draws
@@ -274,7 +274,7 @@ def check_rows(inner: xr.Dataset, rows: int, columns: int, what: str) -> None:
     check_memory(
         every * (3.0 * columns + 5.0),  # as computed, as rows with their names, as a table
         f"{what} make a table of {every:,} rows",
-        "Pass the list sizes that matter, n=..., or fewer measures.",
+        "Pass only the list sizes you need, n=..., or fewer measures.",
     )
 
 

@@ -270,10 +270,10 @@ def warn_of_repeated(
     what = where if label else "the index"
     within = f" within one group of by={list(by)!r}" if by else ""
     warn(
-        f"{int(again.sum()):,} of {again.size:,} rows repeat the label of an earlier row{within}"
-        f" ({what}: {listed(shown)}). If they are the same candidates, intervals and p-values do"
-        " not hold: name the clusters, groups=..., or the samples, by=... If not, name what"
-        " distinguishes them, label=..., or pass data.reset_index()."
+        f"{int(again.sum()):,} of {again.size:,} rows repeat the label of an earlier row{within} "
+        f"({what}: {listed(shown)}). If they are the same candidates, intervals and p-values are "
+        "invalid: name the clusters, groups=..., or the samples, by=... If not, name what "
+        "distinguishes them, label=..., or pass data.reset_index()."
     )
 
 

@@ -125,8 +125,8 @@ def _rows(
     """Return the columns that together identify an item; refuse missing values."""
     if not items or set(items) & set(others):
         raise ValueError(
-            f"{role}={shown(others[0])}, item={shown(list(items) or None)}: nothing identifies"
-            " the items. Name one column that does, item='...', or several, item=['...', '...']."
+            f"{role}={shown(others[0])}, item={shown(list(items) or None)}: no column identifies "
+            "the items. Name one or more: item='...' or item=['...', '...']."
         )
     rows = list(dict.fromkeys([*beside, *items] if role == "measure" else [*items, *beside]))
     for name in rows if role == "measure" else [*rows, *others]:
@@ -154,9 +154,9 @@ def _spread(
     for name in scores:
         if not pd.api.types.is_numeric_dtype(frame[name].dtype):
             raise ValueError(
-                f"score={shown(name)} is of type {frame[name].dtype}, for example"
-                f" {shown(frame[name].iloc[0])}, but scores are numbers or booleans."
-                " Convert it, or name another column."
+                f"score={shown(name)} is of type {frame[name].dtype}, for example "
+                f"{shown(frame[name].iloc[0])}, but scores must be numbers or booleans. Convert "
+                "it, or name another column."
             )
     keys = [*rows, *columns]
     again = frame.duplicated(keys)

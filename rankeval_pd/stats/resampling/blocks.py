@@ -139,8 +139,8 @@ def known_of(facts: Facts, plan: Plan) -> ItemTotals:
     """Return the facts on all items."""
     if facts.items != plan.n_items:
         raise RuntimeError(
-            f"{plan.n_items:,} items were counted, but {facts.items:,} read: the files changed,"
-            " or were split differently. Give the files an index, or read them again."
+            f"{plan.n_items:,} items were counted, but {facts.items:,} were read: the files"
+            " changed, or were split differently. Give the files an index, or read them again."
         )
     totals = facts.sums.rounded().reshape(facts.sizes.shape)
     unit = None
