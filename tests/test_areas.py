@@ -189,8 +189,8 @@ def test_ranks_by_average_precision_agree_with_area(simulated):
     np.testing.assert_allclose(own, alone[["ci_low", "ci_high"]])
 
 
-@pytest.mark.filterwarnings("ignore:area. a class has 8:rankeval_pd.RankevalWarning")
-@pytest.mark.filterwarnings("ignore:compare_area. a class has 8:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:area. a class has only 8:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:compare_area. a class has only 8:rankeval_pd.RankevalWarning")
 def test_pairs_behind_ranks_are_those_of_compare_area():
     rng = np.random.default_rng(3)
     gold = np.arange(80) < 8
@@ -433,7 +433,7 @@ def test_many_equal_differences_are_no_variance():
     assert np.isnan(df.rankeval(measures=["a", "b"]).compare_area().loc[0, "z"])
 
 
-@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
 def test_missing_scores(simulated):
     holed = simulated.assign(fair=simulated["fair"].where(simulated["fair"] > -0.5))
     found = holed.rankeval(missing="drop").compare_area().set_index(["measure_a", "measure_b"])
@@ -540,8 +540,8 @@ def test_degrees_of_freedom_of_uneven_clusters():
     np.testing.assert_allclose(found.freedom, 1.0, rtol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:area. a class has 3:rankeval_pd.RankevalWarning")
-@pytest.mark.filterwarnings("ignore:compare_area. a class has 3:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:area. a class has only 3:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:compare_area. a class has only 3:rankeval_pd.RankevalWarning")
 def test_few_positives_have_their_own_degrees_of_freedom():
     """Of 3 positives Student's with 2; their placements may be equal by chance (SciPy's t)."""
     rng = np.random.default_rng(1)

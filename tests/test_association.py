@@ -132,9 +132,9 @@ def test_one_name_and_the_order_asked_for(tables):
 
 def test_it_refuses_to_overwrite(tables):
     taken = tables.assign(G2=1.0)
-    with pytest.raises(ValueError, match=r"column 'G2' would be overwritten"):
+    with pytest.raises(ValueError, match=r"column 'G2', which would be overwritten"):
         taken.rankeval.with_association_measures(["t", "G2"])
-    with pytest.raises(ValueError, match=r"column 'G2' already"):
+    with pytest.raises(ValueError, match=r"already has a column 'G2'"):
         xr.Dataset.from_dataframe(taken).rankeval.with_association_measures("G2")
 
 

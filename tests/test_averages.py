@@ -441,12 +441,12 @@ def test_pools_of_many_sizes_count_what_each_measure_scores():
     frame = collection(6).drop(index=[3, 17])
     frame.loc[::7, "a"] = np.nan
     asked = {"by": "query", "missing": "drop", "n": [2, 5]}
-    with pytest.warns(RankevalWarning, match="judges 'a' without"):
+    with pytest.warns(RankevalWarning, match="evaluates 'a' without"):
         found = random_bound(frame, 0.05, measures="a", **asked)
     expected = random_bound(frame.dropna(subset=["a"]), 0.05, [2, 5], by="query")
     pd.testing.assert_frame_equal(found, expected)
     with (
-        pytest.warns(RankevalWarning, match="judges 'a' without"),
+        pytest.warns(RankevalWarning, match="evaluates 'a' without"),
         pytest.raises(ValueError, match="the measures score different candidates"),
     ):
         random_bound(frame, 0.05, measures=["a", "b"], **asked)

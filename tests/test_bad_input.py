@@ -190,7 +190,7 @@ def test_missing_scores(df, method):
     assert len(ask(holed, "nbest_precision", measures="G2")) == 6
 
 
-@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
 def test_a_measure_without_any_score(df):
     holed = df.assign(G2=np.nan)
     found = holed.rankeval.nbest_precision(missing="drop")
@@ -538,7 +538,7 @@ def test_an_empty_frame_has_no_list_of_ten(df, method):
 
 
 def test_a_frame_without_columns():
-    with pytest.raises(ValueError, match=r"gold is not given.*\\(columns: none\\)"):
+    with pytest.raises(ValueError, match=r"gold is not given.*\(columns: none\)"):
         pd.DataFrame().rankeval.nbest_precision()
 
 

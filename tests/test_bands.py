@@ -194,7 +194,7 @@ def test_batches_are_those_of_single_frames(frame, ask, batched):
         )
 
 
-@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
 def test_missing_scores_leave_the_pair(frame):
     lacking = frame.assign(a=frame["a"].where(frame["c"] > -1))
     rest = frame[frame["c"] > -1]

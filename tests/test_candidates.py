@@ -373,7 +373,7 @@ def test_missing_last_is_a_block_after_every_score(holed):
     assert lower.loc[0, ["threshold", "tied"]].isna().tolist() == [True, False]
 
 
-@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("method", ["nbest_precision", "acceptance_precision", "random_test"])
 def test_missing_drop_is_dropna_for_each_measure(holed, method):
     found = ask(holed, method, missing="drop")
@@ -391,7 +391,7 @@ def test_missing_drop_is_dropna_for_each_measure(holed, method):
 
 @pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("keywords", [{}, {"threshold": {"a": [1, 3], "c": [0.2, 0.7]}}])
-@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:acceptance sets of:rankeval_pd.RankevalWarning")
 def test_missing_drop_compares_what_both_score(holed, keywords):
     found = holed.rankeval.compare("a", "c", missing="drop", **keywords)
@@ -401,7 +401,7 @@ def test_missing_drop_compares_what_both_score(holed, keywords):
     assert_same(region, both.rankeval.difference_region("a", "c", 6))
 
 
-@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
 def test_missing_drop_asks_ties_of_what_both_score():
     # among the four that both score, a ties the first two
@@ -414,13 +414,13 @@ def test_missing_drop_asks_ties_of_what_both_score():
         strict.difference_region("a", "b", 1)
 
 
-@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
 def test_missing_drop_above_what_both_score(holed):
     with pytest.raises(ValueError, match=r"n=26 is above the number of candidates in use"):
         holed.rankeval.compare("a", "c", 26, missing="drop")
 
 
-@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
 def test_missing_drop_has_no_one_random_bound(holed):
     with pytest.raises(ValueError, match=r"measures score different.*Pass one measure at a time"):
         holed.rankeval.random_bound(missing="drop")

@@ -337,7 +337,7 @@ def test_youden_is_the_largest(df):
     ("asked", "why"),
     [
         ({"youden": True}, "the largest J is"),
-        ({"precision": 0.99}, "it takes .* accepted candidates"),
+        ({"precision": 0.99}, "needs at least .* accepted candidates"),
         ({"recall": 0.99}, "true positives found, the lower limit is only"),
     ],
 )

@@ -128,7 +128,7 @@ def test_groups(ragged):
     pd.testing.assert_frame_equal(found, pd.concat(parts, ignore_index=True))
 
 
-@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
 def test_measures_that_lack_candidates(frame):
     holed = frame.assign(b=frame["b"].where(frame["b"] > 0))
     found = holed.rankeval(missing="drop", measures=["a", "b"]).roc()
@@ -245,7 +245,7 @@ def test_no_space_of_that_name(frame):
             ask()
 
 
-@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
 def test_measures_of_different_candidates_have_no_common_band(frame):
     holed = frame.assign(b=frame["b"].where(frame["b"] > 0))
     for ask in (random_band, isolines):

@@ -672,7 +672,7 @@ def test_odd_roles_and_flags(df, items):
     )
     lacking = batches(q=3, candidate=5).assign(x=lambda data: data["x"].where(data["x"] < 0.0))
     with (
-        pytest.warns(rankeval_pd.RankevalWarning, match="judges 'x' without"),
+        pytest.warns(rankeval_pd.RankevalWarning, match="evaluates 'x' without"),
         pytest.warns(rankeval_pd.RankevalWarning, match=r"n=3 is above.*in every batch.*NaN"),
     ):
         found = lacking.rankeval.nbest_precision([3], measures=["x"], missing="drop")

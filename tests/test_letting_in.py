@@ -212,7 +212,7 @@ def test_what_is_positive_must_occur():
 
 def test_missing_gold_is_not_advised_away():
     data = GRADES.assign(rel=[1.0, np.nan, 0, 1, np.nan]).rankeval(gold="rel")
-    with pytest.raises(ValueError, match=r"missing for 2 of 5 .*lower bound.*look too good"):
+    with pytest.raises(ValueError, match=r"missing for 2 of 5 .*lower bound.*optimistic"):
         data.nbest_precision()
 
 

@@ -60,7 +60,7 @@ def test_items_as_those_of_columns(wide, ask, roles):
     pd.testing.assert_frame_equal(ask(long, **LONG, **roles), wanted)
 
 
-@pytest.mark.filterwarnings("ignore:seeds. two trainings:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:seeds. two training runs:rankeval_pd.RankevalWarning")
 def test_seeds(wide):
     parts = {s: pd.DataFrame(RNG.random((50, 3)) < 0.6, columns=SYSTEMS) for s in range(3)}
     trained = pd.concat(parts, axis=1, names=["seed", "system"]).swaplevel(axis=1)
@@ -155,7 +155,7 @@ def test_holes_and_repeats(wide):
         ({**LONG, "system": "modle"}, KeyError, r"Did you mean 'model'"),
         ({**LONG, "item": "dok"}, KeyError, r"item: no column 'dok'"),
         ({**LONG, "item": "model"}, ValueError, r"no column identifies the items"),
-        ({"system": "model", "score": "acc"}, ValueError, r"item=None: nothing identifies"),
+        ({"system": "model", "score": "acc"}, ValueError, r"item=None: no column identifies"),
         ({**LONG, "score": "task"}, ValueError, r"score='task' is of type"),
         ({**LONG, "groups": "pasage"}, KeyError, r"groups: no column 'pasage'"),
         ({**LONG, "by": np.zeros(150)}, ValueError, r"by holds values"),

@@ -415,7 +415,7 @@ def test_adjusted_in_an_endless_population(frame):
         assert row["p_adjusted"] == pytest.approx(wanted, rel=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
 def test_adjusted_where_measures_differ_in_candidates(frame):
     holed = frame.assign(b=frame["b"].where(frame["b"] < 3))
     roles = {"missing": "drop", "measures": ["a", "b"]}

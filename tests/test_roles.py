@@ -81,7 +81,7 @@ def _plain_answer(name: str) -> object:
 
 
 @pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
-@pytest.mark.filterwarnings("ignore:missing=.drop. judges:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:no threshold guarantees:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:groups. there are:rankeval_pd.RankevalWarning")

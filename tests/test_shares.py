@@ -116,7 +116,7 @@ def test_what_is_no_share(frame, ragged):
     with pytest.raises(TypeError, match="not both"):
         frame.rankeval.nbest_precision([0.1, 5])
     for n in (1.0, 0.0, 5.5, -0.5, np.nan):
-        with pytest.raises(TypeError, match="share of the candidates \(a float between 0 and 1\)"):
+        with pytest.raises(TypeError, match=r"share of the candidates \(a float between 0 and 1\)"):
             check_n(n)
     with pytest.raises(ValueError, match=r"combine=True with n=0\.1"):
         ragged.rankeval(by="query").random_test(0.1, combine=True)

@@ -234,7 +234,7 @@ def test_a_p_value_on_the_level_is_significant():
     many["p_value"] = many["p_value"].fillna(0.5)
     told = in_words(many)
     assert "Of 9 comparisons" in told
-    assert "between a and b2: at n = 10, the precision of b2 is 30.0 points higher than" in told
+    assert "between a and b2: at n = 10, the precision is 30.0 points higher for b2 than" in told
 
 
 def test_sides_of_one_sided_comparisons():

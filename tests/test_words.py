@@ -138,8 +138,8 @@ def test_pairs_of_systems_in_words():
     row = call.paired_bootstrap("a", "b").iloc[0]
     text = in_words(call.paired_bootstrap("a", "b"))
     better, other = ("a", "b") if row["gain"] > 0 else ("b", "a")
-    assert text.startswith(f"The mean score of {better} is {abs(row['gain']):.2f} lower than that")
-    assert f" of {other} (95% interval " in text
+    assert text.startswith(f"The mean score is {abs(row['gain']):.2f} lower for {better} than for ")
+    assert f" than for {other} (95% interval " in text
     assert "95% interval" in in_words(call.paired_permutation("a", "b"))
 
 

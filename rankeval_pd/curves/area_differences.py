@@ -142,11 +142,11 @@ def compare_area(
     DataFrame or Dataset
         One row per pair (Dataset: dimension pair): ``measure_a``, ``measure_b``, ``area_a``,
         ``area_b``, ``difference`` = area_a - area_b with its limits ``ci_low``, ``ci_high``
-        (one-sided with "greater" or "less": the other is the end of the range), ``z`` = difference /
-        ``se``, ``p_value``, with ``adjust`` also ``p_adjusted``, and the standard error ``se``;
-        ``better``: the measure with the larger area if the deciding p-value is at most 1 -
-        ``level``, else NaN; ``leaning``: the same, significant or not; with ``adjust`` also
-        ``ci_low_alone``, ``ci_high_alone``, the unadjusted interval.
+        (one-sided with "greater" or "less": the other ends the range), ``z`` = difference / ``se``,
+        ``p_value``, with ``adjust`` also ``p_adjusted``, and the standard error ``se``; ``better``:
+        the measure with the larger area if the deciding p-value is at most 1 - ``level``, else NaN;
+        ``leaning``: the same, significant or not; with ``adjust`` also ``ci_low_alone``,
+        ``ci_high_alone``, the unadjusted interval.
 
     Warns
     -----

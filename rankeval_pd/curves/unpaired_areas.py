@@ -367,7 +367,7 @@ def area_contrasts(
         shared = np.where(uneven, np.maximum(freedom, 1.0), np.nan)
         z = np.where(uneven, _ap_statistic(a, b, shared), z)
         tested = np.where(uneven, 0.0, tested)
-    # a larger model variance makes the law normal, as in the interval of one area
+    # a larger model variance makes the distribution normal, as in the interval of one area
     freedom = np.where(at_least > error, np.inf, np.maximum(freedom, 1.0))
     normal, student = (p_of_t(z, x, alternative) for x in (np.inf, np.fmin(freedom, 1e15)))
     p_value = np.where(np.isinf(freedom), normal, student)

@@ -114,8 +114,8 @@ def measure_ranks(
     remains valid after the choice. In simulations with twelve equally good measures, all ranks were
     within their limits in at least 94% of the samples (``tests/reference/measure_ranks.csv``).
 
-    Cost: as for ``compare(adjust="max-t")`` for all pairs; twelve measures, 3 n of 5,000 candidates and
-    9,999 swaps take six seconds. Areas take O(N log N) per measure.
+    Cost: as for ``compare(adjust="max-t")`` of all pairs; twelve measures, 3 n of 5,000 candidates
+    and 9,999 swaps take six seconds. Areas take O(N log N) per measure.
 
     References
     ----------

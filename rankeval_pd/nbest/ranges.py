@@ -269,10 +269,10 @@ def mean_difference(
     DataFrame or Dataset
         One row (Dataset: dimension pair) for each group: ``measure_a``, ``measure_b``, ``n_first``,
         ``n_last``, ``difference`` (mean of precision_a - precision_b), ``ci_low``, ``ci_high``
-        (one-sided with "greater" or "less": the other is the end of the range), ``p_value``, its Monte
-        Carlo standard error ``p_stderr``, and ``undecided``: whether its 95% Monte Carlo interval
-        contains alpha, so other draws may decide otherwise. A group that lacks a list of some n has
-        no row.
+        (one-sided with "greater" or "less": the other is the end of the range), ``p_value``, its
+        Monte Carlo standard error ``p_stderr``, and ``undecided``: whether its 95% Monte Carlo
+        interval contains alpha, so other draws may decide otherwise. A group that lacks a list of
+        some n has no row.
 
     Notes
     -----

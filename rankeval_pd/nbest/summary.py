@@ -146,8 +146,8 @@ def summary(
     -----
     No interval of a difference excludes 0 unless p_adjusted rejects. Without ``baseline`` the
     differences are to the best measure, which was chosen from the data, so the family is all pairs.
-    :func:`rankeval_pd.in_words` turns the table into sentences. Cost: as for :func:`measure_ranks`, or
-    as :func:`system_ranks` and :func:`paired_bootstrap`.
+    :func:`rankeval_pd.in_words` turns the table into sentences. Cost: as for :func:`measure_ranks`,
+    or for :func:`system_ranks` and :func:`paired_bootstrap`.
 
     Examples
     --------

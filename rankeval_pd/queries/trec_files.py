@@ -59,8 +59,8 @@ def read_trec(
 
     Notes
     -----
-    As in trec_eval, the column of ranks is ignored; scores make the ranking. Cost: about half a
-    second for a million lines, and 8 bytes for each row and run.
+    As in trec_eval, the column of ranks is ignored; scores determine the ranking. Cost: about half
+    a second for a million lines, and 8 bytes for each row and run.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Combine the labels of several annotators, and measure their agreement.
 
-Votes are (annotator, candidate); counts are (candidate, category), how many annotators gave each
-candidate each label. Every coefficient is 1 - observed / expected disagreement, both from sums over
-candidates, so the jackknife over candidates is exact and takes O(candidates).
+Votes are (annotator, candidate); counts are (candidate, category), the number of annotators who
+gave a candidate a label. Every coefficient is 1 - observed / expected disagreement, both from sums
+over candidates, so the jackknife over candidates is exact and takes O(candidates).
 
 References: J. Cohen (1960), A coefficient of agreement for nominal scales. J. L. Fleiss (1971),
 Measuring nominal scale agreement among many raters. K. Krippendorff (2011), Computing
@@ -24,7 +24,7 @@ from rankeval_pd.stats.intervals.proportions import t_of
 def agreed(votes: FloatArray, agreement: str) -> FloatArray:
     """Return one label per candidate from votes (..., annotator, candidate), NaN for no vote.
 
-    A draw of "majority", and a candidate without a vote, is NaN; "mean" is the share of votes.
+    A tied "majority" vote and a candidate without votes are NaN; "mean" is the share of votes.
     """
     known = ~np.isnan(votes)
     count, positive = known.sum(axis=-2), np.where(known, votes, 0.0).sum(axis=-2)
@@ -133,10 +133,10 @@ def _pairs_apart(counts: IntArray, weight: FloatArray | float) -> FloatArray:
 def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) -> Agreement:
     """Return 1 - observed / expected, and its jackknife interval by Student's t.
 
-    The interval is one of Fisher's z of the coefficient, with as many degrees of freedom as the
-    squared influences of the candidates show (Satterthwaite): few candidates of a rare label carry
-    nearly all of the variance. Without any disagreement the upper limit is 1, and the lower one
-    follows from the share of candidates that may be apart though none of n was.
+    The interval is computed for Fisher's z of the coefficient, with Satterthwaite's degrees of
+    freedom from the squared influences: a few candidates with a rare label carry nearly all of the
+    variance. Without any disagreement, the upper limit is 1, and the lower limit follows from the
+    share of candidates on which annotators may disagree although they agreed on all n.
     """
     n = len(per_candidate)
     if n < 2:

@@ -247,7 +247,7 @@ def normalised_mutual_information(
 def conservative_log_ratio(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray, *, tail: float = 0.025
 ) -> FloatArray:
-    """Return the limit next to 0 of the interval of log2((O11/R1) / (O21/R2)), or 0 in it.
+    """Return the limit closest to 0 of the interval of log2((O11/R1) / (O21/R2)), 0 if inside.
 
     Given O11 + O21, O11 is binomial, and its Clopper-Pearson limits p, with ``tail`` on either
     side, give the ratio p / (1 - p) R2 / R1 (Hardie 2014, Evert 2022). NaN if R1 or R2 is 0.

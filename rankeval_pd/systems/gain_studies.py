@@ -102,8 +102,8 @@ def gain_threshold(
 
         * ``relation``: NaN if the table has none;
         * ``threshold``: the quantile of the gains in the window (linear between neighbors), NaN if
-          it is empty; ``threshold_low``, ``threshold_high``: its interval, infinite if too few
-          pairs set an upper limit; ``n_pairs``: pairs in the window with a gain;
+          it is empty; ``threshold_low``, ``threshold_high``: its interval, infinite if there are
+          too few pairs for an upper limit; ``n_pairs``: pairs in the window with a gain;
         * ``threshold_all_pairs``: z times the same quantile of ``gain_se`` over all pairs, where z
           is the normal quantile of the window's middle (two-sided: of half of it).
 

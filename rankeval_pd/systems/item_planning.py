@@ -83,7 +83,7 @@ def detectable_gain(
     metric : str, optional
         Pass "accuracy" for 0/1 items without groups or seeds, to plan McNemar's exact test.
     n_items_new, n_seeds_new : float or array, optional
-        Planned numbers of items and seeds. By default the present numbers.
+        Planned numbers of items and seeds. By default the current numbers.
     power : float
         Probability of detecting the gain, above alpha.
     alpha : float

@@ -41,7 +41,7 @@ def from_sacrebleu(
     Parameters
     ----------
     hypotheses : mapping or DataFrame
-        Each system's segments by its name; all systems have equally many.
+        The segments of each system by its name; all systems have the same number.
     references : sequence of str, or of sequences of str
         One reference per segment or, as in sacrebleu, several such sequences with None for missing
         references.
@@ -464,8 +464,8 @@ def resample_counts(
     Notes
     -----
     Counts are drawn in blocks of 1,000, each from its own child of ``SeedSequence(rng)``, so a
-    larger number of resamples begins with the same ones for any chunks, threads or workers. Cost: 7
-    ns and 8 bytes per count.
+    larger number of resamples begins with the same resamples, whatever the chunks, threads or
+    workers. Cost: 7 ns and 8 bytes per count.
 
     References
     ----------

@@ -141,7 +141,8 @@ def paired_bootstrap(
     skewness : bool
         Whether "wild" allows for skewed differences, True by default. The p-value is then the
         larger of two, from random signs and from Hall's (1992) transformed t statistic. The
-        interval contains the gains that at least one test keeps. False uses random signs only.
+        interval contains the gains that at least one of the tests does not reject. False uses
+        random signs only.
     progress : bool, optional
         Whether to show a progress bar. By default one appears after two seconds.
     **roles
@@ -167,7 +168,7 @@ def paired_bootstrap(
           better;
         * ``gain_se``: its standard error by linearization, or the standard deviation of δ*;
           ``ci_low``, ``ci_high``: interval of the gain, infinite (or the end of the metric's range)
-          if too few items set a limit, NaN if nothing varies;
+          if there are too few items for a limit, NaN if nothing varies;
         * ``p_value``: for ``alternative``; two-sided it is min(1, 2 p_one_sided), with "max-t" the
           tail of this pair's t statistic over the same draws; ``p_two_sided``; ``p_stderr``: Monte
           Carlo standard error of p_value, with "max-t" of p_adjusted;
@@ -189,15 +190,15 @@ def paired_bootstrap(
     -----
     RankevalWarning
         If up to 30 items are skewed, or all have one score; if a system has fewer than 10 guesses
-        (below 5 nothing is tested, and p is NaN); if too few items or groups allow a significant
-        result; for resampled gains below 30 items or 20 groups; if nothing varies.
+        (below 5 there is no test, and p is NaN); if there are too few items or groups for a
+        significant result; for resampled gains below 30 items or 20 groups; if nothing varies.
 
     Raises
     ------
     ValueError
         If an item is missing for a system; if there is only one system or item; if a count is
-        negative; if ``method="exact"`` has no exact distribution; if too few resamples let an
-        adjusted p-value reach alpha.
+        negative; if ``method="exact"`` has no exact distribution; if there are too few resamples
+        for an adjusted p-value to reach alpha.
 
     Notes
     -----
@@ -212,7 +213,7 @@ def paired_bootstrap(
     "wild" share one matrix of counts, :func:`resample_counts` of the same seed, with items (with
     ``groups`` clusters) in the order of their labels, so the order of rows does not matter. Monte
     Carlo p-values are (s + 1)/(b + 1), for "strict" s/b; an exact p of 0 becomes 2^−n. A resample
-    with an undefined metric counts against the claim.
+    with an undefined metric counts against the alternative.
 
     Exact distributions exist for mean, sum and accuracy if the items' differences are multiples of
     one step and their sum has at most a million values near its mean: for "wild", and without
@@ -321,8 +322,8 @@ def paired_permutation(
     -------
     DataFrame or Dataset
         The columns of :func:`paired_bootstrap`, with its warnings. ``p_one_sided`` is the
-        probability of such a gain for systems exchangeable on each item, or the p-value of Hall's
-        statistic (for ratios of their distribution) if larger; ``gain_se`` is the standard
+        probability of a gain this large for systems exchangeable on each item, or the p-value of
+        Hall's statistic (for ratios, of their distribution) if larger; ``gain_se`` is the standard
         deviation of the gain under swaps, as if the true gain were 0; ``ci_low`` and ``ci_high``
         are the gain minus the quantiles of the gain under swaps. This interval agrees with the
         test, but is too wide for large gains: report the interval of :func:`paired_bootstrap`.

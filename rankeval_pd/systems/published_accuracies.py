@@ -37,11 +37,11 @@ def compare_accuracies(
     Parameters
     ----------
     correct_a, correct_b : int or float
-        Items each system has right. A float below 1 is a printed rate.
+        Number of items that each system has right. A float below 1 is a printed rate.
     n_items : int
         Number of test items, the same for both systems.
     both : int or float, optional
-        Items both have right, or the rate. By default every possible number is tried.
+        Number, or rate, of items that both have right. By default every possible number is tried.
     decimals : int, optional
         Decimals of printed rates, 3 for 0.840 or 84.0%. By default the decimals that a rate shows,
         2 for 0.84.

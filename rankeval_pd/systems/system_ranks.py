@@ -122,7 +122,7 @@ def system_ranks(
     Warns
     -----
     RankevalWarning
-        As :func:`paired_bootstrap`; if a score has no interval.
+        As for :func:`paired_bootstrap`; if a score has no interval.
 
     Notes
     -----

@@ -179,7 +179,7 @@ _UNKNOWN = (
     (rf"is estimated at {_NONE}( \([^)]*\))?", "cannot be estimated"),
     (rf"({_NONE}) \(\d[^)]*\)", r"\1"),
     (
-        r"its p-value lies between (\S+) and \1, depending on how many items both systems have right",
+        r"its p-value lies between (\S+) and \1, depending on how many items both .* right",
         r"its p-value is \1",
     ),
     (rf", {_NONE} times( chance| as many as chance \([^)]*\))", ""),

@@ -222,7 +222,7 @@ def tails_from_series(
 
 
 def _log_complement(log_p: FloatArray) -> FloatArray:
-    """Return log(1 - exp(log_p)); rounding may have carried p a hair past 1."""
+    """Return log(1 - exp(log_p)); rounding may have moved p slightly above 1."""
     log_p = np.minimum(log_p, 0.0)
     rare = log_p < _LOG_HALF
     # log1p(-p) keeps the digits of a small p, log(-expm1) those of a p near 1

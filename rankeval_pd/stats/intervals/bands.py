@@ -112,10 +112,10 @@ def difference_spread(
 ) -> DifferenceSpread:
     """Return the variation of the difference in precision of two n-best lists.
 
-    The influence of a candidate on n times the difference is y - edge_a in one list, minus
-    y - edge_b in the other. To the counts of the difference regions, ``only`` candidates each, a
-    candidate of either label is added (Agresti and Caffo), so that the variance is positive.
-    ``total`` (...) counts the candidates.
+    The influence of a candidate on n times the difference is y - edge_a in one list, minus y -
+    edge_b in the other. To the counts of the difference regions, ``only`` candidates each, a
+    candidate of either label is added (Agresti and Caffo), so the variance is positive. ``total``
+    (...) counts the candidates.
     """
     total = total[..., np.newaxis]
     size = np.minimum(np.broadcast_to(n, only.shape), np.maximum(total, 1))
@@ -151,9 +151,9 @@ class Cells(NamedTuple):
     def multipliers(self, seed: int, start: int, stop: int, *, at_once: bool = False) -> FloatArray:
         """Return the sum over each cell of one standard normal number per candidate.
 
-        In large cells fair signs take their place, which add up to a normal number too. The
-        candidates in no list only count together, and have numbers of their own. ``at_once`` draws
-        each sum as the one normal number that it is, from the key of one of the candidates.
+        In large cells, fair signs replace the normal numbers, because their sum is nearly normal
+        too. The candidates in no list are only counted together and have their own numbers.
+        ``at_once`` draws each sum as a single normal number, from the key of one of the candidates.
         """
         if at_once:
             drawn = swap_draws.normals(self.keys[self.where], seed, start, stop)
@@ -273,8 +273,8 @@ def largest(
     Z is the sum over the candidates of multiplier times influence, by its standard deviation, the
     root of ``influence``; ``center`` is the amount subtracted from the influences of all
     candidates, ``of_true`` the amount added to the influences of all true positives. For two
-    rankings the influences are subtracted. What the candidates of a cell draw is summed first, or
-    drawn ``at_once``.
+    rankings the influences are subtracted. The draws of the candidates of a cell are summed first,
+    or drawn ``at_once``.
     """
     true = found.tp > 0
     lists = [_entering(first, true, center.size) for first in found.first]
@@ -363,8 +363,8 @@ class RecallSpread(NamedTuple):
     def effective(self, positive: IntArray) -> FloatArray:
         """Return how many true positives of a fixed region vary as much; at most 2 N+.
 
-        In short lists with many true positives the recall varies far less than a region's, but
-        limits from less than half the variance miss.
+        In short lists with many true positives, recall varies far less than a region's recall, but
+        limits from less than half the variance cover too rarely.
         """
         return np.asarray(positive / np.fmax(self.ratio, _LEAST), dtype=float)
 

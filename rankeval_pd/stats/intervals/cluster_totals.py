@@ -104,7 +104,7 @@ class ListTotals(NamedTuple):
 
     @property
     def power(self) -> float:
-        """To which power 1 - h raises a total: see above."""
+        """The power of 1 - h by which totals are divided, see above."""
         return 0.0 if len(self.ranks) > 1 else 1.0 if self.fixed else 0.5
 
     @property
@@ -113,7 +113,7 @@ class ListTotals(NamedTuple):
         return int(self.cluster.max(initial=-1)) + 1 if self.everyone is None else self.everyone
 
     def listed(self) -> ListTotals:
-        """Return the same for clusters in some list alone: the others have totals of 0."""
+        """Return the totals of clusters in some list alone: the others have totals of 0."""
         here = np.min(self.ranks, axis=0) <= self.n.max(initial=0)
         return self._replace(
             gold=self.gold[here],
@@ -298,7 +298,7 @@ def whole_spread(
 
     To the totals of the list, ``of_positive`` times the true positives of a cluster is subtracted,
     and ``of_all`` times its candidates is added. Clusters are as large as their true positives,
-    their share being random as that of a region is; or as their candidates.
+    their share being random as in a region; or as their candidates.
     """
     positive = np.bincount(totals.cluster, totals.gold, totals.size)
     size = np.bincount(totals.cluster, minlength=totals.size).astype(float)
@@ -400,7 +400,7 @@ def query_mean(values: FloatArray) -> QueryMean:
 def query_ratio(above: FloatArray, below: FloatArray) -> QueryMean:
     """Return the sum of one number over queries, divided by the sum of another.
 
-    The standard error is that of the residuals above - ratio x below (W. Cochran 1977, 6.4).
+    The standard error comes from the residuals above - ratio x below (W. Cochran 1977, 6.4).
     """
     known = ~(np.isnan(above) | np.isnan(below))
     count = known.sum(axis=-1)
@@ -417,10 +417,10 @@ def query_ratio(above: FloatArray, below: FloatArray) -> QueryMean:
 
 
 def share_limits(value: FloatArray, se: FloatArray, count: IntArray, level: float) -> Limits:
-    """Return limits of a mean of shares: Clopper and Pearson's for as many as it is worth.
+    """Return limits of a mean of shares: Clopper and Pearson's for the effective number.
 
-    As Korn and Graubard (1998), from the standard error, Student's quantile and the queries'
-    number. If all queries are equal, only a share of the others may have another value.
+    As in Korn and Graubard (1998), from the standard error, Student's quantile and the number of
+    queries. If all queries are equal, only a share of the others may have another value.
     """
     known = ~np.isnan(value) & (count > 1)
     value = np.where(known, np.clip(value, 0.0, 1.0), 0.5)
@@ -438,7 +438,7 @@ def share_limits(value: FloatArray, se: FloatArray, count: IntArray, level: floa
 def alike_share(count: AnyArray, level: float) -> FloatArray:
     """Return the least share of all queries that are equal if ``count`` of ``count`` are.
 
-    It is Clopper and Pearson's lower limit, 1 for endless ones.
+    It is Clopper and Pearson's lower limit, 1 for infinitely many.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((0.5 - 0.5 * level) ** (1.0 / np.asarray(count, dtype=float)))
@@ -448,7 +448,7 @@ def t_test(found: QueryMean, alternative: str) -> FloatArray:
     """Return the p-value of a mean of 0, consistent with the interval of the mean.
 
     If all Q queries have the same difference, Student's p-value would be 0. The p-value is then
-    2^-Q, that of Q equal signs.
+    2^-Q, the p-value of Q equal signs.
     """
     from scipy import special
 

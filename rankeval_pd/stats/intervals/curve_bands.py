@@ -1,7 +1,7 @@
 """Intervals and simultaneous bands of curves: ROC, DET, precision-recall, gain and lift.
 
-If the candidates are a sample, a curve varies by which candidates its lists have and by where the
-lists end. Let y be the label, w = 1 inside the list of n (f inside a block of equal scores of which
+If the candidates are a sample, a curve varies with the candidates in its lists and with the ends of
+the lists. Let y be the label, w = 1 inside the list of n (f inside a block of equal scores of which
 the list takes the share f), and ``edge`` the share of true positives around its end. The influence
 of a candidate is
 

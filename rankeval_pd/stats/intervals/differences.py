@@ -54,9 +54,9 @@ def miettinen_nurminen(
 ) -> Limits:
     """Return Miettinen and Nurminen's (1985) score interval for tp_a/n_a - tp_b/n_b.
 
-    It contains the differences that the score test does not reject. The variance of the test is
-    that of the most likely proportions with the difference, times N/(N - 1), N = n_a + n_b, as in
-    their paper (Mee's interval lacks this factor). NaN if one of the two is empty.
+    It contains the differences that the score test does not reject. The variance of the test is the
+    variance at the most likely proportions with the difference, times N/(N - 1), N = n_a + n_b, as
+    in their paper (Mee's interval lacks this factor). NaN if one of the two is empty.
     """
     tables = [np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)]
     _, n_a, _, n_b = tables
@@ -343,11 +343,11 @@ def correlated_limits(
 ) -> Limits:  # fmt: skip
     """Return limits of the difference of two values between 0 and 1, from the limits of each.
 
-    ``variances`` are those of both values and of the difference; the test rejects differences
-    beyond ``half``. The distances of the limits are combined like standard errors (Zou and Donner
-    2008). By the share that is the correlation, to ``power``, both values move together, and their
-    distances on the same side are subtracted. The limits are widened to what the test does not
-    reject. If the test rejects, they end at its limit on the side of 0.
+    ``variances`` are the variances of both values and of their difference; the test rejects
+    differences beyond ``half``. The distances of the limits are combined like standard errors (Zou
+    and Donner 2008). In a share equal to the correlation, to ``power``, both values move together,
+    and their distances on the same side are subtracted. The limits are widened to what the test
+    does not reject. If the test rejects, they end at its limit on the side of 0.
     """
     gap = values[0] - values[1]
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -80,9 +80,9 @@ def beta_quantile(
 ) -> FloatArray:
     """Return p at which the mean tail of the distributions Beta(tp + a, fp + b) is ``tail``.
 
-    The result holds to about 1e-13, relative to p and to 1 - p. If both counts are 100 or more, the
-    quantiles of a tail follow from one polynomial (:func:`fit_expansion`), otherwise they are
-    roots.
+    The result is accurate to about 1e-13, relative to p and to 1 - p. If both counts are 100 or
+    more, the quantiles of a tail follow from one polynomial (:func:`fit_expansion`), otherwise they
+    are roots.
     """
     from scipy import special
 
@@ -272,9 +272,9 @@ def blaker(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     The acceptability of a proportion is the smaller tail at tp plus the largest tail on the other
     side that is not larger. A proportion is rejected if its acceptability is at most 1 - level. The
     proportions that are not rejected need not form an interval: gaps between the limits are
-    ignored. So the coverage is at least the level, the limits lie within Clopper and Pearson's,
-    and a higher level never gives a narrower interval. Counts divided by an overdispersion need
-    not be whole: the tails are then those of Beta distributions. About 60 microseconds for each.
+    ignored. So the coverage is at least the level, the limits lie within Clopper and Pearson's, and
+    a higher level never gives a narrower interval. Counts divided by an overdispersion need not be
+    whole: the tails are then tails of Beta distributions. Cost: about 60 microseconds each.
     """
     tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
     fp = n - tp
@@ -443,14 +443,14 @@ def fit_expansion(exact: Logits) -> QuantileExpansion | None:
 
 
 def z_of(level: float) -> float:
-    """Return how many standard deviations either side of the mean hold this share."""
+    """Return the number of standard deviations to either side of the mean for this share."""
     from scipy import special
 
     return -float(special.ndtri((1.0 - level) / 2.0))
 
 
 def t_of(freedom: Any, level: float) -> FloatArray:
-    """Return how many standard errors either side hold this share, by Student's distribution.
+    """Return the number of standard errors to either side for this share, by Student's t.
 
     Computed from the lower tail: an upper tail close to 1 is rounded to 1.
     """

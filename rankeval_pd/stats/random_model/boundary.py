@@ -45,9 +45,9 @@ _CELLS_IN_MEMORY = 2**22  # list sizes k of all rows: 32 MB
 def boundary_probability(counts: FloatArray, n: FloatArray, population: Population) -> FloatArray:
     """Return P(X_n >= count for some n), for each row of counts, at ascending n.
 
-    The cost of a row is about ten microseconds for every rise of its boundary; that of many rows
-    is about ten standard deviations of X_n for every n and row, where this is less. The relative
-    error is about 1e-12, down to 1e-300.
+    A row costs about ten microseconds for every rise of its boundary; many rows cost about ten
+    standard deviations of X_n for every n and row, if this is less. The relative error is about
+    1e-12, down to 1e-300.
     """
     lowest, highest = population.support(n)
     if not counts.size or (lowest == highest).all():  # nothing is random
@@ -298,8 +298,8 @@ def _negligible_log_p(path: IntArray, k: IntArray, population: Population) -> fl
     """Return the logarithm of a probability that each step may leave out, on either side.
 
     All steps together leave out a share of ``_LOST_SHARE`` of the probability of reaching the path
-    at the best of many k, and so of reaching it at all. The result is a whole number, so that
-    boundaries of nearly the same level share it.
+    at the best of many k, and so of reaching it at all. The result is a whole number, so boundaries
+    of nearly the same level share it.
     """
     of = slice(None, None, max(k.size // _SAMPLED_RISES, 1))
     best = float(population.tails(path[of].astype(float), k[of].astype(float)).ge.max())
@@ -424,7 +424,7 @@ class _Walk:
         return passed[start:], lowest + start
 
     def cross_rises(self, stretch: int, law: FloatArray, base: int) -> tuple[FloatArray, int]:
-        """Return the same after a stretch of level 0; keep the parts that reach the path."""
+        """Return the distribution after a stretch of level 0; keep parts that reach the path."""
         first, last = stretch * _SHORTEST_STRETCH, self.lasts[0][stretch]
         for rise in range(first, last):
             fewest, kernel = self.steps[rise]

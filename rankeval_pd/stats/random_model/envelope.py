@@ -106,8 +106,8 @@ class _LevelSearch:
     def bracket(self) -> tuple[_LevelTrial, _LevelTrial | None]:
         """Return a level that holds, and one that does not, None if all hold.
 
-        From the level of the model, trials move toward the level that is sought: as far as the
-        model says, and at least twice as far each time.
+        From the level of the model, trials move toward the wanted level: as far as the model
+        predicts, and at least twice as far each time.
         """
         lowest, highest = math.log(self.alpha) - math.log(self.n.size), math.log(self.alpha)
         here = self.at(min(max(self.likely_level(0.0), lowest), highest))
@@ -231,7 +231,7 @@ def _log_odds_time(n: FloatArray, population: Population) -> FloatArray:
 
 
 def _step_heights(n: FloatArray, time: FloatArray, population: Population) -> FloatArray:
-    """Return about how much one count more or less matters at each n, in a common unit.
+    """Return the approximate effect of one count more or less at each n, in a common unit.
 
     In equal times a boundary moved by one standard deviation is reached equally often, and one
     standard deviation of X_n corresponds to this many counts.

@@ -74,8 +74,8 @@ def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
 def bounds_each(p: float, n: FloatArray, population: FiniteEach | InfiniteEach) -> Bounds:
     """Return the bounds at level p if each list has its own population.
 
-    All lists are searched side by side, equal ones once: the cost of a list is that of a few
-    tails, a few microseconds, however many populations there are.
+    All lists are searched side by side, equal ones once. A list costs a few tails, or a few
+    microseconds, for any number of populations.
     """
     if isinstance(population, InfiniteEach):
         lists, back = unique_rows(n, population.prior)
@@ -323,7 +323,7 @@ def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArr
 
 
 def _interpolated_root(p: float, n: FloatArray, prior: float) -> FloatArray:
-    """Return the same for very many n: roots at some n, a spline, and one step of Newton.
+    """Return the root for very many n: roots at some n, a spline, and one step of Newton.
 
     The root is a smooth function of log n. If the step is not small, the root is computed exactly.
     """
@@ -396,7 +396,7 @@ def _block_counts(
 ) -> tuple[IntArray, FloatArray]:
     """Return the counts t of the block that matter, and the logarithms of their probabilities.
 
-    The observed t with one more in T0, or one more t with the observed T0, is more whatever j is.
+    The observed t with one more in T0, or one more t with the observed T0, is more for any j.
     Counts t that are far less likely than these two events add nothing to the sum.
     """
     low, high = model.support(np.array([float(size)]))

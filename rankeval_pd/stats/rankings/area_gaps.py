@@ -13,7 +13,7 @@ from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.rankings.roc_areas import LEAST
 
 _UNSEEN = 0.4  # candidates of a class with extreme scores; with 0.35 a test of a margin had .06
-_NORMAL = 0.85, 0.95  # mean area up to which the law is Student's, and from which it is normal
+_NORMAL = 0.85, 0.95  # mean area up to which Student's t is used, and from which the normal
 
 
 def difference_freedom(
@@ -21,8 +21,8 @@ def difference_freedom(
 ) -> FloatArray:
     """Return the degrees of freedom of a difference of two areas, more near 1.
 
-    A few placements set a difference near 1. They make both it and its error large, so a normal
-    test is conservative. Classes below 5 candidates keep their degrees of freedom.
+    A few placements determine a difference near 1. They make both it and its error large, so a
+    normal test is conservative. Classes below 5 candidates keep their degrees of freedom.
     """
     far = np.abs(0.5 * (areas[0] + areas[1]) - 0.5) + 0.5
     student, normal = _NORMAL
@@ -37,11 +37,11 @@ def area_difference_limits(
 ) -> Limits:  # fmt: skip
     """Return limits of the difference of two areas that agree with Student's test of it.
 
-    ``variances`` has both areas' and the difference's. A small class has a small variance
-    if the sample lacks the few candidates with extreme scores. For a true difference, DeLong's
-    variance is therefore raised by the variance that 0.4 candidates of each class add, reduced by
-    the correlation, times true / (true - observed). At 0 it is DeLong's. If the test rejects, the
-    limit on the side of 0 is the test's.
+    ``variances`` are the variances of both areas and of the difference. A small class has a small
+    variance if the sample lacks the few candidates with extreme scores. For a true difference,
+    DeLong's variance is therefore raised by the variance that 0.4 candidates of each class add,
+    reduced by the correlation, times true / (true - observed). At 0 it is DeLong's. If the test
+    rejects, the limit on the side of 0 is the test's.
     """
     gap = np.asarray(areas[0] - areas[1], dtype=float)
     variance, t = variances[2], t_of(np.maximum(freedom, 1.0), level)

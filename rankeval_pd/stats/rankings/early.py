@@ -53,8 +53,9 @@ class Influence(NamedTuple):
 def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
     """Return average precision and the influences, in O(N log N); NaN without positives.
 
-    ``ties``: "expected" is the mean over all orders of equal scores, all else one block for each
-    score. Where a ranking ends with its last score, a positive without one has the precision 0.
+    ``ties``: "expected" is the mean over all orders of equal scores; any other value makes one
+    block of each score. If a ranking ends with its last score, a positive without one has the
+    precision 0.
     """
     at = _RankedLists.of(ranking, ties)
     positive, negative = at.positive, at.negative
@@ -96,9 +97,9 @@ def chance_average_precision(ranking: Ranking, *, ties: str = "blocks") -> Float
 
 
 class _RankedLists(NamedTuple):
-    """The candidates by rank, and for each the list whose precision a positive there gets.
+    """The candidates by rank, and the list that gives a positive at each rank its precision.
 
-    All fields are (..., rank) unless they say otherwise.
+    All fields are (..., rank) unless noted otherwise.
     """
 
     positions: IntArray
@@ -153,7 +154,8 @@ class _RankedLists(NamedTuple):
     def from_own_on(self, values: FloatArray) -> FloatArray:
         """Return the sum over the lists that contain the candidate of each rank.
 
-        These are all lists that end below its block, and the share ``reach`` of those in its block.
+        These are all lists that end below its block, and the share ``reach`` of the lists that end
+        in its block.
         """
         values = np.where(self.inside, values, 0.0)
         below = _sums_before(values[..., ::-1])[..., ::-1]
@@ -199,7 +201,7 @@ def ap_limits(
 
     Both are symmetric on the logit scale, with Student's quantile. One is around the value, the
     other around the value in which no positive counts itself. If all positives come first, nothing
-    varies; the lower limit is then that of a share of ``positive`` out of ``positive``.
+    varies; the lower limit is then the limit of a share of ``positive`` out of ``positive``.
     """
     return ap_limits_at(
         value, corrected, error, positive, student_quantile(freedom, level), 0.5 - 0.5 * level
@@ -366,9 +368,9 @@ def area_between(ranking: Ranking, least: float, most: float) -> EarlyShare:
 def found_early(ranking: Ranking, share: float) -> EarlyShare:
     """Return the share of the positives in a list of this share of the candidates.
 
-    A block at the end of the list counts in part. Candidates above the end of the list move it: by
-    what they take, the list loses positives at the precision around its end (Jiang and Zhao 2015),
-    which is that from half to one and a half times its size.
+    A block at the end of the list counts in part. Candidates above the end of the list move it: for
+    the places that they take, the list loses positives at the precision around its end (Jiang and
+    Zhao 2015), measured from half to one and a half times its size.
     """
     at = Blocks.of(ranking)
     size = np.ceil(share * at.total - 1e-9)
@@ -415,7 +417,7 @@ def logit_limits(
 ) -> tuple[FloatArray, FloatArray]:
     """Return limits that are symmetric on the logit scale, with Student's quantile.
 
-    At a share of 0 or 1 nothing varies; the other limit is then that of none, or all, out of
+    At a share of 0 or 1 nothing varies; the other limit is then the limit of none, or all, out of
     ``positive``.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

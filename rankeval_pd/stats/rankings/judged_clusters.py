@@ -6,8 +6,8 @@ clusters of judged candidates. A candidate of label y, weight w and rate r of ju
     w sqrt(1 - r) (y - p),
 
 with the share p of true positives in its stratum. This is the error of a sample of whole clusters.
-Unjudged candidates whose cluster has judged ones add the error of single candidates only. If all
-are judged, the error is 0. As in ``cluster_totals``, the interval is Wilson's for the effective
+Unjudged candidates in clusters with judged candidates add only the error of single candidates. If
+all are judged, the error is 0. As in ``cluster_totals``, the interval is Wilson's for the effective
 number of judged candidates, or Student's for Horvitz and Thompson's estimator.
 """
 
@@ -56,7 +56,7 @@ class JudgedClusters(NamedTuple):
 
     @property
     def apart(self) -> float:
-        """The share of the unjudged candidates whose cluster has no judged one."""
+        """The share of the unjudged candidates in clusters without judged candidates."""
         return apart(self.judged, self.cluster)
 
     def list_limits(

@@ -209,7 +209,7 @@ def hypergeometric_limits(
 
     Exact and equal-tailed: the numbers T of ``size`` candidates for which neither tail of the
     hypergeometric distribution at ``tp`` of ``judged`` is at most (1 - level) / 2 (Buonaccorsi
-    1987). All judged, the limits are the number itself; none judged, 0 and the size.
+    1987). If all are judged, the limits are the number itself; if none is, 0 and the size.
     """
     wide = np.broadcast_arrays(tp, judged, size)
     shape = wide[0].shape
@@ -218,13 +218,13 @@ def hypergeometric_limits(
     low, high = tp, size - (judged - tp)
 
     def enough(total: FloatArray, these: IntArray) -> BoolArray:
-        """Whether so many positives give the sample's number often enough."""
+        """Whether this many positives give the sample's number often enough."""
         tails = hypergeometric.tails(tp[these], size[these], total, judged[these])
         result: BoolArray = np.exp(tails.ge) > alpha
         return result
 
     def too_many(total: FloatArray, these: IntArray) -> BoolArray:
-        """Whether so many give so few too rarely, counted by negatives."""
+        """Whether this many give so few too rarely, counted by negatives."""
         inside = np.minimum(total, high[these])
         false, all_ = (judged - tp)[these], size[these]
         upper = hypergeometric.tails(false, all_, all_ - inside, judged[these]).ge
@@ -431,7 +431,7 @@ def _cluster_variance(
 
 
 def apart(judged: BoolArray, cluster: IntArray) -> float:
-    """Return the share of the unjudged candidates whose cluster has no judged one.
+    """Return the share of the unjudged candidates in clusters without judged candidates.
 
     It is 1 if whole clusters are judged, and 0 if some candidates of each cluster are.
     """

@@ -1,9 +1,9 @@
 """The difference of two n-best lists in mean labels between 0 and 1, such as shares of votes.
 
 Let e be the mean label at the end of a list. A candidate contributes u = y - e for the first list
-if that contains it, minus the same for the second. The variance of the difference is the sum of u^2
-about the mean of u over all candidates. This is the delta method for a list whose threshold is as
-random as its labels; see :mod:`rankeval_pd.stats.intervals.bands`.
+if the list contains it, minus the same for the second. The variance of the difference is the sum of
+u^2 about the mean of u over all candidates. This is the delta method for a list whose threshold is
+as random as its labels; see :mod:`rankeval_pd.stats.intervals.bands`.
 """
 
 from __future__ import annotations

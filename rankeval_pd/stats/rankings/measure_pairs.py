@@ -98,10 +98,10 @@ def of_influences(
     difference is at least as large. It follows from Student's joint distribution, whose degrees of
     freedom are the size of the smaller class minus 1. A single pair gets the p-value of
     ``compare_area``, from Student's distribution with Welch's degrees of freedom or, with
-    ``student``, those of the family. There is no test if a class has one candidate. With
-    ``cluster``, variances and degrees of freedom refer to whole clusters; with ``drift``, to
-    average precisions. If nothing varies although the scores rank the candidates differently, the
-    standard error is infinite.
+    ``student``, with the family's. There is no test if a class has one candidate. With ``cluster``,
+    variances and degrees of freedom refer to whole clusters; with ``drift``, to average precisions.
+    If nothing varies although the scores rank the candidates differently, the standard error is
+    infinite.
     """
     count = value.shape[-1]
     batch = value.shape[:-1]

@@ -65,7 +65,7 @@ class Retrieved(NamedTuple):
         return result
 
     def reversed_queries(self, least: float) -> tuple[int, int]:
-        """Return in how many queries positives rank below others on average, and of how many."""
+        """Return the number of queries whose positives rank below others on average, and of all."""
         hit = self.grade >= least
         found = self.tally(hit)
         others = self.size - found

@@ -117,8 +117,8 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
 def freedom_of(parts: Sequence[FloatArray], sizes: Sequence[Any]) -> FloatArray:
     """Return Welch's and Satterthwaite's degrees of freedom of a variance of two classes' parts.
 
-    If both parts are 0, or if a class has fewer than 5 candidates, the smaller class sets them: its
-    few placements may be equal by chance, and its part of the variance 0.
+    If both parts are 0, or if a class has fewer than 5 candidates, the smaller class determines
+    them: its few placements may be equal by chance, and its part of the variance 0.
     """
     total, least = parts[0] + parts[1], np.minimum(*sizes) - 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -225,10 +225,10 @@ def newcombe_limits(
 ) -> Limits:  # fmt: skip
     """Return the areas whose distance from the observed one is within z standard deviations.
 
-    The variance at each area is that of Newcombe's method 5 (2006), which assumes exponential
-    scores; it is reduced for ties as Mann and Whitney's, which it is at one half. If DeLong's
-    variance at the observed area is larger, all are multiplied by the ratio, and z is the quantile
-    of Student's t with DeLong's degrees of freedom; for clusters always.
+    The variance at each area follows Newcombe's method 5 (2006), which assumes exponential scores;
+    it is reduced for ties like Mann and Whitney's variance, which it equals at one half. If
+    DeLong's variance at the observed area is larger, all are multiplied by the ratio, and z is the
+    quantile of Student's t with DeLong's degrees of freedom; for clusters always.
     """
     at_once = _NewcombeModel.of(area, found, positive, negative)
     scale = at_once.ratio * np.where(at_once.normal, z_of(level), t_of(at_once.freedom, level)) ** 2
@@ -247,12 +247,12 @@ def newcombe_limits(
 
 
 class _NewcombeModel(NamedTuple):
-    """The variance that each possible area would have, and the law of the observed area."""
+    """The variance at each possible area, and the distribution of the observed area."""
 
     positive: IntArray | FloatArray
     negative: IntArray | FloatArray
     ratio: FloatArray  #: the factor of the model's variance, 1 or more
-    normal: BoolArray  #: whether the law is normal, not Student's
+    normal: BoolArray  #: whether it is normal, not Student's
     freedom: FloatArray
     untied: FloatArray | float
 
@@ -289,7 +289,7 @@ def newcombe_variance(area: FloatArray, positive: Any, negative: Any) -> FloatAr
 def with_two_scores(
     found: AreaSpread, sizes: tuple[Any, Any], level: float, limits: Limits, p_value: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return limits and p-value, for scores of two values those of Miettinen and Nurminen.
+    """Return limits and p-value, by Miettinen and Nurminen's method if scores have two values.
 
     The area is then half of 1 and the difference of two proportions, and Mann and Whitney's test is
     the score test of a difference of 0.
@@ -355,7 +355,7 @@ class Outline(NamedTuple):
 
     @property
     def negative(self) -> int:
-        """The others."""
+        """N - N+."""
         return int(self.tied.sum() + self.between.sum())
 
 
@@ -367,7 +367,7 @@ class Turns(NamedTuple):
 
 
 def turns(outline: Outline, ties: str, ranks: IntArray | None = None) -> Turns:
-    """Return the lists that end just before and just behind true positives, and the longest list.
+    """Return the lists that end just before and just after true positives, and the longest list.
 
     True positives come in blocks of equal scores; with ``ties="best"`` and ``"worst"`` a further
     list ends inside each block. With ``"shared"`` each true positive stands alone, at its

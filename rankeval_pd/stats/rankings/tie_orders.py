@@ -176,7 +176,7 @@ class TiedLists:
     def error(self) -> FloatArray:
         """Return the standard error of the difference of precision with varying thresholds.
 
-        As :func:`rankeval_pd.stats.intervals.bands.difference_spread`, with each influence times
+        As in :func:`rankeval_pd.stats.intervals.bands.difference_spread`, with each influence times
         the candidate's share.
         """
         edges, total = self.edges, self.gold.size

@@ -54,22 +54,22 @@ class AnyItems(Protocol):
 
     @property
     def n_systems(self) -> int:
-        """How many systems there are."""
+        """The number of systems."""
         ...
 
     @property
     def n_items(self) -> int:
-        """How many items there are."""
+        """The number of items."""
         ...
 
     @property
     def n_groups(self) -> int:
-        """How many clusters there are, 0 if items are drawn one by one."""
+        """The number of clusters, 0 if items are drawn one by one."""
         ...
 
     @property
     def n_drawn(self) -> int:
-        """How many are drawn: items, or clusters."""
+        """The number of drawn units: items, or clusters."""
         ...
 
     @property
@@ -82,7 +82,7 @@ class AnyItems(Protocol):
         ...
 
     def both_right(self, pairs: IntArray) -> FloatArray:
-        """Return how many items both systems have right, (pair,), where items are 0 or 1."""
+        """Return the number of items that both systems have right, (pair,), if items are 0 or 1."""
         ...
 
 
@@ -101,28 +101,28 @@ class Items:
 
     @property
     def n_systems(self) -> int:
-        """How many systems there are."""
+        """The number of systems."""
         return len(self.statistics)
 
     @property
     def n_items(self) -> int:
-        """How many items there are."""
+        """The number of items."""
         return int(self.statistics.shape[1])
 
     @property
     def n_groups(self) -> int:
-        """How many clusters there are, 0 if items are drawn one by one."""
+        """The number of clusters, 0 if items are drawn one by one."""
         levels = [self.cluster] if self.factors is None else self.factors
         return min(0 if x is None else int(x.max()) + 1 for x in levels)
 
     @property
     def n_drawn(self) -> int:
-        """How many are drawn: items, or clusters."""
+        """The number of drawn units: items, or clusters."""
         return self.n_items if self.cluster is None else self.n_groups
 
     @property
     def totals(self) -> FloatArray:
-        """The sums over all items, (system, statistic), exact but for one rounding."""
+        """The sums over all items, (system, statistic), exact except for one rounding."""
         return self._totals
 
     @cached_property
@@ -130,7 +130,7 @@ class Items:
         return exact_total(np.moveaxis(self.statistics, 1, 2))
 
     def both_right(self, pairs: IntArray) -> FloatArray:
-        """Return how many items both systems have right, (pair,), where items are 0 or 1."""
+        """Return the number of items that both systems have right, (pair,), if items are 0 or 1."""
         if len(pairs) > self.n_systems or "_both" in self.__dict__:
             return self._both[pairs[:, 0], pairs[:, 1]]
         right = self.statistics[..., 0]
@@ -253,7 +253,7 @@ class PairOptions(NamedTuple):
         return max(1.0 - 2.0 / self.tails * (1.0 - self.level), 1e-9)
 
     def sided(self, one: FloatArray, two: FloatArray) -> FloatArray:
-        """Return the alternative's p-values from those in the pairs' order and two-sided ones."""
+        """Return p-values of the alternative, from one-sided (in pair order) and two-sided ones."""
         return two if self.tails == 2 else one
 
 

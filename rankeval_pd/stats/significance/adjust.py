@@ -55,7 +55,7 @@ def adjust(p_values: FloatArray, method: str) -> FloatArray:
 
 
 def interval_levels(p_values: FloatArray, method: str, level: float) -> FloatArray:
-    """Return the level of each test's own interval, so that the intervals agree with `adjust`.
+    """Return the level at which the interval of each test agrees with :func:`adjust`.
 
     An interval of this level that is dual to its test excludes 0 only if the adjusted p-value is
     at most 1 - level. Holm's method shares Bonferroni's intervals. For "bh" and "by" the level is
@@ -138,8 +138,8 @@ def max_t(
     Parameters
     ----------
     t_star : callable
-        From the numbers of some pairs to their studentised gains in every resample, minus their
-        mean under the null hypothesis, (pair, resample). All pairs share the resamples.
+        A function from the numbers of some pairs to their studentised gains in every resample,
+        minus their mean under the null hypothesis, (pair, resample). All pairs share the resamples.
     t : array (pair,)
         Studentised gains; NaN means no test and stays NaN.
     n_resamples : int

@@ -12,7 +12,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import binomial, hypergeometric
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 
-# --------------------------------------------------- Overdispersion, and the fit of the normal law
+# ------------------------------------------ Overdispersion, and the fit of the normal distribution
 
 _EQUAL = 1e-12  # smaller differences of distances are rounding
 _COUNTS_AT_ONCE = 250_000  # counts drawn at a time
@@ -106,7 +106,7 @@ def goodness_of_fit(
     as_far = proper = 0
     at_once = max(_COUNTS_AT_ONCE // n.size, 1)
     for start in range(0, n_resamples, at_once):
-        # (draw, sample); draws with no or only positives have no normal law and are left out
+        # (draw, sample); draws with no or only positives have no distance and are left out
         drawn = rng.binomial(n, share, size=(min(at_once, n_resamples - start), n.size))
         sums = drawn.sum(axis=-1)
         drawn = drawn[(sums > 0) & (sums < n.sum())]
@@ -118,9 +118,9 @@ def goodness_of_fit(
 
 # --------------------------------------- Intervals that exclude the precision of the other samples
 #
-# The number of such intervals, the failures, is compared with its exact law under the model. The
-# joint law of failures and true positives is convolved by Fourier transforms, after its mean is
-# tilted to the observed pair. Small tails keep their digits, because none is a difference.
+# The number of such intervals, the failures, is compared with its exact distribution under the
+# model. The joint distribution of failures and true positives is convolved by Fourier transforms,
+# after its mean is tilted to the observed pair. Small tails keep all digits: none is a difference.
 
 _REACH = 14.0  # standard deviations on either side: the tails beyond are below 1e-40
 _NEGLIGIBLE_LOG = -60.0  # logarithm of terms too small to change a sum

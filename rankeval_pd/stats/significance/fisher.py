@@ -55,7 +55,7 @@ def fisher_test(
     if alternative == "less":
         tp_a, n_a, tp_b, n_b = tp_b, n_b, tp_a, n_a
     total, positive = n_a + n_b, tp_a + tp_b
-    # one tail; twice one tail if the law is symmetric; or two tails by bisection
+    # one tail; twice one tail if the distribution is symmetric; or two tails by bisection
     if alternative != "two-sided":
         one = hypergeometric.tails(tp_a, total, positive, n_a)
         p_value, p_mid = np.exp(one.ge), np.exp(one.mid)
@@ -120,8 +120,8 @@ def _tail_mass(
 # ------------------------------------- Two proportions within strata: Cochran, Mantel and Haenszel
 #
 # Stratum q has two samples of m_q each, with x_q and y_q positives. Given all margins, x_q is
-# hypergeometric if no stratum has a difference. The test statistic is the sum of the x_q. Its law
-# is a convolution, which is symmetric because the samples have equal sizes.
+# hypergeometric if no stratum has a difference. The test statistic is the sum of the x_q. Its
+# distribution is a convolution, which is symmetric because the samples have equal sizes.
 
 
 class StratifiedTest(NamedTuple):
@@ -140,14 +140,14 @@ def stratified_exact_test(
     take time proportional to the variance of the sum.
     """
     both = x + y
-    # strata with the same m and x + y share a law: (m, x + y) for each different stratum
+    # strata with the same m and x + y share a distribution: (m, x + y) for each different stratum
     tables, times = np.unique(np.stack([m, both]), axis=1, return_counts=True)
     size, positive = tables.astype(float)
     observed, total = float(x.sum()), float(both.sum())
     away = observed - total / 2.0
     if alternative == "two-sided":
         count, factor = total / 2.0 + abs(away), 2.0
-    else:  # the other sample has the same law: "less" is its "greater"
+    else:  # the other sample has the same distribution: "less" is its "greater"
         count, factor = (observed if alternative == "greater" else total - observed), 1.0
     if not positive.any() or (positive == 2.0 * size).all():
         return StratifiedTest(1.0, 1.0)
@@ -163,7 +163,7 @@ def stratified_exact_test(
 def mantel_haenszel_difference(x: IntArray, y: IntArray, m: IntArray) -> tuple[float, float]:
     """Return the Mantel-Haenszel difference of proportions, and Sato's standard error.
 
-    It holds for a few large strata and for many small ones (T. Sato 1989).
+    It is valid for a few large strata and for many small ones (T. Sato 1989).
     """
     inside = m > 0
     a, b, n = (np.asarray(v[inside], dtype=float) for v in (x, y, m))
@@ -286,7 +286,7 @@ def _log_mle(tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatAr
     """Return theta at which the expected count is tp_a; all four cells are positive.
 
     It lies between 0 and the logarithm of the sample's odds ratio (Mantel and Hankey 1975). The
-    log-likelihood is concave, so Newton's steps converge; bisection replaces those that leave the
+    log-likelihood is concave, so Newton's steps converge; bisection replaces steps that leave the
     bracket.
     """
     sample = np.log(tp_a) + np.log(fp_b) - np.log(fp_a) - np.log(tp_b)
@@ -298,7 +298,7 @@ def _from_neighbors(
 ) -> FloatArray:
     """Solve many tables, such as neighboring n, from the solutions of every eighth.
 
-    A start moves only if by at most a fifth of Wald's standard error.
+    An interpolated start is used only if it moves by at most a fifth of Wald's standard error.
     """
     if start.size < _MANY:
         return solve(start, *tables)
