@@ -1,6 +1,6 @@
 """Errors and warnings of this package, and checks of plain arguments.
 
-Every error message has four parts: the argument, what it got, what is allowed, what to do next.
+Every error message names the argument, its value, the allowed values, and the next step.
 """
 
 from __future__ import annotations
@@ -152,10 +152,7 @@ def argument_check(
         if len(args) > len(unnamed) and not endless:
             call = f"{name}({', '.join(x for x in unnamed if x != 'self')}){filled_in}"
             extra = shown(args[len(unnamed)])
-            raise TypeError(
-                f"{extra} must be passed by keyword: call {call}, and pass all other arguments as "
-                "x=..."
-            )
+            raise TypeError(f"Pass {extra} by keyword: call {call}, and the rest as x=...")
         if lacking := [x for x in needed[len(args) : first] if x not in keywords]:
             call = f"{name}({', '.join(spelled)}){filled_in}"
             raise TypeError(f"{listed(lacking)} missing: call {call}.")
@@ -256,8 +253,7 @@ def check_together(**given: object) -> None:
         arrays = [np.asarray(values) for values in given.values()]
     except ValueError as error:
         raise ValueError(
-            f"{', '.join(given)}: one of them cannot be converted to a numeric array ({error}). "
-            "Pass numbers."
+            f"{', '.join(given)}: one of them is not an array ({error}). Pass numbers."
         ) from None
     try:
         np.broadcast_shapes(*(x.shape for x in arrays))
@@ -311,7 +307,7 @@ _LARGEST_PHI = 1e6  # with a larger overdispersion no list contains information
 def check_margin(margin: object, **undefined: bool) -> float | None:
     """Return the margin of a test of equivalence, None or a finite number above 0.
 
-    ``undefined`` maps options that exclude such a test to whether they are given.
+    ``undefined`` maps options that exclude this test to whether they are given.
     """
     if margin is None:
         return None

@@ -115,7 +115,7 @@ def _annotators(attrs: Attrs) -> Iterator[str]:
 
 
 def _pool(attrs: Attrs) -> Iterator[str]:
-    """Write what chance draws from, unless from the candidates of the data."""
+    """Write the pool that chance draws from, unless it is the candidates of the data."""
     pool = attrs.get("pool", "all")
     if pool == "retrieved":
         yield "Chance is a random order of the candidates that each measure retrieved."
@@ -158,7 +158,7 @@ def as_frame(table: Any) -> pd.DataFrame:
 
 
 def _verdicts(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
-    """Write who is best, who is tied with the best, and what the differences are."""
+    """Write which rows are best or tied with the best, and the differences."""
     name = "measure" if "measure" in frame else "system"
     before = list(frame.columns[: list(frame.columns).index(name)])
     keys = [*before, *(x for x in ("metric", "n") if x in frame and x not in before)]

@@ -51,7 +51,7 @@ def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite")
 
 
 def able_with(able: Capabilities, pool: Pool) -> Capabilities:
-    """Return the options of a question that depends on what was retrieved."""
+    """Return the options of a question that depends on the retrieved candidates."""
     if pool != "retrieved":
         return able
     return replace(able, scores=True, ends=True, counts=False)

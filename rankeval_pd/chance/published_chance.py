@@ -88,9 +88,7 @@ def random_bound_for(
     levels, asked = check_shares("p", p, one=True), check_n(n)
     if not isinstance(asked, np.ndarray) and total is None:
         what = "last n" if asked is None else "share of the candidates"
-        raise ValueError(
-            f"n={n!r} with an infinite population: there is no {what}. Pass whole numbers."
-        )
+        raise ValueError(f"n={n!r}: an infinite population has no {what}. Pass whole numbers.")
     sizes, shares = _sizes_of(asked, total or 0)
     if isinstance(model, Finite):
         check_not_above(sizes, int(model.total))
@@ -149,7 +147,7 @@ def _check_population(n_candidates: Any, n_positive: Any, prior: Any) -> None:
     """Raise a ValueError unless the two numbers or the share of positives are given."""
     if prior is not None and (n_candidates is not None or n_positive is not None):
         raise ValueError(
-            f"prior={prior!r} replaces n_candidates and n_positive. Pass one or the other."
+            f"prior={prior!r} replaces n_candidates and n_positive. Omit prior or these."
         )
     if prior is None and (n_candidates is None or n_positive is None):
         raise ValueError(

@@ -124,7 +124,4 @@ def _too_few(few: list[tuple[int, int]], alone: bool) -> None:
     )
     if alone:
         raise ValueError(f"{text}. Pass interval='pointwise', or report the area.")
-    warn(
-        f"{text} in one of the groups, which therefore has no band. Pass interval='pointwise' "
-        "there."
-    )
+    warn(f"{text} in one of the groups, which has no band. Pass interval='pointwise' there.")

@@ -42,8 +42,7 @@ def annotation_sheet(
     n : int
         Size of both lists.
     size : int, optional
-        Number of candidates to judge, as from :func:`plan_annotation`. None means all unjudged
-        candidates.
+        Number of candidates to judge, as from :func:`plan_annotation`. None means all unjudged.
     show : list of names, optional
         Columns that the judges see. None shows only the index.
     **roles
@@ -59,8 +58,7 @@ def annotation_sheet(
     Notes
     -----
     Candidates in both lists or in neither carry no information about the difference. The sheet is a
-    random sample of the difference regions, with as many candidates from one as from the other if
-    possible.
+    random sample of the difference regions, balanced between them if possible.
 
     Examples
     --------

@@ -100,7 +100,7 @@ class Sample(NamedTuple):
 
     @property
     def is_taken_for_random(self) -> bool:
-        """Whether some candidates are unjudged, and the judged count as a random sample.
+        """Whether some candidates are unjudged, and the judged ones are taken as a random sample.
 
         False for whole groups, which are not a random sample of candidates.
         """

@@ -88,8 +88,8 @@ def random_p(
     With ``fewer`` P(X <= tp).
 
     Student's t of the covariance of label and list membership, summed over clusters; the variance
-    is at least that of independent candidates. With ``alone`` it uses only the clusters in the
-    list, because a head has no others. ``n`` rises.
+    is at least the variance of independent candidates. With ``alone`` it uses only the clusters in
+    the list, because a head has no others. ``n`` rises.
     """
     from scipy import special
 

@@ -64,9 +64,8 @@ def odds_ratios(
     -----
     An odds ratio above 1 favors a. The conditional estimate is the odds ratio under which the
     observed table is the expected one, given its margins (Fisher's noncentral hypergeometric
-    distribution). The interval excludes 1 if Fisher's test in :func:`compare` rejects. Cost:
-    O(square root of the candidates in the regions) for each n, half a minute for every n of a
-    million candidates.
+    distribution). The interval excludes 1 if Fisher's test in :func:`compare` rejects. Cost: O(root
+    of the regions' size) for each n, half a minute for every n of a million candidates.
 
     References
     ----------

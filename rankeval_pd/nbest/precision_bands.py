@@ -409,7 +409,7 @@ def local_precision(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     window : int
-        Number of candidates, even: those of rank n - window/2 + 1 to n + window/2.
+        Even number of candidates, with ranks n - window/2 + 1 to n + window/2.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Kind of interval of precision, see :func:`precision_interval`.
     level : float

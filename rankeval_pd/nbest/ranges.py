@@ -102,7 +102,7 @@ def significant_ranges(
     Parameters
     ----------
     data, a, b, n, test, alternative, alpha, adjust, adjust_over, n_resamples, **roles
-        As in :func:`compare`. With ``adjust="max-t"`` the runs hold together. "max-t-stepdown"
+        As in :func:`compare`. With ``adjust="max-t"`` the runs are simultaneous. "max-t-stepdown"
         finds more with the same guarantee.
     level, ci, target, phi, progress
         As in :func:`compare`.

@@ -227,8 +227,7 @@ def check_means(
     if refused := [name for name, is_given in given.items() if is_given]:
         raise ValueError(
             f"ties='expected' with {', '.join(refused)}: counts averaged over orders are not whole "
-            "numbers, so only the score test for independent candidates applies. Leave this out, "
-            "or pass ties='shared'."
+            "numbers and need the score test for independent candidates. Pass ties='shared'."
         )
 
 

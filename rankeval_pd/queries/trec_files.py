@@ -59,8 +59,8 @@ def read_trec(
 
     Notes
     -----
-    As in trec_eval, the column of ranks is ignored; scores determine the ranking. Cost: about half
-    a second for a million lines, and 8 bytes for each row and run.
+    As in trec_eval, ranks in files are ignored; scores determine the ranking. Cost: about half a
+    second for a million lines, and 8 bytes for each row and run.
 
     Examples
     --------
@@ -252,8 +252,7 @@ def _compare_queries(queries: trec_lines.SharedCodes, parts: list[_Run]) -> None
             raise ValueError(
                 f"{part.lines.where}: the run {part.name!r} has no judged queries. Its queries are "
                 f"{_examples(queries.names, asked)}; judged are "
-                f"{_examples(queries.names, judged)}. Pass judgments for its queries, or make the "
-                "ids match."
+                f"{_examples(queries.names, judged)}. Pass matching ids or other judgments."
             )
         unjudged |= asked & ~judged
         without = judged & ~asked

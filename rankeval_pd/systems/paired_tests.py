@@ -190,8 +190,8 @@ def paired_bootstrap(
     -----
     RankevalWarning
         If up to 30 items are skewed, or all have one score; if a system has fewer than 10 guesses
-        (below 5 there is no test, and p is NaN); if there are too few items or groups for a
-        significant result; for resampled gains below 30 items or 20 groups; if nothing varies.
+        (below 5 there is no test, and p is NaN); if items or groups are too few for significance;
+        for resampled gains below 30 items or 20 groups; if nothing varies.
 
     Raises
     ------
@@ -446,7 +446,7 @@ def _ask_pairs(
 
 
 def _spread(test: Callable[..., Pairs], options: PairOptions) -> ItemNeeds:
-    """Return what the test needs from items spread over workers."""
+    """Return the needs of the test from items spread over workers."""
     if test is swapped_gains.paired_permutation:
         return ItemNeeds(options, swaps=True)
     return ItemNeeds(options, signs="wild" in (options.event, options.ci))

@@ -99,9 +99,9 @@ def system_ranks(
         None, "bh" and "by" the ranks do not hold for all systems together. "max-t-stepdown"
         distinguishes more systems than "max-t".
     adjust_over : {"all", "group"}
-        Whether ranks hold together for all groups, or within each group.
+        Whether ranks are simultaneous over all groups, or within each group.
     alpha : float
-        Level of these tests. The ranks hold together with confidence 1 - alpha.
+        Level of these tests. All ranks are correct together with confidence 1 - alpha.
     level : float
         Confidence level of the intervals of scores, and of percentile ranks.
 

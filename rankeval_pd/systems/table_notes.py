@@ -140,10 +140,7 @@ class TableNotes:
                 f"with fewer than {needed}, nothing is significant at {self._alpha:g} (two-sided)"
             )
         elif self._skewed:
-            found = (
-                "differences are skewed, or all scores of a system are equal, so tests may be "
-                "unreliable"
-            )
+            found = "differences are skewed, or all scores of a system are equal, so tests may err"
         elif not self._signs and self._fewest < few:
             found = (
                 f"with fewer than {few}, resampled gains vary too little, so tests are too liberal"
@@ -165,9 +162,8 @@ class TableNotes:
         if self._seeds > 2:
             return ""
         return (
-            "seeds: two training runs of a system barely show the variation between runs, so only "
-            "large gains are significant. Train with five seeds; needed_seeds returns how many a "
-            "gain needs."
+            "seeds: two training runs barely show the variation between runs, so only large "
+            "gains are significant. Train with five; needed_seeds returns how many a gain needs."
         )
 
     def _about_guesses(self) -> str:
@@ -185,7 +181,7 @@ class TableNotes:
         if not self._flat:
             return ""
         return (
-            "No interval (NaN): all items have the same difference, so the variation between items "
-            "is unknown. For right and wrong, 0 and 1, pass metric='accuracy' without groups, "
-            "which has an interval."
+            "No interval (NaN): all items are equal or have the same difference, so the variation "
+            "between items is unknown. For right and wrong, 0 and 1, pass metric='accuracy' "
+            "without groups, which has an interval."
         )

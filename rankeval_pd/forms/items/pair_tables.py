@@ -87,8 +87,7 @@ def _in_numbers(table: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
         raise ValueError("the table of pairs has infinite gains. Drop these rows.")
     if "n_items" in more and not (table["n_items"] > 0).all():
         raise ValueError(
-            "n_items of the table of pairs must be above 0. Pass the table as paired_bootstrap "
-            "returned it."
+            "n_items of a table of pairs must be above 0. Pass the table of paired_bootstrap."
         )
     return table
 

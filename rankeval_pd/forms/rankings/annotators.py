@@ -199,7 +199,7 @@ def _warn_of_undecided(left_out: Any, roles: Roles) -> None:
 
 
 def warn_of_undecided(found: OneLabel) -> xr.DataArray | None:
-    """Warn the same for a Dataset, and return the excluded candidates or None."""
+    """Warn of undecided candidates of a Dataset, and return them or None."""
     if found.left_out is None:
         return None
     _warn_of_undecided(found.left_out, found.roles)

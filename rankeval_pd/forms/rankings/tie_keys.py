@@ -265,7 +265,7 @@ def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
 def value_order(
     values: AnyArray, gold: FloatArray, name: object, *, falling: bool = False
 ) -> IntArray:
-    """Return the same for an array with candidates last, and padding at the end."""
+    """Return the positions for an array with candidates last, and padding at the end."""
     values, gold = np.broadcast_arrays(values, gold)
     result = np.empty(values.shape, dtype=np.int64)
     for row in np.ndindex(values.shape[:-1]):

@@ -134,10 +134,8 @@ MEANINGS: dict[str, str] = {
     "gold": "the column that marks true positives, True or False, 1 or 0; by default a column"
     " named gold, else the only boolean one. This, key, label, by and groups may also be a level of"
     " the index, a Series or an array. A list names the columns of several annotators.",
-    "agreement": (
-        "how several annotators' votes combine: majority (a tied vote is excluded, with a "
-        "warning), any, all, mean (the share of votes, compare only), or each, a row per annotator."
-    ),
+    "agreement": "how several annotators' votes combine: majority (a tie is excluded, with a"
+    " warning), any, all, mean (the share of votes, compare only), or each, a row per annotator.",
     "positive": "the value or values of gold that mark true positives.",
     "min_grade": "if gold contains grades, the lowest grade of a true positive.",
     "measures": "the columns that are ranked or compared; by default every numeric one without"
@@ -162,24 +160,17 @@ MEANINGS: dict[str, str] = {
     "rng": "the seed for ties and resampling; the same seed gives the same results.",
     "dim": "the dimension of the rows of a Dataset.",
     "metric": "the metric, a name or a function of summed statistics.",
-    "groups": (
-        "the column that names the cluster of each row, if rows depend on each other; a list of "
-        "two names crossed factors."
-    ),
-    "weight": (
-        "with groups, the kind of mean: item (default), the mean over all items, or group, the "
-        "mean of the groups' means."
-    ),
+    "groups": "the column that names the cluster of each row, if rows depend on each other; a list"
+    " of two names crossed factors.",
+    "weight": "with groups, the kind of mean: item (default), the mean over all items, or group,"
+    " the mean of the groups' means.",
     "strata": "the column that names the stratum (task, domain) of each item, within which items"
     " are drawn.",
-    "average": (
-        "how strata are combined into one score: macro (default), their mean, or micro, all items "
-        "pooled."
-    ),
+    "average": "how strata are combined into one score: macro (default), their mean, or micro,"
+    " all items pooled.",
     "seeds": "the column, or level of the columns, that names the training seed of each score.",
-    "seed_variance": (
-        "with seeds, by default each system has its own variance; pooled uses one for all systems."
-    ),
+    "seed_variance": "with seeds, by default each system has its own variance;"
+    " pooled uses one for all systems.",
     "higher_is_better": "whether a higher score is better; by default the metric decides.",
     "details": "True returns all columns, by default a short table (:func:`set_options`).",
     "unjudged": "how a candidate without a gold label counts: negative, skip (excluded) or raise;"
@@ -292,10 +283,9 @@ class Roles:
         """
         if len(self.factors) > 1 and crossed:
             raise ValueError(
-                f"groups={self.groups!r}: only nbest_precision, compare and significant_ranges "
-                "without draws, and paired_bootstrap, support two crossed factors. Name one "
-                "factor, the one with fewer levels; the result is overconfident if the other "
-                "matters too."
+                f"groups={self.groups!r}: only nbest_precision, compare and significant_ranges"
+                " without draws, and paired_bootstrap, support crossed factors. Name the factor"
+                " with fewer levels; the result is overconfident if the other matters too."
             )
         if self.groups is not None and not crossed:
             raise ValueError(
@@ -309,10 +299,9 @@ class Roles:
         """Raise a ValueError if lists end early, which the method does not support."""
         if self.ends:
             raise ValueError(
-                "missing='absent' is supported only by lists of single n (nbest_precision, "
-                "compare, significant_ranges, odds_ratios, random_test), acceptance sets, curves "
-                "and areas. Pass missing='last' to rank candidates that were not retrieved after "
-                "all others."
+                "missing='absent' is supported only by lists of single n (nbest_precision, compare,"
+                " significant_ranges, odds_ratios, random_test), acceptance sets, curves and areas."
+                " Pass missing='last' to rank candidates without a score at the end."
             )
 
     def lower(self, measures: Iterable[Hashable], columns: Any) -> list[Hashable]:

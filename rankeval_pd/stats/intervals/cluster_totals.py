@@ -239,7 +239,7 @@ def band_freedom(found: ClusterSpread, cluster: IntArray) -> FloatArray:
 
 
 def rare_label(share: FloatArray, power: int) -> FloatArray:
-    """Return the part of the squares of a candidate to add to those of the totals.
+    """Return the part of the squares of a candidate to add to the squares of the totals.
 
     Near 0 or 1 few clusters have the rare label, and may be absent by chance.
     """

@@ -346,8 +346,8 @@ def correlated_limits(
     ``variances`` are the variances of both values and of their difference; the test rejects
     differences beyond ``half``. The distances of the limits are combined like standard errors (Zou
     and Donner 2008). In a share equal to the correlation, to ``power``, both values move together,
-    and their distances on the same side are subtracted. The limits are widened to what the test
-    does not reject. If the test rejects, they end at its limit on the side of 0.
+    and their distances on the same side are subtracted. The limits are widened to all differences
+    that the test does not reject. If the test rejects, they end at its limit on the side of 0.
     """
     gap = values[0] - values[1]
     with np.errstate(divide="ignore", invalid="ignore"):

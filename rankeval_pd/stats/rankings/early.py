@@ -53,9 +53,8 @@ class Influence(NamedTuple):
 def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
     """Return average precision and the influences, in O(N log N); NaN without positives.
 
-    ``ties``: "expected" is the mean over all orders of equal scores; any other value makes one
-    block of each score. If a ranking ends with its last score, a positive without one has the
-    precision 0.
+    ``ties``: "expected" is the mean over all orders of equal scores; otherwise each score is one
+    block. If a ranking ends with its last score, a positive without one has the precision 0.
     """
     at = _RankedLists.of(ranking, ties)
     positive, negative = at.positive, at.negative
@@ -368,9 +367,9 @@ def area_between(ranking: Ranking, least: float, most: float) -> EarlyShare:
 def found_early(ranking: Ranking, share: float) -> EarlyShare:
     """Return the share of the positives in a list of this share of the candidates.
 
-    A block at the end of the list counts in part. Candidates above the end of the list move it: for
-    the places that they take, the list loses positives at the precision around its end (Jiang and
-    Zhao 2015), measured from half to one and a half times its size.
+    A block at the end of the list counts in part. Candidates above the end of the list move it. For
+    their places, the list loses positives at the precision around its end, from half to 1.5 times
+    its size (Jiang and Zhao 2015).
     """
     at = Blocks.of(ranking)
     size = np.ceil(share * at.total - 1e-9)

@@ -184,8 +184,8 @@ def retrieve(
 def _descending32(score: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
     """Return numbers that are smaller for larger scores, and equal if scores are as float32.
 
-    The bits of positive floats rise with their value, those of negative floats fall with it.
-    Inverting the bits of positive floats, with the sign bit set first, gives one descending order.
+    The bits of positive floats rise with their value, the bits of negative floats fall. Inverting
+    the bits of positive floats, with the sign bit set first, gives one descending order.
     """
     with np.errstate(over="ignore", under="ignore"):
         bits = (score.astype(np.float32) + np.float32(0.0)).view(np.uint32)  # -0 + 0 is 0

@@ -303,17 +303,11 @@ def precision(sets: Sets, wanted: float, level: float) -> Promise:
     reached = last[(last >= first) & (first < sets.n.size)]
     if not reached.size:
         if least > most:
-            why = (
-                f"a guarantee needs at least {least} accepted candidates, all correct, but there "
-                f"are {most}"
-            )
+            why = f"a guarantee needs {least} accepted candidates, all correct; there are {most}"
         else:
             best = float(low[np.minimum(first, sets.n.size - 1)].max())
-            why = (
-                f"the lower limit of the first sets tested is at most {best:.3g}; request a lower "
-                "precision"
-            )
-        return Promise(None, np.nan, why)
+            why = f"the lower limit of the first sets tested is at most {best:.3g}"
+        return Promise(None, np.nan, f"{why}; request a lower precision")
     chosen = int(reached.max())
     return Promise(chosen, float(low[chosen]))
 
@@ -330,10 +324,7 @@ def recall(sets: Sets, wanted: float, level: float) -> Promise:
     low = sets.low(total, 2.0 * level - 1.0) if level > 0.5 else sets.tp * 0.0
     passed = np.flatnonzero(low >= wanted)
     if not passed.size:
-        why = (
-            f"even with all {sets.positive} true positives found, the lower limit is only "
-            f"{low[-1]:.3g}"
-        )
+        why = f"with all {sets.positive} true positives found, the lower limit is {low[-1]:.3g}"
         return Promise(None, np.nan, f"{why}; request a lower recall, or judge more")
     return Promise(int(passed[0]), float(low[passed[0]]))
 
