@@ -214,7 +214,7 @@ def test_one_sided_limits_of_lifts_end_where_lifts_do(df):
 @pytest.mark.parametrize(
     ("asked", "match"),
     [
-        ({"kind": "partial"}, "pass one of the two"),
+        ({"kind": "partial"}, "pass the largest false positive rate"),
         ({"kind": "partial", "fpr": (0.3, 0.1)}, "smaller and the larger"),
         ({"kind": "roc", "fpr": 0.1}, "belongs to kind='partial'"),
         ({"kind": "enrichment"}, "pass the share"),

@@ -400,7 +400,7 @@ def test_few_positives_are_said(least, warned):
             warnings.simplefilter("always")
             ask()
         assert [x.category for x in caught] == [RankevalWarning] * warned
-        assert not caught or "a class has 9 candidates" in str(caught[0].message)
+        assert not caught or "a class has only 9 candidates" in str(caught[0].message)
 
 
 @FEW
@@ -562,11 +562,11 @@ def test_ranks_of_few_positives_warn_and_chance_is_area_s():
     rng = np.random.default_rng(2)
     gold = np.arange(95) < 9
     df = pd.DataFrame({k: rng.normal(size=95) + 1.1 * gold for k in "abcd"} | {"gold": gold})
-    with pytest.warns(RankevalWarning, match=r"a class has 9 candidates"):
+    with pytest.warns(RankevalWarning, match=r"a class has only 9 candidates"):
         table = df.rankeval.summary().set_index("measure")
-    with pytest.warns(RankevalWarning, match=r"a class has 9 candidates"):
+    with pytest.warns(RankevalWarning, match=r"a class has only 9 candidates"):
         df.rankeval.measure_ranks(kind="roc")
-    with pytest.warns(RankevalWarning, match=r"a class has 9 candidates"):
+    with pytest.warns(RankevalWarning, match=r"a class has only 9 candidates"):
         areas = df.rankeval.area().set_index("measure").loc[table.index]
     one_sided = areas["p_value"] / 2 * 4
     wanted = (areas["area"] > 0.5) & (one_sided <= 0.05)
