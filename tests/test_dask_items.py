@@ -263,7 +263,8 @@ def test_methods_that_are_not_there_say_why(name):
 
 
 @pytest.mark.parametrize(
-    ("value", "message"), [(np.nan, "has no number for 1"), (np.inf, "infinite"), (1e200, "beyond")]
+    ("value", "message"),
+    [(np.nan, "has no score for 1"), (np.inf, "infinite"), (1e200, "overflows")],
 )
 def test_items_that_are_incomplete_are_refused_as_in_pandas(value, message):
     df = items("real").copy()

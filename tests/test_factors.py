@@ -436,7 +436,7 @@ def test_impossible_holes(scores):
     with pytest.raises(ValueError, match=r"missing='last' is a role of rankings.*use compare"):
         data.rankeval.paired_bootstrap(missing="last")
     data["y"] = np.nan
-    with pytest.raises(ValueError, match=r"system 'y' has no number for any item"):
+    with pytest.raises(ValueError, match=r"system 'y' has no score for any item"):
         data.rankeval.paired_bootstrap(missing="ratio")
     ranking = scores.assign(gold=[True, False] * 60)
     with pytest.raises(ValueError, match=r"missing='ratio', .* belongs to systems"):

@@ -160,7 +160,7 @@ def test_missing_items_are_named(df, method):
     data = df.astype(float)
     data.loc[["item 2", "item 4"], "old"] = np.nan
     message = (
-        r"system 'old' has no number for 2 of 6 items: 'item 2', 'item 4'.*missing score is not 0"
+        r"system 'old' has no score for 2 of 6 items: 'item 2', 'item 4'.*missing score is not 0"
     )
     with pytest.raises(ValueError, match=message):
         ask(data, method)
@@ -175,7 +175,7 @@ def test_different_items_for_two_systems():
     a = pd.DataFrame({"item": [1, 2, 3], "system": "a", "x": 1.0})
     b = pd.DataFrame({"item": [1, 2, 4], "system": "b", "x": 0.0})
     data = pd.concat([a, b]).pivot(index="item", columns="system", values="x")  # noqa: PD010
-    with pytest.raises(ValueError, match=r"system 'a' has no number for 1 of 4 items: 4"):
+    with pytest.raises(ValueError, match=r"system 'a' has no score for 1 of 4 items: 4"):
         ask(data)
 
 
@@ -183,7 +183,7 @@ def test_different_items_for_two_systems():
 def test_infinite_numbers(df, method):
     data = df.astype(float)
     data.iloc[0, 0] = np.inf
-    with pytest.raises(ValueError, match="'new' has an infinite number for 1 of 6 items: 'item 0'"):
+    with pytest.raises(ValueError, match="'new' has infinite scores for 1 of 6 items: 'item 0'"):
         ask(data, method)
 
 

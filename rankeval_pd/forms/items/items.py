@@ -373,6 +373,6 @@ def _of_those_there(
     for name, row in zip(names, known, strict=True):
         if not row.any():
             raise ValueError(
-                f"system {shown(name)} has no number for any item. Exclude it: exclude=..."
+                f"system {shown(name)} has no score for any item. Exclude it: exclude=..."
             )
     return np.where(known, values, 0.0), known.astype(float)

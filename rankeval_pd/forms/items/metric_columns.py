@@ -173,16 +173,16 @@ def check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Index
     infinite = labels[np.isinf(values[k]).any(axis=1)]
     if len(infinite):
         raise ValueError(
-            f"system {shown(systems[k])} has an infinite number for {len(infinite)} of"
-            f" {len(labels)} items: {listed(infinite, most=6)}. Sums over items need finite"
-            " numbers. Correct them, or drop these items for all systems."
+            f"system {shown(systems[k])} has infinite scores for {len(infinite)} of {len(labels)} "
+            f"items: {listed(infinite, most=6)}. Sums over items need finite numbers. Correct "
+            "them, or drop these items for all systems."
         )
     items = labels[lacking[k]]
     raise ValueError(
-        f"system {shown(systems[k])} has no number for {len(items)} of {len(labels)} items:"
-        f" {listed(items, most=6)}. A paired test needs all systems on all items. Drop these"
-        " items, data.dropna(), or run the system on them; a missing score is not 0."
-        " For missing ratings pass missing='ratio'."
+        f"system {shown(systems[k])} has no score for {len(items)} of {len(labels)} items: "
+        f"{listed(items, most=6)}. A paired test needs all systems on all items. Drop these items, "
+        "data.dropna(), or run the system on them; a missing score is not 0. For missing ratings "
+        "pass missing='ratio'."
     )
 
 
@@ -206,8 +206,8 @@ def check_counts(
         if where.any():
             k, item = (int(x) for x in np.argwhere(where)[0])
             raise ValueError(
-                f"metric={metric.name!r}: system {shown(systems[k])} has {what} at item"
-                f" {shown(labels[item])}. The statistics are counts. Correct them."
+                f"metric={metric.name!r}: system {shown(systems[k])} has {what} at item "
+                f"{shown(labels[item])}, but the statistics are counts. Correct them."
             )
 
     places = {name: k for k, name in enumerate(metric.names)}

@@ -311,7 +311,7 @@ def check_n(n: Any) -> Sizes:
         return None
     if isinstance(n, range) and len(n) > _MOST:
         raise ValueError(
-            f"n={n!r} asks for {len(n):,} lists of every measure, which do not fit into memory. "
+            f"n={n!r} requests {len(n):,} lists of every measure, which do not fit into memory. "
             "Pass fewer n, or None for every n."
         )
     if isinstance(n, range) or (isinstance(n, np.ndarray) and n.ndim == 1 and n.dtype.kind in "iu"):
