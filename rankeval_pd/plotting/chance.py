@@ -56,7 +56,7 @@ def random_bound(
     log: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the precision that is significantly above chance, and the precision of measures.
+    """Draw the precision significantly above chance, and the precision of measures.
 
     Parameters
     ----------

@@ -2,8 +2,8 @@
 Odds ratios over n
 ==================
 
-How many times more likely is a true positive among the candidates that only one list
-has?
+How do the odds of a true positive differ between the candidates that only one of two
+lists contains?
 
 Function: :func:`rankeval_pd.plotting.odds_ratios`.
 """

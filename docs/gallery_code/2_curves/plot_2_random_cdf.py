@@ -2,8 +2,7 @@
 What a random list reaches at one n
 ===================================
 
-The distribution of the number of true positives in a random list, with the bounds in
-use.
+The distribution of the number of true positives in a random list, with its bounds.
 
 Function: :func:`rankeval_pd.plotting.random_cdf`.
 """
@@ -19,9 +18,9 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.random_cdf(100, [0.5, 0.05])
 
 # %%
-# **How to read it.** Each curve gives the probability that a random list has at most so
-# many true positives, by one of three definitions. The key lists their bounds at each
-# level p.
+# **How to read it.** Each curve gives the probability that a random list has at most
+# this many true positives, by one of three definitions. The key lists their bounds at
+# each level p.
 #
 # The caption for a paper:
 

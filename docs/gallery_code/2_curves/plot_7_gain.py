@@ -2,7 +2,7 @@
 Cumulated gain
 ==============
 
-Which share of all true positives is found in which share of the candidates.
+The share of all true positives found in each share of the candidates.
 
 Function: :func:`rankeval_pd.plotting.gain`.
 """

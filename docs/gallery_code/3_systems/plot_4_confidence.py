@@ -27,8 +27,8 @@ ax = systems.plot.confidence()
 
 # %%
 # **How to read it.** Each dot is a pair of systems. Dots above the line are
-# significant. Larger gains have more confidence, and the scatter shows how much two
-# pairs with equal gains may differ.
+# significant. Larger gains have more confidence, and the scatter shows how much the
+# confidence of pairs with equal gains varies.
 #
 # The caption for a paper:
 

@@ -2,7 +2,7 @@
 Which gain is significant on how many items?
 ============================================
 
-The gains of all pairs on ever larger parts of the test set, and the required gain.
+The gains of all pairs on growing parts of the test set, and the required gain.
 
 Function: :func:`rankeval_pd.plotting.gain_by_size`.
 """

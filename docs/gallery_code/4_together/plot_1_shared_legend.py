@@ -43,7 +43,7 @@ rankings.plot.precision_recall(ax=axes[1])
 rankeval_pd.plotting.shared_legend(figure)
 
 # %%
-# The names in an order of your own:
+# The names in your own order:
 
 figure, axes = plt.subplots(1, 2, figsize=(7.5, 3.6), layout="constrained")
 rankings.plot.gain(ax=axes[0])
