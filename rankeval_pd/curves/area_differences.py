@@ -101,7 +101,8 @@ def compare_area(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     a, b : names of measures, optional
-        Both: this pair. Only ``a``: a against each other measure. Neither: all pairs.
+        With both, this pair. With ``a`` alone, a against every other measure. By default, all
+        pairs.
     kind : {"roc", "ap", "partial", "bedroc", "enrichment"}
         The area under the ROC curve or average precision, see :func:`area`; or the value of
         :func:`partial_area`, :func:`bedroc` or :func:`enrichment`. Equal scores at the end of an

@@ -60,7 +60,7 @@ def area(
         scores counting one half. "ap": the mean, over the true positives, of the precision at their
         ranks, with equal scores as one block.
     ci : {None, "newcombe", "delong", "logit"}
-        Kind of interval. None is "newcombe" for the ROC area, "logit" for average precision.
+        Kind of interval. None means "newcombe" for the ROC area, "logit" for average precision.
         "newcombe" uses the standard deviation at each possible area, or DeLong's if larger; it
         holds its level near 1 and for small classes. For scores with two values it is Miettinen and
         Nurminen's for a difference of two proportions. "delong" is area ± z se, as in pROC, NaN

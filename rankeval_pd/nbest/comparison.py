@@ -120,8 +120,8 @@ def compare(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     a, b : names of measures, optional
-        Both: this pair; ``b`` may be a list. Only ``a``: a against each other measure. Neither: all
-        pairs.
+        With both, this pair; ``b`` may be a list. With ``a`` alone, a against every other measure.
+        By default, all pairs.
     n : int, sequence of int, range or None
         Sizes of the n-best lists. None means every n from 1 to the number of candidates.
     of : {"precision", "recall", "lift", "specificity", "npv"}
@@ -132,11 +132,11 @@ def compare(
         Compare acceptance sets instead: a mapping from measure to a threshold or a list of
         thresholds.
     test : {None, "fisher", "midp", "mcnemar", "boschloo", "barnard", "score", "kosinski"}
-        Test behind ``p_value``. None is "fisher" as in Evert (2004), or "score" if ``phi`` is above
-        1. Fisher's test is conservative for small regions. Mid-p may exceed the level slightly.
-        Boschloo's and Barnard's tests are exact and more powerful, and take milliseconds for each
-        n. McNemar's has little power if positives are rare. Only the score test takes ``phi``.
-        Leave it out with ``ties="expected"``.
+        Test behind ``p_value``. None means "fisher" as in Evert (2004), or "score" if ``phi`` is
+        above 1. Fisher's test is conservative for small regions. Mid-p may exceed the level
+        slightly. Boschloo's and Barnard's tests are exact and more powerful, and take milliseconds
+        for each n. McNemar's has little power if positives are rare. Only the score test takes
+        ``phi``. Leave it out with ``ties="expected"``.
     alternative : {"two-sided", "greater", "less"}
         "greater": a is better than b.
     margin : float, optional
@@ -155,7 +155,7 @@ def compare(
         One family is all rows, the rows of each n, or the rows of each group of ``by`` (Dataset:
         each element of the batch dimensions).
     n_resamples : int, optional
-        Number of swaps of "max-t". None is 999, or enough for a smallest adjusted p-value of a
+        Number of swaps of "max-t". None means 999, or enough for a smallest adjusted p-value of a
         tenth of alpha (above 50 pairs: half of alpha, or 500 / alpha swaps). For up to 20 n, pairs
         near alpha get up to 64 times as many; ``undecided`` marks pairs that remain open.
     level : float

@@ -238,8 +238,8 @@ def difference_band(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     a, b : names of measures, optional
-        Both: this pair. Only ``a``: a against each other measure. Neither: all pairs. Each pair has
-        its own band.
+        With both, this pair. With ``a`` alone, a against every other measure. By default, all
+        pairs. Each pair has its own band.
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n, or a grid of n as in :func:`precision_band`.
     level : float

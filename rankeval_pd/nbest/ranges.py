@@ -249,8 +249,8 @@ def mean_difference(
         Candidates with a score for each measure and a gold label.
     a, b : names of measures
     n : int, sequence of int, range or None
-        List sizes over which the difference of precision is averaged, with equal weights. None is
-        every n. Choose them before you look at the curves, or the test is invalid.
+        List sizes over which the difference of precision is averaged, with equal weights. None
+        means every n. Choose them before you look at the curves, or the test is invalid.
     alternative : {"two-sided", "greater", "less"}
         "greater": a is better than b.
     alpha : float

@@ -72,7 +72,7 @@ def summary(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label, or systems over test items.
     n : int, sequence of int or range, or names of metrics, optional
-        For candidates: sizes of the lists whose precision is the value; None is the average
+        For candidates: sizes of the lists whose precision is the value; None means the average
         precision of the whole ranking. For queries: metrics as in :func:`per_query`,
         ``summary(["nDCG@10", "AP"])``; data from :func:`read_trec` need no roles.
     baseline : name, optional

@@ -49,8 +49,8 @@ def paired_differences(
         metric; or a table with the columns ``system_a``, ``system_b``, ``item`` and ``gain``, with
         ``whole``, the result of :func:`rankeval_pd.paired_bootstrap` for the same pairs.
     a, b : names of systems, optional
-        Both: this pair. Only ``a``: a and each other system. Neither: all pairs. One panel each, at
-        most six.
+        With both, this pair. With ``a`` alone, a and every other system. By default, all pairs. One
+        panel each, at most six.
     n_resamples, event, method, ci, families, baseline, alpha, level, progress
         For items: as in :func:`rankeval_pd.paired_bootstrap`.
     adjust_over

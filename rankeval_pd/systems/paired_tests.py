@@ -94,7 +94,8 @@ def paired_bootstrap(
         Dataset with the dimensions item and system and one variable per statistic. A Dask
         DataFrame, or a lazy Dataset in chunks of items, gives bit-identical results.
     a, b : names of systems, optional
-        Both: this pair, in this order. Only ``a``: a against each other system. Neither: all pairs.
+        With both, this pair, in this order. With ``a`` alone, a against every other system. By
+        default, all pairs.
     baseline : name of a system, optional
         Compare each other system with this one, which is system_b in every row. The gain is above 0
         if the other system is better. Replaces ``a`` and ``b``.

@@ -92,7 +92,7 @@ def answer_items(
     columns : sequence of str
         The columns of the result, in order.
     a, b : names of systems, optional
-        Both: this pair. ``a`` alone: a and each other system. Neither: all pairs.
+        With both, this pair. With ``a`` alone, a and every other system. By default, all pairs.
     baseline : name of a system, optional
         Each other system and this one, instead of ``a`` and ``b``.
     relate : callable, optional
