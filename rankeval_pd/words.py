@@ -387,9 +387,7 @@ def _compared(
         verdict = f" The difference is {'' if sure else 'not '}significant at the"
         verdict += f" {percent_of(alpha_of(attrs))} level"
         shown = not sure and gap != "odds_ratio" and all(math.isfinite(x) for x in ends)
-        verdict += (
-            f"; the data are compatible with differences of {unit.gaps(*ends)}." if shown else "."
-        )
+        verdict += f"; the data allow differences of {unit.gaps(*ends)}." if shown else "."
     elif p is not None:
         verdict = " No test was possible."
     if sure and ends[0] <= 0.0 <= ends[1] and gap != "odds_ratio":
