@@ -251,7 +251,7 @@ def random_cdf(
     -------
     DataFrame or Dataset
         One row per n and number ``tp`` of true positives (Dataset: dimension row), in steps of
-        0.05, from -1 or about four standard deviations below the mean to as many above it: ``n``,
+        0.05, from -1 or about four standard deviations below the mean to four above it: ``n``,
         ``tp``, and P(X <= tp): ``discrete`` at whole counts, ``interpolated`` between them, and
         ``parametric``, the continuous binomial.
 

@@ -80,9 +80,9 @@ def crossovers(
     -----
     The first row of a measure and p is Macskassy's (2005) crossover point. Eq. 19 describes one
     positive fewer than the text; the package follows the text. Each n is a separate test, so a
-    random ranking crosses somewhere with a probability far above p, and a run of 2 or more is
-    hardly rarer. :func:`random_envelope` accounts for all n. A lazy Dataset is computed. Cost: the
-    same as :func:`random_bound`.
+    random ranking crosses somewhere with a probability far above p, and runs of 2 or more are
+    nearly as frequent. :func:`random_envelope` accounts for all n. A lazy Dataset is computed.
+    Cost: the same as :func:`random_bound`.
 
     References
     ----------

@@ -216,7 +216,7 @@ def roc(
         this ``fpr``, of ``precision`` at this ``recall``, of ``tpr`` and ``lift`` at this
         ``share``. "pointwise" limits hold at each point alone. "simultaneous" ones hold at all
         points together, from lists with 5 true positives (for ``roc`` and ``det`` also 5 negatives)
-        to lists that exclude as many, and are NaN outside this range (``attrs["range"]``). They
+        to lists that exclude this many, and are NaN outside this range (``attrs["range"]``). They
         need 30 candidates of each class.
     level : float
         Confidence level of the interval, or of an average over groups.

@@ -205,7 +205,7 @@ class _State(NamedTuple):
         return f"{true[0]} of {self.size} true against {true[1]}, p = {p_value:.2g}"
 
     def power(self, alpha: float, more: int) -> float:
-        """Return the probability that Fisher's test rejects after so many more judgments."""
+        """Return the probability that Fisher's test rejects after this many more judgments."""
         return float(self._powers(alpha, more, of_pilot=False)[0, 0])
 
     def power_range(self, alpha: float, more: int) -> tuple[float, float]:
@@ -239,7 +239,7 @@ def _range(powers: FloatArray) -> tuple[float, float]:
 
 
 def _spread(more: int, judged: list[int], size: int) -> tuple[int, int]:
-    """Return the judged candidates of either region after so many more, as even as possible."""
+    """Return the judged candidates of either region after more judgments, as even as possible."""
     total = sum(judged) + more
     first = min(max(total - total // 2, total - size, judged[0]), size, total - judged[1])
     return first, total - first

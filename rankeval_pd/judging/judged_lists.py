@@ -88,10 +88,10 @@ def judged_precision(
         estimated separately for candidates whose best rank by any measure is up to 100, up to 500,
         or beyond.
     estimator : {"ratio", "horvitz-thompson"}
-        "ratio": the share of true positives among the judged, within each window or group of equal
-        probability. "horvitz-thompson": the sum of inverse probabilities divided by n, unbiased but
-        more variable, and possibly above 1; it needs judged_with. Its limits allow for a true
-        positive of the smallest probability, and are wide if some are small.
+        "ratio": the share of true positives among judged candidates, within each window or group of
+        equal probability. "horvitz-thompson": the sum of inverse probabilities divided by n,
+        unbiased but more variable, and possibly above 1; it needs judged_with. Its limits allow for
+        a true positive of the smallest probability, and are wide if some are small.
     level : float
         Confidence level of the interval of "estimate".
     progress : bool, optional
@@ -187,8 +187,8 @@ def judged_recall(
     Parameters
     ----------
     data, n, unjudged, judged_with, windows, estimator, level, progress, **roles
-        As in :func:`judged_precision`; without judged_with and windows, the judged are a random
-        sample inside and outside the list.
+        As in :func:`judged_precision`; without judged_with and windows, judged candidates are a
+        random sample inside and outside the list.
 
     Returns
     -------
@@ -249,8 +249,8 @@ def judged_average_precision(
     Parameters
     ----------
     data, unjudged, judged_with, windows, estimator, level, **roles
-        As in :func:`judged_precision`; without judged_with and windows, the judged are a random
-        sample of all candidates. Equal scores are one block.
+        As in :func:`judged_precision`; without judged_with and windows, judged candidates are a
+        random sample of all candidates. Equal scores are one block.
 
     Returns
     -------
@@ -327,8 +327,8 @@ def judged_difference(
     Parameters
     ----------
     data, unjudged, judged_with, windows, estimator, level, progress, **roles
-        As in :func:`judged_precision`; without judged_with and windows, the judged are a random
-        sample of each difference region. Windows use ranks by a and b.
+        As in :func:`judged_precision`; without judged_with and windows, judged candidates are a
+        random sample of each difference region. Windows use ranks by a and b.
     a, b : names of measures
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n.

@@ -89,7 +89,7 @@ def _check_no_scorer(asked: Any) -> None:
 
 
 def _formula(metric: str, statistics: list[Hashable]) -> MetricFormula:
-    """Return the formula; chrF has as many orders as the data have statistics for."""
+    """Return the formula; chrF has the orders for which the data have statistics."""
     if metric != "chrf":
         return METRICS[metric]
     orders = 0

@@ -47,7 +47,7 @@ def distinct_pairs(
 
 
 def count_distinct(pairs: Sequence[Any], stands: IntArray | None) -> int:
-    """Count the tests of pairs: copies count once, a pair of copies is none."""
+    """Count the tests of pairs: copies count once, and pairs of copies do not count."""
     return len(pairs) if stands is None else max(len({*stands.tolist()} - {-1}), 1)
 
 

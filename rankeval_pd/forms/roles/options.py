@@ -228,7 +228,7 @@ def _noted(
 def plain(value: Any) -> Any:
     """Return a number or text, a short list as JSON, None for anything else.
 
-    netCDF 3 has no lists of texts, netCDF 4 none of a single text.
+    netCDF 3 cannot store lists of texts, nor netCDF 4 a list of one text.
     """
     if isinstance(value, bool | np.bool_):
         return int(value)

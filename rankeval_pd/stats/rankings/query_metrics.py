@@ -393,7 +393,7 @@ def inferred_ap(request: MetricRequest, judged: Judgments, retrieved: Retrieved)
 def rank_biased_precision(
     request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
-    """Return the gain of a reader who goes on from each document with a fixed probability."""
+    """Return the gain of a reader who continues after each document with a fixed probability."""
     p = request.persistence
     return retrieved.add((1.0 - p) * p ** retrieved.rank.astype(float), _hits(request, retrieved))
 

@@ -281,8 +281,8 @@ def sets_of(ranking: Ranking) -> Sets:
 def precision(sets: Sets, wanted: float, level: float) -> Promise:
     """Return the largest set with a guaranteed precision.
 
-    Sequences of tests start at the smallest size that could pass and at twice, four times, ... it;
-    each goes on to larger sets until one fails. They share the level.
+    Sequences of tests start at the smallest size that could pass and at twice, four times, ... this
+    size; each continues with larger sets until one fails. They share the level.
     """
     if not sets.n.size:
         return Promise(None, np.nan, "no candidate has a score")

@@ -75,7 +75,7 @@ class NumberCounts(NamedTuple):
     times: IntArray
 
     def plus(self, other: NumberCounts) -> NumberCounts:
-        """Return the numbers of both."""
+        """Return the numbers of both together."""
         values, place = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
         times = np.zeros(values.size, dtype=np.int64)
         np.add.at(times, place, np.concatenate([self.times, other.times]))
