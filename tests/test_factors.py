@@ -433,7 +433,7 @@ def test_impossible_holes(scores):
     data.iloc[0, 0] = np.nan
     with pytest.raises(ValueError, match=r"missing='ratio' with metric='sum'"):
         data.rankeval.paired_bootstrap(missing="ratio", metric="sum")
-    with pytest.raises(ValueError, match=r"missing='last' is a role of rankings.*use compare"):
+    with pytest.raises(ValueError, match=r"missing='last' is for rankings.*use compare"):
         data.rankeval.paired_bootstrap(missing="last")
     data["y"] = np.nan
     with pytest.raises(ValueError, match=r"system 'y' has no score for any item"):

@@ -399,7 +399,7 @@ def test_unjudged_queries_are_reported_once_a_call(method):
         ("RBP(p=1.5)", "a number in"),
         ("nDCG(dcg='ln')", "'log2' or 'exp-log2'"),
         ([], "metrics is empty"),
-        ("ERR(max_rel=2)@5", "takes grades up to 2, but there is 3"),
+        ("ERR(max_rel=2)@5", "takes grades up to 2, but gold contains 3"),
     ],
 )
 def test_wrong_metrics(metrics, message):
@@ -657,7 +657,7 @@ def test_the_metric_stays_with_its_values():
     for name, table in forms.items():
         found = rankeval_pd.paired_bootstrap(table)
         assert found.attrs["of"] == "AP", name
-        assert "mean AP of" in rankeval_pd.in_words(found), name
+        assert "mean AP is" in rankeval_pd.in_words(found), name
         assert np.asarray(found["gain"]) == pytest.approx(known["gain"].to_numpy())
         assert rankeval_pd.plotting.paired_differences(table).get_ylabel() == "gain in AP"
     ranks = rankeval_pd.system_ranks(forms["wide"])
