@@ -442,7 +442,7 @@ def test_a_gain_that_moves_with_the_size_of_groups_is_said():
     assert_allclose(found["gain"], means.mean(), rtol=1e-12)
     assert "mean score over groups is" in in_words(found)
     equal = items.assign(doc=np.arange(len(items)) // 5)
-    assert "mean score over items of" in in_words(
+    assert "mean score over items is" in in_words(
         equal.rankeval(measures=["new", "old"], groups="doc").paired_bootstrap("new", "old")
     )
 

@@ -113,7 +113,7 @@ def test_shares_elsewhere(frame):
 
 
 def test_what_is_no_share(frame, ragged):
-    with pytest.raises(TypeError, match="not both"):
+    with pytest.raises(TypeError, match="mixes shares"):
         frame.rankeval.nbest_precision([0.1, 5])
     for n in (1.0, 0.0, 5.5, -0.5, np.nan):
         with pytest.raises(TypeError, match=r"share of the candidates \(a float between 0 and 1\)"):

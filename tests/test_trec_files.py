@@ -197,7 +197,7 @@ def test_frames_that_do_not_fit():
 
 def test_writing_refuses_what_cannot_be_read(tmp_path):
     frame = pd.DataFrame({"query": ["1"], "document": ["d 1"], "my run": [1.0]})
-    with pytest.raises(ValueError, match=r"'d 1' is empty or has white space"):
+    with pytest.raises(ValueError, match=r"'d 1' is empty or contains white space"):
         write_trec(frame, tmp_path)
     with pytest.raises(ValueError, match=r"the name 'my run'"):
         write_trec(frame.assign(document="d1"), tmp_path)
