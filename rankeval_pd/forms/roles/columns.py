@@ -192,8 +192,8 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
         )
     raise ValueError(
         "gold is not given, and no column is boolean or named 'gold' (columns:"
-        f" {listed(columns, most=6)}). Name the column of true positives, gold=..., or if nothing is"
-        " judged, add it: data.assign(gold=float('nan')). Systems over test items need none: use"
+        f" {listed(columns, most=6)}). Name the column of true positives, gold=..., or if nothing"
+        " is judged, add it: data.assign(gold=float('nan')). Systems over test items need none: use"
         " paired_bootstrap."
     )
 

@@ -147,8 +147,8 @@ def cluster_spread(
     the more uneven class, see ``cluster_totals``, or 4, and more for a difference, whose totals
     are symmetric between equal measures. An average precision also moves with the share of
     positives, by ``drift`` for a unit of its logit; its totals are divided by 1 - h, or by a power
-    of it if it is ``alone``, and the degrees of freedom are at least 6. For either there have to be
-    enough clusters. Near 0 or 1 few clusters have candidates on the wrong side, and may be absent
+    of it if it is ``alone``, and the degrees of freedom are at least 6. Both need enough
+    clusters. Near 0 or 1 few clusters have candidates on the wrong side, and may be absent
     by chance: a part of Newcombe's variance of as many candidates as there are clusters is added
     for an area ``alone``.
     """
