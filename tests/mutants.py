@@ -702,7 +702,7 @@ FAULTS = [
         ("0.5 if drift is None else ALONE if alone else 1.0", "1.0"),
         ("((totals - totals.mean()) ** 2).sum()", "(totals**2).sum()"),
         ("sign * (drift or 0.0)", "(drift or 0.0)"),
-        ("return variance, max(even, least)", "return variance, even"),
+        ("freedom = max(even, least)", "freedom = even"),
         ("_RARE * (2.0 * area - 1.0) ** 6", "0.0 * area"),
     ),
     *_in(

@@ -216,7 +216,7 @@ def unequal_freedom(
     return np.asarray(np.minimum(np.maximum(own, least), most))
 
 
-def between(own: AnyArray, most: AnyArray) -> FloatArray:
+def between(own: AnyArray | float, most: AnyArray | float) -> FloatArray:
     """Return degrees of freedom between those of own clusters and of all: the harmonic mean.
 
     Few own clusters give so few that tests and bands are conservative, and all are too many.

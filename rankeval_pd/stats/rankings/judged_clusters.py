@@ -84,7 +84,8 @@ class JudgedClusters(NamedTuple):
                 seen = np.broadcast_to(positive.astype(float), seen.shape)
                 left = np.full(size, 1.0 - self.judged.mean())
             else:
-                left, alone = np.clip(1.0 - seen.sum(axis=1) / whole[block], 0.0, 1.0), 1.0
+                left = np.clip(1.0 - seen.sum(axis=1) / whole[block], 0.0, 1.0)
+                alone = np.ones(size)
             error = np.nan_to_num(inside / whole[block, np.newaxis])
             ratio = recall or self.design.estimator != "horvitz-thompson"
             low[block], high[block] = share_limits(
@@ -178,7 +179,7 @@ class JudgedClusters(NamedTuple):
 
 def share_limits(
     share: FloatArray, error: FloatArray, seen: FloatArray, left: FloatArray, level: float,
-    apart: float = 1.0, *, whole: bool = True, more: float = 1.0, alone: AnyArray = 1.0,
+    apart: float = 1.0, *, whole: bool = True, more: float = 1.0, alone: AnyArray | float = 1.0,
 ) -> Limits:  # fmt: skip
     """Return the limits of a share, from the clusters' errors and judged candidates.
 

@@ -427,7 +427,7 @@ def _cluster_variance(
     far = (sums - sums.mean()) / np.maximum(rest, 0.5 / np.maximum(positive, 1.0)) ** ALONE
     variance = float((far**2).sum()) * sums.size / max(sums.size - 1.0, 1.0)
     most = 2.0 * np.count_nonzero(positive) - 1.0
-    return variance, float(min(max(simpson_number(positive), _LEAST), most))
+    return variance, min(max(float(simpson_number(positive)), _LEAST), most)
 
 
 def apart(judged: BoolArray, cluster: IntArray) -> float:

@@ -26,6 +26,7 @@ from rankeval_pd.stats.rankings.ranking import Blocks, Ranking
 LEAST = 4.0  # degrees of freedom of a class, below which they are the whole variance's
 ALONE = 0.7  # in simulations the smallest power that covers; with 1 intervals are 1.4 times as wide
 _RARE = 0.02  # in simulations enough for areas near 1
+_ENOUGH = 10  # clusters; with more, one of a third of all candidates made tests reject too often
 _ROUNDING = 1e-14  # deviations of placements from their mean below this are rounding
 
 
@@ -198,7 +199,7 @@ def _cluster_variance(
     least = min(LEAST if drift is None else 6.0, 2.0 * n_groups - 1.0, size - 1.0)
     freedom = max(even, least)
     if drift is None and not alone:
-        freedom = float(between(freedom, min(size, 2 * n_groups) - 1.0))
+        freedom = float(between(freedom, min(size, 2 * n_groups, _ENOUGH) - 1.0))
     return variance, freedom, effective, n_groups
 
 
