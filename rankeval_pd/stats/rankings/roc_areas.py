@@ -26,7 +26,7 @@ from rankeval_pd.stats.rankings.ranking import Blocks, Ranking
 LEAST = 4.0  # degrees of freedom of a class, below which they are the whole variance's
 ALONE = 0.7  # in simulations the smallest power that covers; with 1 intervals are 1.4 times as wide
 _RARE = 0.02  # in simulations enough for areas near 1
-_ENOUGH = 10  # clusters; with more, one of a third of all candidates made tests reject too often
+_ENOUGH = 8  # clusters; with more, one of a third of all candidates made tests reject too often
 _ROUNDING = 1e-14  # deviations of placements from their mean below this are rounding
 
 
