@@ -533,8 +533,11 @@ def test_degrees_of_freedom_of_uneven_clusters():
     for cluster in (even, uneven):
         count = np.bincount(np.unique(cluster[gold], return_inverse=True)[1])
         alike = min(40 * 39 / max((count * (count - 1)).sum(), 1), count.size) - 1
-        found = roc_areas.cluster_spread(placement, gold, np.ones(80, bool), cluster).spread
-        np.testing.assert_allclose(found.freedom, max(alike, 4), rtol=1e-12)
+        own, given = max(alike, 4), (placement, gold, np.ones(80, bool), cluster)
+        found = roc_areas.cluster_spread(*given, alone=True).spread
+        np.testing.assert_allclose(found.freedom, own, rtol=1e-12)
+        found = roc_areas.cluster_spread(*given).spread  # a difference has more below 7
+        np.testing.assert_allclose(found.freedom, 2 / (1 / own + 1 / max(own, 7)), rtol=1e-12)
     two = np.arange(80) // 40
     found = roc_areas.cluster_spread(placement, gold, np.ones(80, bool), two).spread
     np.testing.assert_allclose(found.freedom, 1.0, rtol=1e-12)

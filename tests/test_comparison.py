@@ -271,7 +271,9 @@ def test_thresholds_of_different_numbers():
     found = df.rankeval.compare("a", "b", threshold={"a": [1, 2], "b": 2})
     assert found["leaning"].isna().tolist()[0]
     assert found[["n_a", "n_b"]].to_numpy().tolist() == [[3, 2], [2, 2]]
-    with pytest.raises(ValueError, match=r"'a' has 3 thresholds and 'b' 2.*Give 'b' 3"):
+    with pytest.raises(
+        ValueError, match=r"'a' has 3 thresholds and 'b' 2.*Pass 3 thresholds for 'b'"
+    ):
         df.rankeval.compare("a", "b", threshold={"a": [1, 2, 3], "b": [1, 2]})
 
 

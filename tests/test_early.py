@@ -243,7 +243,9 @@ def test_unpaired_areas_of_several_samples_and_of_datasets(simulated):
 def test_bad_questions(simulated):
     with pytest.raises(ValueError, match=r"unpaired_area compares independent samples"):
         simulated.rankeval.unpaired_area()
-    with pytest.raises(ValueError, match=r"fpr=None, tpr=None: pass one of the two"):
+    with pytest.raises(
+        ValueError, match=r"fpr=None, tpr=None: pass the largest false positive rate"
+    ):
         simulated.rankeval.partial_area()
     with pytest.raises(ValueError, match=r"fpr=1.5"):
         simulated.rankeval.partial_area(fpr=1.5)

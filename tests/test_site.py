@@ -295,7 +295,7 @@ def test_the_blocks_of_the_readme_run_in_a_process_of_their_own(tmp_path):
         )
         assert done.returncode == 0, done.stderr
         assert done.stdout.count(".") >= 3
-    assert re.search(r"area under the ROC curve of .*p = ", done.stdout)  # for classifiers
+    assert re.search(r"area under the ROC curve is .*p = ", done.stdout)  # for classifiers
 
 
 def test_the_readme_is_short():
