@@ -280,8 +280,7 @@ def _broadcast(**given: Any) -> tuple[AnyArray, ...]:
     except ValueError:
         shown = ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items() if shape)
         raise ValueError(
-            f"{shown}: the shapes do not match. Pass the same number of values for each, or a single"
-            " one."
+            f"{shown}: the shapes do not match. Pass the same number of values for each, or one."
         ) from None
     return np.broadcast_arrays(*given.values())
 
