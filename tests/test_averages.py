@@ -343,18 +343,23 @@ def test_macro_intervals_hold_their_level(queries, low, high):
     rng = np.random.default_rng(queries)
     chance = rng.beta(1.2, 3.0, (4000, queries))
     values = rng.binomial(10, chance) / 10
-    found = cluster_totals.query_mean(values)
+    found = cluster_totals.query_ratio(values, np.ones_like(values))
     lowest, highest = cluster_totals.share_limits(found.value, found.se, found.n, 0.95)
     covered = ((lowest <= 1.2 / 4.2) & (highest >= 1.2 / 4.2)).mean()
     assert low <= covered <= high
 
 
 def test_equal_differences_have_the_p_value_of_equal_signs():
-    found = cluster_totals.query_mean(np.full((1, 10), 0.3))
+    found = cluster_totals.query_ratio(np.full((1, 10), 0.3), np.ones((1, 10)))
     assert found.se == 0.0
     assert cluster_totals.t_test(found, "greater") == pytest.approx(2.0**-10)
     assert cluster_totals.t_test(found, "two-sided") == pytest.approx(2.0**-9)
-    assert cluster_totals.t_test(cluster_totals.query_mean(np.zeros((1, 10))), "two-sided") == 1.0
+    assert (
+        cluster_totals.t_test(
+            cluster_totals.query_ratio(np.zeros((1, 10)), np.ones((1, 10))), "two-sided"
+        )
+        == 1.0
+    )
 
 
 @pytest.mark.parametrize(

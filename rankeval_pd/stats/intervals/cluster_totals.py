@@ -392,11 +392,6 @@ class QueryMean(NamedTuple):
     n: IntArray  #: queries with a value
 
 
-def query_mean(values: FloatArray) -> QueryMean:
-    """Return the mean over queries."""
-    return query_ratio(values, np.where(np.isnan(values), np.nan, 1.0))
-
-
 def query_ratio(above: FloatArray, below: FloatArray) -> QueryMean:
     """Return the sum of one number over queries, divided by the sum of another.
 
