@@ -240,7 +240,7 @@ def refused(**keywords: Any) -> Ask:
         (refused(strata="d"), "the items of a stratum are spread"),
         (refused(seeds="d"), "Average each system over its seeds"),
         (refused(missing="ratio"), r"ddf.dropna\(\)"),
-        (refused(ci="bca", event="recentred"), "omits each item in turn"),
+        (refused(ci="bca", event="recentred"), "leaves out one item at a time"),
         (refused(event="studentised"), "Pass event='wild'"),
         (refused(event="recentred", adjust="max-t"), "Pass event='wild'"),
         (refused(a="a", baseline="b"), "baseline"),

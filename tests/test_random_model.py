@@ -510,7 +510,7 @@ def test_printed_means(mean, queries, decimals, smallest):
         ({"n_queries": 2.0}, r"n_queries=2.0: pass a whole number"),
         ({"n_queries": 3, "n": [5, 6]}, r"n has 2 values for n_queries=3. Pass one value"),
         ({"n_queries": 3, "n_positive": 200}, r"n_positive=\[200, 200, 200\]: n and n_positive"),
-        ({"n_queries": 3, "decimals": 0}, r"mean_tp=1.5 has more than decimals=0"),
+        ({"n_queries": 3, "decimals": 0}, r"mean_tp=1.5 has more decimal places than decimals=0"),
         ({"n_queries": 3, "decimals": -1}, r"decimals=-1: pass a whole number"),
     ],
 )

@@ -377,8 +377,8 @@ def _smallest_sum(mean: float, queries: int, decimals: int | None) -> float:
     printed = round(Fraction(mean) / unit) * unit
     if abs(float(printed) - mean) > 1e-9:
         raise ValueError(
-            f"mean_tp={mean!r} has more than decimals={decimals!r} decimals. Pass the printed "
-            "decimals, or None if it is exact."
+            f"mean_tp={mean!r} has more decimal places than decimals={decimals!r}. Pass the number"
+            " of printed decimal places, or None if the mean is exact."
         )
     smallest = math.ceil((printed - unit / 2) * queries)
     if smallest > (printed + unit / 2) * queries:

@@ -91,8 +91,8 @@ def acceptance_precision(
         numbers. A candidate is accepted if its score is at least the threshold (at most, if lower
         is better). A missing score is never accepted.
     n : int, float, sequence or range, optional
-        Use the score of the n-th candidate as threshold, or give n as a share of the candidates.
-        All candidates with this score are accepted.
+        Use the score of the n-th candidate as the threshold. A float below 1 is a share of the
+        candidates. All candidates with this score are accepted.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Interval of each share, see :func:`precision_interval`.
     level : float

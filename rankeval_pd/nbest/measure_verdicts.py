@@ -102,7 +102,7 @@ def measure_ranks(
     -----
     RankevalWarning
         If lists have significantly fewer true positives than random lists: ``lower_is_better`` may
-        be missing. With ``kind``, if a class has fewer than 10 candidates.
+        be missing. With ``kind``, also if a class has fewer than 10 candidates.
 
     Notes
     -----

@@ -82,8 +82,8 @@ def nbest_precision(
         Confidence level of each interval on its own.
     target : {"region", "nbest"}
         The quantity that the interval covers. "region", as in Evert (2004), is the acceptance
-        region with the score of the n-th candidate as fixed threshold. "nbest" adds the variance of
-        this threshold, which is many times larger for good rankers at n near the number of true
+        region with the score of the n-th candidate as a fixed threshold. "nbest" adds the variance
+        of this threshold, which is many times larger for good rankers at n near the number of true
         positives.
     phi : float
         Overdispersion, 1 or more, from :func:`repetition`. It widens the interval.
@@ -419,5 +419,5 @@ _READ = ContextVar("read", default=True)
 
 
 def intervals_read() -> bool:
-    """Return whether intervals are needed, which cost as much as the tests."""
+    """Return whether intervals are needed; computing them costs as much as the tests."""
     return _READ.get()

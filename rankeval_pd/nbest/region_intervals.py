@@ -411,12 +411,12 @@ OF_ERROR: tuple[Interval, tuple[str, ...]] = (
 
 
 def of_paired() -> tuple[Interval, tuple[str, ...]]:
-    """Return the interval of two shares of the same candidates."""
+    """Return the interval function for two shares of the same candidates, and its columns."""
     return paired_difference, ("tp_overlap", "tp_only_a", "tp_only_b", "of_all")
 
 
 def of_sets(ci: str, phi: float) -> tuple[Interval, tuple[str, ...]]:
-    """Return the interval of two acceptance sets, from the counts of both and of one only."""
+    """Return the interval function for two acceptance sets, and its columns."""
     names = ("tp_overlap", "tp_only_a", "tp_only_b", "overlap", "n_only_a", "n_only_b")
     return partial(_of_sets, ci=ci, phi=phi), names
 

@@ -110,8 +110,8 @@ def gain_threshold(
     Notes
     -----
     A 95% interval of the 95th percentile needs 72 pairs for an upper limit; Berg-Kirkpatrick et al.
-    (2012) had 47 pairs. With few pairs in the window report
-    ``threshold_all_pairs``. A threshold holds for one test set, one metric and similar systems.
+    (2012) had 47 pairs. If the window contains few pairs, report ``threshold_all_pairs`` instead.
+    A threshold holds for one test set, one metric and similar systems.
 
     References
     ----------

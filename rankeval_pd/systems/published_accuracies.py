@@ -147,7 +147,8 @@ def _counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray
         nearest = min(max(round(value * n), 0), n)
         raise ValueError(
             f"{argument}={given!r}: no whole number of {n} items has this rate; the nearest is "
-            f"{nearest}, {nearest / n:.6g}. Check n_items, or pass decimals=, the printed decimals."
+            f"{nearest}, {nearest / n:.6g}. Check n_items, or pass decimals=, the number of printed"
+            " decimal places."
         )
     if high - low < _MOST_COUNTS:
         return np.arange(low, high + 1)

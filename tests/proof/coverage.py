@@ -210,7 +210,7 @@ def section(found: pd.DataFrame, question: str) -> list[str]:
                 for row in holds.itertuples()
             ]
             count = f"{holds['settings'].sum():,} settings"
-            parts.append(f"{said.capitalize()} with no short setting ({count}):")
+            parts.append(f"{said.capitalize()} that never fall short ({count}):")
             parts.append("\n".join(lines))
     return parts
 

@@ -162,7 +162,7 @@ def evert() -> list[Number]:
                 ("cutoff of G²", "32.5"), ("cutoff of t", "2.09"), ("cutoff of X²", "239.0"),
                 ("s of G²", "0.057"), ("s of t", "0.066"), ("σ of G²", "0.044"),
                 ("σ of t", "0.047"), ("failures of G², X²", "9"), ("failures of t", "12"),
-                ("candidates annotated anew", "1913"),
+                ("candidates annotated again", "1913"),
                 ("figure 4, Kolmogorov's test", "not rejected"),
             )
         ),

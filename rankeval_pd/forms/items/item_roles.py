@@ -154,8 +154,8 @@ def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> p
     plain = frame.set_index(columns, append=True)
     if plain.index.nlevels == 1 + len(beside) and seeds in frame.index.names:
         raise ValueError(
-            f"seeds={seeds!r}: the index does not name the items. Add their column:"
-            f" data.set_index([..., {seeds!r}])."
+            f"seeds={seeds!r}: no index level names the items. Add the column of items to the"
+            f" index: data.set_index([..., {seeds!r}])."
         )
     plain = plain.droplevel(seeds)
     parts = {label: plain[(seed == label).to_numpy()] for label in pd.unique(seed)}
@@ -188,8 +188,8 @@ def system_columns(
         header = header.get_level_values(0) if len(rest) == 1 else header
     if header.nlevels > 2:
         raise ValueError(
-            f"data has a header of {header.nlevels} levels, but only two are allowed, systems and"
-            " statistics. Drop the others: data.droplevel(..., axis=1)."
+            f"the header of data has {header.nlevels} levels, but only two are allowed: systems"
+            " and statistics. Drop the others: data.droplevel(..., axis=1)."
         )
     which = _system_level(header)
     known = list(header) if header.nlevels == 1 else [name for label in header for name in label]

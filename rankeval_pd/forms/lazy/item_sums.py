@@ -76,7 +76,7 @@ def check_asked(asked: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeed
         )
     if options.ci == "bca":
         raise ValueError(
-            "ci='bca' omits each item in turn, but items are spread over the workers. Pass"
+            "ci='bca' leaves out one item at a time, but the items are spread over workers. Pass"
             f" {' or '.join(repr(x) for x in INTERVALS if x in _OTHER)}, or omit ci. {instead}"
         )
     return asked

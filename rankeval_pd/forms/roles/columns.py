@@ -142,7 +142,7 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     if roles.higher_is_better is not None:
         raise ValueError(
             f"higher_is_better={roles.higher_is_better!r} belongs to systems over test items, but"
-            " this method takes rankings, candidates with a gold label. Pass lower_is_better=..."
+            " this method needs candidates with a gold label. Pass lower_is_better=..."
             " with the measures whose small values rank first. For systems, use paired_bootstrap."
         )
     if roles.missing == "ratio":
@@ -154,7 +154,7 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
         if getattr(roles, role) is not None:
             raise ValueError(
                 f"{role}={getattr(roles, role)!r} belongs to systems over test items, but this"
-                " method takes rankings, candidates with a gold label. Omit it, or use"
+                " method needs candidates with a gold label. Omit it, or use"
                 " paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
             )
     columns = variables_of(data, roles)

@@ -277,7 +277,7 @@ def crossing_by_jumps(
     Parameters
     ----------
     path, k : array (rise)
-        Counts, and the last list size before the boundary rises further; both rise strictly.
+        Counts on the boundary, and for each the last list size before the boundary rises again.
     kept : array (rise)
         The lowest counts that are carried on; lower ones are dropped.
     prior : float

@@ -71,7 +71,7 @@ class TiedLists:
 
     @cached_property
     def levels(self) -> list[list[IntArray]]:
-        """The smallest n of each ranking for which a candidate's share is above 0, and is 1."""
+        """For each ranking, the smallest n with a candidate's share above 0, and equal to 1."""
         edges = [[np.take(x, side.ranks - 1) for x in side.blocks] for side in self.pair]
         return [[start + 1, end] for start, end in edges]
 
@@ -341,7 +341,7 @@ def swap_tests(
 
 
 def _swapped(lists: TiedLists, n_resamples: int, seed: int) -> Iterator[FloatArray]:
-    """Yield the statistic of swaps, (draw, n), a block of swaps at a time.
+    """Yield the statistic under random swaps, (draw, n), one block of swaps at a time.
 
     Candidates whose states change at the same n share a draw, the sum of their signs.
     """
