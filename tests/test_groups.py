@@ -594,15 +594,12 @@ def test_the_committed_simulations_of_groups_hold_what_is_promised():
 
 
 def test_the_committed_simulations_of_judged_groups_and_of_areas_cover():
-    """Populations drawn anew; three intervals, of recall and average precision, are too wide."""
+    """Two thousand samples of each setting, of 100 populations if these are judged in part."""
     judged, areas = (
         pd.read_csv(REFERENCE / f"{x}.csv") for x in ("judged_clusters", "cluster_areas")
     )
     assert (judged["covers"] >= 0.93).all()
-    wide = judged[judged["wide"] > 1.3]
-    assert len(wide) <= 3
-    assert set(wide["call"]) <= {"judged_recall", "judged_average_precision"}
-    assert (wide["wide"] < 1.36).all()
+    assert (judged["wide"] <= 1.3).all()
     assert (areas[["area", "difference"]] >= 0.93).all().all()
     assert (areas["test"] <= 0.06).all()
     assert (areas["wide"] <= 1.3).all()

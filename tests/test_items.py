@@ -411,7 +411,7 @@ def test_the_wrong_form_says_so(df):
 
 def test_headers_that_mean_nothing(df, parts):
     deep = pd.concat({"x": parts}, axis=1)
-    with pytest.raises(ValueError, match="header of 3 levels"):
+    with pytest.raises(ValueError, match="header of data has 3 levels"):
         ask(deep)
     twice = pd.concat([df, df[["new"]]], axis=1)
     with pytest.raises(ValueError, match="'new' stands for several columns"):
