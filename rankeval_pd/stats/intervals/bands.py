@@ -152,7 +152,7 @@ class Cells(NamedTuple):
         """Return the sum over each cell of one standard normal number per candidate.
 
         In large cells, fair signs replace the normal numbers, because their sum is nearly normal
-        too. The candidates in no list are only counted together and have their own numbers.
+        too. Candidates in no list are counted as a whole and have their own numbers.
         ``at_once`` draws each sum as a single normal number, from the key of one of the candidates.
         """
         if at_once:
