@@ -6,7 +6,8 @@ over candidates, so the jackknife over candidates is exact and takes O(candidate
 
 References: J. Cohen (1960), A coefficient of agreement for nominal scales. J. L. Fleiss (1971),
 Measuring nominal scale agreement among many raters. K. Krippendorff (2011), Computing
-Krippendorff's alpha-reliability.
+Krippendorff's alpha-reliability. E. G. Johnson and K. F. Rust (1992), Effective degrees of freedom
+for variance estimates from a complex sample survey.
 """
 
 from __future__ import annotations
@@ -133,10 +134,11 @@ def _pairs_apart(counts: IntArray, weight: FloatArray | float) -> FloatArray:
 def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) -> Agreement:
     """Return 1 - observed / expected, and its jackknife interval by Student's t.
 
-    The interval is computed for Fisher's z of the coefficient, with Satterthwaite's degrees of
-    freedom from the squared influences: a few candidates with a rare label carry nearly all of the
-    variance. Without any disagreement, the upper limit is 1, and the lower limit follows from the
-    share of candidates on which annotators may disagree although they agreed on all n.
+    The interval is computed for Fisher's z of the coefficient. Its degrees of freedom come from the
+    squared influences, because a few candidates with a rare label carry nearly all of the variance.
+    Satterthwaite's number is too small for a jackknife (Johnson and Rust 1992) and is raised.
+    Without any disagreement, the upper limit is 1, and the lower limit follows from the share of
+    candidates on which annotators may disagree although they agreed on all n.
     """
     n = len(per_candidate)
     if n < 2:
@@ -156,8 +158,8 @@ def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) ->
     z = _z(np.where(known, ratio, 0.5 * observed / expected))
     squares = (z - z.mean()) ** 2
     error = np.sqrt((n - 1.0) / n * squares.sum())
-    freedom = squares.sum() ** 2 / max((squares**2).sum(), 1e-300)
-    margin = t_of(np.clip(freedom, 1.0, n - 1.0), level) * error
+    freedom = 1.5 * squares.sum() ** 2 / max((squares**2).sum(), 1e-300) + 2.0
+    margin = t_of(min(freedom, n - 1.0), level) * error
     middle = _z(observed / expected)
     low, high = (np.tanh(-0.5 * (middle + sign * margin)) for sign in (1.0, -1.0))
     return Agreement(float(1.0 - observed / expected), float(low), float(high), n)

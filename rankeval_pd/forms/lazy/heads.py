@@ -36,6 +36,7 @@ from rankeval_pd.forms.rankings.values import (
 from rankeval_pd.forms.roles.columns import frame_column, native
 from rankeval_pd.forms.roles.roles import Roles, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.rankings import swap_draws
 from rankeval_pd.stats.rankings.ranking import Ranking, Whole
 
@@ -148,7 +149,7 @@ class PartialHead(NamedTuple):
     place: IntArray  #: (candidate) the part and the row in it, in one number
     edge: Edge
     counts: Counts
-    clusters: frozenset[int]
+    clusters: pd.DataFrame  #: candidates and true positives of each group, by the hash of its name
     accepted: IntArray  #: (2, measure, cut) candidates and true positives that thresholds accept
 
 
@@ -170,12 +171,22 @@ def reduced(
     rows = np.arange(len(frame)) if limit is None else np.flatnonzero(_reach(worse, limit))
     best, edge = _best(worse[:, rows], truth[rows] == 1.0, frame.iloc[rows], request)
     kept = rows[best]
-    clusters: frozenset[int] = frozenset()
-    if request.groups is not None:
-        names = frame_column(frame, request.groups, "groups").unique()
-        clusters = frozenset(label_hashes(pd.Index(names, tupleize_cols=False)).tolist())
     counts, accepted = Counts.of(frame, worse, truth, request), _accepted(worse, truth, request)
+    clusters = _clusters(frame, truth, request)
     return PartialHead(frame.iloc[kept], number * _PLACES + kept, edge, counts, clusters, accepted)
+
+
+def _clusters(frame: pd.DataFrame, truth: FloatArray, request: Request) -> pd.DataFrame:
+    """Return the candidates and the true positives of each group, by the hash of its name."""
+    if request.groups is None:
+        return pd.DataFrame({"size": [], "positive": []})
+    column = frame_column(frame, request.groups, "groups")
+    codes, names = pd.factorize(column, use_na_sentinel=False)
+    sums = {
+        "size": np.bincount(codes, minlength=len(names)),
+        "positive": np.bincount(codes, truth == 1.0, len(names)),
+    }
+    return pd.DataFrame(sums, index=label_hashes(pd.Index(names, tupleize_cols=False)))
 
 
 def with_numbers(frame: pd.DataFrame, start: int) -> pd.DataFrame:
@@ -225,7 +236,7 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
         np.concatenate([part.place for part in parts])[kept],
         edge._replace(tied=tied[0], tied_true=tied[1]),
         Counts.merged([part.counts for part in parts]),
-        frozenset().union(*(part.clusters for part in parts)),
+        pd.concat([part.clusters for part in parts]).groupby(level=0).sum(),
         np.sum([part.accepted for part in parts], axis=0),
     )
 
@@ -434,6 +445,7 @@ def _whole(part: PartialHead, request: Request, n_max: int) -> Whole:
         scored=counts.total - counts.unscored,
         tp_scored=counts.positive - counts.unscored_true,
         clusters=len(part.clusters) if request.groups is not None else None,
+        positives_variance=cluster_totals.positives_variance(*part.clusters.to_numpy().T),
         orders=request.orders,
         accepted=None if request.cuts is None else part.accepted,
     )

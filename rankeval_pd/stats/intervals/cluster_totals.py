@@ -32,7 +32,9 @@ from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_o
 # The totals of a difference of two lists are symmetric if the lists are equally good, and a sum of
 # symmetric totals is the less often large by its own spread the more unequal they are. So the
 # totals are taken as they are, and the degrees of freedom are those of G clusters, G - 1; with k of
-# them in the lists at most 2 k - 1, or few equal totals would reject far too often.
+# them in the lists at most 2 k - 1, or few equal totals would reject far too often. If one list is
+# better, its gain grows with the true positives, whose number varies between samples of clusters.
+# An interval therefore adds a part of that variance at each true difference, as Fieller does.
 #
 # References: R. M. Bell and D. F. McCaffrey (2002), Bias reduction in standard errors for linear
 # regression with multi-stage samples, Survey Methodology 28. C. Franco et al. (2019), Comparative
@@ -244,6 +246,25 @@ def rare_label(share: FloatArray, power: int) -> FloatArray:
     Near 0 or 1 few clusters have the rare label, and may be absent by chance.
     """
     return np.maximum(ADDED, (1.0 - 2.0 * share) ** power)
+
+
+def positives_variance(size: AnyArray, positive: AnyArray) -> float:
+    """Return the variance of the number of true positives, relative to its squared mean.
+
+    Whole clusters are drawn. Analysis of variance estimates the intraclass correlation of the
+    labels; the sum of the clusters' squared shares times it times (1 - p) / p is the variance.
+    """
+    size, positive = size[size > 0], positive[size > 0]
+    whole, k = float(size.sum()), size.size
+    p = float(positive.sum()) / max(whole, 1.0)
+    if k < 2 or not 0.0 < p < 1.0:
+        return 0.0
+    share, squares = positive / size, float((size**2.0).sum())
+    apart = float((size * (share - p) ** 2).sum()) / (k - 1.0)
+    within = float((positive * (1.0 - share)).sum()) / max(whole - k, 1.0)
+    total = apart + ((whole - squares / whole) / (k - 1.0) - 1.0) * within
+    alike = min(max((apart - within) / total, 0.0), 1.0) if total > 0.0 else 0.0
+    return alike * squares / whole**2 * (1.0 - p) / p
 
 
 def simpson_number(size: FloatArray) -> FloatArray:

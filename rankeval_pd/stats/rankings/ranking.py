@@ -108,6 +108,7 @@ class Whole(NamedTuple):
     scored: IntArray  #: (measure) candidates that have a score
     tp_scored: IntArray  #: (measure) true positives among them
     clusters: int | None = None  #: groups that belong together, among all candidates
+    positives_variance: float = 0.0  #: of whole groups, see ``cluster_totals``
     orders: int = 1  #: orders of equal scores whose first candidates are all in memory
     accepted: IntArray | None = None  #: (2, measure, cut) candidates and true positives in sets
 
