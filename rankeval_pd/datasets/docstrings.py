@@ -19,7 +19,7 @@ PACKAGES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
 def cached_content(what: str, edition: int, make: Callable[[], Any]) -> Any:
     """Return cached content for the same package versions, or call ``make`` and cache it.
 
-    Return cached content for the same package versions, or call ``make`` and cache it.
+    ``make`` returns JSON data. Increase ``edition`` whenever you change the result of ``make``.
     """
     folder = cache_folder()
     if folder is None:
