@@ -338,9 +338,8 @@ def _sums_ahead(
 ) -> IntArray:
     """Count the first ranking's slots before each window, in total and true positives.
 
-    A candidate with both slots before the window counts once. A candidate with one slot before the
-    window counts if the first ranking has this slot, which is one bit or 1 minus this bit. The
-    result is (window, all and true, draw).
+    A candidate with both slots before the window counts once. A candidate with one slot there
+    counts if the first ranking has this slot. The result is (window, all and true, draw).
     """
     from scipy import sparse
 
