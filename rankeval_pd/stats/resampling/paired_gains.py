@@ -422,7 +422,7 @@ def _interval(
             result = as_p_says(result, gain, p_two_sided, near, options)
         return result
     lean = draws.without[a] - draws.without[b] if kind == "bca" else np.empty(0)
-    if options.event == "wild":  # only for random signs
+    if options.event == "wild":  # "exact" is for random signs
         drawn_again = options._replace(
             method="auto" if options.method == "exact" else options.method
         )
