@@ -207,7 +207,7 @@ def random_envelope(
     pool: Pool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return an envelope that a random ranking reaches with probability at most alpha.
+    """Return an envelope that random rankings reach with probability at most alpha.
 
     Parameters
     ----------

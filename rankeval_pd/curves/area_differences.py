@@ -94,7 +94,7 @@ def compare_area(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Compare ROC areas, average precision or early retrieval of two measures or all pairs.
+    """Compare ROC areas, average precision or early retrieval between measures.
 
     Parameters
     ----------

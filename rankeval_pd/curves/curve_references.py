@@ -49,7 +49,9 @@ def random_band(
     data : DataFrame or Dataset
         Candidates with a gold label. Scores are not used.
     space : {"roc", "precision_recall", "det", "lift", "gain"}
-        Curve whose coordinates are returned. p : float or list of float Levels, 0 < p <= 1.
+        Curve whose coordinates are returned.
+    p : float or list of float
+        Levels, 0 < p <= 1.
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n from 1 to the number of candidates.
     simultaneous : bool
@@ -192,7 +194,9 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
     n : int or sequence of int
         Sizes of the lists.
     space : {"roc", "precision_recall", "det", "lift", "gain"}
-        Curve whose coordinates are returned. **roles Column roles, see :func:`nbest_precision`.
+        Curve whose coordinates are returned.
+    **roles
+        Column roles, see :func:`nbest_precision`.
 
     Returns
     -------

@@ -374,7 +374,7 @@ def gain(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the gain curve of each measure: recall against the fraction of candidates.
+    """Return the gain curve of each measure, which is recall by list size.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def unpaired_area(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Compare the areas of a measure in independent samples, all pairs of groups of ``by``.
+    """Compare the areas of each measure between independent samples.
 
     Parameters
     ----------
@@ -66,7 +66,8 @@ def unpaired_area(
         Candidates from two or more samples, with a score for each measure and a gold label. In a
         Dataset the samples are the elements of the batch dimensions.
     kind : {"roc", "ap"}
-        The area under the ROC curve or average precision, see :func:`area`. test : {"t", "delong"}
+        The area under the ROC curve or average precision, see :func:`area`.
+    test : {"t", "delong"}
         "t" is described under Notes. "delong" uses the normal distribution and DeLong's standard
         error, as pROC does for unpaired curves. It requires kind="roc" and is too liberal if a
         class is small.

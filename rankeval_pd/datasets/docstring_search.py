@@ -29,7 +29,7 @@ class Docstring(NamedTuple):
 
 @checked_call
 def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> pd.DataFrame:
-    """Return a search experiment with public names as queries and docstrings as documents.
+    """Return a search experiment on the docstrings of installed packages.
 
     The documents are the docstrings of the public functions, methods and classes in the installed
     versions of numpy, scipy, pandas, xarray and matplotlib, without the section "See Also". A query

@@ -33,7 +33,7 @@ _SCORES = ("MI", "Dice", "z.score", "t.score", "chisq", "chisq.corr", "log.like"
 
 @checked_call
 def load_krenn_ppv() -> pd.DataFrame:
-    """Return the German PP-verb pairs of Evert (2004), with annotation and association scores.
+    """Return Evert's (2004) German PP-verb pairs with annotation and scores.
 
     Returns
     -------

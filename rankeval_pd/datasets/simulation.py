@@ -116,7 +116,7 @@ def _lifts(quality: Mapping[str, float] | None) -> Mapping[str, float]:
 
 @checked_call
 def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.1) -> Any:
-    """Return the mean precision in an acceptance region of :func:`simulate_candidates`.
+    """Return the mean precision in a region of scores of :func:`simulate_candidates`.
 
     Parameters
     ----------

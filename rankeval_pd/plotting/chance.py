@@ -56,7 +56,7 @@ def random_bound(
     log: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the precision that is significantly above chance, and the precision of measures.
+    """Draw the precision significantly above chance, and the precision of measures.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def area(
     sort: bool = True,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the area under the curve for each measure, with its interval and the chance level.
+    """Draw the area under the curve for each measure, with an interval and chance.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def tie_sensitivity(
     log: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw how strongly the p-value of a comparison depends on the order of equal scores.
+    """Draw how strongly the p-value of a comparison depends on the order of ties.
 
     Parameters
     ----------
@@ -378,7 +378,7 @@ def mean_difference(
     progress: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the mean difference between two precision curves, and the difference at each n.
+    """Draw the mean difference between precision curves, and the difference at each n.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ def roc(
     area: bool = True,
     **options: Unpack[CurvePlot],
 ) -> Axes:
-    """Draw ROC curves, optionally with chance bounds, crossovers and lines of equal n.
+    """Draw ROC curves, optionally with chance bounds, crossovers and isolines.
 
     Parameters
     ----------
@@ -262,7 +262,8 @@ def gain(
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool
-        Whether the x axis is logarithmic. **look
+        Whether the x axis is logarithmic.
+    **look
 
     Returns
     -------

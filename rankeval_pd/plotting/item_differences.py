@@ -40,7 +40,7 @@ def paired_differences(
     unit: str | None = None,
     **options: Unpack[PairPlot],
 ) -> Axes:
-    """Draw the sorted gains of one system over another on each item, and the overall gain.
+    """Draw the sorted gains of one system over another by item, and the overall gain.
 
     Parameters
     ----------
@@ -54,8 +54,9 @@ def paired_differences(
         other system. By default, all pairs are drawn. Each pair has a panel, and there can be at
         most six panels.
     n_resamples, event, method, ci, families, baseline, alpha, level, progress
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`. adjust_over No effect,
-        because each panel shows a single pair.
+        Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
+    adjust_over
+        No effect, because each panel shows a single pair.
     unit : str, optional
         Option for items: name of the rows on the axis. By default the name is "queries" for queries
         and "items" otherwise.
@@ -186,7 +187,7 @@ def critical_difference(
     adjust: FamilyAdjustment | None = "max-t",
     **options: Unpack[AnyPlot],
 ) -> Axes:
-    """Draw systems or measures by score, with bars that connect indistinguishable ones.
+    """Draw systems or measures by score, with bars that connect ties.
 
     Parameters
     ----------

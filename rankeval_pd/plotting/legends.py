@@ -76,7 +76,7 @@ def name_figure(panels: Sequence[Any], names: Sequence[Named]) -> None:
 
 @checked_call
 def shared_legend(figure: Figure | Any, *, names: Iterable[str] | None = None) -> Legend | None:
-    """Place one legend below all panels of a figure and remove the names from the panels.
+    """Place one legend below all panels of a figure, instead of names in the panels.
 
     Parameters
     ----------

@@ -232,7 +232,7 @@ def draw_random_bound(
     *,
     log: bool | None = None,
 ) -> None:
-    """Draw the precision that is significantly above chance, and the precision of measures."""
+    """Draw the precision significantly above chance, and the precision of measures."""
     ax, positive = canvas.ax, np.inf
     logarithmic = is_log(log, bound["n"])
     canvas.across("n", log=logarithmic)

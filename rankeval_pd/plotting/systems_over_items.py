@@ -262,7 +262,7 @@ def calibration(
     n_resamples: int = 1000,
     **options: Unpack[ItemPlot],
 ) -> Axes:
-    """Draw how often gains have the same sign on other data, and the expected frequency.
+    """Draw how often gains have the same sign on other data, with the expectation.
 
     Parameters
     ----------
