@@ -18,6 +18,7 @@ import pandas as pd
 from rankeval_pd.errors import checked_call, warn
 
 # -------------------------------------------------------- German PP-verb pairs, annotated by Krenn
+#
 # The file is pinned to one commit of the R package's source and checked by its SHA-256.
 
 _COMMIT = "5bfa54d0f4da111ca84b697973a65fd499e116fa"

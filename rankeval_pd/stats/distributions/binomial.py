@@ -16,6 +16,7 @@ from rankeval_pd.stats.distributions.hypergeometric import (
 )
 
 # ----------------------------------------------------------------------- The binomial distribution
+#
 # The random model for an infinite population (Macskassy 2005, Eqs 17, 18).
 
 
@@ -56,6 +57,7 @@ def tails(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
 
 
 # ------------------------------------------------------ The incomplete beta function in logarithms
+#
 # The continuous extension of a binomial tail: I_z(x + 1, n - x) is P(X > x) at integers x.
 
 # below this value SciPy's function can underflow although the true value is above 1e-300

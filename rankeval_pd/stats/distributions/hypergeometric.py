@@ -11,6 +11,7 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
 # ----------------------------------------------------------------- The hypergeometric distribution
+#
 # The random model for a finite population (Macskassy 2005, Eqs 5, 6).
 
 
@@ -82,6 +83,7 @@ def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: A
 
 
 # ----------------------------------------------------------- Tail sums in units of one probability
+#
 # A tail is the probability of its first point times ``1 + r1 + r1 r2 + ...``, where each r is a
 # ratio of neighboring probabilities. All terms are positive, so there is no cancellation. The sum
 # is of order one even if the probabilities are 1e-300 or less.
@@ -241,6 +243,7 @@ def tails_beyond_support(
 
 
 # --------------------------------------------------- Logarithms of factorials without cancellation
+#
 # ``lgamma`` of ten million is 1.5e8, so differences between such values lose eight of their sixteen
 # digits. Loader's decomposition expresses every binomial and hypergeometric probability by Stirling
 # remainders and deviances. Stirling remainders are always small, and deviances are small unless the

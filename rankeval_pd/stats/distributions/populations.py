@@ -139,6 +139,7 @@ Population = Finite | Infinite
 
 
 # ---------------------------------------------------------------------- Sums of independent counts
+#
 # The random model for several queries together. The distribution of the sum is a convolution of
 # distributions, in which all terms are positive. To avoid underflow in far tails, every
 # distribution is first tilted by exp(theta i), with theta chosen so that the mean of the sum equals

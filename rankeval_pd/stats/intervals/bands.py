@@ -16,6 +16,7 @@ from rankeval_pd.stats.rankings.swap_draws import Keys
 
 # -------------------------------------------------------------------------------------------------
 # Variance and simultaneous bands for the precision of n-best lists over all n.
+#
 # An n-best list has no fixed threshold. If the candidates are a sample, the precision at n has two
 # sources of variation. The first is the labels of the candidates in the list, with the binomial
 # variance of Evert (2004, section 3.2). The second is the threshold at the end of the list, where
@@ -23,6 +24,7 @@ from rankeval_pd.stats.rankings.swap_draws import Keys
 # precision p of a list of n among N candidates is
 #
 #     ((y - edge) [it is in the list] - (p - edge) n / N) N / n,
+#
 # and the variance is (p (1 - p) + (1 - n/N) (p - edge)^2) / n. If each influence is multiplied by a
 # standard normal number, the sums of the influences vary like the whole curve. The largest
 # standardized sum over all n gives the factor by which a band must be wider than an interval.
@@ -327,12 +329,14 @@ def critical_value(largest_of_draw: FloatArray, level: float) -> float:
 
 # -------------------------------------------------------------------------------------------------
 # Variance, interval and simultaneous band for the recall of n-best lists.
+#
 # If the candidates are a sample, the recall k = tp / N+ of a list of n among N candidates varies
 # with the true positives in the list, with the threshold, and with N+. Let ``edge`` be the
 # proportion of true positives around the end of the list. The influence of a candidate with label y
 # on N+ times the recall is
 #
 #     (y - edge) [it is in the list] - k y + edge n / N,
+#
 # and the variance per true positive is k (1 - k)(1 - 2 edge) + edge^2 (1 - n/N) n / N+ ("EmProc",
 # J. R. Ash and J. M. Hughes-Oliver 2022, Confidence bands and hypothesis tests for hit
 # enrichment curves).

@@ -11,12 +11,14 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_of, z_of
 
 # ------------------------------------------------------ n-best lists with clustered candidates
+#
 # Candidates from the same document, molecule family or study are dependent, but clusters of such
 # candidates can be treated as independent. The contribution of a cluster to a count is the total u
 # of the influences of its candidates. Let e be the proportion of true positives at the edge of the
 # list, or in the whole region if the threshold is fixed. Then
 #
 #     u = sum over its candidates in the list of (y - e),
+#
 # and the variance of the number of true positives is the sum of u^2 about the mean of u. Large
 # clusters bias this variance downward because they influence the estimates. Each total is therefore
 # divided by a power of 1 - h, where h is the cluster's fraction of the candidates. The power is 1
@@ -27,6 +29,7 @@ from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_o
 # the largest total also enters the variance, but at most 2 k - 2 and G - 1 with G clusters in all.
 # If a few totals are far larger than the rest, the degrees of freedom are 2 (sum u^2)^2 / sum u^4,
 # and again at least 4.
+#
 # For the difference between two equally good lists, the totals are symmetrically distributed. The t
 # statistic of symmetric totals is conservative if the totals are unequal. The totals are therefore
 # not rescaled, and the degrees of freedom are G - 1. With k clusters in the lists they are at most
@@ -384,6 +387,7 @@ def largest_statistics(
 
 
 # ------------------------------------------------------------------- Means and ratios over queries
+#
 # The queries on the last axis are the sample. NaN means a query without a value.
 
 

@@ -352,15 +352,18 @@ INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {
 
 
 # ---------------------------------------------------------------- Beta quantiles as one polynomial
+#
 # For millions of counts, a polynomial replaces root finding. The logit of a beta variable is the
 # difference between the logarithms of two gamma variables. The cumulants of the logit are
 # differences and sums of polygamma functions. With
 #
 #     σ² = 1/a + 1/b,    t = (b - a)/(a + b)
+#
 # the m-th term of the Cornish-Fisher expansion at a fixed level is σ^(m + 1) times a polynomial in
 # t of degree m, with only even or only odd powers. The logit of a quantile is therefore
 #
 #     log(a/b) + σ P(σ², σ t)
+#
 # with one polynomial P for all a and b at a given level. The coefficients of P are fitted to exact
 # quantiles on a grid of Chebyshev points, and the residuals show the accuracy. If a and b are 100
 # or more, ten powers leave an error of about 1e-14. Temme's uniform inversion (1992, Asymptotic

@@ -21,14 +21,16 @@ from rankeval_pd.stats.distributions.populations import Finite, Population
 from rankeval_pd.stats.random_model.random_counts import critical_counts
 
 # --------------------------------------------------------------------------------- Many boundaries
+#
 # The recursion is fast for three reasons:
+#
 # * A random order of N candidates is an infinite random sequence, given that N+ of the first N are
-# positive. The recursion therefore uses constant probabilities (Eqs 17, 18), and each removed mass
-# is weighted by the probability that the rest contains the remaining positives.
+#   positive. The recursion therefore uses constant probabilities (Eqs 17, 18), and each removed
+#   mass is weighted by the probability that the rest contains the remaining positives.
 # * Very improbable low counts are dropped, see :func:`_lowest_kept`.
 # * X_k never decreases, so only the last k before each rise of the boundary is relevant, see
-# :func:`crossing_by_jumps`. The recursion over every k, with boundaries as rows of one array, is
-# used only for many boundaries at very many k.
+#   :func:`crossing_by_jumps`. The recursion over every k, with boundaries as rows of one array, is
+#   used only for many boundaries at very many k.
 
 _LOST_SHARE = 1e-13  # largest relative error from dropping low counts
 # initial mass instead of 1, so that float64 can represent relative masses down to 1e-500
@@ -255,10 +257,12 @@ def _rounded_up(log_p: FloatArray, at: Callable[[IntArray], FloatArray]) -> Floa
 
 
 # ----------------------------------------------------------------- One boundary, from rise to rise
+#
 # X_k never decreases, so only the last list size before each rise of the boundary is relevant.
 # Between two of these sizes, the distribution of the count is convolved with the distribution of
 # the count among the candidates in between, which is binomial in an infinite sequence. Counts on or
 # above the boundary are then removed.
+#
 # Only counts near the boundary can reach it soon. Counts that are too low to reach the boundary
 # within a stretch of many rises are propagated through the stretch in one convolution. For all
 # higher counts, the stretch is halved. The cost of a boundary with J rises is about J log J and

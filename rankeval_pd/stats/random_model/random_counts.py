@@ -19,6 +19,7 @@ from rankeval_pd.stats.distributions.populations import (
 )
 
 # --------------------------------------------------------------- Bounds on the count at a level p
+#
 # Two algorithms give the same bounds. For a few n, each bound is found by bisection on the exact
 # tail. For every n, the bound is a path that increases by 0 or 1 with each candidate. The path is
 # split into a few hundred stretches. Each stretch starts from an exact tail, and all stretches
@@ -350,6 +351,7 @@ def _interpolated_root(p: float, n: FloatArray, prior: float) -> FloatArray:
 
 
 # --------------------------------------------------------------------- Lists that end inside a tie
+#
 # Equal scores form a block, and counts are averaged over the orders of the block. If the labels of
 # N candidates are in random order, there are T0 positives above the block and t positives in the
 # block. The list contains j of the m candidates in the block, so its mean count is T0 + j t / m.

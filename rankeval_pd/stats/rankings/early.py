@@ -11,12 +11,14 @@ from rankeval_pd.stats.intervals.proportions import t_of
 from rankeval_pd.stats.rankings.ranking import Blocks, Ranking, inverse
 
 # -------------------------------------------------------------- Average precision and its variance
+#
 # Average precision is the mean over the positives of P = tp / n, the precision of the list that
 # ends at the positive. Equal scores form one block. If the numbers N+ and N- of positives and
 # negatives are fixed, tp / N+ and fp / N- are proportions in two samples, and the derivatives of P
 # are N+ fp / n^2 and -N- tp / n^2. The influence of a positive is therefore its own P minus the
 # mean, plus its contribution to the lists of the positives at or below its rank. The influence of a
 # negative is its negative contribution to the same lists.
+#
 # The mean over all orders of equal scores follows from the same sums, because a block of m
 # candidates with t positives has t / m of a positive at each rank.
 
@@ -245,6 +247,7 @@ def student_quantile(freedom: FloatArray | IntArray, level: float) -> FloatArray
 
 
 # -------------------------------------------------------------------- BEDROC and partial ROC areas
+#
 # Both statistics are means over two samples of fixed size, the positives and the negatives. The
 # variances follow from the influences of the candidates.
 #

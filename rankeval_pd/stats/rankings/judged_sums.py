@@ -16,6 +16,7 @@ from rankeval_pd.stats.rankings.roc_areas import ALONE
 
 # -------------------------------------------------------------------------------------------------
 # Estimated numbers of true positives in partly judged sets, with limits.
+#
 # The last axis contains sums over a set: the numbers of candidates, of judged candidates and of
 # judged true positives. The same three numbers follow for each stratum, or weighted by the inverse
 # probabilities of being judged.
@@ -462,9 +463,8 @@ def average_precision_bounds(
 ) -> tuple[float, float]:
     """Return the range of possible average precision; candidates sorted by falling score.
 
-    Average precision increases if a positive changes places with a higher-ranked negative. If k
-    unjudged candidates are positive, the maximum is therefore reached if the first k are positive,
-    and the minimum if the last k are positive. All k are tried in O(N).
+    If k unjudged candidates are positive, average precision has its maximum if the first k are
+    positive, and its minimum if the last k are positive. All k are tried in O(N).
     """
     if judged.all():
         value = _plain(score, true)

@@ -12,6 +12,7 @@ import numpy as np
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
 # ---------------------------------------------------------------- Judged documents in the rankings
+#
 # A collection has one row per query and document, with the number of the query, a grade (NaN if the
 # document is unjudged) and a score (NaN if the measure did not retrieve the document). The queries
 # are stored in flat arrays, and there is no loop over queries.
@@ -193,6 +194,7 @@ def _descending32(score: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.
 
 
 # ---------------------------------------------------------------- Metrics, for all queries at once
+#
 # The values are equal to trec_eval's values to the last bit. Sums over ranks are added in the order
 # of the ranks, because sums in another order could differ in the last bit. For the same reason,
 # logarithms come from the C library. A metric that is undefined for a query, such as recall without

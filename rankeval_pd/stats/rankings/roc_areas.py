@@ -340,6 +340,7 @@ def p_of_half(
 
 
 # ---------------------------------------------------------------------------- Outlines of rankings
+#
 # An outline contains the scores of the true positives and the numbers of negatives between them.
 # This information in O(N+) is sufficient for curves, for the area under the ROC curve and for its
 # variance.

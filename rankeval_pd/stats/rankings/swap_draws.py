@@ -10,6 +10,7 @@ from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
 # -------------------------------------------------------------------------------------------------
 # The slots of two rankings, and the lists of swapped rankings for each draw.
+#
 # Each rank has two slots, one for a and one for b. In each draw, every slot is assigned to the
 # first or the second swapped ranking.
 
@@ -161,6 +162,7 @@ class TrueSlots(NamedTuple):
 
 # -------------------------------------------------------------------------------------------------
 # A candidate's random numbers depend only on the seed, the resample and the candidate's key.
+#
 # Draws from a part of the data that contains all requested lists are therefore equal to draws from
 # the full data. The order of the rows and all other candidates have no effect.
 

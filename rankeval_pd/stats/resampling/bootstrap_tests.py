@@ -15,6 +15,7 @@ from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions
 
 # -------------------------------------------------------------------------------------------------
 # P-values for events, intervals and simultaneous p-values from resampled gains.
+#
 # ``gains`` are the gains for one pair in the resamples, which are NaN if the metric is undefined.
 # An undefined resample is treated conservatively: it counts as part of the event, and it lies
 # beyond both limits of an interval.
@@ -298,6 +299,7 @@ def studentised(
 
 # -------------------------------------------------------------------------------------------------
 # The wild bootstrap under the null hypothesis draws random signs for the items' contributions.
+#
 # A score is a sum of contributions from items or clusters. The sum is exact for means and sums, and
 # a linearization for every other metric. If two systems are equally good, an item's contribution to
 # the gain favors both systems with the same probability, so the sign is random (Wu 1986, Liu 1988;

@@ -11,6 +11,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.exact_sums import ExactSums, exact_sums
 
 # ------------------------------------------------------- Metrics as functions of summed statistics
+#
 # A metric is computed from sufficient statistics that are summed over test items (Berg-Kirkpatrick
 # et al. 2012, footnote 4). Each function takes the sums ``S[..., statistic]``, with statistics in
 # the order of :data:`METRICS`, and returns the scores ``[...]``. A score with a denominator of 0 is
@@ -167,6 +168,7 @@ def chrf_formula(orders: int) -> MetricFormula:
 
 
 # --------------------------------------------------- Columns as integers, for exact weighted sums
+#
 # Each number is split into two or more pieces. The pieces are integer multiples of units that
 # depend only on the largest number in the column. The units are chosen so that float64 represents
 # weighted sums of pieces exactly. A matrix product therefore gives the same sums with any library,
@@ -309,6 +311,7 @@ class WholeColumns:
 
 
 # --------------------------------------- Sums, squares and largest values of item contributions
+#
 # These results do not depend on the order of the items.
 
 _DIFFERENCES_AT_ONCE = 1_000_000  # cells (pair, item) in memory: 8 MB

@@ -119,6 +119,7 @@ def goodness_of_fit(
 
 
 # --------------------------------------- Intervals that exclude the precision of the other samples
+#
 # The number of such intervals, called failures, is compared with the exact distribution under the
 # model. The joint distribution of failures and true positives is convolved by Fourier transforms,
 # after tilting the mean to the observed pair. Small tails are accurate, because none of them is

@@ -35,6 +35,7 @@ def margin_name(alternative: str) -> str:
 
 
 # --------------------------------------------------------------------------- Exact tests on counts
+#
 # Let d = pi_a - pi_b be the difference between two proportions, for the same items or for two
 # regions. The null hypothesis is d <= -margin. Tables are ordered by the lower score limit for d at
 # the one-sided level 1 - alpha. The limit is Tango's for paired proportions and Miettinen and
@@ -43,6 +44,7 @@ def margin_name(alternative: str) -> str:
 # order of the score statistic at d = -margin (Hsueh, Liu and Chen 2001; Chan and Zhang 1999).
 # Because the order does not depend on the margin, a larger margin never has a larger p (Röhmel
 # 2005).
+#
 # p is the largest probability of such tables under the null hypothesis. The maximum is at d =
 # -margin, because tables with more successes for a and fewer for b are more extreme. The nuisance
 # parameter q is the proportion of items on which only b is correct, or pi_b for regions. The
@@ -194,6 +196,7 @@ def _least_counts(score: Score, y: IntArray, sizes: IntArray, least: float) -> I
 
 
 # -------------------------------------------------------------- Means and estimates with intervals
+#
 # Student's t test is liberal if the long tail of skewed differences is on the side of the null
 # hypothesis. Hall's (1992) cubic transformation with the sample skewness makes t nearly normal. The
 # sample skewness is too small on average and is corrected by Bobee and Robitaille's (1975) factor.

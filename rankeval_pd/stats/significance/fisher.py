@@ -118,6 +118,7 @@ def _tail_mass(
 
 
 # ------------------------------------- Two proportions within strata: Cochran, Mantel and Haenszel
+#
 # Stratum q has two samples of size m_q, with x_q and y_q positives. If the two proportions are
 # equal in every stratum, x_q is hypergeometric given all margins. The test statistic is the sum of
 # the x_q. The distribution of this sum is a convolution, which is symmetric because the samples
@@ -179,6 +180,7 @@ def mantel_haenszel_difference(x: IntArray, y: IntArray, m: IntArray) -> tuple[f
 
 
 # ---------------------------------------------------- McNemar's exact test for two ranking methods
+#
 # Each method is a classifier that is correct if it accepts a positive or rejects a negative. Two
 # methods differ only in the difference regions. Method a is correct and b wrong on true positives
 # that only a accepts, and on false positives that only b accepts.
@@ -222,6 +224,7 @@ def mcnemar_test(
 
 
 # ----------------------- The odds ratio, conditional on the margins: estimate and exact interval
+#
 # Given both sizes and the number of positives, the number of true positives in a follows Fisher's
 # noncentral hypergeometric distribution. The only parameter is the odds ratio between a and b. All
 # equations are solved for theta, the logarithm of the odds ratio. Probabilities are computed

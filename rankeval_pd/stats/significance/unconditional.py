@@ -12,12 +12,15 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import binomial, hypergeometric
 
 # ------------------------------------------------------------ Boschloo's and Barnard's exact tests
+#
 # Fisher's test is conditional on the number K of true positives in both regions and conservative.
 # An unconditional p-value is the probability of all pairs of counts at least as extreme as the
 # observed pair, maximized over the unknown common precision pi.
+#
 # Given K = k, the number of true positives in a is hypergeometric for any pi, and K is binomial:
 #
 #     P(extreme; pi) = sum over k of Binomial(k; n_a + n_b, pi) P(extreme | K = k).
+#
 # The second factor does not depend on pi. A table therefore needs only n_a + n_b hypergeometric
 # tails, instead of n_a n_b probabilities for every pi.
 #
@@ -335,6 +338,7 @@ def _binomial_mean(value: FloatArray) -> Callable[[FloatArray], FloatArray]:
 
 
 # ---------------------------------------------------------------------------------- The score test
+#
 # The score test can also be used for overdispersed counts.
 
 
