@@ -37,7 +37,7 @@ def fisher_test(
 
     Parameters
     ----------
-    tp_a, n_a, tp_b, n_b : array of whole numbers
+    tp_a, n_a, tp_b, n_b : array of int
         True positives and sizes of the two regions. The arrays are broadcast.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis. "greater" means that the proportion in a is larger.
@@ -193,7 +193,7 @@ def mcnemar_test(
 
     Parameters
     ----------
-    tp_a, n_a, tp_b, n_b : array of whole numbers
+    tp_a, n_a, tp_b, n_b : array of int
         True positives and sizes of the two difference regions. The arrays are broadcast.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis. "greater" means that a is correct more often than b.
@@ -251,7 +251,7 @@ def conditional_odds_ratio(
 
     Parameters
     ----------
-    tp_a, n_a, tp_b, n_b : array of whole numbers
+    tp_a, n_a, tp_b, n_b : array of int
         True positives and sizes of the two regions. The arrays are broadcast.
     level : float
         Confidence level. Each tail has a probability of (1 - level)/2.

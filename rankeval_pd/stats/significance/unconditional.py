@@ -53,7 +53,7 @@ def boschloo(
 
     Parameters
     ----------
-    tp_a, n_a, tp_b, n_b : array of whole numbers
+    tp_a, n_a, tp_b, n_b : array of int
         True positives and sizes of the two regions. The arrays are broadcast.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis. "greater" means that the proportion in a is larger. The two-sided
