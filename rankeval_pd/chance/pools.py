@@ -1,4 +1,4 @@
-"""Pools of random lists: retrieved candidates, all candidates, or a collection."""
+"""Pools from which random lists are drawn: retrieved candidates, all, or a collection."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Pool = Literal["retrieved", "all"] | int
 
 
 def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite") -> Pool:
-    """Return the pool; by default "retrieved" if lists end early."""
+    """Return the pool; the default is "retrieved" if rankings are incomplete."""
     ends = Roles.of(roles).ends
     if pool is None:
         return "retrieved" if ends and population == "finite" else "all"
@@ -51,26 +51,26 @@ def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite")
 
 
 def able_with(able: Capabilities, pool: Pool) -> Capabilities:
-    """Return the options of a question that depends on the retrieved candidates."""
+    """Return the options for a method that depends on the retrieved candidates."""
     if pool != "retrieved":
         return able
     return replace(able, scores=True, ends=True, counts=False)
 
 
 def pool_columns(columns: tuple[str, ...], pool: Pool) -> tuple[str, ...]:
-    """Return the columns, with the measure first if each has its own pool."""
+    """Return the columns, with the measure first if each measure has its own pool."""
     return ("measure", *columns) if pool == "retrieved" else columns
 
 
 def pool_of(ranking: Ranking, pool: Pool) -> Size:
-    """Return N and N+ of the pool: (..., measure)."""
+    """Return N and N+ for the pool: (..., measure)."""
     if pool == "retrieved":
         return ranking.retrieved
     return ranking.size if pool == "all" else in_collection(ranking.size, pool)
 
 
 def pool_size(inner: xr.Dataset, pool: Pool) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return N and N+ of the pool, for each measure if they differ."""
+    """Return N and N+ for the pool, by measure if the measures differ."""
     if pool != "retrieved":
         total, positive = common_size(inner)
         if pool == "all":
@@ -94,7 +94,7 @@ def pool_size(inner: xr.Dataset, pool: Pool) -> tuple[xr.DataArray, xr.DataArray
 
 
 def in_collection(size: Size, collection: int) -> Size:
-    """Return the sizes with the number of candidates of the collection."""
+    """Return the sizes with N replaced by the number of candidates in the collection."""
     largest = int(size.total.max(initial=0))
     if largest > collection:
         raise ValueError(
@@ -105,7 +105,7 @@ def in_collection(size: Size, collection: int) -> Size:
 
 
 def warn_of_whole_lists(retrieved: IntArray, n: IntArray) -> None:
-    """Warn if most lists of some n contain everything retrieved.
+    """Warn if most lists at some n contain all retrieved candidates.
 
     ``retrieved``, the number of candidates that the measure retrieved, broadcasts with ``n``.
     """

@@ -1,4 +1,4 @@
-"""Odds ratios and p-values over n, and the distribution of random lists."""
+"""Plots of odds ratios and p-values over n, and of the distribution for random lists."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rankeval_pd.plotting.numbers import compact, plainly, rate_text, set_ticks
 from rankeval_pd.plotting.panels import picture
 from rankeval_pd.plotting.tables import is_log, table_of
 
-_MANY = 100  # with more n per pair, p-values have a band
+_MANY = 100  # with more n per pair, p-values are drawn as a band
 
-# ----------------------- Pairs of measures over n: odds ratios, p-values under other orders of ties
+# ----------------- Pairs of measures over n: odds ratios, and p-values for several orders of ties
 
 
 def _by_pair(canvas: Canvas, table: pd.DataFrame) -> dict[Hashable, pd.DataFrame]:
-    """Return the rows of each pair of measures."""
+    """Return the rows for each pair of measures."""
     named = table[["measure_a", "measure_b"]].drop_duplicates().to_numpy(dtype=object)
     labels = {(a, b): f"{canvas.text(a)} : {canvas.text(b)}" for a, b in named}
     canvas.look = replace(canvas.look, labels=labels, order=list(labels))
@@ -29,7 +29,7 @@ def _by_pair(canvas: Canvas, table: pd.DataFrame) -> dict[Hashable, pd.DataFrame
 
 @picture(("measure_a", "measure_b", "n", "odds_ratio_mle", "ci_low", "ci_high"), "odds_ratios")
 def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = None) -> None:
-    """Draw the odds ratios of the two difference regions over n, on a logarithmic scale."""
+    """Draw the odds ratio of the two difference regions over n, on a logarithmic scale."""
     ax = canvas.ax
     logarithmic = is_log(log, table["n"])
     estimates = table[["odds_ratio_mle", "ci_low", "ci_high"]].to_numpy(dtype=float)
@@ -44,10 +44,10 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
     canvas.across("n", log=logarithmic)
     for pair, rows in pairs.items():
         odds = rows["odds_ratio_mle"]
-        known = np.isfinite(odds) & (odds > 0.0)  # lines do not lead to 0 or infinity
+        known = np.isfinite(odds) & (odds > 0.0)  # lines do not extend to 0 or infinity
         canvas.curve(pair, rows["n"], odds.where(known))
         for beyond, edge, sign in ((np.isposinf(odds), high, "^"), (odds == 0.0, low, "v")):
-            if beyond.any():  # not clipped: without a point it would be in the corner
+            if beyond.any():  # not clipped, because without a point it would be in the corner
                 look = {"color": canvas.color(pair), "marker": sign, "markersize": 6}
                 ax.plot(rows["n"][beyond], np.full(beyond.sum(), edge), clip_on=False,
                         linestyle="none", label=f"_{sign}", **look)  # fmt: skip
@@ -70,7 +70,7 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
 def draw_tie_sensitivity(
     canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05, log: bool | None = None
 ) -> None:
-    """Draw how much the p-value depends on the order of equal scores."""
+    """Draw how strongly the p-value depends on the order of equal scores."""
     ax = canvas.ax
     logarithmic = is_log(log, table["n"])
     p = table[["p_min", "p_max"]].to_numpy(dtype=float)
@@ -107,7 +107,7 @@ _LAWS = ("discrete", "interpolated", "parametric")
 
 @picture(("n", "tp", *_LAWS), "random_cdf")
 def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | None = None) -> None:
-    """Draw the distribution functions of a random list's true positives, and their bounds."""
+    """Draw distribution functions of the number of true positives in a random list."""
     sizes = table["n"].drop_duplicates().tolist()
     if len(sizes) > 1:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Systems over test items: confidence, sizes of test sets, calibration (Berg-Kirkpatrick 2012)."""
+"""Plots of systems on test items, following Berg-Kirkpatrick et al. (2012)."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from rankeval_pd.plotting.numbers import (
 from rankeval_pd.plotting.panels import picture
 from rankeval_pd.plotting.tables import table_of
 
-_CROWD = 300  # more points are drawn faintly
+_CROWD = 300  # more points than this are drawn in a pale color
 _LEVEL = 0.95
 _LEVELS = (0.95, 0.5, 0.99, 0.999, 0.9, 0.9999, 0.99999, 0.75)
-_FEWEST_DRAWS = 1e5  # largest confidence shown: one against so many draws
+_FEWEST_DRAWS = 1e5  # largest confidence shown: one contradiction in this number of draws
 
 
 @picture(("system_a", "system_b", "gain", "confidence"), "paired_bootstrap")
 def draw_confidence(
     canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | None = None
 ) -> None:
-    """Draw the gain of every pair of systems against its confidence, 1 - p."""
+    """Draw the gain of every pair of systems against the confidence, 1 - p."""
     ax, ink = canvas.ax, canvas.ink
     table = table.assign(p=1.0 - table["confidence"].to_numpy(dtype=float))
     exact = table["exact"].all() if "exact" in table and len(table) else False
@@ -81,7 +81,7 @@ def draw_confidence(
 
 
 def _note_confidence(canvas: Canvas, table: pd.DataFrame, least: float, *, exact: bool) -> None:
-    """Write the number of significant pairs, and the limit of the draws."""
+    """Write the number of significant pairs, and the confidence limit set by the draws."""
     ax, ink = canvas.ax, canvas.ink
     note: dict[str, Any] = {"fontsize": font(ax, "note"), "textcoords": "offset points"}
     sure = int((table["confidence"] >= _LEVEL).sum())
@@ -107,7 +107,7 @@ def _relations(table: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
 
 
 def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[Any]) -> None:
-    """Draw gain thresholds, with their intervals as bars at the bottom."""
+    """Draw gain thresholds, with intervals as bars at the bottom."""
     ax, ink = canvas.ax, canvas.ink
     needed = ("relation", "threshold", "threshold_low", "threshold_high")
     result = table_of(thresholds, needed, "gain_threshold").dropna(subset=["threshold"])
@@ -139,7 +139,7 @@ def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[A
         canvas.tell(f"Vertical lines: gains worth reporting; bars at the bottom: their {kind}.")
 
 
-# -------------------------------------------------------------------- Gains, and sizes of test sets
+# ----------------------------------------------------------- Gains and the size of the test set
 
 
 @picture(("size", "system_a", "gain", "p_value"), "gain_by_size")
@@ -182,7 +182,7 @@ def draw_gain_by_size(
 
 
 def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
-    """Draw the thresholds by size, their intervals, and the square-root law."""
+    """Draw the thresholds by size, with intervals and the square-root law."""
     ax = canvas.ax
     needed = ("size", "relation", "threshold", "threshold_low")
     result = table_of(thresholds, needed, "gain_threshold").sort_values("size")
@@ -224,7 +224,7 @@ def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
 
 @picture(("p_low", "p_high", "agreement", "ci_low", "ci_high", "expected_agreement"), "calibration")
 def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
-    """Draw observed and expected agreement of signs on other data."""
+    """Draw how often signs agree on other data, and the expected frequency."""
     ax, ink = canvas.ax, canvas.ink
     table = table.sort_values("p_low")
     at = (table["p_low"].clip(lower=1e-6) * table["p_high"]) ** 0.5
@@ -266,7 +266,7 @@ def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
 
 
 def _count_bins(canvas: Canvas, at: pd.Series[Any], counts: pd.Series[Any]) -> None:
-    """Write the number of pairs above each bin, without overlap."""
+    """Write the number of pairs above each bin without overlap."""
     ax, size = canvas.ax, font(canvas.ax, "note")
     low, high = np.log(ax.get_xlim())
     last, scale = -np.inf, 0.68 * panel_size(ax)[0] / (high - low)
