@@ -116,11 +116,11 @@ class Canvas:
             known = [x for x in names if np.isfinite(scores[x])]
             best = sorted(known, key=lambda x: -scores[x])[:_STAND_OUT]
             self.bright = [x for x in names if x in best]
-            self.tell(f"In color: the {_STAND_OUT} with the highest {what}.")
+            self.tell(f"The {_STAND_OUT} with the highest {what} are in color.")
         left = [self.text(x) for x in names if not self.stands_out(x)]
         if left:
             listed = ", ".join(left) if len(left) <= 12 else f"the other {len(left)}"
-            self.tell(f"In gray: {listed}.")
+            self.tell(f"Shown in gray: {listed}.")
         return sorted(names, key=self.stands_out)
 
     def stands_out(self, name: Hashable) -> bool:
@@ -406,4 +406,4 @@ def interval_kind(attrs: Mapping[Any, Any], scope: str) -> str:
 
 def pairs_kind(attrs: Mapping[Any, Any], count: int) -> str:
     """Return the adjustment of tests of pairs: for all 10 pairs, or each pair alone."""
-    return adjustment(attrs) or ("each pair alone" if count > 1 else "")
+    return adjustment(attrs) or ("unadjusted" if count > 1 else "")
