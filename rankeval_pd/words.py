@@ -86,10 +86,9 @@ def _ties(attrs: Attrs) -> Iterator[str]:
     """Write how many lists end inside a tie."""
     count = attrs.get("n_ending_in_tie", 0)
     if count:
-        yield (
-            f"{'One row describes a list that ends' if count == 1 else f'{count:,} rows describe lists that end'}"
-            " inside a tie; `details=True` shows which."
-        )
+        rows = f"{count:,} rows describe lists that end"
+        rows = "One row describes a list that ends" if count == 1 else rows
+        yield f"{rows} inside a tie; `details=True` shows which."
 
 
 def _grid(attrs: Attrs) -> Iterator[str]:
@@ -172,7 +171,7 @@ def _verdicts(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
 
 
 def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterator[str]:
-    lower = attrs.get("higher_is_better") == 0
+    lower, many = attrs.get("higher_is_better") == 0, f"{name}s"
     unknown = part.loc[part["value"].isna(), name]
     part = part.dropna(subset="value").sort_values("value", ascending=lower, kind="stable")
     noun, percent = called({**attrs, **where})
@@ -183,7 +182,8 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
     at = f" at n = {where['n']:,}" if "n" in where else ""
     place = "".join(f"In {k} {v}, " for k, v in where.items() if k not in ("metric", "n"))
     if len(unknown):
-        yield f"{place}{join(unknown, noun=f'{name}s')} {'has' if len(unknown) == 1 else 'have'} no {noun}{at}."
+        has = "has" if len(unknown) == 1 else "have"
+        yield f"{place}{join(unknown, noun=many)} {has} no {noun}{at}."
     if not len(part):
         return
     best = part.iloc[0]
@@ -195,8 +195,8 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
         shown += f", no {level_of(attrs)} interval"
     have = "have" if len(first) > 1 else "has"
     yield (
-        f"{place}{join(first[name], noun=f'{name}s')} {have} the {'lowest' if lower else 'highest'} {noun}{at}"
-        f" ({shown})."
+        f"{place}{join(first[name], noun=many)} {have} the"
+        f" {'lowest' if lower else 'highest'} {noun}{at} ({shown})."
     )
     others = part.drop(first.index)
     if "rank_low" in part and len(others):
@@ -207,23 +207,24 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
         lacking = part.loc[~part["better_than_chance"].astype(bool), name]
         all_are = {1: "It is", 2: "Both are"}.get(len(part), "All are")
         yield (
-            f"{join(lacking, noun=f'{name}s')} {'is' if len(lacking) == 1 else 'are'} not shown to be better than"
-            " chance."
+            f"{join(lacking, noun=many)} {'is' if len(lacking) == 1 else 'are'}"
+            " not shown to be better than chance."
             if len(lacking)
             else f"{all_are} better than chance."
         )
     if "tie_decides" in part and part["tie_decides"].any():
         yield (
             "The order of equal scores decides the significance tests of"
-            f" {join(part.loc[part['tie_decides'].astype(bool), name], noun=f'{name}s')}."
+            f" {join(part.loc[part['tie_decides'].astype(bool), name], noun=many)}."
         )
     if "tied" in part and (part["tied"] > 0).any():
         cut = part[part["tied"] > 0]
-        counts, one = join(f"{count:,}" for count in cut["tied"]), len(cut) == 1
+        one, few = len(cut) == 1, len(cut) <= 6
+        counts = join(f"{count:,}" for count in cut["tied"]) if few else "some"
         are = ("candidate", "is") if counts == "1" else ("candidates", "are")
         yield (
-            f"The {'list' if one else 'lists'} of {join(cut[name], noun=f'{name}s')} {'ends' if one else 'end'}"
-            f" inside a tie: {counts} {are[0]} with the last score {are[1]} excluded."
+            f"The {'list' if one else 'lists'} of {join(cut[name], noun=many)}"
+            f" {'ends' if one else 'end'} inside a tie: {counts} {are[0]} with the last score {are[1]} excluded."
         )
 
 

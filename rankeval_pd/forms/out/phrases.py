@@ -387,29 +387,29 @@ def known(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
 #: by the columns of a table; the first that fits counts
 SENTENCES = (
     ("statistic annotators value n_candidates",
-     f"{statistic} for {annotators} is {value} ({ci}), based on {n_candidates} candidates."),
+     "{statistic} for {annotators} is {value} ({ci}), based on {n_candidates} candidates."),
     ("measure n precision ci_low n_judged",
-     f"With {n_judged} judged and {n_unjudged} unjudged candidates in the {n}-best list of"
-     f" {measure}, the precision of the list is estimated at {precision} ({ci})."),
+     "With {n_judged} judged and {n_unjudged} unjudged candidates in the {n}-best list of"
+     " {measure}, the precision of the list is estimated at {precision} ({ci})."),
     ("measure n recall ci_low n_judged",
-     f"With {n_judged} judged and {n_unjudged} unjudged candidates in the {n}-best list of"
-     f" {measure}, the recall of the list is estimated at {recall} ({ci})."),
+     "With {n_judged} judged and {n_unjudged} unjudged candidates in the {n}-best list of"
+     " {measure}, the recall of the list is estimated at {recall} ({ci})."),
     ("measure average_precision n_judged",
-     f"With {n_judged} judged candidates, the average precision of {measure} is estimated at"
-     f" {average_precision} ({ci})."),
+     "With {n_judged} judged candidates, the average precision of {measure} is estimated at"
+     " {average_precision} ({ci})."),
     ("measure n tp recall lift tied",
-     f"The {n}-best list of {measure} contains {tp} true positives. The recall is {recall} ({ci}),"
-     f" {lift} times the chance level."),
+     "The {n}-best list of {measure} contains {tp} true positives. The recall is {recall} ({ci}),"
+     " {lift} times the chance level."),
     ("measure n tp precision lift",
-     f"The {n}-best list of {measure} contains {tp} true positives. The precision is {precision}"
-     f" ({ci}), {lift} times the chance level."),
+     "The {n}-best list of {measure} contains {tp} true positives. The precision is {precision}"
+     " ({ci}), {lift} times the chance level."),
     ("measure threshold n_accepted tp precision recall ci_high",
-     f"At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp}"
-     f" true positives. The precision is {precision} ({ci}) and the recall {recall}."),
+     "At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp}"
+     " true positives. The precision is {precision} ({ci}) and the recall {recall}."),
     ("measure threshold n_accepted tp precision recall",
-     f"At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp}"
-     f" true positives. The precision is {precision} and the recall {recall}. With {level}"
-     f" confidence, the requested rate is at least {least}."),
+     "At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp}"
+     " true positives. The precision is {precision} and the recall {recall}. With {level}"
+     " confidence, the requested rate is at least {least}."),
     ("measure n_samples n_mean precision",
      "Over {n_samples} samples, {measure} accepts {n_mean} candidates on average with a "
      "precision of {precision}. The standard deviation between samples is {sd_observed}, "
@@ -423,8 +423,8 @@ SENTENCES = (
     ("measure n precision",
      "At n = {n}, the precision of {measure} is {precision}."),
     ("measure share n tp lift ci_low",
-     f"The top {share} of {measure} ({n} candidates) contain {tp} true positives, {lift} times as"
-     f" many as expected by chance ({ci})."),
+     "The top {share} of {measure} ({n} candidates) contain {tp} true positives, {lift} times as"
+     " many as expected by chance ({ci})."),
     ("measure area chance",
      "The {noun} of {measure} is {area} ({ci}; chance {chance})."),
     ("measure value chance",
@@ -436,17 +436,17 @@ SENTENCES = (
      "At n = {n}, a random ranking has {expected} true positives on average; {critical} or more "
      "give p ≤ {p}."),
     ("alpha n envelope",
-     f"At n = {n}, a random ranking has {expected} true positives on average. The probability that"
-     f" a random ranking reaches {envelope} at this n, or the limit at another requested n, is at"
-     f" most {alpha}."),
+     "At n = {n}, a random ranking has {expected} true positives on average. The probability that"
+     " a random ranking reaches {envelope} at this n, or the limit at another requested n, is at"
+     " most {alpha}."),
     ("measure p n_first n_last",
      "{measure} is better than chance (p ≤ {p}) from n = {n_first} to n = {n_last}."),
     ("measure_a measure_b n_more power",
-     f"The comparison of {measure_a} and {measure_b} at n = {n} needs {n_more} judgments in"
-     f" addition to the existing {n_judged}. The power is then {power}."),
+     "The comparison of {measure_a} and {measure_b} at n = {n} needs {n_more} judgments in"
+     " addition to the existing {n_judged}. The power is then {power}."),
     ("n n_judgements power_low",
-     f"Lists of n = {n} with {n_judgements} judgments have an average power of {power} over the"
-     f" precisions that are compatible with the pilot ({power_low} to {power_high})."),
+     "Lists of n = {n} with {n_judgements} judgments have an average power of {power} over the"
+     " precisions that are compatible with the pilot ({power_low} to {power_high})."),
     ("n n_judgements power",
      "Lists of n = {n} with {n_judgements} judgments have a power of {power}."),
     ("measure_a measure_b n p_min p_median p_max",
@@ -458,8 +458,8 @@ SENTENCES = (
      "Of {n_pairs} pairs with p between {p_low} and {p_high}, {agreement} keep the sign of their"
      " gain ({ci}; {expected_agreement} expected)."),
     ("gain p_low p_high",
-     f"The gain is {gain} ({ci}). The p-value lies between {p_low} and {p_high}, depending on the"
-     f" number of items that both systems have right. {verdict}"),
+     "The gain is {gain} ({ci}). The p-value lies between {p_low} and {p_high}, depending on the"
+     " number of items that both systems have right. {verdict}"),
     ("difference p_low p_high",
      "The difference of {difference} has a p-value between {p_low} and {p_high}."),
     ("measure metric value",
