@@ -224,7 +224,8 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
         are = ("candidate", "is") if counts == "1" else ("candidates", "are")
         yield (
             f"The {'list' if one else 'lists'} of {join(cut[name], noun=many)}"
-            f" {'ends' if one else 'end'} inside a tie: {counts} {are[0]} with the last score {are[1]} excluded."
+            f" {'ends' if one else 'end'} inside a tie: {counts} {are[0]} with the last score"
+            f" {are[1]} excluded."
         )
 
 

@@ -74,7 +74,7 @@ def test_an_unknown_column_of_many_is_answered_by_the_nearest_name_alone(df):
     ("call", "message"),
     [
         (lambda df: df.rankeval("gold"), "'gold' needs the name of its role"),
-        (lambda df: df.rankeval.plot(), r"plot has a method for each picture, .*\.plot\.\w+\(\)"),
+        (lambda df: df.rankeval.plot(), r"plot cannot be called. .*\.plot\.\w+\(\)"),
         (
             lambda df: rankeval_pd.compare_area(df["gold"].to_numpy(), df["G2"], df["t.score"]),
             r"type ndarray.*from_scores\(y_true, scores\)",
@@ -372,7 +372,7 @@ def test_unknown_keywords(df, method):
 @pytest.mark.parametrize(
     ("name", "meant"),
     [("color", "colors"), ("k", "n"), ("confidence", "level"), ("y_true", "gold"),
-     ("ascending", "lower_is_better"), ("random_state", "rng"), ("zzz", r"help\(\) of the method")],
+     ("ascending", "lower_is_better"), ("random_state", "rng"), ("zzz", r"help\(\) on the method")],
 )  # fmt: skip
 def test_keywords_of_other_packages_lead_to_ours(df, name, meant):
     with pytest.raises(TypeError, match=rf"Unknown keyword '{name}'.*{meant}") as error:
@@ -434,8 +434,12 @@ def test_by_is_not_for_datasets(df):
 @pytest.mark.parametrize(
     ("threshold", "error", "message"),
     [
-        (3, ValueError, r"threshold=3: one number needs one measure.*threshold=\{'G2': ...\}"),
-        ([1, 2], ValueError, r"one number needs one measure.*mapping"),
+        (
+            3,
+            ValueError,
+            r"threshold=3: a single number requires a single measure.*threshold=\{'G2': ...\}",
+        ),
+        ([1, 2], ValueError, r"a single number requires a single measure.*mapping"),
         ({"G3": 1}, KeyError, r"threshold: no column 'G3'. Did you mean 'G2'"),
         ({"G2": "high"}, TypeError, r"'high' for 'G2' is of type str. Pass a number"),
         ({"G2": [1, None]}, TypeError, r"None for 'G2' is of type NoneType"),

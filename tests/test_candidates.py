@@ -286,10 +286,10 @@ def test_ties_error(frame):
     assert_same(strict.nbest_precision(whole), tied[tied["tied"] == 0].reset_index(drop=True))
     cut = min(set(tied["n"]) - set(whole))
     for method in ("nbest_precision", "random_test"):
-        with pytest.raises(ValueError, match=rf"ties='error'.*first of them n={cut}\b"):
+        with pytest.raises(ValueError, match=rf"ties='error'.*first at n={cut}\b"):
             getattr(strict, method)()
     for method in ("compare", "difference_region", "significant_ranges"):
-        with pytest.raises(ValueError, match=rf"ties='error'.*first of them n={cut}\b"):
+        with pytest.raises(ValueError, match=rf"ties='error'.*first at n={cut}\b"):
             getattr(frame.rankeval(ties="error"), method)("a", "c", n=cut)
     assert len(strict.acceptance_precision(2)) == 1
     assert len(strict.random_bound()) == 30

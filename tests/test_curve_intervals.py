@@ -338,7 +338,7 @@ def test_youden_is_the_largest(df):
     [
         ({"youden": True}, "the largest J is"),
         ({"precision": 0.99}, "needs .* accepted candidates"),
-        ({"recall": 0.99}, "true positives found, the lower limit is"),
+        ({"recall": 0.99}, "true positives found, the lower confidence limit is"),
     ],
 )
 def test_why_nothing_is_promised(asked, why):

@@ -302,7 +302,7 @@ def test_the_bound_of_the_first_partitions(df, rank):
         (lambda d: d.rankeval.compare("a", "b"), ValueError, "n=None needs all ranks in memory"),
         (lambda d: d.rankeval.compare("a", "x", n=5), KeyError, "x"),
         (lambda d: d.rankeval.nbest_precision(5_000), ValueError, "above the number of candidates"),
-        (lambda d: d.rankeval(by="id").head(5), ValueError, "a head belongs to one ranking"),
+        (lambda d: d.rankeval(by="id").head(5), ValueError, "a head contains one ranking"),
         (lambda d: d.rankeval(key=np.arange(9)).head(5), ValueError, "given as values"),
         (
             lambda d: d.rankeval.repetition(n=5),

@@ -201,7 +201,7 @@ def test_strata_of_a_dataset(scores):
     ("keywords", "error", "message"),
     [
         ({"strata": "tusk"}, KeyError, r"strata: no column 'tusk'.*Did you mean 'task'"),
-        ({"strata": "one"}, ValueError, r"1 of 120 strata|strata have only one of the items"),
+        ({"strata": "one"}, ValueError, r"1 of 120 strata|strata have fewer than two items"),
         ({"average": "macro"}, ValueError, r"average='macro'.*there are none.*strata="),
         ({"strata": "task", "average": "mean"}, ValueError, r"average='mean' is not one of"),
         ({"strata": "hole"}, ValueError, r"strata='hole' has 1 missing values"),
@@ -325,9 +325,9 @@ def test_what_one_seed_cannot_show(trainings):
     ):
         trainings.rankeval.paired_permutation(seeds="seed")
     rows = trainings.stack("seed", future_stack=True).reset_index("seed")  # noqa: PD013
-    with pytest.raises(ValueError, match=r"every seed needs every item once.*set_index"):
+    with pytest.raises(ValueError, match=r"each seed needs every item once.*set_index"):
         rows.reset_index(drop=True).rankeval.paired_bootstrap(seeds="seed")
-    with pytest.raises(ValueError, match=r"every seed needs every item once"):
+    with pytest.raises(ValueError, match=r"each seed needs every item once"):
         rows.iloc[1:].rankeval.paired_bootstrap(seeds="seed")
     with pytest.raises(ValueError, match=r"seeds='seed' names a column.*unstack"):
         rows.rankeval.gain_by_size([10, 20], seeds="seed")
@@ -398,7 +398,7 @@ def test_ratings_with_holes(scores):
     rng = np.random.default_rng(4)
     for name in SYSTEMS:
         data.loc[rng.random(120) < 0.2, name] = np.nan
-    with pytest.raises(ValueError, match=r"For missing ratings pass missing='ratio'"):
+    with pytest.raises(ValueError, match=r"For missing ratings, pass missing='ratio'"):
         data.rankeval.paired_bootstrap()
     found = data.rankeval.paired_bootstrap("x", "y", missing="ratio", event="zero", n_resamples=300)
     assert found["gain"][0] == pytest.approx(data["x"].mean() - data["y"].mean())

@@ -87,7 +87,7 @@ ASKED_OF_PLOTS = {
     },
     "pairs": {"n": 10}, "random_cdf": {"n": 5}, "comparison": {"n_resamples": 99},
 }  # fmt: skip
-REFUSED = r"groups: .* (independent|random sample)|groups= is a role of the table of queries"
+REFUSED = r"groups: .* (independent|random sample)|To use groups=, call per_query"
 
 
 @SAID

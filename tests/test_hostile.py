@@ -269,8 +269,14 @@ def test_free_memory_knows_the_limit_of_the_process():
     [
         (lambda df: df.rankeval(measures=[["x"]]).nbest_precision(1), "names no columns"),
         (lambda df: df.rankeval(ties=pd.NA).nbest_precision(1), "ties="),
-        (lambda df: df.rankeval.with_association_measures(cells=None), "pass the columns of O11"),
-        (lambda df: df.rankeval.with_association_measures(cells=4), "pass the columns of O11"),
+        (
+            lambda df: df.rankeval.with_association_measures(cells=None),
+            "pass the columns that contain O11",
+        ),
+        (
+            lambda df: df.rankeval.with_association_measures(cells=4),
+            "pass the columns that contain O11",
+        ),
         (lambda df: df.rankeval.nbest_precision(1, level=10**400), "outside"),
         (
             lambda df: df.assign(k=[[1]] * 40).rankeval(key="k").nbest_precision(1),
@@ -531,7 +537,7 @@ def test_draws_that_no_memory_holds(df, items, draws):
 
 
 def test_a_level_that_needs_more_draws_than_memory_holds(items):
-    with pytest.raises(MemoryError, match="a larger alpha needs fewer"):
+    with pytest.raises(MemoryError, match="or a larger alpha"):
         items.rankeval.system_ranks(adjust="bonferroni", alpha=1e-9)
 
 

@@ -159,9 +159,7 @@ def test_datasets_with_shared_statistics(parts):
 def test_missing_items_are_named(df, method):
     data = df.astype(float)
     data.loc[["item 2", "item 4"], "old"] = np.nan
-    message = (
-        r"system 'old' has no score for 2 of 6 items: 'item 2', 'item 4'.*missing score is not 0"
-    )
+    message = r"system 'old' has no score for 2 of 6 items: 'item 2', 'item 4'.*do not fill in 0"
     with pytest.raises(ValueError, match=message):
         ask(data, method)
     with pytest.raises(ValueError, match="'item 2', 'item 4'"):
@@ -243,7 +241,10 @@ def test_accuracy_above_one(df):
     ("metric", "message"),
     [
         ("blue", r"metric='blue' is not known. Did you mean 'bleu'.*or a function"),
-        ("comet", r"metric='comet' is not known. If the columns contain its scores, omit metric"),
+        (
+            "comet",
+            r"metric='comet' is not known. If the columns contain scores of single items, omit",
+        ),
         (3, r"metric=3 is not known"),
         ("f1", r"needs the statistics 'correct', 'guess', 'gold'.*one column per system"),
         ("bleu", r"metric='bleu' needs the statistics 'sys_len'"),
@@ -318,7 +319,7 @@ def test_several_statistics_and_a_metric_of_one(parts):
         ValueError, match=r"takes one column per system.*'correct', 'guess', 'gold'"
     ):
         ask(parts)
-    with pytest.raises(ValueError, match=r"system 'old' has no column of the statistic 'gold'"):
+    with pytest.raises(ValueError, match=r"system 'old' has no column for the statistic 'gold'"):
         ask(parts.drop(columns=[("old", "gold")]), metric="f1")
 
 

@@ -210,13 +210,15 @@ def test_plans_that_show_nothing_say_so(whole):
     """With 4 and 4 judged, not even all against none is rare: p = 1/35 at an alpha of .01."""
     blank = whole.assign(gold=np.nan)
     ask = {"precisions": (0.9, 0.1), "alpha": 0.01}
-    with pytest.warns(rankeval_pd.RankevalWarning, match="power is 0: with 8 more .*Judge more"):
+    with pytest.warns(
+        rankeval_pd.RankevalWarning, match="power is 0: no outcome of 8 more .*Judge more"
+    ):
         plan = blank.rankeval.plan_annotation("good", "fair", 100, budget=8, **ask)
     assert plan["power"][0] == 0.0
     assert blank.rankeval.plan_annotation("good", "fair", 100, budget=12, **ask)["power"][0] > 0
     with pytest.warns(
         rankeval_pd.RankevalWarning,
-        match=r"power=0.8 is not reached: judging all 126 .* gives 0: 25 of 63 true .*p = ",
+        match=r"power=0.8 is out of reach. Judging all 126 .* 0: 25 against \d+ of 63 true .*p = ",
     ):
         plan = blank.rankeval.plan_annotation("good", "fair", 100, precisions=(0.4, 0.3))
     assert plan["power"][0] == 0  # 25 against 19 of 63 each, whoever they are

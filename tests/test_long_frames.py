@@ -151,7 +151,7 @@ def test_holes_and_repeats(wide):
     [
         ({"system": "model"}, ValueError, r"system='model': a long frame.*score='...'"),
         ({"score": "acc"}, ValueError, r"score='acc': a long frame"),
-        ({**LONG, "measure": "model"}, ValueError, r"a long frame, a row for each score"),
+        ({**LONG, "measure": "model"}, ValueError, r"a long frame with one row per score"),
         ({**LONG, "system": "modle"}, KeyError, r"Did you mean 'model'"),
         ({**LONG, "item": "dok"}, KeyError, r"item: no column 'dok'"),
         ({**LONG, "item": "model"}, ValueError, r"no column identifies the items"),
@@ -176,7 +176,7 @@ def test_wrong_data(wide):
         holed = long.astype({"doc": float}).assign(**{name: long[name].where(long["doc"] != 4)})
         with pytest.raises(ValueError, match=rf"'{name}' has 3 missing values"):
             holed.rankeval(**LONG).paired_bootstrap()
-    with pytest.raises(ValueError, match=r"'system' that names systems.*system='system', score="):
+    with pytest.raises(ValueError, match=r"'system'.*system='system', score="):
         long.rename(columns={"model": "system"})[["system", "acc"]].rankeval.paired_bootstrap()
     with pytest.raises(ValueError, match=r"one system, 'acc'.*If a column names the systems"):
         long[["model", "acc"]].rankeval.paired_bootstrap()
@@ -268,5 +268,5 @@ def test_what_names_the_items_of_a_column_for_each_system_is_no_system():
         found = given.rankeval(label="seg_id").system_ranks()
     pd.testing.assert_frame_equal(found, plain.rankeval.system_ranks())
     assert list(given.columns) == ["seg_id", "a", "b"]
-    with pytest.raises(ValueError, match="label='seg_id' if each system has a column"):
+    with pytest.raises(ValueError, match="label='seg_id' if each system has its own column"):
         given.rankeval(item="seg_id").system_ranks()

@@ -580,9 +580,7 @@ def test_a_grade_below_0_is_no_judgment():
 def test_runs_are_no_systems_over_items():
     frame = collection(1).assign(other=1.0)
     for ask in ("paired_bootstrap", "system_ranks", "paired_permutation"):
-        with pytest.raises(
-            ValueError, match=r"its score does not measure the run.*per_query\('nDCG@10', wide"
-        ):
+        with pytest.raises(ValueError, match=r"instead of a test item.*per_query\('nDCG@10', wide"):
             getattr(frame.rankeval, ask)()
     with pytest.raises(ValueError, match=r"per_query\('nDCG@10', wide"):
         frame.rankeval.plot.critical_difference()
@@ -598,9 +596,7 @@ def test_the_overview_of_runs_leads_to_their_questions():
 
 
 def test_roles_of_items_are_no_roles_of_queries():
-    with pytest.raises(
-        TypeError, match=r"groups= is a role of the table of queries: call per_query"
-    ):
+    with pytest.raises(TypeError, match=r"To use groups=, call per_query"):
         collection(1).rankeval.summary("AP", groups="query")
 
 

@@ -198,7 +198,7 @@ def test_ranks_of_measures_are_the_table():
     bare = plotting.measure_ranks(df.rankeval.summary(40))
     assert bare.get_xlabel() == ax.get_xlabel() == "precision, n = 40"
     alone = df.rankeval.plot.measure_ranks(kind="roc", adjust=None)
-    assert "each pair alone" in caption(alone)
+    assert "unadjusted" in caption(alone)
     assert alone.get_xlabel() == "area under the ROC curve"
     with pytest.raises(ValueError, match="ranks of measures, but no pairs"):
         plotting.pairs(table)

@@ -58,7 +58,7 @@ def test_confidence_draws_every_pair_and_the_thresholds(frame):
     assert named(ax) == names
     sure = (table["confidence"] >= 0.95).sum()
     assert {f"{sure} of 21 pairs", *(f"threshold\n{x:.2g}" for x in thresholds)} <= {*written(ax)}
-    assert "95% order-statistic confidence intervals, each threshold alone" in caption(ax)
+    assert "95% order-statistic confidence intervals, separately for each threshold" in caption(ax)
     bare = plotting.confidence(table.drop(columns="relation"))
     assert named(bare) == []
     equal(dots(bare), dots(ax))
@@ -93,7 +93,7 @@ def test_sizes_are_drawn_with_the_square_root_law(frame):
     aside = np.where(drawn["p_value"] <= 0.05, 1.04, 0.96)
     points = np.column_stack([drawn["size"] * aside, drawn["gain"]])
     np.testing.assert_allclose(dots(ax), ordered(points))
-    assert "in color where p ≤ 0.05" in caption(ax)
+    assert "in color if p ≤ 0.05" in caption(ax)
 
 
 def test_calibration_draws_observed_and_expected(frame):
@@ -109,7 +109,7 @@ def test_calibration_draws_observed_and_expected(frame):
     equal(segments(ax.collections[0])[:, 1:], known[["ci_low", "ci_high"]])
     counts = [text for text in written(ax) if text != "expected"]
     assert counts == [str(x) for x in known["n_pairs"]]
-    assert "95% Clopper–Pearson confidence intervals, each bin alone" in caption(ax)
+    assert "95% Clopper–Pearson confidence intervals, separately for each bin" in caption(ax)
 
 
 def test_ranks_are_drawn_best_first(frame):
@@ -118,9 +118,9 @@ def test_ranks_are_drawn_best_first(frame):
     check_ranks(ax, table, "system")
     for options, words in (
         ({}, "Rank: 95% interval of the rank, adjusted for all 21 pairs by the"),
-        ({"ranks": "percentile"}, "bootstrap percentiles, each alone"),
-        ({"adjust": None}, "Rank: 95% interval of the rank, each pair alone."),
-        ({"adjust": None, "alpha": 0.2}, "Rank: 80% interval of the rank, each pair alone."),
+        ({"ranks": "percentile"}, "bootstrap percentiles, unadjusted"),
+        ({"adjust": None}, "Rank: 95% interval for the rank, unadjusted."),
+        ({"adjust": None, "alpha": 0.2}, "Rank: 80% interval for the rank, unadjusted."),
     ):
         other = plotting.system_ranks(frame.rankeval.system_ranks(**ASK, **options))
         assert words in caption(other)
@@ -146,8 +146,8 @@ def test_the_matrix_of_pairs(frame, adjust):
         if shades[i, j]:
             told.append((abs(gain), -np.mean(to_rgb(shades[i, j]))))
     assert sorted(told) == sorted(told, key=lambda x: x[1])  # darker where the gain is larger
-    words = "adjusted for all 21 pairs by Holm's method" if adjust else "each pair alone"
-    assert f"where p ≤ 0.05, {words}; pale gray: not distinguished at 5%" in caption(ax)
+    words = "adjusted for all 21 pairs by Holm's method" if adjust else "unadjusted"
+    assert f"where p ≤ 0.05, {words}; pale gray: not significant at 5%" in caption(ax)
 
 
 def test_sorted_differences_are_those_of_the_items():
@@ -195,9 +195,9 @@ def test_queries_are_dots_and_those_that_differ_most_are_named():
     assert ax.get_ylabel() == "score of a"
     wins, losses = (gaps > 0).sum(), (gaps < 0).sum()
     assert caption(ax) == (
-        f"A dot is one of 40 items. For {wins}, above the diagonal, a is higher, for {losses},"
-        f" below it, b, for {40 - wins - losses} they are equal. Named: the dots farthest from the"
-        " diagonal."
+        f"Dots: 40 items. a is higher for {wins} (above the diagonal), b for {losses} (below the"
+        f" diagonal); {40 - wins - losses} are equal. The dots farthest from the diagonal are"
+        " labeled."
     )
     ax.figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in ax.texts]
@@ -227,7 +227,7 @@ def test_each_metric_of_queries_is_a_panel():
             equal(np.sort(dots, axis=0), np.sort(values, axis=0))
     alone = wide[["AP"]].rankeval.plot.queries()
     assert (alone.get_xlabel(), alone.get_ylabel()) == ("AP of two", "AP of one")
-    assert "one of 40 queries" in caption(alone)
+    assert "Dots: 40 queries" in caption(alone)
     assert [text.get_text() for text in alone.texts]  # numbers of queries are their names
 
 

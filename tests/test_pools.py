@@ -115,7 +115,7 @@ def test_a_list_of_all_that_was_retrieved_says_nothing():
     assert table["p_value"].tolist() == [1.0]
     assert table["lift"].tolist() == [pytest.approx(1.0)]
     assert (
-        "Chance is a random order of the candidates that each measure retrieved."
+        "The chance level is a random order of the candidates that each measure retrieved."
         in rankeval_pd.in_words(table)
     )
     of_all = accessor.random_test(10, combine=True, pool="all", details=True)
@@ -257,5 +257,5 @@ def test_the_recipe_of_the_overview_runs_as_printed():
 def test_ties_by_names_need_names():
     with pytest.raises(ValueError, match="Name their column, key="):
         search(1).rankeval(gold="grade", min_grade=1, ties="trec", unjudged="skip").area()
-    with pytest.raises(ValueError, match=r"unjudged='negative' \(a lower bound of precision\)"):
+    with pytest.raises(ValueError, match=r"unjudged='negative' \(a lower bound for precision\)"):
         search(1).rankeval(**ROLES).nbest_precision(5)

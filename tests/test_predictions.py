@@ -107,7 +107,7 @@ def test_the_index_is_kept_and_never_mixed_up():
     ("arguments", "options", "error", "text"),
     [
         (([1, 0], {"a": [1]}, "f1"), {}, ValueError, "has 1 values, and y_true 2"),
-        (([1, 0], {"a": [0.3, 0.9]}, "f1"), {}, ValueError, "not labels of y_true.*from_scores"),
+        (([1, 0], {"a": [0.3, 0.9]}, "f1"), {}, ValueError, "not labels in y_true.*from_scores"),
         (([1, 0], {"a": ["1", "0"]}, "accuracy"), {}, ValueError, "the same labels"),
         (([1, None], {"a": [1, 0]}, "f1"), {}, ValueError, "no label for 1 of 2"),
         (([1, 0], {"a": [1, 0]}, "mcc"), {}, ValueError, "metric='mcc' is not one of"),

@@ -506,7 +506,7 @@ def test_printed_means(mean, queries, decimals, smallest):
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"n_queries": 0}, r"n_queries=0: a mean needs 1 query or more"),
+        ({"n_queries": 0}, r"n_queries=0: a mean needs at least one query"),
         ({"n_queries": 2.0}, r"n_queries=2.0: pass a whole number"),
         ({"n_queries": 3, "n": [5, 6]}, r"n has 2 values for n_queries=3. Pass one value"),
         ({"n_queries": 3, "n_positive": 200}, r"n_positive=\[200, 200, 200\]: n and n_positive"),

@@ -93,7 +93,7 @@ def test_frames_scores_and_seeded_estimators(data):
             TypeError,
             "'mean' is of type str, which has no",
         ),
-        ({"estimators": [Mean(), Mean()]}, ValueError, "two are of one class"),
+        ({"estimators": [Mean(), Mean()]}, ValueError, "two estimators have the same class"),
         ({"sizes": [10, 10]}, ValueError, "each size once"),
         ({"sizes": 0}, ValueError, "sizes: 0"),
         ({"n_each": [1, 2]}, ValueError, "one number of training sets"),
