@@ -131,9 +131,7 @@ def test_the_sentence_names_tasks_and_clusters():
         task=np.repeat(np.arange(8), 12), passage=np.arange(96) // 3
     )
     table = data.rankeval.paired_bootstrap(strata="task", groups="passage")
-    said = (
-        "The score is the macro average over 8 strata (task). The items are clustered by passage."
-    )
+    said = "The score is the macro average over 8 strata (task).\n\nThe items are clustered by passage."
     assert said in rankeval_pd.in_words(table)
 
 
@@ -314,11 +312,11 @@ def test_bounds_hold_all_overlaps(n, data):
 @pytest.mark.parametrize(
     ("given", "keywords", "error", "message"),
     [
-        ((0.8423, 0.81, 500), {}, ValueError, "no whole number of 500.*nearest is 421, 0.842"),
+        ((0.8423, 0.81, 500), {}, ValueError, "no count of 500.*nearest is 421, 0.842"),
         ((84.2, 81, 500), {}, ValueError, "84.2% is 0.842"),
         ((501, 3, 500), {}, ValueError, "from 0 to 500"),
         ((-1, 3, 500), {}, ValueError, "from 0 to 500"),
-        ((356, 344, 500), {"both": 100}, ValueError, "share 200 to 344"),
+        ((356, 344, 500), {"both": 100}, ValueError, "have 200 to 344 right in common"),
         (("many", 3, 500), {}, TypeError, "correct_a='many'"),
         ((3, 3, 0), {}, ValueError, "n_items=0"),
         ((3, 3, 5), {"alternative": "more"}, ValueError, "alternative='more'"),

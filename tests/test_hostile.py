@@ -389,7 +389,7 @@ def test_columns_of_two_levels_in_no_order(items):
     )
     with pytest.raises(KeyError, match="by: no column 'zz'"):
         wide.rankeval(metric="accuracy", by="zz").paired_permutation()
-    with pytest.raises(ValueError, match="stands for 2 columns"):
+    with pytest.raises(ValueError, match="2 columns named"):
         wide.rankeval(metric="accuracy", groups="b").paired_permutation()
 
 

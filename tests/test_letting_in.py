@@ -442,4 +442,4 @@ def test_what_is_meant_is_named(frame):
         frame.rankeval(by="nobody").compare()
     with pytest.raises(ValueError, match="cells has 'O11'"):
         tables.rankeval.with_association_measures("G2", cells={"O11": "O11"})
-    assert "stands for 2 columns" in repr(pd.concat([frame, frame["a"]], axis=1).rankeval)
+    assert "2 columns named" in repr(pd.concat([frame, frame["a"]], axis=1).rankeval)

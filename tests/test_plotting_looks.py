@@ -252,7 +252,7 @@ def test_bars_join_systems_that_are_not_distinguished():
         rows = table[["system_a", "system_b", "p_adjusted"]].itertuples(index=False)
         p = {frozenset((a, b)): chance for a, b, chance in rows}
         check_ties(ax, lambda i, j, p=p, names=names: p[frozenset((names[i], names[j]))] > 0.05)
-        assert ("only rows with a dot belong" in caption(ax)) == dotted
+        assert ("only the rows with a dot" in caption(ax)) == dotted
         assert "Tests at 5%, adjusted for all" in caption(ax)
 
 

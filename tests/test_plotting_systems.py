@@ -74,7 +74,7 @@ def test_confidence_ends_where_draws_end(frame):
     ax = plotting.confidence(table)
     triangles = [x.get_ydata() for x in ax.get_lines() if x.get_marker() == "^"]
     assert np.concatenate(triangles) == pytest.approx(np.full(full.sum(), np.log10(501)))
-    assert "Triangles: no draw of 500 against it." in caption(ax)
+    assert "Triangles: none of 500 resamples contradicts the gain." in caption(ax)
 
 
 def test_sizes_are_drawn_with_the_square_root_law(frame):
@@ -117,14 +117,16 @@ def test_ranks_are_drawn_best_first(frame):
     ax = plotting.system_ranks(table)
     check_ranks(ax, table, "system")
     for options, words in (
-        ({}, "Rank: 95% interval of the rank, adjusted for all 21 pairs by the"),
+        ({}, "Rank: 95% interval for the rank, adjusted for all 21 pairs by the"),
         ({"ranks": "percentile"}, "bootstrap percentiles, unadjusted"),
         ({"adjust": None}, "Rank: 95% interval for the rank, unadjusted."),
         ({"adjust": None, "alpha": 0.2}, "Rank: 80% interval for the rank, unadjusted."),
     ):
         other = plotting.system_ranks(frame.rankeval.system_ranks(**ASK, **options))
         assert words in caption(other)
-        assert "Lines: 95% percentile bootstrap confidence intervals, all systems" in caption(other)
+        assert "Lines: 95% percentile bootstrap confidence intervals, for all systems" in caption(
+            other
+        )
 
 
 @pytest.mark.parametrize("adjust", [None, "holm"])

@@ -399,7 +399,7 @@ def test_odds_of_zero_and_infinity_are_triangles_and_no_line_leads_there():
     assert np.isnan(ax.get_lines()[0].get_ydata()[beyond.to_numpy()]).all()
     (marks,) = [line for line in ax.get_lines() if line.get_marker() == "^"]
     np.testing.assert_array_equal(marks.get_xdata(), table["n"][beyond])
-    assert "Triangles: 0 or infinite" in caption(ax)
+    assert "Triangles: odds ratios of 0 or infinity" in caption(ax)
 
 
 def test_samples_fit_their_panels():

@@ -160,7 +160,7 @@ def test_a_run_without_a_query_of_the_judgements(folder):
 def test_queries_on_one_side_are_counted(folder):
     (folder / "b.run").write_text("1 Q0 d7 1 9 dense\nX Q0 d7 1 9 dense\n")
     with pytest.warns(
-        rankeval_pd.RankevalWarning, match=r"omit 1 queries of the runs.*'X'.*\(1: '001'\)"
+        rankeval_pd.RankevalWarning, match=r"runs without judgments \(1: 'X'\).*\(1: '001'\)"
     ):
         read_trec([folder / "a.run", folder / "b.run"], folder / "qrels.txt")
 

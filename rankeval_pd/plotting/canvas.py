@@ -120,7 +120,7 @@ class Canvas:
         left = [self.text(x) for x in names if not self.stands_out(x)]
         if left:
             listed = ", ".join(left) if len(left) <= 12 else f"the other {len(left)}"
-            self.tell(f"Shown in gray: {listed}.")
+            self.tell(f"In gray: {listed}.")
         return sorted(names, key=self.stands_out)
 
     def stands_out(self, name: Hashable) -> bool:

@@ -275,7 +275,7 @@ def _draw_strips(
         found = "" if finding.hits.any() or not canvas.alone else " This picture has no such n."
         where = " (at its recall)" if x == "recall" else ""
         canvas.tell(
-            f"{shade} bars: lists{where} for which the measure of this color is significantly"
+            f"{shade} bars: lists for which the measure of this color{where} is significantly"
             f" better ({finding.words}).{found}"
         )
 

@@ -263,8 +263,8 @@ def _compare_queries(queries: trec_lines.SharedCodes, parts: list[_Run]) -> None
     said = []
     if unjudged.any():
         said.append(
-            f"per_query will omit {int(unjudged.sum())} queries of the runs because they have no"
-            f" judgments: {_examples(queries.names, unjudged)}."
+            f"per_query omits queries of the runs without judgments ({int(unjudged.sum())}:"
+            f" {_examples(queries.names, unjudged)})."
         )
     if lacking:
         shown = ", ".join(lacking[:6]) + (f", ... ({len(lacking)} runs)" if lacking[6:] else "")

@@ -169,8 +169,8 @@ def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> p
         lacking = first.symmetric_difference(part.index)
         if part.index.has_duplicates or len(lacking):
             raise ValueError(
-                f"seeds={seeds!r}: seed {shown(label)} has {len(part)} rows instead of"
-                f" {len(first)}, but each seed needs every item once. Index the rows by item,"
+                f"seeds={seeds!r}: each seed needs every item once, unlike seed {shown(label)}"
+                f" ({len(part)} rows for {len(first)} items). Index the rows by item,"
                 " data.set_index('item'), and give each item the same by, groups and strata for"
                 " all seeds."
             )

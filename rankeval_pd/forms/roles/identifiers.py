@@ -271,9 +271,9 @@ def warn_of_repeated(
     within = f" within one group of by={list(by)!r}" if by else ""
     warn(
         f"{int(again.sum()):,} of {again.size:,} rows repeat the label of an earlier row{within}"
-        f" ({what}: {listed(shown)}). If candidates repeat, intervals and p-values are invalid:"
-        " name clusters, groups=..., or samples, by=... If not, name a unique label, label=..., or"
-        " call data.reset_index()."
+        f" ({what}: {listed(shown)}). If candidates repeat, tests are invalid: name clusters,"
+        " groups=..., or samples, by=... Otherwise name a unique label, label=..., or call"
+        " data.reset_index()."
     )
 
 

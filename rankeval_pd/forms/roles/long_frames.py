@@ -164,9 +164,9 @@ def _spread(
     if again.any():
         where = frame.loc[again.to_numpy(), keys].iloc[0].to_dict()
         raise ValueError(
-            f"{int(again.sum())} rows repeat the {listed(keys)} of another row, for example"
-            f" {shown(where)}, but a {role} has one score per item. Name the columns that"
-            " distinguish the rows, item=['...',"
+            f"the combination of {listed(keys)} is not unique (repeated rows: {int(again.sum())},"
+            f" for example {shown(where)}), but a {role} has one score per item. Name the columns"
+            " that distinguish the rows, item=['...',"
             f" '...']{', seeds=..., strata=...' if role == 'system' else ', by=...'}; or average"
             f" the scores, data.groupby({keys!r}).mean()."
         )
