@@ -270,7 +270,7 @@ def test_repr_of_a_table_of_pairs():
     wanted = {
         "pairs of systems": "3",
         "metric": "'mean', lower is better",
-        "methods for it": "gain_threshold, calibration, plot.calibration",
+        "methods": "gain_threshold, calibration, plot.calibration",
     }
     assert _facts(pairs.rankeval).items() >= wanted.items()
     ds = xr.Dataset({"x": (("item", "system"), items)}, {"system": list(items)})
@@ -461,14 +461,14 @@ def test_an_overview_of_systems_says_which_columns_are_left_out():
         {"a": np.arange(6) / 7, "b": np.arange(6) / 5, "source": [*"uvwxyz"], "doc": [*"ddeeff"]}
     )
     found = _facts(frame.rankeval)
-    assert found["columns left out"] == "'source', 'doc'"
-    assert found["groups"].startswith("none; 'doc' repeats its values")
+    assert found["unused columns"] == "'source', 'doc'"
+    assert found["groups"].startswith("none ('doc' has repeated values")
     assert found["groups"].endswith("groups='doc'")
     found = _facts(frame.rankeval(groups="doc"))
-    assert (found["groups"], found["columns left out"]) == ("'doc'", "'source'")
-    assert "columns left out" not in _facts(frame[["a", "b"]].rankeval)
+    assert (found["groups"], found["unused columns"]) == ("'doc'", "'source'")
+    assert "unused columns" not in _facts(frame[["a", "b"]].rankeval)
     wide = frame.assign(**{f"text{k}": list("uvwxyz") for k in range(40)}, lists=[[1]] * 6)
-    assert "(43 in all)" in _facts(wide.rankeval)["columns left out"]
+    assert "(43 in all)" in _facts(wide.rankeval)["unused columns"]
     assert len(repr(wide.rankeval).splitlines()) <= 25
 
 

@@ -673,7 +673,7 @@ def test_what_needs_true_positives_refuses_the_mean_of_the_votes(name):
     positional, keywords = METHODS[name]
     given = {**keywords, "gold": [*votes], "agreement": "mean"}
     given["exclude"] = ["other", "half", "ident", "gold"]
-    way_out = "agreement='mean' .* Use compare.* pass agreement='majority', 'any', 'all'"
+    way_out = "agreement='mean' .* Call compare.* pass agreement='majority', 'any', 'all'"
     if name == "with_judgements":  # it takes in labels, one for each candidate
         way_out = "names several annotators"
     with pytest.raises(ValueError, match=way_out):

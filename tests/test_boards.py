@@ -131,7 +131,9 @@ def test_the_sentence_names_tasks_and_clusters():
         task=np.repeat(np.arange(8), 12), passage=np.arange(96) // 3
     )
     table = data.rankeval.paired_bootstrap(strata="task", groups="passage")
-    said = "The score is the macro average over 8 strata (task).\n\nThe items are clustered by passage."
+    said = (
+        "The score is the macro average over 8 strata (task). The items are clustered by passage."
+    )
     assert said in rankeval_pd.in_words(table)
 
 

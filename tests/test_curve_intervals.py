@@ -359,7 +359,7 @@ def test_pictures_have_the_band_and_say_so(df, curve):
     assert "90% confidence limits, for all points together" in rankeval_pd.plotting.caption(ax)
     assert ax.collections
     again = getattr(rankeval_pd.plotting, curve)(getattr(call, curve)(interval="pointwise"))
-    assert "for each point alone" in rankeval_pd.plotting.caption(again)
+    assert "for each point separately" in rankeval_pd.plotting.caption(again)
     plt.close("all")
 
 

@@ -557,7 +557,7 @@ def test_curves_of_few(gold):
         (lambda r: r.roc(ties="error"), "ties='error'"),
         (lambda r: r.random_test(adjust="envelope"), "Pass the relevant n"),
         (lambda r: r(label="c").gain(ties="shared"), "repeats"),
-        (lambda r: r(label="twice").gain(ties="shared"), "repeats among equal scores"),
+        (lambda r: r(label="twice").gain(ties="shared"), "has repeated values among equal scores"),
         (lambda r: r(missing="raise").gain(), "missing='raise'"),
         (lambda r: r(missing="drop").gain(), "missing='drop'"),
         (lambda r: r(gold="id", positive=["w1", "x"], measures="c").gain(), "the value 'x'"),

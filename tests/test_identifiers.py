@@ -74,7 +74,7 @@ def test_one_value_in_each_group():
 def test_one_warning_names_all_and_the_way_out():
     columns = {name: pd.Series(range(20)) for name in ["id", *"abcdefgh"]}
     message = (
-        r"taken as measures.*'id' \(by its name\); 'a' \(whole.*3 more.*exclude=\['id'.*\.\.\.\]"
+        r"used as measures.*'id' \(by its name\); 'a' \(whole.*3 more.*exclude=\['id'.*\.\.\.\]"
     )
     with pytest.warns(RankevalWarning, match=message) as found:
         warn_of_identifiers(columns, taken_as="measures")

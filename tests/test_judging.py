@@ -293,7 +293,9 @@ def test_a_sheet_is_no_sample_of_a_list(whole, size):
         judged.rankeval.judged_precision(100)
     with pytest.warns(rankeval_pd.RankevalWarning, match="not a random sample"):
         judged.rankeval.judged_recall(100)
-    with pytest.raises(ValueError, match=r"not a random sample.*of the best 100 are judged, and"):
+    with pytest.raises(
+        ValueError, match=r"not a random sample.*of the best 100 are judged, compared"
+    ):
         judged.rankeval.judged_average_precision()
     judged.rankeval.judged_difference("good", "fair", 100)
     judged.rankeval.judged_precision(100, unjudged="bounds")

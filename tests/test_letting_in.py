@@ -385,7 +385,7 @@ def test_ordered_categories_are_measures(frame):
 
 def test_identifiers_among_measures_are_said(frame):
     data = frame.assign(qid=np.repeat([3, 1, 2], 10))
-    with pytest.warns(RankevalWarning, match="taken as measures.*'qid'.*exclude='qid'"):
+    with pytest.warns(RankevalWarning, match="used as measures.*'qid'.*exclude='qid'"):
         data.rankeval.nbest_precision(2)
     data.rankeval(exclude="qid").nbest_precision(2)
     data.rankeval(by="qid").nbest_precision(2)
@@ -400,8 +400,8 @@ def test_the_overview_says_what_labels_there_are_and_what_is_left_out(frame):
     assert "none; set an index" in facts(numbered)
     assert "none; set an index" not in facts(numbered, label="candidate")
     assert "repeated in 30 rows" in facts(pd.concat([frame, frame]))
-    assert re.search(r"columns left out: +'candidate', 'note'", facts(numbered.assign(note="x")))
-    assert "columns left out" not in facts(frame)
+    assert re.search(r"unused columns: +'candidate', 'note'", facts(numbered.assign(note="x")))
+    assert "unused columns" not in facts(frame)
     assert "clusters" in facts(numbered, groups="candidate")
     bare = xr.Dataset.from_dataframe(frame).drop_vars("candidate")
     assert "none; set an index" in facts(bare)

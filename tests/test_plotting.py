@@ -197,7 +197,7 @@ def test_long_curves_are_thinned_but_keep_their_ends():
     x, y = ax.get_lines()[0].get_data()
     assert len(x) <= 6000
     assert (x[0], x[-1]) == (10, n)
-    assert "Lists shorter than 10 are left out." in caption(ax)
+    assert "Lists shorter than 10 are omitted." in caption(ax)
     equal(y, df.rankeval.nbest_precision([int(k) for k in x])["precision"])
 
 
@@ -311,7 +311,7 @@ def test_comparison_without_any_significant_n(frame):
         "method at 5%, for all n together",
     ):
         assert f"{words}). This picture has no such n." in caption(ax)
-    assert "the same lists" not in caption(ax)
+    assert "the same list" not in caption(ax)
     twins = frame.assign(twin=2 * frame["good"])
     ax = twins.rankeval.plot.comparison("good", "twin", range(1, 4))
     assert "good and twin have the same list at each n shown." in caption(ax)

@@ -208,7 +208,7 @@ def test_captions_say_what_the_tables_are():
     holm = "adjusted for all 3 pairs by Holm's method"
     for adjust, words in ((None, "unadjusted"), ("holm", holm)):
         table = df.rankeval.measure_ranks(40, adjust=adjust, level=0.9)
-        assert f"Rank: 90% interval of the rank, {words}" in caption(plotting.measure_ranks(table))
+        assert f"Rank: 90% interval for the rank, {words}" in caption(plotting.measure_ranks(table))
     assert caption(df.rankeval.plot.area(level=0.8)).startswith("Lines: 80% Newcombe confidence")
     ax = df.rankeval.plot.mean_difference("G2", "_z", range(20, 60), n_resamples=50, level=0.9)
     assert "Lines: 90% confidence intervals" in caption(ax)

@@ -101,7 +101,7 @@ def test_calibration_draws_observed_and_expected(frame):
     table = pairs.rankeval.calibration(items(1), bins=[0.001, 0.01, 0.1, 0.5])
     ax = plotting.calibration(table)
     assert table.rankeval.plot.calibration().get_ylabel() == ax.get_ylabel()
-    with pytest.raises(TypeError, match="'other' missing: call calibration"):
+    with pytest.raises(TypeError, match="'other' must be given: call calibration"):
         pairs.rankeval.plot.calibration()
     equal(xy(ax, "observed")[:, 1], table["agreement"])
     equal(xy(ax, "expected")[:, 1], table["expected_agreement"])
@@ -248,7 +248,9 @@ def test_interpolated_precision_is_that_of_the_summary():
         bars = np.sort(segments(ax.collections[0])[:, 1:].ravel())
         first = table[table["measure"] == "one"]
         equal(bars, np.sort(first[["ci_low", "ci_high"]].to_numpy().ravel()))
-        assert caption(ax).startswith("Bars: 95% confidence intervals, for all runs at one recall")
+        assert caption(ax).startswith(
+            "Bars: 95% confidence intervals, for all runs together at each recall"
+        )
     short = table.drop(columns=["ci_low", "ci_high"])
     assert not plotting.interpolated_precision(short).collections
     with pytest.raises(ValueError, match="no metric IPrec@recall"):
@@ -268,6 +270,6 @@ def test_finished_tables_need_no_more():
     sizes = items(1).rankeval.gain_by_size([20, 40])
     for name, table in {**of_rankings, "gain_by_size": sizes}.items():
         assert getattr(table.rankeval.plot, name)() is not None
-        with pytest.raises(TypeError, match=r"missing: call"):
+        with pytest.raises(TypeError, match=r"must be given: call"):
             getattr(ranked.plot if name != "gain_by_size" else items(1).rankeval.plot, name)()
     assert plotting.random_cdf(ranked.random_cdf(20)) is not None

@@ -134,7 +134,7 @@ def test_an_accessor_is_configured_with_the_roles_of_queries():
         judged.summary(["P@5", "AP"]), frame.rankeval.summary(["P@5", "AP"], unjudged="skip")
     )
     text = repr(judged)
-    for fact in ("320 of them judged", "'bm25', 'dense', 'both'", "'trec', 'skip', 'absent'"):
+    for fact in ("320 judged", "'bm25', 'dense', 'both'", "'trec', 'skip', 'absent'"):
         assert fact in text
     assert "nbest_precision" in text
 
@@ -158,7 +158,7 @@ def test_methods_of_rankings_say_where_the_grades_are():
     ):
         frame.rankeval.nbest_precision(1)
     twice = pd.concat([frame, frame.assign(query="2")]).rename(columns={"grade": "gold"})
-    with pytest.raises(ValueError, match=r"name their column: by=\.\.\."):
+    with pytest.raises(ValueError, match=r"name the column of queries, by=\.\.\."):
         twice.rankeval.nbest_precision(1, min_grade=1, key="document", measures="run")
 
 
@@ -367,6 +367,10 @@ def test_a_verdict_on_each_of_many_users_is_warned_of(users):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         df.rankeval(by="user").summary(2, n_resamples=99)
-    many = [str(one.message) for one in said if "unadjusted for their number" in str(one.message)]
+    many = [
+        str(one.message)
+        for one in said
+        if "not adjusted for the number of groups" in str(one.message)
+    ]
     assert len(many) == (users > 100)
     assert all("average='macro'" in one for one in many)

@@ -255,7 +255,7 @@ def test_files_are_read_as_trec_eval_reads_them(tmp_path):
         ["1", "a", 2.0], ["1", "b", pytest.approx(np.nan, nan_ok=True)],
         ["2", "b", 1.0], ["2", "c", pytest.approx(np.nan, nan_ok=True)],
     ]  # fmt: skip
-    with pytest.warns(RankevalWarning, match=r"no document in 'none' \(2: '1', '2'\)"):
+    with pytest.warns(RankevalWarning, match=r"no documents in 'none' \(2: '1', '2'\)"):
         both = read_trec([tmp_path / "none.run", tmp_path / "r.run"], tmp_path / "qrels.txt")
     assert both["none"].isna().all()
     values = both.rankeval.per_query("AP").set_index(["measure", "query"])["value"]

@@ -169,10 +169,9 @@ def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> p
         lacking = first.symmetric_difference(part.index)
         if part.index.has_duplicates or len(lacking):
             raise ValueError(
-                f"seeds={seeds!r}: each seed needs every item once, unlike seed {shown(label)}"
-                f" ({len(part)} rows for {len(first)} items). Index the rows by item,"
-                " data.set_index('item'), and give each item the same by, groups and strata for"
-                " all seeds."
+                f"seeds={seeds!r}: each seed needs every item once, with by, groups and strata the"
+                f" same for all seeds, unlike seed {shown(label)} ({len(part)} rows for"
+                f" {len(first)} items). Index the rows by item: data.set_index('item')."
             )
     wide: pd.DataFrame = pd.concat(parts, axis=1, names=[seeds, *frame.columns.names])
     return wide

@@ -254,9 +254,11 @@ def design(attrs: Mapping[Any, Any]) -> Iterator[str]:
     """Write the design: strata, clusters, and whether training seeds are too few."""
     if attrs.get("strata") is not None:
         count = f"{attrs['n_strata']} " if "n_strata" in attrs else ""
-        yield f"The score is the {attrs['average']} average over {count}strata ({attrs['strata']})."
-        if attrs.get("groups") is not None:
-            yield f"The items are clustered by {attrs['groups']}."
+        text = (
+            f"The score is the {attrs['average']} average over {count}strata ({attrs['strata']})."
+        )
+        groups = attrs.get("groups")
+        yield text + ("" if groups is None else f" The items are clustered by {groups}.")
     elif attrs.get("weight") is not None:
         yield f"The items are clustered by {attrs['groups']}."
     if attrs.get("seed_widening", 1.0) >= _LIMITING:
