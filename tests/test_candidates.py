@@ -408,9 +408,9 @@ def test_missing_drop_asks_ties_of_what_both_score():
     df = pd.DataFrame({"a": [5.0, 4, 4, 2, 1], "b": [np.nan, 1, 2, 3, 4], "gold": [True] * 5})
     strict = df.rankeval(missing="drop", ties="error")
     assert strict.compare("a", "b", 2).loc[0, "overlap"] == 0
-    with pytest.raises(ValueError, match=r"first of them n=1\b"):
+    with pytest.raises(ValueError, match=r"first at n=1\b"):
         strict.compare("a", "b", 1)
-    with pytest.raises(ValueError, match=r"first of them n=1\b"):
+    with pytest.raises(ValueError, match=r"first at n=1\b"):
         strict.difference_region("a", "b", 1)
 
 
@@ -739,7 +739,7 @@ def test_what_is_seen_in_values_raises_when_computed():
     lazy = ds.rankeval.nbest_precision()
     holed = ds.assign(gold=ds["gold"] > 0, a=ds["a"].where(ds["a"] > 1)).rankeval.nbest_precision()
     with dask.config.set(scheduler="synchronous"):
-        with pytest.raises(ValueError, match=r"gold='gold' holds 0 \(1\), 2 \(1\)"):
+        with pytest.raises(ValueError, match=r"gold='gold' contains 0 \(1\), 2 \(1\)"):
             lazy.compute()
         with pytest.raises(ValueError, match=r"missing='raise'"):
             holed.compute()

@@ -335,7 +335,7 @@ def test_what_one_seed_cannot_show(trainings):
     assert sizes["size"].tolist() == [40, 60]
 
 
-@pytest.mark.filterwarnings("ignore:.* rows repeat the label:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:.* repeated labels:rankeval_pd.RankevalWarning")
 def test_seeds_that_are_not_said_make_equal_trainings_differ():
     """A short run of the committed study: 45 % where 5 % are meant, and at most 5 % with seeds."""
     blind = study.of_seeds(1, 150, "wild", told=False)[0]
@@ -412,7 +412,7 @@ def test_ratings_with_holes(scores):
     assert data.isna().any().any()  # the user's frame is as it was
 
 
-@pytest.mark.filterwarnings("ignore:.* rows repeat the label:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:.* repeated labels:rankeval_pd.RankevalWarning")
 def test_ratings_with_holes_in_strata_and_statistics(scores, parts):
     data = scores.copy()
     data.loc[:4, "x"] = np.nan

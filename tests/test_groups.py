@@ -485,7 +485,9 @@ def test_items_that_several_judge_are_not_taken_for_independent_without_a_word()
             found = asked.paired_bootstrap("new", "old", groups=groups, n_resamples=199)
             rejected[name] += bool(found["p_value"][0] <= 0.05)
     assert rejected["both"] <= 8 < rejected["alone"]
-    with pytest.warns(RankevalWarning, match=r"330 rows repeat .*groups=\['item', 'annotator'\]"):
+    with pytest.warns(
+        RankevalWarning, match=r"330 repeated labels.*groups=\['item', 'annotator'\]"
+    ):
         asked.paired_bootstrap("new", "old")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -309,7 +309,7 @@ def test_a_long_table_is_no_table_of_columns(ask):
     pd.testing.assert_frame_equal(
         found, getattr(rankeval_pd, ask)(per_query(frame, "AP", wide=True))
     )
-    with pytest.raises(ValueError, match=r"Pass one metric: data\[data\['metric'\] == 'AP'\]"):
+    with pytest.raises(ValueError, match=r"Select one metric: data\[data\['metric'\] == 'AP'\]"):
         getattr(rankeval_pd, ask)(per_query(frame, ["AP", "P@3"]))
     with pytest.raises(ValueError, match=r"each row must be one query.*wide=True"):
         rankeval_pd.gain_by_size(per_query(frame, "AP"), [5, 10])
@@ -432,7 +432,7 @@ def test_wrong_frames():
         per_query(pd.concat([frame, frame.head(1)]).assign(query="all"), "AP")
     with pytest.raises(ValueError, match=r"no column or index level 'query'"):
         per_query(frame.drop(columns="query"), "AP")
-    with pytest.raises(ValueError, match=r"holds 'good'"):
+    with pytest.raises(ValueError, match=r"contains 'good'"):
         per_query(frame.assign(grade="good"), "AP")
     with pytest.raises(ValueError, match=r"infinite grades"):
         per_query(frame.assign(grade=np.inf), "AP")
@@ -623,9 +623,9 @@ def test_the_picture_of_differences_takes_every_form():
         axes = rankeval_pd.plotting.paired_differences(table)
         assert [bar.get_height() for bar in axes.patches] == known, name
         assert axes.get_xlabel() == "queries, sorted by gain (1 equal)"
-    with pytest.raises(ValueError, match=r"Pass one metric: data\[data\['metric'\] == 'AP'\]"):
+    with pytest.raises(ValueError, match=r"Select one metric: data\[data\['metric'\] == 'AP'\]"):
         several.rankeval.plot.paired_differences("run", "other")
-    with pytest.raises(ValueError, match=r"Pass one metric: data\[\['AP', 'n_positive'"):
+    with pytest.raises(ValueError, match=r"Select one metric: data\[\['AP', 'n_positive'"):
         rankeval_pd.plotting.paired_differences(per_query(as_dataset(frame), ["AP", "P@3"]))
     skipped = per_query(frame, "R@3", undefined="skip")
     short = skipped.drop(index=skipped.index[0])
@@ -659,5 +659,7 @@ def test_the_metric_stays_with_its_values():
     ranks = rankeval_pd.system_ranks(forms["wide"])
     assert "highest mean AP" in rankeval_pd.in_words(ranks)
     assert rankeval_pd.plotting.system_ranks(ranks).get_xlabel() == "AP"
-    with pytest.raises(ValueError, match=r"metrics 'AP', 'P@3'.*Pass one metric: data\[\['AP'\]\]"):
+    with pytest.raises(
+        ValueError, match=r"metrics 'AP', 'P@3'.*Select one metric: data\[\['AP'\]\]"
+    ):
         rankeval_pd.paired_bootstrap(several)

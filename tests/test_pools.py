@@ -189,7 +189,7 @@ def test_pools_that_are_none(pool, message):
 
 def test_what_was_retrieved_is_known_where_lists_end():
     frame = runs(0, {"a": 9}).fillna(0.0)
-    with pytest.raises(ValueError, match="needs missing='absent'"):
+    with pytest.raises(ValueError, match="Pass missing='absent'"):
         frame.rankeval(**{**ROLES, "missing": "raise"}).random_bound(0.05, 2, pool="retrieved")
 
 
@@ -251,7 +251,7 @@ def test_the_recipe_of_the_overview_runs_as_printed():
     accessor = eval(" ".join(recipe.split()), {"df": frame})
     for ask in ("nbest_precision", "compare", "random_test"):
         assert len(getattr(accessor, ask)(n=5))
-    assert "as trec_eval" in repr(accessor)
+    assert "as in trec_eval" in repr(accessor)
 
 
 def test_ties_by_names_need_names():
