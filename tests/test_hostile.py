@@ -196,11 +196,11 @@ def test_difference_regions_of_candidates_with_any_labels(labels):
 @pytest.mark.parametrize(
     ("gold", "message"),
     [
-        ([pd.NaT] * 40, r"holds missing \(40\)"),
-        ([[1]] * 40, r"holds \[1\] \(40\)"),
-        ([""] * 40, r"holds '' \(40\)"),
-        ([5, 7] * 20, r"holds 5 \(20\), 7 \(20\).*min_grade"),
-        ([np.inf, 1.0] * 20, r"holds 1.0 \(20\), inf \(20\)"),
+        ([pd.NaT] * 40, r"contains missing \(40\)"),
+        ([[1]] * 40, r"contains \[1\] \(40\)"),
+        ([""] * 40, r"contains '' \(40\)"),
+        ([5, 7] * 20, r"contains 5 \(20\), 7 \(20\).*min_grade"),
+        ([np.inf, 1.0] * 20, r"contains 1.0 \(20\), inf \(20\)"),
     ],
 )
 def test_what_is_no_gold_label(df, gold, message):
@@ -757,9 +757,9 @@ def test_what_is_no_name_or_names_nothing(df, items):
     with pytest.raises(KeyError, match=r"b: no column \{\}"):
         df.rankeval.difference_band("x", {}, 5)
     for data in (df, batches(q=0, candidate=5)):
-        with pytest.raises(ValueError, match="names no measure"):
+        with pytest.raises(ValueError, match="is empty"):
             data.rankeval.random_bound(measures=[])
-    with pytest.raises(ValueError, match="names no measure"):
+    with pytest.raises(ValueError, match="is empty"):
         df.rankeval.with_association_measures({})
     with pytest.raises(TypeError, match="n_items=True"):
         items.rankeval.paired_bootstrap(n_resamples=999).rankeval.gain_threshold(n_items=True)

@@ -358,7 +358,7 @@ def test_absent_in_a_dataset():
 
 def test_absent_is_refused_where_it_has_no_meaning():
     for ask in ("precision_band", "local_precision"):
-        with pytest.raises(ValueError, match="missing='absent' is supported only by"):
+        with pytest.raises(ValueError, match="missing='absent' is supported only for"):
             getattr(RUNS.rankeval(missing="absent"), ask)()
 
 

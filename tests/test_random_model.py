@@ -241,7 +241,7 @@ def test_infinite_population():
     ("keywords", "message"),
     [
         ({"n": 5}, r"pass both numbers"),
-        ({"prior": 0.5}, r"n=None: an infinite population has no last n"),
+        ({"prior": 0.5}, r"n=None: an infinite population has no largest n"),
         ({"n": 5, "prior": 2.0}, r"prior=2.0 is outside"),
         ({"n": 5, "prior": 0.5, "n_positive": 2}, r"prior=0.5 replaces"),
         ({"n": 5, "n_candidates": 3, "n_positive": 2}, r"n=5 is above .* 3"),

@@ -236,7 +236,7 @@ def test_arguments_without_a_name_are_refused(owner):
         parameters = inspect.signature(getattr(owner, name)).parameters.values()
         if not any(x.kind is x.VAR_POSITIONAL for x in parameters):
             unnamed = sum(x.kind is x.POSITIONAL_OR_KEYWORD for x in parameters)
-            with pytest.raises(TypeError, match=rf"^Pass 17 by keyword: call {name}\("):
+            with pytest.raises(TypeError, match=rf"^17 must be passed by keyword: call {name}\("):
                 getattr(owner, name)(*[FRAME] * unnamed, 17)
 
 

@@ -131,7 +131,7 @@ def gold_values(
             )
         return np.where(np.isnan(truth), np.nan, truth >= min_grade)
     if truth is None or not (np.isnan(truth) | (truth == 0) | (truth == 1)).all():
-        grades = "" if truth is None else ", or their lowest grade, min_grade=..."
+        grades = "" if truth is None else ", or their lowest grade, min_grade=1"
         raise ValueError(
             f"gold={name!r} contains {value_counts(values)}, but a gold label is True or False, 1"
             f" or 0. Name the values of true positives: positive=..., a value or a list{grades}."
