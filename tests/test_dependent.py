@@ -268,7 +268,7 @@ def test_groups_warn_of_thresholds_too():
     """The interval of the region is not the list's where a ranking is steep at n."""
     df = datasets.simulate_candidates(400, baseline=0.25, quality={"x": 5.0})
     df["group"] = np.arange(400) // 4
-    with pytest.warns(RankevalWarning, match=r"target='region'.*at n=100"):
+    with pytest.warns(RankevalWarning, match=r"target='region'.*At n=100"):
         df.rankeval(groups="group").nbest_precision(100)
     assert len(df.rankeval(groups="group").nbest_precision(100, target="nbest")) == 1
 

@@ -757,7 +757,7 @@ def test_what_is_no_name_or_names_nothing(df, items):
     with pytest.raises(KeyError, match=r"b: no column \{\}"):
         df.rankeval.difference_band("x", {}, 5)
     for data in (df, batches(q=0, candidate=5)):
-        with pytest.raises(ValueError, match="is empty"):
+        with pytest.raises(ValueError, match="names no measure"):
             data.rankeval.random_bound(measures=[])
     with pytest.raises(ValueError, match="is empty"):
         df.rankeval.with_association_measures({})

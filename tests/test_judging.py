@@ -288,7 +288,7 @@ def test_a_sheet_is_no_sample_of_a_list(whole, size):
     judged = rankeval_pd.with_judgements(
         blank, sheet.assign(gold=whole.loc[sheet.index, "gold"].astype(bool))
     )
-    shared = "0 of the 37 candidates shared with the list of '(good|fair)' are judged"
+    shared = "0 of 37 candidates shared with the list of '(good|fair)' are judged"
     with pytest.warns(rankeval_pd.RankevalWarning, match=shared):
         judged.rankeval.judged_precision(100)
     with pytest.warns(rankeval_pd.RankevalWarning, match="not a random sample"):
@@ -307,7 +307,7 @@ def test_judged_to_a_depth_is_no_sample_of_longer_lists(whole):
     best = (whole[["good", "fair"]].rank(ascending=False) <= 50).any(axis=1)
     pool = whole.assign(gold=whole["gold"].astype(float).where(best))
     assert pool.rankeval.judged_precision(50)["n_judged"].tolist() == [50, 50]
-    with pytest.warns(rankeval_pd.RankevalWarning, match="50 of the 50 candidates of the best 50"):
+    with pytest.warns(rankeval_pd.RankevalWarning, match="50 of 50 candidates of the best 50"):
         pool.rankeval.judged_precision(100, measures="good")
     ds = xr.Dataset.from_dataframe(pool.rename_axis("candidate"))
     with pytest.warns(rankeval_pd.RankevalWarning, match="at n = 100: "):
@@ -515,7 +515,7 @@ def test_padded_datasets_and_groups(partly):
 
 def test_what_cannot_be_estimated(partly):
     ask = partly.rankeval.judged_precision
-    with pytest.raises(ValueError, match="divides by known probabilities"):
+    with pytest.raises(ValueError, match="divides by known judging probabilities"):
         ask(50, estimator="horvitz-thompson")
     with pytest.raises(ValueError, match="with judged_with: both define"):
         ask(50, windows=[9], judged_with=0.3)

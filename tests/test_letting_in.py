@@ -333,7 +333,9 @@ def test_compare_lists_that_end():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:area. a class has:rankeval_pd.RankevalWarning")
-@pytest.mark.filterwarnings("ignore:area. .*is significantly below 0.5:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings(
+    "ignore:the area is significantly below 0.5:rankeval_pd.RankevalWarning"
+)
 @settings(max_examples=examples(15))
 @given(st.integers(0, 10_000))
 def test_absent_is_last_where_nothing_is_missing(seed):
