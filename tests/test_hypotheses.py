@@ -115,7 +115,7 @@ def test_a_frame_of_texts_is_taken_and_left_as_it_is():
         (({"s": "a"}, ["a"]), {}, TypeError, "pass a list of segments"),
         (({"s": ["a"]}, "a"), {}, TypeError, "references is of type str"),
         (({"s": ["a"]}, []), {}, ValueError, "references is empty"),
-        (({"s": ["a", ""]}, ["a"]), {}, ValueError, "end in an empty line"),
+        (({"s": ["a", ""]}, ["a"]), {}, ValueError, "an empty line at the end"),
         (({"s": ["a"]}, [["a"], ["b", "c"]]), {}, ValueError, r"references\[1\] has 2"),
         (({"s": [None]}, ["a"]), {}, TypeError, "an empty output is ''"),
         (({"s": ["a"]}, [[None]]), {}, ValueError, "segment 0 .* has none"),

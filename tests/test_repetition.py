@@ -407,7 +407,7 @@ def test_wrong_questions(method, options, error, message):
 def test_one_sample():
     df = _samples(9, 3)
     for data in (df.assign(part=0), df.iloc[:0]):
-        with pytest.raises(ValueError, match="variation needs two or more"):
+        with pytest.raises(ValueError, match="variation needs at least two samples"):
             data.rankeval(by="part", measures="a").repetition(n=5)
     ds = xr.Dataset.from_dataframe(df.drop(columns="part").rename_axis("candidate"))
     with pytest.raises(ValueError, match="no sample dimension beside the candidates"):

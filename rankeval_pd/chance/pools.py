@@ -32,8 +32,8 @@ def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite")
             )
         if pool == "retrieved" and not ends:
             raise ValueError(
-                "pool='retrieved' needs missing='absent', so that a missing score means not "
-                "retrieved."
+                "pool='retrieved' requires that a missing score means not retrieved. Pass"
+                " missing='absent'."
             )
         return "retrieved" if pool == "retrieved" else "all"
     size = check_count("pool", pool)
@@ -44,8 +44,8 @@ def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite")
         )
     if population != "finite":
         raise ValueError(
-            f"pool={size} is the size of a finite collection and rules out "
-            f"population={population!r}. Leave one of them out."
+            f"pool={size} is the size of a finite collection, which contradicts"
+            f" population={population!r}. Omit one of the two."
         )
     return size
 
@@ -98,8 +98,8 @@ def in_collection(size: Size, collection: int) -> Size:
     largest = int(size.total.max(initial=0))
     if largest > collection:
         raise ValueError(
-            f"pool={collection} is smaller than the number of candidates in the data, {largest}, "
-            "which belong to the collection. Pass the size of the collection."
+            f"pool={collection} is smaller than the number of candidates in the data, {largest}."
+            " Pass the size of the whole collection, which includes these candidates."
         )
     return size._replace(total=np.full_like(size.total, collection))
 
@@ -113,8 +113,8 @@ def warn_of_whole_lists(retrieved: IntArray, n: IntArray) -> None:
     for size in np.unique(sizes):
         if (share := whole[sizes == size].mean()) >= 0.5:
             warn(
-                f"pool='retrieved': {share:.0%} of the lists of n = {int(size)} contain every "
-                "retrieved candidate, so the order does not matter and p is 1. Use smaller n, or "
-                "pass pool= the number of documents in the collection."
+                f"pool='retrieved': {share:.0%} of the lists of n = {int(size)} contain every"
+                " retrieved candidate, so their p-values are 1. Use a smaller n, or pass the"
+                " number of documents in the collection, pool=..."
             )
             return

@@ -87,7 +87,7 @@ def random_bound_for(
     model, share, total = _published_model(population, n_candidates, n_positive, prior)
     levels, asked = check_shares("p", p, one=True), check_n(n)
     if not isinstance(asked, np.ndarray) and total is None:
-        what = "last n" if asked is None else "share of the candidates"
+        what = "largest n" if asked is None else "share of the candidates"
         raise ValueError(f"n={n!r}: an infinite population has no {what}. Pass whole numbers.")
     sizes, shares = _sizes_of(asked, total or 0)
     if isinstance(model, Finite):
@@ -147,7 +147,8 @@ def _check_population(n_candidates: Any, n_positive: Any, prior: Any) -> None:
     """Raise a ValueError unless the two numbers or the prevalence are given."""
     if prior is not None and (n_candidates is not None or n_positive is not None):
         raise ValueError(
-            f"prior={prior!r} replaces n_candidates and n_positive. Omit prior or these."
+            f"prior={prior!r} replaces n_candidates and n_positive. Omit prior, or omit"
+            " n_candidates and n_positive."
         )
     if prior is None and (n_candidates is None or n_positive is None):
         raise ValueError(
@@ -279,7 +280,8 @@ def _broadcast(**given: Any) -> tuple[AnyArray, ...]:
     except ValueError:
         shown = ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items() if shape)
         raise ValueError(
-            f"{shown}: the shapes do not match. Pass the same number of values for each, or one."
+            f"{shown}: the shapes do not match. Pass the same number of values for each, or a"
+            " single number."
         ) from None
     return np.broadcast_arrays(*given.values())
 
@@ -344,7 +346,9 @@ def random_pvalue_mean(
     """
     queries = check_whole("n_queries", n_queries)
     if queries < 1:
-        raise ValueError(f"n_queries={n_queries!r}: a mean needs 1 query or more.")
+        raise ValueError(
+            f"n_queries={n_queries!r}: a mean needs at least one query. Pass the number of queries."
+        )
     given = {"n": n, "n_candidates": n_candidates, "n_positive": n_positive}
     for name, values in given.items():
         if np.shape(values) not in ((), (1,), (queries,)):
@@ -383,9 +387,9 @@ def _smallest_sum(mean: float, queries: int, decimals: int | None) -> float:
     smallest = math.ceil((printed - unit / 2) * queries)
     if smallest > (printed + unit / 2) * queries:
         raise ValueError(
-            f"mean_tp={mean!r}: no sum of n_queries={queries} counts has this mean with "
-            f"decimals={decimals!r}; the nearest are {(smallest - 1) / queries:.6g} and "
-            f"{smallest / queries:.6g}. Check the number of queries and the mean."
+            f"mean_tp={mean!r}: no counts in n_queries={queries} queries have this mean at"
+            f" decimals={decimals!r} (nearest: {(smallest - 1) / queries:.6g} and"
+            f" {smallest / queries:.6g}). Check mean_tp and n_queries."
         )
     return float(smallest)
 

@@ -170,8 +170,8 @@ def random_test(
         )
     if ties == "expected" and (combine or adjust is not None):
         raise ValueError(
-            f"ties='expected' with combine={combine!r}, adjust={adjust!r}: these need the"
-            " distribution of a count, and a mean over orders of equal scores is not a count. Pass"
+            f"ties='expected' with combine={combine!r}, adjust={adjust!r}: combined and adjusted"
+            " tests need counts, but ties='expected' averages over orders of equal scores. Pass"
             " ties='blocks', or 'shared'."
         )
 
@@ -183,8 +183,8 @@ def random_test(
         for name, value in given.items():
             if value is not None:
                 raise ValueError(
-                    f"groups with {name}={value!r}: this assumes that single candidates, not whole "
-                    "groups, are in random order. Leave one of the two out."
+                    f"groups with {name}={value!r}: {name} assumes that single candidates, not"
+                    " whole groups, are in random order. Omit one of the two."
                 )
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
@@ -315,8 +315,9 @@ def random_test_of_turns(
     check_choice("adjust", adjust, ADJUSTMENTS)
     if adjust is not None or combine:
         raise ValueError(
-            f"adjust={adjust!r}, combine={combine!r}: for all n of a whole Dask DataFrame, each n "
-            "can only be tested alone. Pass the relevant n=..., or use groups with by=..."
+            f"adjust={adjust!r}, combine={combine!r}: without n, a whole Dask DataFrame supports"
+            " only a separate test at each n. Pass the n that you need, n=..., or name groups,"
+            " by=..."
         )
     ended = any(lists.n.max(initial=0) < found.total for lists in found.turns)
     pool = n_candidates if pool is None else pool

@@ -201,8 +201,8 @@ def compare_area(
     clustered: bool = Roles.of(roles).groups is not None
     if clustered and test == "delong":
         raise ValueError(
-            "test='delong' with groups: DeLong's test assumes independent candidates. Leave test "
-            "out for Student's t with the variance between groups."
+            "test='delong' with groups: DeLong's test assumes independent candidates. Omit test to"
+            " use a t test with the variance between groups."
         )
 
     parts: tuple[str, ...] = {"ap": PARTS_OF_TWO, "roc": _PARTS}.get(kind, EARLY_PARTS)

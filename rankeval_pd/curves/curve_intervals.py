@@ -39,13 +39,13 @@ def check_interval(interval: str | None, average: str | None, roles: Roles) -> N
         return
     if average is not None:
         raise ValueError(
-            f"interval={interval!r} with average={average!r}: an average already has an interval "
-            "over groups, ci_low and ci_high. Leave interval out."
+            f"interval={interval!r} with average={average!r}: the average over groups has its own"
+            " interval, ci_low and ci_high. Omit interval."
         )
     if roles.ends:
         raise ValueError(
-            f"interval={interval!r} with missing='absent': a list that ends early has no threshold "
-            "after its end. Pass missing='last'."
+            f"interval={interval!r} with missing='absent': lists that end early have no thresholds"
+            " beyond their last candidate. Pass missing='last'."
         )
 
 
@@ -124,4 +124,7 @@ def _too_few(few: list[tuple[int, int]], alone: bool) -> None:
     )
     if alone:
         raise ValueError(f"{text}. Pass interval='pointwise', or report the area.")
-    warn(f"{text} in one of the groups, which has no band. Pass interval='pointwise' there.")
+    warn(
+        f"{text} in one of the groups, so its limits are NaN. Pass interval='pointwise' for this"
+        " group."
+    )

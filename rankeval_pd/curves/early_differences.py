@@ -30,7 +30,7 @@ def early_options(kind: str, fpr: Any, tpr: Any, share: Any, bedroc_alpha: float
     ):  # fmt: skip
         if given is not None and kind != own:
             raise ValueError(
-                f"{name}={given!r} belongs to kind={own!r}, not kind={kind!r}. Leave it out."
+                f"{name}={given!r} belongs to kind={own!r}, not kind={kind!r}. Omit {name}."
             )
     if kind == "partial":
         limits, turned = rate_range(fpr, tpr)
@@ -38,7 +38,10 @@ def early_options(kind: str, fpr: Any, tpr: Any, share: Any, bedroc_alpha: float
     if kind == "bedroc":
         return {"alpha": positive_number("bedroc_alpha", bedroc_alpha)}
     if share is None:
-        raise ValueError("kind='enrichment': pass the share of the candidates, share=0.01.")
+        raise ValueError(
+            "kind='enrichment': pass the share of candidates at the top of the list, such as"
+            " share=0.01."
+        )
     return {"share": check_share("share", share, one=True)}
 
 

@@ -251,8 +251,9 @@ def rate_range(fpr: Any, tpr: Any) -> tuple[tuple[float, float], bool]:
     """Return the range of false positive rates, and whether the classes are swapped."""
     if (fpr is None) == (tpr is None):
         raise ValueError(
-            f"fpr={fpr!r}, tpr={tpr!r}: pass the largest false positive rate, fpr=, or the "
-            "smallest true positive rate, tpr=, or both limits of one of them, fpr=(0.1, 0.3)."
+            f"fpr={fpr!r}, tpr={tpr!r}: pass the largest false positive rate, fpr=0.1, or the"
+            " smallest true positive rate, tpr=0.8. For a range, pass both limits of one rate,"
+            " such as fpr=(0.1, 0.3)."
         )
     name, given = ("tpr", tpr) if fpr is None else ("fpr", fpr)
     if isinstance(given, (int, float, np.number)):

@@ -163,8 +163,8 @@ def area(
         return answer(data, roles, question, columns, can(area), attrs=attrs)
     if interval != _OWN[kind]:
         raise ValueError(
-            f"average={average!r} with ci={ci!r}: an average already has an interval over groups. "
-            "Leave ci out."
+            f"average={average!r} with ci={ci!r}: the average over groups has its own interval."
+            " Omit ci."
         )
     return answer(
         data, roles, question, AVERAGED, can(area, clusters=False),
@@ -180,8 +180,8 @@ def _interval(kind: str, ci: str | None) -> str:
     check_choice("ci", ci, (None, *INTERVALS))
     if kind == "ap" and ci not in (None, "newcombe", "logit"):
         raise ValueError(
-            f"ci={ci!r} is for the ROC area, and kind='ap' is average precision. Leave ci out, or "
-            "pass 'logit'."
+            f"ci={ci!r} is an interval for the ROC area, but kind='ap' computes average precision."
+            " Omit ci, or pass ci='logit'."
         )
     return _OWN[kind] if kind == "ap" or ci is None else ci
 
@@ -261,9 +261,9 @@ def _warn_if_reversed(area: FloatArray, high: FloatArray) -> None:
     worse = high < 0.5
     if worse.any():
         warn(
-            f"area: {int(worse.sum())} of {area.size} areas are significantly below one half, the "
-            f"smallest {float(area[worse].min()):.3g}, so the measure may be reversed. If small "
-            "values are better, name the measure in lower_is_better; if not, remove it there."
+            f"the area is significantly below 0.5 in {int(worse.sum())} of {area.size} rankings"
+            f" (smallest: {float(area[worse].min()):.3g}), so the measure may be reversed. Name a"
+            " measure in lower_is_better only if its small values are better."
         )
 
 

@@ -130,7 +130,7 @@ def unpaired_area(
     check_choice("test", test, TESTS)
     if kind == "ap" and test == "delong":
         raise ValueError(
-            "test='delong' is for ROC areas, and kind='ap' is average precision. Leave test out."
+            "test='delong' compares ROC areas, but kind='ap' computes average precision. Omit test."
         )
     check_choice("alternative", alternative, ALTERNATIVES)
     check_choice("adjust", adjust, (None, *ADJUSTMENTS))
@@ -256,9 +256,9 @@ def _pairs(samples: list[Hashable]) -> list[tuple[int, int]]:
     """Return the index pairs of the samples; reject a single sample."""
     if len(samples) < 2:
         raise ValueError(
-            "unpaired_area compares independent samples, but there is only one. Name the column of"
-            " the samples, by=..., or in a Dataset use a dimension; for two measures on the same "
-            "candidates use compare_area."
+            "unpaired_area compares independent samples, but data has only one. Name the column of"
+            " samples, by=..., or add a dimension to a Dataset. To compare measures on the same"
+            " candidates, call compare_area."
         )
     return list(itertools.combinations(range(len(samples)), 2))
 

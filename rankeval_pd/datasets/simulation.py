@@ -77,7 +77,9 @@ def simulate_candidates(
     baseline = check_share("baseline", baseline)
     together = check_number("correlation", correlation)
     if not 0.0 <= together <= 1.0:
-        raise ValueError(f"correlation={correlation!r} is outside [0, 1]: pass a number in it.")
+        raise ValueError(
+            f"correlation={correlation!r} is outside [0, 1]. Pass a number from 0 to 1."
+        )
     size = check_number("n_candidates", n_candidates)
     if size != np.floor(size) or size < 1.0:
         raise ValueError(f"n_candidates={n_candidates!r}: pass a whole number of 1 or more.")

@@ -27,8 +27,8 @@ def warn_of_few(clusters: int) -> None:
     """Warn that there are few clusters."""
     if clusters < FEW:
         warn(
-            f"groups: there are {clusters} groups, and fewer than {FEW} give only a rough estimate "
-            "of the spread between groups. Add groups, or treat the interval as approximate."
+            f"groups: there are {clusters} groups, but the variance between groups can be estimated"
+            f" reliably only from {FEW} or more. Add groups, or treat the interval as approximate."
         )
 
 
@@ -51,8 +51,8 @@ def check_clustered(test: Any, ci: Any, phi: Any, threshold: Any) -> None:
         )
     if threshold is not None:
         raise ValueError(
-            "threshold with groups: acceptance sets are compared candidate by candidate. Pass n=, "
-            "the sizes of n-best lists."
+            "threshold with groups: acceptance sets cannot be compared by groups. Pass the sizes"
+            " of n-best lists, n=..."
         )
 
 
@@ -68,8 +68,8 @@ def check_joined(
     for name, (given, usual) in others.items():
         if given is not usual and not is_known(given, [usual]):
             raise ValueError(
-                f"{asked} with {name}={given!r}: all groups together have one test, and this "
-                f"option applies to single groups. Leave it out, or leave {asked} out."
+                f"{asked} with {name}={given!r}: all groups share one test, but {name} applies to"
+                f" single groups. Omit {name}, or omit {asked}."
             )
     if isinstance(sizes, Shares):
         raise ValueError(

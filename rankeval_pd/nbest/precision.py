@@ -398,9 +398,9 @@ def warn_of_reversed(worse: BoolArray) -> None:
     """Warn of lists worse than chance, whose measures may be reversed."""
     if worse.any():
         warn(
-            f"{int(worse.sum())} of {worse.size} lists have significantly fewer true positives "
-            "than random lists, so the measure may be reversed. If small values are better, name "
-            "the measure in lower_is_better; if not, remove it there."
+            f"in {int(worse.sum())} of {worse.size} lists, there are significantly fewer true"
+            " positives than in random lists, so the measure may be reversed. Name a measure in"
+            " lower_is_better only if its small values are better."
         )
 
 

@@ -487,10 +487,10 @@ def enough_draws(n_tests: int, options: Decision) -> int:
         return check_needed(swaps.enough_swaps(n_tests, options.alpha), f"alpha={options.alpha!r}")
     needed = swaps.least_swaps(n_tests, options.alpha)
     if options.n_resamples < needed:
-        what = "pairs, counted in every group," if options.adjust_over == "all" else "pairs"
+        what = "pairs in all groups" if options.adjust_over == "all" else "pairs"
         raise ValueError(
-            f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g}: the smallest "
-            f"p-value of {n_tests} {what if n_tests > 1 else 'pair'} is {n_tests}/(n_resamples + "
-            f"1). Pass n_resamples={needed} or more, or leave it out."
+            f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g}: the smallest"
+            f" adjusted p-value for {n_tests} {what if n_tests > 1 else 'pair'} is"
+            f" {n_tests}/(n_resamples + 1). Pass n_resamples={needed} or more, or omit n_resamples."
         )
     return int(options.n_resamples)

@@ -74,7 +74,7 @@ def caption(ax: Any) -> str:
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(500)
     >>> rankeval_pd.plotting.caption(df.rankeval.plot.precision([50, 100]))
-    'Bars: 95% Clopper–Pearson confidence intervals, each n alone. Gray line: a random order.'
+    'Bars: 95% Clopper–Pearson confidence intervals, separately at each n. Gray line: random order.'
     """
     first = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()[0]
     drawn = (one for one in first.figure.axes if one.has_data())
@@ -117,7 +117,7 @@ class Canvas:
             known = [x for x in names if np.isfinite(scores[x])]
             best = sorted(known, key=lambda x: -scores[x])[:_STAND_OUT]
             self.bright = [x for x in names if x in best]
-            self.tell(f"In color: the {_STAND_OUT} with the highest {what}.")
+            self.tell(f"The {_STAND_OUT} with the highest {what} are in color.")
         left = [self.text(x) for x in names if not self.stands_out(x)]
         if left:
             listed = ", ".join(left) if len(left) <= 12 else f"the other {len(left)}"
@@ -407,5 +407,5 @@ def interval_kind(attrs: Mapping[Any, Any], scope: str) -> str:
 
 
 def pairs_kind(attrs: Mapping[Any, Any], count: int) -> str:
-    """Return the adjustment of pairwise tests: "for all 10 pairs" or "each pair alone"."""
-    return adjustment(attrs) or ("each pair alone" if count > 1 else "")
+    """Return the adjustment of pairwise tests: "for all 10 pairs" or "unadjusted"."""
+    return adjustment(attrs) or ("unadjusted" if count > 1 else "")

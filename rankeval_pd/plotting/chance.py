@@ -406,7 +406,7 @@ def mean_difference(
     >>> df = rankeval_pd.datasets.simulate_candidates(500)
     >>> ax = df.rankeval.plot.mean_difference("good", "fair", range(50, 200), n_resamples=99)
     >>> ax.get_xlabel()
-    'mean difference of precision (points), n = 50 to 199'
+    'mean difference in precision (points), n = 50 to 199'
     """
     look, roles = parted(options)
     with one_reading():

@@ -183,13 +183,13 @@ def _findings(table: pd.DataFrame, together: Any, relevant: float) -> list[_Find
     large = (table["difference"].abs() >= relevant).to_numpy(dtype=bool)
     extent = f", and the difference is {100 * relevant:.3g} points or more" if relevant else ""
     alone = table["p_value"] <= alpha if alpha and adjust else table["significant"]
-    words = f"{_test(table)}, each n alone{extent}"
+    words = f"{_test(table)}, separately at each n{extent}"
     listed = [_Finding(alone.to_numpy(dtype=bool) & large, words, together=False)]
     if adjust:
         together = table
     if together is not None:
         hits, words = _adjusted(table, together)
-        listed.append(_Finding(hits & large, f"{words}, all n together{extent}", together=True))
+        listed.append(_Finding(hits & large, f"{words}, for all n together{extent}", together=True))
     return listed
 
 
@@ -271,12 +271,12 @@ def _draw_strips(
     strip.grid(visible=False)
     _name_rows(canvas, strip, pairs, findings, ink)
     for finding in findings:
-        shade = "full" if finding.together else "pale"
-        found = "" if finding.hits.any() or not canvas.alone else " There is none here."
+        shade = "Full" if finding.together else "Pale"
+        found = "" if finding.hits.any() or not canvas.alone else " This picture has no such n."
         where = " (at its recall)" if x == "recall" else ""
         canvas.tell(
-            f"Bars, {shade}: n at which the measure of this color{where} is significantly better"
-            f" ({finding.words}).{found}"
+            f"{shade} bars: lists for which the measure of this color{where} is significantly"
+            f" better ({finding.words}).{found}"
         )
 
 
@@ -328,7 +328,9 @@ def _name_rows(
     if len(pairs) > 1:
         share = min(_SHARE, len(pairs) * _ROW / canvas.size[1])
         if share * canvas.size[1] / len(pairs) < 1.1 * LEAST:
-            canvas.tell(f"{len(pairs)} rows of bars, one for each pair, in the order of the table.")
+            canvas.tell(
+                f"Each of the {len(pairs)} rows of bars is a pair, in the order of the table."
+            )
             return
         room = 0.38 * width - 60.0
         for k, rows in enumerate(pairs):
@@ -358,7 +360,7 @@ def _tell_same_lists(canvas: Canvas, rows: pd.DataFrame) -> None:
     """Note in the caption that one curve hides another because the lists are identical."""
     if (rows["overlap"] == rows["n"]).all():
         a, b = (canvas.text(rows[f"measure_{s}"].iloc[0]) for s in "ab")
-        canvas.tell(f"{a} and {b} have the same lists at each n drawn.")
+        canvas.tell(f"{a} and {b} have the same list at each n shown.")
 
 
 # --------------------------------------------------------------------------------- The difference
@@ -375,14 +377,14 @@ def _draw_difference(
 ) -> None:
     """Draw the difference between the two curves, with the interval of the main table."""
     a, b = (pair[f"measure_{s}"].iloc[0] for s in "ab")
-    found, columns, words = pair, ("ci_low", "ci_high"), "interval at each n alone"
+    found, columns, words = pair, ("ci_low", "ci_high"), "interval, separately at each n"
     if together is not None and {"band_low", "band_high"} <= set(together):
         found, columns = table_of(together, ("measure_a", "n"), ""), ("band_low", "band_high")
         words = "simultaneous band, for all n together"
     elif together is not None and {"ci_low", "ci_high"} <= set(together):
         found, words = table_of(together, ("measure_a", "n"), ""), "band, for all n together"
     elif pair.attrs.get("adjust") is not None:
-        words = "interval, adjusted as the test"
+        words = "interval, adjusted like the test"
     source = found.attrs if found.attrs.get("level") else pair.attrs
     if "measure_a" in found:
         found = found[(found["measure_a"] == a) & (found["measure_b"] == b)]
@@ -405,7 +407,7 @@ def _draw_difference(
             low.vlines(across, *limits, color=ink.fg, linewidth=1.1, alpha=0.75)
         level = percent_of(source["level"]) + " " if source.get("level") else ""
         name = f"{canvas.text(a)} − {canvas.text(b)}"
-        canvas.tell(f"Below: {name} in percentage points, with its {level}{words}.")
+        canvas.tell(f"Lower panel: {name} in percentage points, with {level}{words}.")
     if ordered is not None:
         mark = {"marker": "o", "markersize": 3.5} if len(found) <= FEW else {}
         low.plot(
@@ -453,4 +455,4 @@ def _draw_overlap(
 
     set_ticks(right.yaxis, in_percent, 4.0)
     right.spines[["top", "left"]].set_visible(False)
-    tell(canvas.ax, "Thin gray line, scale on the right: share of candidates in both lists.")
+    tell(canvas.ax, "Thin gray line (scale on the right): share of candidates in both lists.")

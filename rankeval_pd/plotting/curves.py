@@ -112,7 +112,7 @@ def _draw_curves(
     _set_scales(canvas, curves, spec, log, deviates=deviates)
     if spec.first and largest > LARGE_RATIO:
         curves = curves[(curves["n"] >= FIRST) | (curves["n"] == 0)]
-        canvas.tell(f"Lists shorter than {FIRST} are left out.")
+        canvas.tell(f"Lists shorter than {FIRST} are omitted.")
     parts = by_name(curves)
     better = -1.0 if spec.chance == "falling" else 1.0
     scores = {name: better * float(part[spec.y].mean()) for name, part in parts.items()}
@@ -123,7 +123,7 @@ def _draw_curves(
         steps = {"drawstyle": "steps-pre"} if spec.step else {}
         canvas.curve(measure, rows[spec.x], rows[spec.y], **steps)
     if curves.attrs.get("interval") and "ci_low" in curves:
-        scope = {"pointwise": "each point alone", "simultaneous": "all points together"}
+        scope = {"pointwise": "each point separately", "simultaneous": "all points together"}
         known = {name: rows.dropna(subset=["ci_low"]) for name, rows in parts.items()}
         canvas.uncertainty(
             {name: rows.assign(x=rows[spec.x]) for name, rows in known.items() if name in drawn},
@@ -207,7 +207,7 @@ def _values(
             level = percent_of(rows.attrs["level"]) if "level" in rows.attrs else "confidence"
             limits = zip(rows["measure"], rows["ci_low"], rows["ci_high"], strict=True)
             canvas.values(f"{level} interval", {n: interval(a, b, digits) for n, a, b in limits})
-            canvas.tell(f"{spec.area}: {interval_kind(rows.attrs, 'each measure alone')}.")
+            canvas.tell(f"{spec.area}: {interval_kind(rows.attrs, 'separately for each measure')}.")
     if enrichment is not None and spec.y == "lift":
         shares = np.atleast_1d(np.asarray(enrichment, dtype=float))
         if np.any((shares <= 0.0) | (shares > 1.0)):
@@ -234,7 +234,7 @@ def _draw_chance(
     if y is None:  # value for all candidates
         y = np.full(x.size, curves.sort_values("n")["precision"].iloc[-1])
     canvas.ax.plot(x, y, color=canvas.ink.reference, linewidth=THIN, zorder=1, label="random order")
-    canvas.tell("Gray line: a random order on average.")
+    canvas.tell("Gray line: mean over random orders.")
     note: dict[str, Any] = {"fontsize": font(canvas.ax, "note"), "color": canvas.ink.note}
     if spec.chance == "diagonal" and linear:
         canvas.ax.text(
@@ -310,7 +310,7 @@ def _draw_ideal(canvas: Canvas, curves: pd.DataFrame, ideal: Table) -> None:
     best = np.minimum(shares / step, 1.0)
     look = {"color": canvas.ink.reference, "linewidth": THIN, "zorder": 1}
     canvas.ax.plot(shares, best, label="ideal order", **look)
-    canvas.tell("Upper gray line: an ideal order, all positives first.")
+    canvas.tell("Upper gray line: an ideal order with all positives first.")
 
 
 def _prior(curves: pd.DataFrame) -> float:
@@ -390,7 +390,7 @@ def _draw_crossovers(
                 fontsize=font(canvas.ax, "note"), color=canvas.ink.text(canvas.color(measure)),
             )  # fmt: skip
     contiguous = runs.attrs.get("contiguous")
-    run = f"the first of {contiguous} lists in a row" if contiguous else "the first list"
+    run = f"the first of {contiguous} successive lists" if contiguous else "the first list"
     shapes = ", ".join(f"{rate_text(float(p))}" for p in levels)
     canvas.tell(f"Open marks: {run} above chance ({shapes}).")
 
@@ -408,4 +408,4 @@ def _draw_isolines(canvas: Canvas, isolines: pd.DataFrame, spec: Curve, *, log: 
                 textcoords="offset points", fontsize=font(canvas.ax, "note"), clip_on=True,
                 color=canvas.ink.note,
             )  # fmt: skip
-    canvas.tell("Thin lines: all lists of one n.")
+    canvas.tell("Thin lines: all lists with the same n.")

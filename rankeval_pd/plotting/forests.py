@@ -95,7 +95,7 @@ def draw_forest(canvas: Canvas, forest: Forest) -> None:
     if rest.size:
         muted = {"color": canvas.ink.reference, "markersize": 4, "zorder": 3, "label": "_more"}
         ax.plot(rest, np.full(rest.size, count), "|", **muted)
-        canvas.tell(f"Last row: {rest.size:,} more, a tick each.")
+        canvas.tell(f"Ticks in the last row: {rest.size:,} more.")
     ax.set_ylim(count + (rest.size > 0) - 0.4, -0.6)
     letters = font(ax, "name") if count <= _MANY else LEAST
     left = _name_rows(canvas, forest.names, accent, letters, rest.size)
@@ -172,9 +172,9 @@ class _Columns:
                 kept.append((title, texts))
                 self.room -= needed
         if any(title == "tied" for title, _ in kept):
-            self.canvas.tell("No test distinguishes rows that share a letter.")
+            self.canvas.tell("Rows that share a letter do not differ significantly.")
         elif forest.letters and not lanes and len({*forest.letters}) < len(forest.letters):
-            self.canvas.tell("Ties are in the column letters of the table.")
+            self.canvas.tell("The column 'letters' of the table shows ties.")
         if kept and kept[-1][1] is limits:
             kept.insert(1, kept.pop())
         for title, texts in kept:
@@ -226,8 +226,8 @@ class _Columns:
                 gaps = True
                 self.ax.plot([1] * len(rows), rows, "o", markersize=2.6, **look)
         self._head("tied", "left")
-        dots = "; where a bar has dots, only rows with a dot belong" * gaps
-        self.canvas.tell(f"Bars on the right join rows that no test distinguishes{dots}.")
+        dots = "; in a bar with dots, only the rows with a dot are joined" * gaps
+        self.canvas.tell(f"Bars on the right join rows that do not differ significantly{dots}.")
 
 
 def _numbers(forest: Forest) -> tuple[list[str], list[str]]:
@@ -311,8 +311,8 @@ def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None
         references={float(x): f"random {number(float(x), digits)}" for x in chances},
     ))  # fmt: skip
     if "ci_low" in table:
-        canvas.tell(f"Lines: {interval_kind(table.attrs, 'each measure alone')}.")
-    canvas.tell("Vertical line: a random order.")
+        canvas.tell(f"Lines: {interval_kind(table.attrs, 'separately for each measure')}.")
+    canvas.tell("Vertical line: random order.")
 
 
 draw_area.__wrapped__.figure_size = rows_high  # type: ignore[attr-defined]
@@ -368,17 +368,17 @@ def _draw_ranks(
     ))  # fmt: skip
     one = "measure" if name == "measure" else "system"
     together = attrs.get("intervals") == "simultaneous"
-    scope = f"all {one}s together" if together else f"each {one} alone"
+    scope = f"for all {one}s together" if together else f"separately for each {one}"
     canvas.tell(f"Lines: {interval_kind(attrs, scope)}.")
     percentile = attrs.get("ranks") not in (None, "simultaneous")
     how = (
-        "bootstrap percentiles, each alone"
+        "bootstrap percentiles, unadjusted"
         if percentile
         else pairs_kind(attrs, len(table) * (len(table) - 1) // 2)
     )
     level = percent_of(attrs.get("level", 0.95) if percentile else 1.0 - alpha_of(attrs))
-    canvas.tell(f"Rank: {level} interval of the rank{f', {how}' if how else ''}.")
-    canvas.tell(f"In color: no other {one} is significantly better.")
+    canvas.tell(f"Rank: {level} interval for the rank{f', {how}' if how else ''}.")
+    canvas.tell(f"Colored {one}s: no other {one} is significantly better.")
 
 
 def what_of(attrs: Mapping[Any, Any]) -> str:
@@ -442,12 +442,12 @@ def draw_mean_difference(
     excludes = ((table["ci_low"] > 0) | (table["ci_high"] < 0)).to_numpy(dtype=bool)
     draw_forest(canvas, Forest(
         names, table["difference"], table["ci_low"], table["ci_high"], excludes,
-        f"mean difference of precision (points){single}", "points", in_points, 100.0, signed=True,
+        f"mean difference in precision (points){single}", "points", in_points, 100.0, signed=True,
         columns=[("p", p)] if any(p) else (), references={0.0: ""}, level=attrs.get("level"),
     ))  # fmt: skip
-    canvas.tell(f"Lines: {interval_kind(attrs, 'each row alone')}.")
+    canvas.tell(f"Lines: {interval_kind(attrs, 'separately for each row')}.")
     if differences is not None:
-        canvas.tell("Ticks below a row: the differences at each n; the dot is their mean.")
+        canvas.tell("Ticks below a row: differences at each n. Dots: mean differences.")
 
 
 draw_mean_difference.__wrapped__.figure_size = rows_high  # type: ignore[attr-defined]
@@ -482,7 +482,7 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     ))  # fmt: skip
     how = pairs_kind(attrs, len(table))
     canvas.tell(f"Tests at {percent_of(alpha)}{f', {how}' if how else ''}.")
-    canvas.tell("In color: not distinguished from the best.")
+    canvas.tell("Colored systems do not differ significantly from the best.")
 
 
 def _systems_high(table: pd.DataFrame | None) -> tuple[float, float]:

@@ -212,8 +212,8 @@ def of_data_or_table(
             for name, given in options.items():
                 if name in MEANINGS:
                     raise TypeError(
-                        f"{name}={given!r} is a role of the columns of data, but this is the "
-                        f"result of {made_by}. Leave it out, or pass the data."
+                        f"{name}={given!r} is a role of the columns of data, but the table is the"
+                        f" result of {made_by}. Omit {name}, or pass the data."
                     )
             return draw(data, *args, **options)
 

@@ -81,7 +81,7 @@ def draw_recall_band(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
     if "expected" in table and len(table):
         chance = table.drop_duplicates("n").sort_values("n")
         _reference(canvas, chance["n"], chance["expected"], "random order")
-        canvas.tell("Gray line: a random order.")
+        canvas.tell("Gray line: random order.")
     canvas.upwards()
     canvas.finish(ylabel="recall", xlabel=XLABELS["n"])
 
@@ -107,7 +107,7 @@ def draw_lists(
     for measure, mine in rows.items():
         canvas.curve(measure, mine["x"], mine[y])
     if short and len(table):
-        canvas.tell(f"Lists shorter than {FIRST} are left out.")
+        canvas.tell(f"Lists shorter than {FIRST} are omitted.")
     ends = [mine["x"].max() for mine in rows.values() if len(mine)]
     if ends and np.isfinite(max(ends)) and x == "n":
         # names are at the ends of lines; if there are few n, each n has an interval
@@ -129,7 +129,7 @@ def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> No
         inside.index, 0.0, 1.0, where=inside, step="mid", zorder=0.5,
         transform=canvas.ax.get_xaxis_transform(), **look,
     )  # fmt: skip
-    canvas.tell("Shaded: n inside a block of equal scores.")
+    canvas.tell("Shaded: lists that end inside a block of equal scores.")
 
 
 def _uncertainty(
@@ -153,7 +153,7 @@ def _uncertainty(
             + (" (too narrow where precision is above 90%)" if high else ""),
         )  # fmt: skip
     if alone:
-        kind = interval_kind(table.attrs, "each n alone")
+        kind = interval_kind(table.attrs, "separately at each n")
         canvas.uncertainty(rows, "ci_low", "ci_high", kind)
 
 
@@ -169,10 +169,10 @@ def draw_references(
         canvas.start_at(prior - _BELOW * (ax.dataLim.y1 - prior), floor=-0.02)
         for number_, share in enumerate(priors):
             canvas.rule(share, "" if number_ else canvas.random(share))
-        canvas.tell("Gray line: a random order.")
+        canvas.tell("Gray line: random order.")
     if relevant and priors:
         canvas.rule(priors[0] + relevant, f"+{100 * relevant:.3g} points")
-        canvas.tell(f"Upper gray line: {100 * relevant:.3g} points above a random order.")
+        canvas.tell(f"Upper gray line: {100 * relevant:.3g} points above random order.")
     if "ideal" in references:
         total, positive = sizes_of(table)
         n = np.unique(table["n"].to_numpy())
@@ -196,7 +196,7 @@ def _check_same_lists(table: pd.DataFrame, band: pd.DataFrame) -> None:
     common = pairs.merge(band[["measure", "n"]].drop_duplicates())
     if len(band) > len(common) or set(common["measure"]) != set(pairs["measure"]):
         raise ValueError(
-            "band has other measures or other n than table. Pass the precision_band of the same"
+            "band and table differ in their measures or n. Pass the precision_band of the same"
             " data, measures and n."
         )
 

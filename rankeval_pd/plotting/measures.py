@@ -422,9 +422,8 @@ def _check_asked(data: Any, options: Mapping[str, Any]) -> None:
     names = getattr(data, "columns", getattr(data, "variables", ()))
     if options.get("gold") is not None or "gold" in names:
         raise ValueError(
-            "n=None, kind=None: candidates with a gold label need a criterion. Pass n=..., the "
-            "size of the lists, or kind='ap' or 'roc'; if 'gold' is a system over test items, "
-            "rename it."
+            "n=None, kind=None: rankings need a criterion. Pass n=..., the size of the lists, or"
+            " kind='ap' or 'roc'; if 'gold' is a system over test items, rename it."
         )
 
 
@@ -443,8 +442,8 @@ def pairs_of_measures(
             roles[name] = given
         elif name not in ranked and given is not None and given != TESTS.get(name):
             raise ValueError(
-                f"{name}={given!r} is an option of systems over test items, and n or kind is for "
-                f"measures of rankings. Leave {name} out; choose measures with measures=[...]."
+                f"{name}={given!r} is an option of systems over test items, but n and kind are for"
+                f" rankings. Omit {name}; choose measures with measures=[...]."
             )
         else:
             ranked[name] = given

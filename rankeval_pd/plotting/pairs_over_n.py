@@ -55,10 +55,15 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
             low=rows["ci_low"].clip(low, high), high=rows["ci_high"].clip(low, high)
         )
     canvas.across("n", log=logarithmic)
-    canvas.uncertainty(pairs, "low", "high", interval_kind(table.attrs, "exact, each n alone"))
+    canvas.uncertainty(
+        pairs, "low", "high", interval_kind(table.attrs, ("exact, separately at each n"))
+    )
     canvas.rule(1.0, "no difference")
     if not np.isfinite(estimates).all() or (estimates == 0.0).any():
-        canvas.tell("Triangles: 0 or infinite, a region without true or false positives.")
+        canvas.tell(
+            "Triangles: odds ratios of 0 or infinity, from a region without true or false"
+            " positives."
+        )
     canvas.limits("y", low, high)
     canvas.upwards(plainly)
     if len(table) and table["n"].min() < table["n"].max():
@@ -89,9 +94,11 @@ def draw_tie_sensitivity(
         canvas.curve(pair, rows["n"], middle, linestyle="none", **size)
     keys = table.attrs.get("n_keys")
     orders = f"{keys} orders of equal scores" if keys else "the orders of equal scores"
-    canvas.tell(f"Dots: the median p-value over {orders}; bars: from the smallest to the largest.")
+    canvas.tell(
+        f"Dots: the median p-value over {orders}; bars: the range from the smallest to the largest."
+    )
     if (p == 0.0).any():
-        canvas.tell(f"At the bottom: p below {least:.0e}.")
+        canvas.tell(f"Marks at the bottom edge: p below {least:.0e}.")
     canvas.rule(alpha, f"p = {alpha:g}")
     bottom, top = ax.get_ylim()
     canvas.limits("y", bottom, min(top, 1.3))
@@ -111,8 +118,8 @@ def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | N
     sizes = table["n"].drop_duplicates().tolist()
     if len(sizes) > 1:
         raise ValueError(
-            f"table has {len(sizes)} list sizes, but a picture shows one. Choose it: "
-            f"table[table['n'] == {sizes[0]}]."
+            f"table has {len(sizes)} list sizes, but a picture shows one. Choose a size:"
+            f" table[table['n'] == {sizes[0]}]."
         )
     ax = canvas.ax
     canvas.look = replace(canvas.look, order=_LAWS)

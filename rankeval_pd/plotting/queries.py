@@ -65,13 +65,13 @@ def draw_queries(canvas: Canvas, table: pd.DataFrame) -> None:
     unit, metric = table.attrs.get("unit", "items"), table.attrs.get("of", "score")
     first, second = canvas.text(a), canvas.text(b)
     if canvas.alone:
-        equal = f", for {counts[None]:,} they are equal" if counts[None] else ""
+        equal = f"; {counts[None]:,} are equal" if counts[None] else ""
         canvas.tell(
-            f"A dot is one of {len(rows):,} {unit}. For {counts[a]:,}, above the diagonal,"
-            f" {first} is higher, for {counts[b]:,}, below it, {second}{equal}."
+            f"Dots: {len(rows):,} {unit}. {first} is higher for {counts[a]:,} (above the diagonal),"
+            f" {second} for {counts[b]:,} (below the diagonal){equal}."
         )
     else:
-        canvas.tell(f"A dot is one of the {unit}; above the diagonal {first} is higher.")
+        canvas.tell(f"Dots: {unit}. Above the diagonal, {first} is higher.")
     _name_farthest(canvas, rows["item"].astype(str).to_list(), x, y)
     set_ticks(ax.xaxis, plainly, 5.0)
     set_ticks(ax.yaxis, plainly, 5.0)
@@ -122,7 +122,7 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
             va={1: "bottom", 0: "center", -1: "top"}[up],
         )  # fmt: skip
     if taken:
-        canvas.tell("Named: the dots farthest from the diagonal.")
+        canvas.tell("The dots farthest from the diagonal are labeled.")
 
 
 @of_data_or_table(draw_queries, _VALUES, "plot.queries", forms=["items"])
@@ -225,7 +225,7 @@ def draw_interpolated_precision(canvas: Canvas, table: pd.DataFrame) -> None:
     canvas.across("share")
     if "ci_low" in rows and rows["ci_low"].notna().any():
         level = f"{percent_of(table.attrs['level'])} " if "level" in table.attrs else ""
-        kind = f"{level}confidence intervals, for all runs at one recall together"
+        kind = f"{level}confidence intervals, for all runs together at each recall"
         canvas.uncertainty(parts, "ci_low", "ci_high", kind)
     canvas.start_at(0.0)
     canvas.upwards(in_percent)

@@ -99,7 +99,7 @@ def _draw_mean(canvas: Canvas, whole: pd.DataFrame, count: int, height: float) -
         ha="right" if inside else "left",
         fontsize=font(ax, "note"), color=Ink.of(ax, outside=True).fg, annotation_clip=True,
     )  # fmt: skip
-    kind = interval_kind(whole.attrs, "each pair alone")
+    kind = interval_kind(whole.attrs, "separately for each pair")
     canvas.tell(f"Dot and line on the right: the gain over all items, with {kind}.")
 
 
@@ -137,8 +137,8 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
     thresholds = samples.drop_duplicates(["measure", "threshold"]).set_index("measure")["threshold"]
     if not thresholds.reindex(table["measure"]).equals(table.set_index("measure")["threshold"]):
         raise ValueError(
-            "samples do not match table: their measures or thresholds differ. Pass repetition and "
-            "repetition_samples of the same data, with the same threshold or n."
+            "samples and table differ in their measures or thresholds. Pass repetition and"
+            " repetition_samples of the same data, with the same threshold or n."
         )
     ax, wrap, look = looks(options)
     look.check_names(table["measure"].tolist())
@@ -163,8 +163,9 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
     if len(panels):
         tell(
             panels[0],
-            "Columns: samples. Colored curve: a normal distribution with their standard "
-            "deviation; gray curve: with the binomial model's.",
+            "Columns: samples. Colored curve: normal distribution with the standard deviation of"
+            " the samples. Gray curve: normal distribution with the standard deviation of the"
+            " binomial model.",
         )
         if look.title is not None:
             panels[0].figure.suptitle(look.title, fontsize=font(panels[0], "label") + 1.0)

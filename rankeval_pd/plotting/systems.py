@@ -90,14 +90,18 @@ def _note_confidence(canvas: Canvas, table: pd.DataFrame, least: float, *, exact
         xycoords=("axes fraction", "data"), ha="left", color=ink.text(ink.accent), **note,
     )  # fmt: skip
     canvas.tell(
-        f"Each dot is a pair of systems, at the gain of the better one; {percent_of(_LEVEL)} is"
-        " p = 0.05 one-sided, each pair alone."
+        "Each dot is a pair of systems, at the gain of the better system. A confidence of"
+        f" {percent_of(_LEVEL)} is a one-sided, unadjusted p of 0.05."
     )
     if (table["p"] <= least * (1.0 + 1e-6)).any():
-        limit = f"p ≤ {least:.2g}" if exact else f"no draw of {round(1 / least - 1):,} against it"
+        limit = (
+            f"p ≤ {least:.2g}"
+            if exact
+            else (f"none of {round(1 / least - 1):,} resamples contradicts the gain")
+        )
         canvas.tell(f"Triangles: {limit}.")
     if (table["gain"] <= 0).any():
-        canvas.tell("Gains of 0 or below stand at the left edge.")
+        canvas.tell("Gains of 0 or below are drawn at the left edge.")
 
 
 def _relations(table: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
@@ -135,8 +139,8 @@ def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[A
             fontsize=font(ax, "note"), color=ink.text(color) if known else ink.note,
         )  # fmt: skip
     if len(result):
-        kind = interval_kind(thresholds.attrs, "each threshold alone")
-        canvas.tell(f"Vertical lines: gains worth reporting; bars at the bottom: their {kind}.")
+        kind = interval_kind(thresholds.attrs, "separately for each threshold")
+        canvas.tell(f"Vertical lines: gains worth reporting. Bars at the bottom: {kind}.")
 
 
 # ----------------------------------------------------------- Gains and the size of the test set
@@ -162,7 +166,7 @@ def draw_gain_by_size(
         ax.plot(rows["size"] * aside, rows["gain"], **canvas.look.mark(None, **look))
     one_sided = table.attrs.get("alternative") in ("greater", "less")
     side = "one-sided" if one_sided else "two-sided"
-    canvas.tell(f"Dots: pairs of systems, in color where p ≤ 0.05 ({side}), each pair alone.")
+    canvas.tell(f"Dots: pairs of systems, in color if p ≤ 0.05 ({side}, unadjusted).")
     ax.set_xscale("log")
     ax.set_yscale("log")
     if drawn.empty:
@@ -208,15 +212,15 @@ def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
         canvas.bars(name, rows["size"], lower, rows["threshold_high"].clip(upper=high))
         canvas.limits("y", high=high)
     if len(result):
-        kind = interval_kind(thresholds.attrs, "each size alone")
-        canvas.tell(f"Line: gains worth reporting, with their {kind}.")
+        kind = interval_kind(thresholds.attrs, "separately for each size")
+        canvas.tell(f"Line: gains worth reporting, with {kind}.")
     if len(beyond):
         look = {"color": canvas.ink.plain, "markersize": 5, "label": "_beyond"}
         ax.plot(beyond["size"], np.full(len(beyond), high), "^", clip_on=False, **look)
         canvas.tell("Triangles: the interval extends above the panel.")
     if len(without):
         named = ", ".join(f"{size:,}" for size in sorted(without["size"].unique()))
-        canvas.tell(f"No threshold at {named} items: no pair near p = 0.05.")
+        canvas.tell(f"There is no threshold at {named} items because no pair is near p = 0.05.")
 
 
 # ------------------------------------------------------------------- Gains on other items
@@ -252,14 +256,15 @@ def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
     set_chosen_ticks(ax.xaxis, order, [f"{edge:.3g}" for edge in order])
     if not known.any():
         ax.set_ylim(0.0, 1.0)
-        canvas.tell("No bin has a pair of systems.")
+        canvas.tell("No bin contains a pair of systems.")
     elif "n_pairs" in table:
         _count_bins(canvas, at[known], table["n_pairs"][known])
     low, high = ax.get_ylim()
     canvas.limits("y", low - 0.08 * (high - low), high)  # room for a name below the last point
     canvas.upwards()
     canvas.tell(
-        f"Dots: pairs that keep their sign, with {interval_kind(table.attrs, 'each bin alone')}.",
+        "Dots: share of pairs whose gain keeps its sign, with"
+        f" {interval_kind(table.attrs, 'separately for each bin')}.",
         "Gray line: the share expected for other items from the same distribution.",
     )
     canvas.finish(xlabel="one-sided p (edges of bins)", ylabel="pairs that keep their sign")
@@ -280,4 +285,4 @@ def _count_bins(canvas: Canvas, at: pd.Series[Any], counts: pd.Series[Any]) -> N
                 textcoords="offset points", fontsize=size, color=Ink.of(ax, outside=True).note,
             )  # fmt: skip
     canvas.reserve_top()
-    canvas.tell("Numbers above: pairs in the bin.")
+    canvas.tell("Numbers at the top: pairs in each bin.")

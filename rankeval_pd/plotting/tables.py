@@ -63,8 +63,8 @@ def table_of(
     groups = groups_of(table, needed)
     if not grouped and groups and len(table.drop_duplicates(groups)) > 1:
         raise ValueError(
-            f"table has {len(table.drop_duplicates(groups))} groups of {groups}, but the "
-            "accompanying table has others. Pass the results of the same data."
+            f"table has {len(table.drop_duplicates(groups))} groups of {groups}, but the"
+            " accompanying table has other groups. Pass results for the same data."
         )
     return table
 
@@ -162,8 +162,8 @@ def checked(
     for size in marked:
         if size not in set(table["n"]):
             raise ValueError(
-                f"mark={size!r} is not one of the n of the table. Compute it too, or mark another "
-                "n."
+                f"mark={size!r} is not an n in the table. Compute the table for this n, or mark"
+                " another n."
             )
     return references, float(relevant), marked
 

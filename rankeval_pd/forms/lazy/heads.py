@@ -46,8 +46,8 @@ _FIXED = (
 )  # fmt: skip
 _PLACES = 2**40  # rows of a part, at most
 OWN = (  # the advice if candidates repeat
-    "ties need a label that identifies each candidate. Name it, label=..., or use row numbers "
-    "across all partitions, label=rankeval_pd.dask.ROWS."
+    "to break ties, each candidate needs its own label. Name the column of labels, label=..., or"
+    " use row numbers across all partitions, label=rankeval_pd.dask.ROWS."
 )
 
 
@@ -115,8 +115,9 @@ class Counts(NamedTuple):
         """Refuse missing labels and scores; ``dropped`` is the error text for missing="drop"."""
         if roles.unjudged == "skip" or roles.ties == "trec":
             raise ValueError(
-                f"unjudged={roles.unjudged!r}, ties={roles.ties!r}: for a whole Dask DataFrame"
-                " pass unjudged='negative' or omit it, and ties='shared'; or name queries, by=..."
+                f"unjudged={roles.unjudged!r}, ties={roles.ties!r}: a whole Dask DataFrame supports"
+                " only unjudged='negative' and ties='shared'. Pass these values, or name the"
+                " queries, by=..."
             )
         if roles.unjudged != "negative":
             refuse_unlabeled(self.unlabeled, self.total, request.gold)
@@ -360,8 +361,8 @@ class Head(NamedTuple):
                 )
         if roles.groups is not None and roles.ends:
             raise ValueError(
-                "groups with missing='absent': the empty ranks of a list count as groups, and a "
-                "head does not know how many there are. Pass missing='last'."
+                "groups with missing='absent': the empty ranks of a list count as groups, but a"
+                " head does not contain their number. Pass missing='last'."
             )
         if roles.seed != self.request.seed:
             raise ValueError(
@@ -401,17 +402,16 @@ def refuse_head(data: object) -> None:
     head = head_of(data)
     if head is not None:
         raise ValueError(
-            f"this method needs all {head.whole.total:,} candidates, but the data are a"
-            f" head, the best {head.whole.asked:,} of each measure. Call it"
-            " on ddf.rankeval, or, if it lacks the method, on a sample:"
-            " ddf.sample(frac=...).compute().rankeval."
+            f"this method needs all {head.whole.total:,} candidates, but the head contains only the"
+            f" best {head.whole.asked:,} of each measure. Call the method on ddf.rankeval, or on a"
+            " sample: ddf.sample(frac=...).compute().rankeval."
         )
 
 
 _DROPPED = (
-    "missing='drop': each measure and pair would have its own candidates, so they have no"
-    " common head. Drop the rows without a score first: ddf.dropna(subset=[...]),"
-    " or pass missing='last' or 'absent'."
+    "missing='drop': the measures and pairs would use different candidates, so there is no common"
+    " head. Drop the rows without a score first: ddf.dropna(subset=[...]), or pass missing='last'"
+    " or 'absent'."
 )
 
 
@@ -466,6 +466,6 @@ def refuse_repeated(rows: pd.DataFrame, request: Request) -> None:
         shown = several[0] if len(several) == 1 else list(zip(*several, strict=True))
     if again.any():
         raise ValueError(
-            f"{what} repeats {int(again.sum()):,} times among the best candidates"
+            f"{what} has {int(again.sum()):,} repeated values among the best candidates"
             f" ({listed(dict.fromkeys(shown))}): {OWN}"
         )

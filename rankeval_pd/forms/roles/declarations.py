@@ -26,13 +26,14 @@ from rankeval_pd.forms.roles.roles import MEANINGS, Roles, default_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-NO_EFFECT = "no effect here."
-NO_CONCLUSION = "no effect here: single rows support no conclusion."
+NO_EFFECT = "Has no effect."
+NO_CONCLUSION = "Has no effect, because single rows support no conclusion."
 
 # ------------------------------------- The capabilities of a question, declared only once
 
 IN_MEMORY = (
-    "it needs the data in memory. Compute the columns you use, ddf[[...]].compute().rankeval"
+    "the method needs all data in memory. Compute the columns you use,"
+    " ddf[[...]].compute().rankeval"
 )
 
 

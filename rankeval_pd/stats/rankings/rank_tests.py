@@ -305,11 +305,14 @@ def precision(sets: Sets, wanted: float, level: float) -> Promise:
     reached = last[(last >= first) & (first < sets.n.size)]
     if not reached.size:
         if least > most:
-            why = f"a guarantee needs {least} accepted candidates, all correct; there are {most}"
+            why = (
+                f"a guarantee needs at least {least} correct candidates, but there are {most}"
+                " candidates"
+            )
         else:
             best = float(low[np.minimum(first, sets.n.size - 1)].max())
-            why = f"the lower limit of the first sets tested is at most {best:.3g}"
-        return Promise(None, np.nan, f"{why}; request a lower precision")
+            why = f"the lower confidence limit of the first sets tested is at most {best:.3g}"
+        return Promise(None, np.nan, f"{why}. Request a lower precision")
     chosen = int(reached.max())
     return Promise(chosen, float(low[chosen]))
 
@@ -326,8 +329,11 @@ def recall(sets: Sets, wanted: float, level: float) -> Promise:
     low = sets.low(total, 2.0 * level - 1.0) if level > 0.5 else sets.tp * 0.0
     passed = np.flatnonzero(low >= wanted)
     if not passed.size:
-        why = f"with all {sets.positive} true positives found, the lower limit is {low[-1]:.3g}"
-        return Promise(None, np.nan, f"{why}; request a lower recall, or judge more")
+        why = (
+            f"with all {sets.positive} true positives found, the lower confidence limit is"
+            f" {low[-1]:.3g}"
+        )
+        return Promise(None, np.nan, f"{why}. Request a lower recall, or judge more candidates")
     return Promise(int(passed[0]), float(low[passed[0]]))
 
 
@@ -341,6 +347,9 @@ def youden(sets: Sets, _: float, level: float) -> Promise:
     low = float(index[chosen]) - margin
     if low <= 0.0:
         best = f"{index[chosen]:.3g}"
-        why = f"the largest J is {best}, but a search over all may find {margin:.3g} by chance"
-        return Promise(None, np.nan, f"{why}; judge more candidates")
+        why = (
+            f"the largest J is {best}, but a search over all thresholds can reach {margin:.3g} by"
+            " chance"
+        )
+        return Promise(None, np.nan, f"{why}. Judge more candidates")
     return Promise(chosen, low)

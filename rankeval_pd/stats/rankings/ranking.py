@@ -392,8 +392,8 @@ def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest
         if ties == "error":
             raise ValueError(
                 f"ties='error': {where.size} of the requested list sizes cut through candidates"
-                f" with equal scores, the first of them n={first}. Pass other n, break the ties"
-                " by key=..., or let a hash of the labels break them: ties='shared'."
+                f" with equal scores, first at n={first}. Pass other n, break the ties by a column,"
+                " key=..., or break them by a hash of the labels: ties='shared'."
             )
         row = tuple(np.argwhere(cut[..., where[0]])[0])
         above = int(found.block.above[(*row, where[0])])

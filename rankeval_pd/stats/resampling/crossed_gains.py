@@ -25,8 +25,9 @@ def refuse_crossed(items: object, what: str) -> None:
     """Raise a ValueError for options that are not available with two crossed factors."""
     if isinstance(items, Items) and items.factors is not None:
         raise ValueError(
-            f"groups contains two crossed factors, but {what} draws whole groups of one. Call"
-            " paired_bootstrap with event='wild' and adjust='holm' or None, or name one factor."
+            f"groups contains two crossed factors, but {what} draws whole groups of one factor."
+            " Call paired_bootstrap with event='wild' and adjust='holm' or None, or name one"
+            " factor."
         )
 
 

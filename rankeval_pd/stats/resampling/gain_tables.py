@@ -380,8 +380,8 @@ def margin_p(
         )
     if not isinstance(items, Items):
         raise ValueError(
-            f"margin={margin:g}: the test needs the items in memory unless each is 0 or 1. Compute"
-            " them first, .compute()."
+            f"margin={margin:g}: a test with a margin needs the items in memory unless all values"
+            " are 0 or 1. Call .compute() first."
         )
     n, parts = items.n_drawn, bootstrap_tests.contributions(items)
     values, weights = parts.values * parts.unit, parts.weights / parts.weights.sum()

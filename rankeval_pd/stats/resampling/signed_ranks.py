@@ -39,8 +39,8 @@ def signed_rank_pairs(
         )
     if options.simultaneous:
         raise ValueError(
-            f"test='wilcoxon' with adjust={options.adjust!r}: its ranks have no t statistic. Pass"
-            " adjust='holm'."
+            f"test='wilcoxon' with adjust={options.adjust!r}: signed ranks have no t statistic."
+            " Pass adjust='holm'."
         )
     theta = items.sign * items.score(items.totals)
     values = items.sign * items.statistics[..., 0]

@@ -281,7 +281,7 @@ def check_enough(options: PairOptions, n_pairs: int) -> None:
         factor += " (1 + 1/2 + ...)"
     raise ValueError(
         f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g} with"
-        f" adjust={options.adjust!r}: the smallest adjusted p-value of {n_pairs}"
+        f" adjust={options.adjust!r}: the smallest adjusted p-value for {n_pairs}"
         f" pair{'s'[: n_pairs != 1]}{in_groups} is {factor}/(n_resamples + 1). Pass"
         f" n_resamples={needed} or more, or None for as many as are needed."
     )
