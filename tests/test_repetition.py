@@ -70,7 +70,7 @@ def _all_counts(n: list[int], positive: int, ci: str) -> dict[int, float]:
 @pytest.mark.parametrize("ci", ["clopper-pearson", "wilson"])
 @pytest.mark.parametrize(("n", "positive"), [([9, 5, 7], 8), ([12, 12], 11), ([3, 4, 2, 6], 6)])
 def test_failures_of_all_counts(n, positive, ci):
-    """All assignments of the positives to the samples."""
+    """All assignments of positives to samples."""
     law = _all_counts(n, positive, ci)
     tp = np.array([positive] + [0] * (len(n) - 1))  # the law is of the total alone
     for observed in range(len(n) + 1):

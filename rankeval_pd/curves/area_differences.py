@@ -353,7 +353,7 @@ def _pair_columns(
         freedom = area_gaps.difference_freedom(freedom, (area_a, area_b), sizes)
     else:
         # missing extreme candidates are single or whole clusters: take the geometric mean of both
-        sizes = [np.minimum(size, np.sqrt(size * found.groups[0])) for size in sizes]
+        sizes = [area_gaps.unseen_counts(size, found.groups[0]) for size in sizes]
     alike = np.asarray((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
     if alike.any():  # in all other cases the orders differ, and no further sorting is needed
         orders = (Ranking.of(score, gold, both) for score in (score_a, score_b))

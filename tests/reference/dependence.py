@@ -283,7 +283,7 @@ def _of_areas(placed: Any, gap: Any, given: Any, groups: int) -> tuple[float, ..
     variances = [
         spread_of(x.placement, *given, warns=False).spread.variance for x in placed
     ] + [gap.spread.variance]  # fmt: skip
-    counts = [np.minimum(x, np.sqrt(x * groups)) for x in (gap.positive, gap.negative)]
+    counts = [area_gaps.unseen_counts(x, groups) for x in (gap.positive, gap.negative)]
     a, b = (x.area for x in placed)
     freedom = np.maximum(gap.spread.freedom, 1.0)
     low, high = area_gaps.area_difference_limits((a, b), tuple(variances), freedom, counts, 0.95)

@@ -35,8 +35,8 @@ from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_o
 # not rescaled, and the degrees of freedom are G - 1. With k clusters in the lists they are at most
 # 2 k - 1, because otherwise tests with a few equal totals would reject far too often.
 # If one list is better, its gain grows with the number of true positives, which varies between
-# samples of clusters. An interval therefore adds a part of this variance at each true difference, as
-# Fieller's does.
+# samples of clusters. An interval therefore adds a part of this variance at each true difference,
+# as Fieller's does.
 #
 # References: R. M. Bell and D. F. McCaffrey (2002), Bias reduction in standard errors for linear
 # regression with multi-stage samples, Survey Methodology 28. C. Franco et al. (2019), Comparative

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import Limits, t_of
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.rankings.roc_areas import LEAST
@@ -30,6 +30,14 @@ def difference_freedom(
     with np.errstate(invalid="ignore"):
         more = freedom / np.clip((normal - far) / (normal - student), 1e-6, 1.0)
     return np.where(np.minimum(*sizes) <= LEAST, freedom, more)
+
+
+def unseen_counts(size: AnyArray, groups: AnyArray | int) -> FloatArray:
+    """Return the size of a class that determines its unseen candidates, at most its own.
+
+    Candidates of a group are alike in part, so it lies between candidates and groups.
+    """
+    return np.asarray(np.minimum(size, np.sqrt(size * groups)), dtype=float)
 
 
 def area_difference_limits(
