@@ -282,7 +282,7 @@ def _scores(*observed: AnyArray, measure: str, cells: Sequence[str], tail: float
     empty = sum(tables) == 0
     if np.any(empty):
         raise ValueError(
-            f"cells: all four cells are 0 in {int(np.sum(empty))} of {empty.size} tables. Drop"
+            f"cells: all four cells are 0 in {int(np.sum(empty))} of {np.size(empty)} tables. Drop"
             " these rows."
         )
     if measure in COUNT_MEASURES:
