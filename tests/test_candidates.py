@@ -416,7 +416,7 @@ def test_missing_drop_asks_ties_of_what_both_score():
 
 @pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
 def test_missing_drop_above_what_both_score(holed):
-    with pytest.raises(ValueError, match=r"n=26 is above the number of candidates in use"):
+    with pytest.raises(ValueError, match=r"n=26 is above the number of available candidates"):
         holed.rankeval.compare("a", "c", 26, missing="drop")
 
 

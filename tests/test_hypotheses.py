@@ -118,7 +118,7 @@ def test_a_frame_of_texts_is_taken_and_left_as_it_is():
         (({"s": ["a", ""]}, ["a"]), {}, ValueError, "an empty line at the end"),
         (({"s": ["a"]}, [["a"], ["b", "c"]]), {}, ValueError, r"references\[1\] has 2"),
         (({"s": [None]}, ["a"]), {}, TypeError, "an empty output is ''"),
-        (({"s": ["a"]}, [[None]]), {}, ValueError, "segment 0 .* has none"),
+        (({"s": ["a"]}, [[None]]), {}, ValueError, "segment 0 .* has no reference"),
         (({"s": ["a"]}, ["a"], "BLEU"), {}, ValueError, "not one of"),
         (({"s": ["a"]}, ["a"]), {"smooth_method": "floor"}, ValueError, "changes the formula"),
         (({"s": ["a"]}, ["a"], "chrf"), {"beta": 1}, ValueError, "beta=2"),
