@@ -35,8 +35,8 @@ SAID = {
     "n-best lists of clusters": (
         "Labels and scores of candidates in the same cluster are correlated. Clusters have equal"
         " sizes, or contain 1 to 50 candidates, or one cluster contains a third of all candidates.",
-        "The coverage of bands is slightly too low if one of 100 clusters contains a third of all"
-        " candidates. Without `groups=`, intervals are far too narrow.",
+        "If one of 100 clusters contains a third of all candidates, the coverage is slightly too"
+        " low, 0.93 to 0.94. Without `groups=`, intervals are far too narrow.",
     ),
     "All n together": (
         "Samples of 1,000 to 5,102 candidates have a known curve. A band covers the curve if it"
@@ -105,7 +105,7 @@ SAID = {
     ),
     "Annotators": (
         "Five annotators label candidates with a known kappa.",
-        "No default misses its target.",
+        "In one setting, the coverage with a majority vote is 0.942.",
     ),
     "Curves": (
         "Scores of 120 to 1,000 candidates are normal. A band covers the curve if it contains the"
