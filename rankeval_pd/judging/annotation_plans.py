@@ -63,7 +63,7 @@ def plan_annotation(
         candidates in the list of a only, and in the list of b only (not of the lists, see
         :func:`needed_candidates`). By default the judged candidates of the regions are the pilot.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------

@@ -46,7 +46,7 @@ def annotation_sheet(
     show : list of names, optional
         Columns that the judges see. None shows only the index.
     **roles
-        Column roles, see :func:`nbest_precision`; ``rng`` seeds the order.
+        Column roles. See :func:`nbest_precision`; ``rng`` seeds the order.
 
     Returns
     -------

@@ -97,7 +97,7 @@ def judged_precision(
     progress : bool, optional
         Whether to show a progress bar. By default one appears after two seconds.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------

@@ -53,9 +53,7 @@ class ItemQuestion(NamedTuple):
     names: tuple[str, ...]  #: dimensions of its columns
     dtypes: tuple[type, ...]
     over: str  #: "pair" or "system"
-    of_pairs: tuple[
-        str, ...
-    ] = ()  #: columns with a dimension of pairs although ``over`` is "system"
+    of_pairs: tuple[str, ...] = ()  #: columns by pair if ``over`` is "system"
     #: turns all answers and the dimensions of the groups into the final answers
     finish: Finish | None = None
     #: returns what items spread over workers must provide for this number of pairs

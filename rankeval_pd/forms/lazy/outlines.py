@@ -71,9 +71,8 @@ class OutlineFacts(NamedTuple):
     request: Request
     outlines: list[Outline]
     scores: list[FloatArray]  #: sorted negated scores of each measure's true positives
-    last: list[
-        FloatArray
-    ]  #: the last score of false positives before each score of true positives, and at the end
+    #: the last score of false positives before each score of true positives, and at the end
+    last: list[FloatArray]
     rows: Any  #: the delayed true positives
     counts: Counts
 
