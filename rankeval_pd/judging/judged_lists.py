@@ -98,7 +98,7 @@ def judged_precision(
     level : float
         Confidence level of the interval for "estimate".
     progress : bool, optional
-        Whether to show a progress bar. By default one appears after two seconds.
+        Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 

@@ -183,7 +183,7 @@ def compare(
         Return one row for all groups. "macro" averages over groups, and "micro" divides summed true
         positives by summed n. Both use Student's t over the groups.
     progress : bool, optional
-        Whether to show a progress bar. By default one appears after two seconds.
+        Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 

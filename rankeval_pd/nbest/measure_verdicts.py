@@ -82,7 +82,7 @@ def measure_ranks(
     level : float
         Simultaneous confidence level for all values, and for all ranks.
     progress : bool, optional
-        Whether to show a progress bar. By default one appears after two seconds.
+        Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 

@@ -100,7 +100,7 @@ def summary(
     level : float
         Simultaneous confidence level for all values, and for all ranks and differences.
     progress : bool, optional
-        Whether to show a progress bar. By default one appears after two seconds.
+        Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
         Column roles. See the page "Roles of the columns".
 

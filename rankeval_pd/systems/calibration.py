@@ -285,7 +285,7 @@ def population_calibration(
     ci, level, prior
         As in :func:`calibration`. The variance is estimated from the pairs of each test set.
     progress : bool, optional
-        Whether to show a progress bar. By default one appears after two seconds.
+        Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
         As in :func:`paired_bootstrap`, except ``by`` and ``groups``.
 
@@ -414,8 +414,7 @@ def expected_agreement(
     >>> round(rankeval_pd.expected_agreement(0.0283, 2416, 1700), 3)
     0.89
 
-    Expected agreement with the population for p = 0.0283 if half of the variance between pairs is
-    noise:
+    If half of the variance between pairs is noise, the expected agreement with the population is:
 
     >>> round(rankeval_pd.expected_agreement(0.0283, 2416, np.inf, shrinkage=0.5), 3)
     0.911

@@ -38,7 +38,7 @@ def from_predictions(
     Returns
     -------
     DataFrame
-        Systems over test items. For accuracy, each model has a column of correct (1) and wrong (0)
+        Systems over test items. For accuracy, each model has one column that marks correct
         predictions. Other metrics have two-level columns (system, statistic). Pass the same
         ``metric`` to the methods. The index comes from the data.
 
