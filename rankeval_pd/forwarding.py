@@ -249,10 +249,10 @@ _REFUSED = {
 }
 _TURNS = """
 
-For a whole Dask DataFrame the table contains the lists at which the curve turns. They end just
-before and just after a true positive, or a block of equal scores with true positives. The curve
-is straight between them. It takes two passes over the data, three with ties="shared". Only the
-true positives are sorted, and one worker holds them.
+For a whole Dask DataFrame, the table contains the lists at which the curve turns. These lists end
+just before and just after a true positive, or a block of equal scores with true positives.
+Between these lists, the curve is straight. The method makes two passes over the data, or three
+passes with ties="shared". Only true positives are sorted, and must fit in the memory of one worker.
 """
 
 

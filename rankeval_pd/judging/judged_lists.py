@@ -236,9 +236,9 @@ def judged_recall(
 )
 @with_roles_but(
     "ties",
-    key="no effect here, unless windows cut equal scores.",
-    label="no effect here, unless windows cut equal scores.",
-    rng="no effect here, unless windows cut equal scores.",
+    key="This role has no effect here, unless windows cut equal scores.",
+    label="This role has no effect here, unless windows cut equal scores.",
+    rng="This role has no effect here, unless windows cut equal scores.",
 )
 def judged_average_precision(
     data: Data,

@@ -42,26 +42,26 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.query_metrics import TieRanks
 
 _ROLE_DOCS = {
-    "gold": "the grades, whole numbers or True and False; by default a column named grade or"
-    " gold, else the only boolean one. A missing grade means unjudged.",
-    "measures": "the columns of scores, one per run; by default every numeric one without another"
-    " role.",
-    "by": "the column(s) or index level that name the query; by default one named query.",
-    "key": "the column or index level that names the document, and breaks ties; by default one"
-    " named document, else the index label.",
-    "ties": "how equal scores are ordered: trec (scores as float32, then the document whose name is"
-    " larger first), shared (a hash of the label, or the smaller key first) or expected (the mean"
-    " over all orders).",
-    "missing": "the meaning of a missing score: absent (not retrieved) or raise.",
-    "min_grade": "the lowest grade of a positive.",
-    "unjudged": "how a retrieved document without a grade counts: negative, skip (as if not"
+    "gold": "The grades, as whole numbers or True and False. The default is a column named grade"
+    " or gold, or the only boolean column. A missing grade means unjudged.",
+    "measures": "The columns of scores, with one column per run. The default is every numeric"
+    " column without another role.",
+    "by": "The column(s) or index level that name the query. The default is query.",
+    "key": "The column or index level that names the document and breaks ties. The default is"
+    " document, or the index label.",
+    "ties": "How equal scores are ordered: trec (scores as float32, then descending document"
+    " names), shared (a hash of the label, or ascending keys) or expected (the mean over all"
+    " orders).",
+    "missing": "The meaning of a missing score: absent (not retrieved) or raise.",
+    "min_grade": "The lowest grade of a positive.",
+    "unjudged": "How a retrieved document without a grade counts: negative, skip (as if not"
     " retrieved) or raise.",
 }
 
 with_query_roles = with_roles_and(
     {"ties": "trec", "missing": "absent", "min_grade": 1, "unjudged": "negative"}, _ROLE_DOCS
 )
-"""Decorator that spells out the roles of queries, with trec_eval's defaults."""
+"""Decorator that lists the roles of queries, with the defaults of trec_eval."""
 
 
 def _item_role_hint(name: str) -> str:

@@ -35,7 +35,7 @@ class FileKind(Enum):
 
 
 Strings = Any
-"""An array of strings: NumPy objects, or pyarrow's if pyarrow read them."""
+"""An array of strings: NumPy objects, or pyarrow strings if pyarrow read the file."""
 
 
 class TrecLines(NamedTuple):

@@ -19,7 +19,7 @@ from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.agreement import agreed
 
 SHARE = "_share"
-"""The variable of the share of votes in the inner form, for agreement="mean"."""
+"""The variable with vote proportions in the internal form, for agreement="mean"."""
 
 _SHARES = "shares"  # agreement="mean" for functions that support vote proportions
 

@@ -241,7 +241,9 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         f"{len(measures):,} measures of {len(frame):,} candidates",
         "Pass fewer measures at a time, measures=[...]",
     )
-    scores = np.full((max(len(measures), 1), len(frame)), np.nan)  # without a measure, there are no scores
+    scores = np.full(
+        (max(len(measures), 1), len(frame)), np.nan
+    )  # without a measure, there are no scores
     for row, measure in enumerate(measures):
         scores[row] = score_values(frame_column(frame, measure, "measures"), measure)
     scores = as_compared(scores, roles.ties, roles.key)

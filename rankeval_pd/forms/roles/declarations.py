@@ -27,8 +27,8 @@ from rankeval_pd.forms.roles.roles import MEANINGS, Roles, default_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-NO_EFFECT = "no effect here."
-NO_CONCLUSION = "no effect here: single rows support no conclusion."
+NO_EFFECT = "This role has no effect here."
+NO_CONCLUSION = "This role has no effect here, because single rows allow no conclusions."
 
 # ------------------------------------- The capabilities of a function
 
@@ -158,7 +158,7 @@ def _described(text: str | None, roles: Mapping[str, str]) -> str | None:
     # roles that share an entry with other parameters get a separate entry
     text = re.sub(
         r"(?m)^(    \S.*?), \*\*roles\n((?:        .*\n)+)",
-        r"\1\n\2    **roles\n        Which column is what.\n",
+        r"\1\n\2    **roles\n        Column roles.\n",
         text,
         count=1,
     )

@@ -131,52 +131,54 @@ class AnyRoles(_Rankings, ItemRoles, total=False):
 
 
 MEANINGS: dict[str, str] = {
-    "gold": "the column that marks true positives, True or False, 1 or 0; by default a column"
-    " named gold, else the only boolean one. This, key, label, by and groups may also be a level of"
-    " the index, a Series or an array. A list names the columns of several annotators.",
-    "agreement": "how several annotators' votes combine: majority (a tie is excluded, with a"
-    " warning), any, all, mean (the share of votes, compare only), or each, a row per annotator.",
-    "positive": "the value or values of gold that mark true positives.",
-    "min_grade": "if gold contains grades, the lowest grade of a true positive.",
-    "measures": "the columns that are ranked or compared; by default every numeric one without"
+    "gold": "The column that marks true positives, with True and False or 1 and 0. The default is"
+    " a column named gold, or the only boolean column. Use a list for the columns of several"
+    " annotators. You can pass gold, key, label, by and groups as a column, a level of the index,"
+    " a Series or an array.",
+    "agreement": "How the votes of several annotators are combined: majority (ties are excluded,"
+    " with a warning), any, all, mean (proportion of votes, only for compare), or each (one row"
+    " per annotator).",
+    "positive": "The value or values of gold that mark true positives.",
+    "min_grade": "The lowest grade of a true positive, if gold contains grades.",
+    "measures": "The columns to rank or compare. The default is every numeric column without"
     " another role.",
-    "system": "in a long frame, a row for each score: the column that names the system.",
-    "measure": "in a long frame: the column that names the measure or run.",
-    "score": "in a long frame: the column of the scores; for systems a list of the statistics that"
-    " a metric takes.",
-    "item": "in a long frame: the column(s) that name the item or candidate; by default the"
-    " index, for runs document.",
-    "exclude": "columns that are neither ranked nor compared, such as identifiers.",
-    "by": "the column(s) that name the query, sample or domain of each row; a column n becomes by_n"
-    " in a result that has its own n.",
-    "key": "the column that breaks ties, the smaller first; by default a hash of the label.",
-    "label": "the column(s) or index level(s) that identify a candidate and are hashed; by"
-    " default the index.",
-    "lower_is_better": "the measures whose small values rank first; True means all.",
-    "ties": "how equal scores count: shared, trec, blocks, expected, best, worst or error;"
-    " for runs of queries (by, key and missing='absent') trec by default.",
-    "missing": "the meaning of a missing score: raise, last, drop or absent (not retrieved);"
-    " for systems over test items raise or ratio (the score of the available items).",
-    "rng": "the seed for ties and resampling; the same seed gives the same results.",
-    "dim": "the dimension of the rows of a Dataset.",
-    "metric": "the metric, a name or a function of summed statistics.",
-    "groups": "the column that names the cluster of each row, if rows depend on each other; a list"
-    " of two names crossed factors.",
-    "weight": "with groups, the kind of mean: item (default), the mean over all items, or group,"
-    " the mean of the groups' means.",
-    "strata": "the column that names the stratum (task, domain) of each item, within which items"
-    " are drawn.",
-    "average": "how strata are combined into one score: macro (default), their mean, or micro,"
-    " all items pooled.",
-    "seeds": "the column, or level of the columns, that names the training seed of each score.",
-    "seed_variance": "with seeds, by default each system has its own variance;"
-    " pooled uses one for all systems.",
-    "higher_is_better": "whether a higher score is better; by default the metric decides.",
-    "details": "True returns all columns, by default a short table (:func:`set_options`).",
-    "unjudged": "how a candidate without a gold label counts: negative, skip (excluded) or raise;"
-    " for methods for partly judged candidates estimate or bounds.",
+    "system": "The column that names the system, in a long frame with a row for each score.",
+    "measure": "The column that names the measure or run, in a long frame.",
+    "score": "The column of scores in a long frame. For systems, you can pass a list with the"
+    " statistics of a metric.",
+    "item": "The column(s) that name the item or candidate in a long frame. The default is the"
+    " index, or document for runs.",
+    "exclude": "Columns to ignore, such as identifiers.",
+    "by": "The column(s) that name the query, sample or domain of each row. A column n is renamed"
+    " to by_n if the result has another n.",
+    "key": "The column that breaks ties, in ascending order. The default is a hash of the label.",
+    "label": "The column(s) or index level(s) that identify a candidate and are hashed. The"
+    " default is the index.",
+    "lower_is_better": "The measures whose small values rank first. True means all measures.",
+    "ties": "How equal scores count: shared, trec, blocks, expected, best, worst or error. The"
+    " default for runs of queries (by, key and missing='absent') is trec.",
+    "missing": "The meaning of a missing score: raise, last, drop or absent (not retrieved). For"
+    " systems over test items, raise or ratio (the score on the available items).",
+    "rng": "The seed for ties and resampling. The same seed gives the same results.",
+    "dim": "The dimension of the rows in a Dataset.",
+    "metric": "The metric, as a name or a function of summed statistics.",
+    "groups": "The column that names the cluster of each row, for dependent rows. Pass a list of"
+    " two names for crossed factors.",
+    "weight": "The kind of mean for data with groups: item (default) averages over all items, and"
+    " group averages the means of the groups.",
+    "strata": "The column that names the stratum (task, domain) of each item. Items are resampled"
+    " within strata.",
+    "average": "How strata are combined into one score: macro (default) averages over strata, and"
+    " micro pools all items.",
+    "seeds": "The column, or level of the columns, that names the training seed of each score.",
+    "seed_variance": "The variance between seeds. By default each system has a separate variance,"
+    " and pooled uses one variance for all systems.",
+    "higher_is_better": "Whether a higher score is better. By default the metric decides.",
+    "details": "True returns all columns. The default is a short table (:func:`set_options`).",
+    "unjudged": "How a candidate without a gold label counts: negative, skip (excluded) or raise."
+    " For methods for partly judged candidates, estimate or bounds.",
 }
-"""The meaning of each role, for docstrings; each line is wrapped there."""
+"""The description of each role for docstrings, before wrapping."""
 
 
 def default_of(role: str, *, items: bool) -> Any:
@@ -442,7 +444,7 @@ def _is_column(name: Hashable, columns: Any) -> bool:
 # At run time, tables in the kernels list the choices. A test compares both lists.
 
 ListSizes = float | Sequence[float] | range | np.ndarray[Any, np.dtype[Any]] | None
-"""Sizes of lists: a whole number, a share between 0 and 1, several of either, None for every n."""
+"""List sizes: whole numbers, fractions between 0 and 1, or None for every n."""
 
 Adjustment = Literal["holm", "bonferroni", "bh", "by"]
 FamilyAdjustment = Literal["holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"]
