@@ -274,7 +274,9 @@ class Plots(Generic[Data]):
 
         def __call__(self, *_: Any, **__: Any) -> Any:
             """Raise an error that suggests a plotting method."""
-            raise TypeError(f"plot has a method for each picture, such as .plot.{dir(self)[0]}().")
+            raise TypeError(
+                f"plot cannot be called. Call one of its methods, such as .plot.{dir(self)[0]}()."
+            )
 
         def __getattr__(self, name: str) -> Any:
             known = dict.fromkeys(plot for plots in PLOTS.values() for plot in plots)

@@ -35,7 +35,10 @@ _MARGINS = ("f", "f1", "f2", "N")
     rankings="Queries, 2x2 tables",
     own_rows=True,
     clusters=True,
-    dask="it works row by row, ddf.map_partitions(rankeval_pd.with_association_measures, ['G2'])",
+    dask=(
+        "the method works row by row. Call"
+        " ddf.map_partitions(rankeval_pd.with_association_measures, ['G2'])"
+    ),
 )
 def with_association_measures(
     data: Data,
@@ -138,8 +141,8 @@ def with_association_measures(
     names = list(MEASURES) if measures is None else as_names(measures, ())
     if not names:
         raise ValueError(
-            f"measures={measures!r} names no measure. Pass names of"
-            f" {listed(MEASURES, most=len(MEASURES))}, or None for all."
+            f"measures={measures!r} is empty. Pass some of {listed(MEASURES, most=len(MEASURES))},"
+            " or None for all."
         )
     for name in names:
         _check_name(name)
@@ -149,8 +152,8 @@ def with_association_measures(
     cells = _in_order("cells", cells, _CELLS)
     if isinstance(cells, str) or not isinstance(cells, Sequence) or len(cells) != 4:
         raise ValueError(
-            f"cells={cells!r}: pass the columns of O11, O12, O21 and O22 or, for counts of pairs "
-            "and words, margins=(...) with the columns of f, f1, f2 and N."
+            f"cells={cells!r}: pass the columns that contain O11, O12, O21 and O22. If you have"
+            " frequencies of pairs and words, pass margins=('f', 'f1', 'f2', 'N') instead."
         )
     if margins is not None:
         four: Sequence[str | int] = _in_order("margins", margins, _MARGINS)
@@ -161,8 +164,8 @@ def with_association_measures(
     for name in names:
         if name in present:
             raise ValueError(
-                f"measures: data already has a column {name!r}, which would be overwritten. Rename "
-                "or drop it first."
+                f"measures: data has a column {name!r}, which the result would overwrite. Rename or"
+                " drop this column."
             )
     for cell in (x for x in cells if not is_known(x, present)):
         margin = " For frequencies of pairs and words, pass margins=('f', 'f1', 'f2', 'N')."
@@ -223,7 +226,8 @@ def _from_margins(
     """Add measures computed from the margins f, f1, f2 and N."""
     if len(margins) != 4 or not all(isinstance(x, str) for x in margins[:3]):
         raise ValueError(
-            f"margins={tuple(margins)!r}: pass the columns of f, f1 and f2, and N or its column."
+            f"margins={tuple(margins)!r}: pass the columns that contain f, f1 and f2, and N as a"
+            " number or a column."
         )
     columns = data.columns if isinstance(data, pd.DataFrame) else data.variables
     for name in margins:
@@ -275,15 +279,15 @@ def _scores(*observed: AnyArray, measure: str, cells: Sequence[str], tail: float
         wrong = ~np.isfinite(cell) | (cell < 0)
         if wrong.any():
             raise ValueError(
-                f"cells: {name!r} is {cell[wrong][0]} in {int(wrong.sum())} of {cell.size} tables, "
-                "but frequencies must be finite and nonnegative. If O12 or O21 is negative, check "
-                "that the frequency of each word includes the pair's."
+                f"cells: {name!r} is negative or not finite in {int(wrong.sum())} of {cell.size}"
+                f" tables, for example {cell[wrong][0]}. Correct the frequencies. If O12 or O21 is"
+                " negative, count the pair in the frequency of each word."
             )
     empty = sum(tables) == 0
     if np.any(empty):
         raise ValueError(
-            f"cells: {int(np.sum(empty))} tables are inconsistent: all four cells are 0. Drop these"
-            " rows."
+            f"cells: all four cells are 0 in {int(np.sum(empty))} of {np.size(empty)} tables. Drop"
+            " these rows."
         )
     if measure in COUNT_MEASURES:
         _check_whole(measure, tables, cells)
@@ -297,7 +301,7 @@ def _check_whole(measure: str, tables: Sequence[FloatArray], cells: Sequence[str
         broken = cell != np.floor(cell)
         if broken.any():
             raise ValueError(
-                f"cells: {name!r} is {cell[broken][0]} in {int(broken.sum())} of {cell.size} "
-                f"tables but {measure!r} needs whole numbers. Pass the counts, or leave this "
-                "measure out."
+                f"cells: {name!r} is not a whole number in {int(broken.sum())} of {cell.size}"
+                f" tables, for example {cell[broken][0]}, but {measure!r} needs counts. Pass"
+                " counts, or omit this measure."
             )

@@ -30,7 +30,7 @@ from rankeval_pd.stats._types import IntArray
 
 QUESTIONS = declared(Accessor)
 METHODS = list(dict.fromkeys([*methods_of("rankings"), *methods_of("items")]))
-_NO_PLOT = "plots need a head, ddf.rankeval.head(n_max).plot"
+_NO_PLOT = "plots need a head. Call the plots of ddf.rankeval.head(n_max)"
 
 
 class DaskAccessor:
@@ -166,8 +166,8 @@ class DaskAccessor:
         own = {k: x for k, x in keywords.items() if k not in RankingRoles.__annotations__}
         if kind != "roc":
             raise ValueError(
-                f"kind={kind!r}: its chance level needs the whole ranking in memory. Pass"
-                " kind='roc', or by=... for groups."
+                f"kind={kind!r}: the chance level of this area needs the whole ranking in memory."
+                " Pass kind='roc', or by=... for groups."
             )
         roles.check_groups()
         found_outlines = outlines(self._data, roles)
@@ -235,7 +235,7 @@ class DaskAccessor:
         return "\n".join(
             [
                 "<rankings in a Dask DataFrame>",
-                f"  partitions  {self._data.npartitions:,}, not counted: the data are lazy",
+                (f"  partitions  {self._data.npartitions:,} (lazy data; rows are not counted)"),
                 f"  gold        {gold!r}",
                 f"  measures    {listed(find_measures(meta, plain, taken, needed=True))}",
                 f"  methods     {', '.join(dir(self))}",
@@ -249,7 +249,7 @@ class DaskAccessor:
         if name in METHODS or name == "plot":
             why = _NO_PLOT if name == "plot" else QUESTIONS[name][1].dask
             raise AttributeError(
-                f"{name} does not exist for a Dask DataFrame: {why}. Its methods are"
+                f"{name} does not exist for a Dask DataFrame: {why}. Call one of"
                 f" {', '.join(dir(self))}."
             )
         raise AttributeError(not_there(name, "method", METHODS, SYNONYMS))
@@ -284,8 +284,8 @@ def _naming_files(method: Any) -> Any:
             if not type(error).__module__.startswith("pyarrow"):
                 raise
             raise ValueError(
-                f"A partition of data cannot be read: {error} To find it, run `for part in "
-                "ddf.partitions: part.compute()`, then write its file again."
+                f"A partition of data cannot be read: {error} To find the partition, run `for part"
+                " in ddf.partitions: part.compute()`, then rewrite its file."
             ) from error
 
     return asked

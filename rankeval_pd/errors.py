@@ -91,7 +91,7 @@ def unknown_name(
     """Return the error for an unknown column; suggest the nearest name."""
     names = list(known)
     near = near_miss(name, names)
-    there = "" if near and len(names) > 6 else f" There are {listed(names, most=6)}."
+    there = "" if near and len(names) > 6 else f" The known names are {listed(names, most=6)}."
     return UnknownNameError(f"{role}: no column {shown(name)}.{near}{there}{more}")
 
 
@@ -123,7 +123,7 @@ def unknown_keyword(name: str, known: Iterable[object], more: str = "") -> TypeE
     """Return the error for an unknown keyword; suggest the nearest keyword."""
     meant = _KEYWORDS.get(name.lower().replace("_", ""))
     near = f" Did you mean {meant!r}?" if meant else near_miss(name, known, cutoff=0.7)
-    advice = more or near or " help() of the method lists its options."
+    advice = more or near or " Call help() on the method to list its options."
     return TypeError(f"Unknown keyword {name!r}.{advice}")
 
 
@@ -154,10 +154,13 @@ def argument_check(
         if len(args) > len(unnamed) and not endless:
             call = f"{name}({', '.join(x for x in unnamed if x != 'self')}){filled_in}"
             extra = shown(args[len(unnamed)])
-            raise TypeError(f"Pass {extra} by keyword: call {call}, and the rest as x=...")
+            raise TypeError(
+                f"{extra} must be passed by keyword: call {call}, and pass other arguments as"
+                " name=value."
+            )
         if lacking := [x for x in needed[len(args) : first] if x not in keywords]:
             call = f"{name}({', '.join(spelled)}){filled_in}"
-            raise TypeError(f"{listed(lacking)} missing: call {call}.")
+            raise TypeError(f"{listed(lacking)} must be given: call {call}.")
         for other in (x for x in keywords if closed and x not in parameters):
             raise unknown_keyword(other, parameters)
 
@@ -230,7 +233,7 @@ def check_share(argument: str, value: object, *, one: bool = False) -> float:
     if not (0.0 < number < 1.0 or (one and number == 1.0)):
         hint = f" {number:g}% is {number / 100:g}." if 1.0 < number <= 100.0 else ""
         raise ValueError(
-            f"{argument}={shown(value)} is outside {allowed}: pass a number in it.{hint}"
+            f"{argument}={shown(value)} is outside {allowed}: pass a number in this range.{hint}"
         )
     return number
 
@@ -321,8 +324,8 @@ def check_margin(margin: object, **undefined: bool) -> float | None:
     for option, given in undefined.items():
         if given:
             raise ValueError(
-                f"margin={value:g} with {option}: no available test with a margin controls its "
-                "error rate here. Omit one of the two."
+                f"margin={value:g} with {option}: no test with a margin controls the error rate in"
+                " this case. Omit one of the two."
             )
     return value
 
@@ -352,8 +355,8 @@ def warn_of_thresholds(ratio: FloatArray, n: IntArray, exists: BoolArray, what: 
     if (ratio[exists] > _RATIO).any():
         worst = int(np.argmax(np.where(exists, ratio, 0.0)))
         warn(
-            f"target='region': {int((ratio[exists] > _RATIO).sum())} of {int(exists.sum())} n-best"
-            f" lists vary more than {_RATIO:g} times as much as regions with a fixed threshold, so"
-            f" their intervals are too narrow (the {what} at n={int(n.ravel()[worst])}:"
-            f" {ratio.ravel()[worst]:.2g} times). Pass target='nbest'."
+            "target='region': the intervals are too narrow for"
+            f" {int((ratio[exists] > _RATIO).sum())} of {int(exists.sum())} n-best lists. At"
+            f" n={int(n.ravel()[worst])}, the variance for the {what} is {ratio.ravel()[worst]:.2g}"
+            " times the variance at a fixed threshold. Pass target='nbest'."
         )

@@ -237,7 +237,7 @@ def of_turns(
 
 
 _REFUSED = {
-    "average": "combines groups, but there are none. Name their column: by=...",
+    "average": "combines groups, but there are none. Name the column of groups: by=...",
     "n": (
         "needs the ranking in memory. ddf.rankeval.nbest_precision([0.01]) returns the lift of"
         " lists that are shares of the ranking."

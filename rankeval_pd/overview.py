@@ -134,7 +134,7 @@ def _query_facts(data: pd.DataFrame, keywords: Mapping[str, Any]) -> list[tuple[
     table = read_queries(data, options)
     judged = int((~np.isnan(table.rows.grade)).sum())
     return [
-        ("rows (query, document)", f"{len(data):,}, {judged:,} of them judged"),
+        ("rows (query, document)", f"{len(data):,}, {judged:,} judged"),
         ("queries", f"{len(table.keys):,}"),
         ("runs", listed(table.measures)),
         ("ties, unjudged, missing", f"{options.ties!r}, {options.unjudged!r}, {options.missing!r}"),
@@ -147,15 +147,24 @@ def _pair_facts(data: pd.DataFrame | xr.Dataset) -> list[tuple[str, str]]:
     if "metric" in data.attrs:
         better = "higher" if data.attrs.get("higher_is_better", True) else "lower"
         facts.append(("metric", f"{data.attrs['metric']!r}, {better} is better"))
-    return [*facts, ("methods for it", "gain_threshold, calibration, plot.calibration")]
+    return [*facts, ("methods", "gain_threshold, calibration, plot.calibration")]
 
 
 def _cell_facts(data: pd.DataFrame) -> list[tuple[str, str]]:
     return [
         ("rows (pairs of words)", f"{len(data):,}"),
-        ("frequencies", "O11, O12, O21, O22 of a 2x2 table each"),
-        ("first", "with_association_measures(['G2', 't', 'MI', ...]): a column for each measure"),
-        ("then", "a gold label for the methods below; to judge what matters: annotation_sheet"),
+        ("frequencies", "O11, O12, O21 and O22 of one 2x2 table per row"),
+        (
+            "first",
+            ("with_association_measures(['G2', 't', 'MI', ...]) adds a column for each measure"),
+        ),
+        (
+            "then",
+            (
+                "add a gold label for the methods below (annotation_sheet selects candidates to"
+                " judge)"
+            ),
+        ),
     ]
 
 
@@ -208,8 +217,11 @@ def _groups_and_rest(
     groups = "none" if roles.groups is None else repr(roles.groups)
     again = (x for x in out if 1 < data[x].astype(str).nunique() <= len(data[x]) / 2)
     if roles.groups is None and (name := next(again, None)) is not None:
-        groups += f"; {name!r} repeats its values: for dependent rows, pass groups={name!r}"
-    return [("groups", groups), *([("columns left out", listed(out, most=4))] if out else [])]
+        groups += (
+            f" ({name!r} has repeated values; if its rows depend on each other, pass"
+            f" groups={name!r})"
+        )
+    return [("groups", groups), *([("unused columns", listed(out, most=4))] if out else [])]
 
 
 def _statistics(chosen: list[Any]) -> str:
@@ -236,13 +248,15 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
     others = [name for name in known if name not in (*measures, *taken)]
     ties = {"shared": "broken by a hash of the label, the same for all measures"}
     if roles.key is not None:
-        ties["shared"] = f"broken by {roles.key!r}, the smaller first"
-    ties["trec"] = f"as trec_eval: scores of single precision, then the larger {roles.key!r} first"
+        ties["shared"] = f"broken by {roles.key!r} in ascending order"
+    ties["trec"] = (
+        f"as in trec_eval: scores in single precision, then {roles.key!r} in descending order"
+    )
     ties["blocks"] = "lists end where a block of equal scores ends"
     ties["expected"] = "the mean over all orders of equal scores"
     ties["best"] = "true positives first"
     ties["worst"] = "true positives last"
-    ties["error"] = "an error if a list cuts through them"
+    ties["error"] = "an error if a list ends inside a tie"
     counts = (
         _frame_counts(given, asked)
         if isinstance(given, pd.DataFrame)
@@ -255,7 +269,7 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
         *counts,
         ("gold", repr(gold)),
         ("measures", shown),
-        *([("columns left out", listed(others))] if others else []),
+        *([("unused columns", listed(others))] if others else []),
         *([] if roles.groups is None else [("clusters", repr(roles.groups))]),
         *([] if unlabeled else labels),
         ("ties", f"{roles.ties!r}, {ties[roles.ties]}"),
@@ -269,7 +283,7 @@ def _label_facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[st
         return [("labels", "given" if are_values(roles.label) else repr(roles.label))]
     index = data.index if isinstance(data, pd.DataFrame) else data.indexes.get(roles.dim)
     if index is None or isinstance(index, pd.RangeIndex):
-        return [("labels", "none; set an index, or another order of rows breaks ties differently")]
+        return [("labels", "none; set an index, because otherwise the row order breaks ties")]
     again = int(index.duplicated().sum())
     return [("labels", f"repeated in {again:,} rows of the index" if again else "the index")]
 
@@ -295,11 +309,11 @@ def _counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
     batch = [f"{d} ({size:,})" for d, size in data.sizes.items() if d not in (roles.dim, "measure")]
     facts = [("candidates", f"{data.sizes[roles.dim]:,} along {roles.dim!r}")]
     if data[gold].chunks is not None:
-        facts.append(("true positives", "not counted: the data are lazy"))
+        facts.append(("true positives", "not counted because the data are lazy"))
     else:
         known = data[gold].to_series().dropna() if data[gold].ndim else data[gold]
         if known.size != data[gold].size:
-            facts.append(("labeled", f"{known.size:,}; the others are padding"))
+            facts.append(("labeled", f"{known.size:,} (the rest is padding)"))
         try:
             total = math.inf if known.dtype.kind == "c" else float(known.astype(float).sum())
         except OverflowError:  # integers too large for floats are not labels
@@ -327,9 +341,9 @@ HEADINGS: Mapping[Form, tuple[str, ...]] = {
 # for runs and judgments from read_trec
 OF_RUNS: tuple[tuple[str, str], ...] = (
     ("How good is each run?", "summary(['nDCG@10', ...], baseline=...), per_query"),
-    ("Is the gain of a run real?", "table = per_query('nDCG@10', wide=True), and of that table:"),
+    ("Is the gain of a run real?", "table = per_query('nDCG@10', wide=True), then on table:"),
     ("", "paired_bootstrap, paired_permutation, system_ranks, summary"),
-    ("How does it look?", "plot.interpolated_precision; of that table: plot.paired_differences,"),
+    ("How does it look?", "plot.interpolated_precision; on table: plot.paired_differences,"),
     ("", "plot.queries, plot.system_ranks, plot.pairs"),
     (
         "Documents as candidates",
@@ -447,17 +461,17 @@ def not_there(name: str, what: str, there: Iterable[str], synonyms: Mapping[str,
     known = list(there)
     if plain in PER_QUERY:
         meant = (
-            "It is a metric per query. Call .per_query('nDCG@10', wide=True); paired_bootstrap"
-            " on the result tests the differences."
+            "Call .per_query('nDCG@10', wide=True) for metrics of queries, and paired_bootstrap on"
+            " its result for tests."
         )
     elif plain in OF_PREDICTIONS:
         metric = repr(OF_PREDICTIONS[plain])
         meant = (
-            f"items = rankeval_pd.from_predictions(y_true, predictions, {metric}) makes the table;"
-            f" items.rankeval(metric={metric}).paired_bootstrap() tests it."
+            f"items = rankeval_pd.from_predictions(y_true, predictions, {metric}) makes a table of"
+            f" items, and items.rankeval(metric={metric}).paired_bootstrap() tests the differences."
         )
     elif plain in OUTSIDE:
-        meant = "It is outside this package. See scikit-learn."
+        meant = "Use scikit-learn for this metric."
     elif plain in synonyms:
         call = synonyms[plain]
         meant = f"Did you mean {'' if call.startswith('rankeval_pd') else '.'}{call}?"
@@ -465,5 +479,5 @@ def not_there(name: str, what: str, there: Iterable[str], synonyms: Mapping[str,
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
         inside = [other for other in known if plain in other.replace("_", "")]
         near = near or inside[:1]
-        meant = f"Did you mean .{near[0]}()?" if near else "print() of the accessor lists them."
+        meant = f"Did you mean .{near[0]}()?" if near else "Print the accessor to list all of them."
     return f"There is no {what} {name!r}. {meant}"

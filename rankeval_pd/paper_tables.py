@@ -365,11 +365,13 @@ def _note(
     """Return the note that explains bold type, letters and stars."""
     said = []
     if bold:
-        said.append(f"Bold: {'lowest' if attrs.get('higher_is_better') == 0 else 'highest'} value.")
+        said.append(
+            f"Bold marks the {'lowest' if attrs.get('higher_is_better') == 0 else 'highest'} value."
+        )
     if lettered:
         alpha = percent_of(alpha_of(attrs))
-        text = f"share a letter are not shown to differ at the {alpha} level."
-        said.append(f"Values of a column that {text}")
+        text = f"share a letter do not differ significantly at the {alpha} level."
+        said.append(f"Values in a column that {text}")
     if starred:
         what = "adjusted p" if adjustment(attrs) else "p"
         base = f", against {attrs['baseline']}" if "baseline" in attrs else ""

@@ -88,10 +88,9 @@ def _ties(attrs: Attrs) -> Iterator[str]:
     """Write how many lists end inside a tie."""
     count = attrs.get("n_ending_in_tie", 0)
     if count:
-        yield (
-            f"{'One row is' if count == 1 else f'{count:,} rows are'} of lists that end inside a"
-            " tie; `details=True` shows which."
-        )
+        rows = f"{count:,} rows describe lists that end"
+        rows = "One row describes a list that ends" if count == 1 else rows
+        yield f"{rows} inside a tie; `details=True` shows which."
 
 
 def _grid(attrs: Attrs) -> Iterator[str]:
@@ -110,7 +109,7 @@ def _annotators(attrs: Attrs) -> Iterator[str]:
     if names := listed_in(attrs, "annotators"):
         differ = listed_in(attrs, "annotators_differ")
         yield (
-            f"The verdict differs for {join(differ)}."
+            f"The verdict differs for {join(differ, noun='annotators')}."
             if differ
             else f"The verdict is the same for each of the {len(names)} annotators."
         )
@@ -120,9 +119,12 @@ def _pool(attrs: Attrs) -> Iterator[str]:
     """Describe the random baseline's pool unless it consists of the candidates."""
     pool = attrs.get("pool", "all")
     if pool == "retrieved":
-        yield "Chance is a random order of the candidates that each measure retrieved."
+        yield "The chance level is a random order of the candidates that each measure retrieved."
     elif pool != "all":
-        yield f"Chance draws from a collection of {int(pool):,} candidates in each group."
+        yield (
+            f"The chance level is a random draw from a collection of {int(pool):,} candidates in"
+            " each group."
+        )
 
 
 def _queries(attrs: Attrs) -> Iterator[str]:
@@ -172,7 +174,7 @@ def _verdicts(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
 
 
 def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterator[str]:
-    lower = attrs.get("higher_is_better") == 0
+    lower, many = attrs.get("higher_is_better") == 0, f"{name}s"
     unknown = part.loc[part["value"].isna(), name]
     part = part.dropna(subset="value").sort_values("value", ascending=lower, kind="stable")
     noun, percent = called({**attrs, **where})
@@ -183,7 +185,8 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
     at = f" at n = {where['n']:,}" if "n" in where else ""
     place = "".join(f"In {k} {v}, " for k, v in where.items() if k not in ("metric", "n"))
     if len(unknown):
-        yield f"{place}{join(unknown)} {'has' if len(unknown) == 1 else 'have'} no {noun}{at}."
+        has = "has" if len(unknown) == 1 else "have"
+        yield f"{place}{join(unknown, noun=many)} {has} no {noun}{at}."
     if not len(part):
         return
     best = part.iloc[0]
@@ -195,8 +198,8 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
         shown += f", no {level_of(attrs)} interval"
     have = "have" if len(first) > 1 else "has"
     yield (
-        f"{place}{join(first[name])} {have} the {'lowest' if lower else 'highest'} {noun}{at}"
-        f" ({shown})."
+        f"{place}{join(first[name], noun=many)} {have} the"
+        f" {'lowest' if lower else 'highest'} {noun}{at} ({shown})."
     )
     others = part.drop(first.index)
     if "rank_low" in part and len(others):
@@ -207,23 +210,25 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
         lacking = part.loc[~part["better_than_chance"].astype(bool), name]
         all_are = {1: "It is", 2: "Both are"}.get(len(part), "All are")
         yield (
-            f"{join(lacking)} {'is' if len(lacking) == 1 else 'are'} not shown to be better than"
-            " chance."
+            f"{join(lacking, noun=many)} {'is' if len(lacking) == 1 else 'are'}"
+            " not shown to be better than chance."
             if len(lacking)
             else f"{all_are} better than chance."
         )
     if "tie_decides" in part and part["tie_decides"].any():
         yield (
-            "The order of equal scores decides a significance test of"
-            f" {join(part.loc[part['tie_decides'].astype(bool), name])}."
+            "The order of equal scores decides the significance tests of"
+            f" {join(part.loc[part['tie_decides'].astype(bool), name], noun=many)}."
         )
     if "tied" in part and (part["tied"] > 0).any():
         cut = part[part["tied"] > 0]
-        counts, one = join(f"{count:,}" for count in cut["tied"]), len(cut) == 1
+        one, few = len(cut) == 1, len(cut) <= 6
+        counts = join(f"{count:,}" for count in cut["tied"]) if few else "some"
         are = ("candidate", "is") if counts == "1" else ("candidates", "are")
         yield (
-            f"The {'list' if one else 'lists'} of {join(cut[name])} {'ends' if one else 'end'}"
-            f" inside a tie: {counts} {are[0]} with the last score {are[1]} excluded."
+            f"The {'list' if one else 'lists'} of {join(cut[name], noun=many)}"
+            f" {'ends' if one else 'end'} inside a tie: {counts} {are[0]} with the last score"
+            f" {are[1]} excluded."
         )
 
 
@@ -250,7 +255,7 @@ def _ranks(first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs) -
     texts: tuple[tuple[str, Any, str], ...] = (
         (f"{they} {do} not differ significantly from", alike & ~untested, "or"),
         (f"{they} {are} significantly better than", apart, "and"),
-        ("Not all of them are significantly better than", mixed & ~untested, "and"),
+        ("Only some of them are significantly better than", mixed & ~untested, "and"),
     )
     for text, mask, last in texts:
         which = np.asarray(mask, dtype=bool)
@@ -308,7 +313,7 @@ def _differences(
             yield f"{row[name]} does not differ significantly from {base}: {it} {beside}."
 
 
-_WIDER = "The interval is more conservative than the test and contains 0."
+_WIDER = "The interval contains 0 because it is more conservative than the test."
 
 
 def _p(p: float, attrs: Attrs) -> str:
@@ -406,15 +411,18 @@ def _cut_words(row: Row, unit: Unit, attrs: Attrs, *, sign: float) -> str:
     if row.get("tie_decides"):
         text = " The order of equal scores decides this"
         if "tie_low" not in row:
-            return f"{text}: other orders change the verdict."
+            return f"{text} result: with other orders the verdict changes."
         ends = sorted(sign * row[x] for x in ("tie_low", "tie_high"))
         p = [p_text(row[x], alpha=alpha_of(attrs)) for x in ("p_tie_low", "p_tie_high")]
         p = p if ends[0] == sign * row["tie_low"] else p[::-1]
-        return f"{text}: over random orders it is {unit.gaps(*ends)} ({' to '.join(p)})."
+        return (
+            f"{text} result: over random orders, the difference is {unit.gaps(*ends)}"
+            f" ({' to '.join(p)})."
+        )
     if not row.get("cuts_tie"):
         return ""
     if attrs.get("ties") == "expected":
-        return " A list ends inside a tie: equal scores count by the mean over all orders."
+        return " A list ends inside a tie; the results are means over all orders of equal scores."
     return " A list ends inside a tie."
 
 
@@ -429,7 +437,7 @@ def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Att
         f" significant at the {percent_of(alpha)} level ({how})."
     )
     if "tie_decides" in frame and (count := int(frame["tie_decides"].sum())):
-        text += f" The order of equal scores decides {count:,} of them."
+        text += f" The order of equal scores decides {count:,} of these tests."
     if not len(frame[gap].dropna()):
         return text
     row: Row = frame.to_dict("records")[int(frame[gap].abs().to_numpy().argmax())]

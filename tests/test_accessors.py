@@ -218,7 +218,7 @@ def test_calling_leaves_the_old_accessor_unchanged(frame, form):
     _assert_same(again.nbest_precision(5), wanted)
 
 
-@pytest.mark.filterwarnings("ignore:power=0.8 is not reached:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:power=0.8 is out of reach:rankeval_pd.RankevalWarning")
 def test_plans_and_sheets_are_methods_of_frames(frame):
     data = frame.rename(columns={"gold": "tp"}).assign(flag=True)
     data["tp"] = data["tp"].astype(float).where(np.arange(len(data)) % 3 > 0)
@@ -270,7 +270,7 @@ def test_repr_of_a_table_of_pairs():
     wanted = {
         "pairs of systems": "3",
         "metric": "'mean', lower is better",
-        "methods for it": "gain_threshold, calibration, plot.calibration",
+        "methods": "gain_threshold, calibration, plot.calibration",
     }
     assert _facts(pairs.rankeval).items() >= wanted.items()
     ds = xr.Dataset({"x": (("item", "system"), items)}, {"system": list(items)})
@@ -349,7 +349,7 @@ def test_the_html_is_escaped_and_has_no_colour_of_its_own():
     ("name", "meant"),
     [("precision", "nbest_precision"), ("auc", "area"), ("bootstrap", "paired_bootstrap"),
      ("pmi", "with_association_measures"), ("compaer", "compare"), ("P_at_k", "nbest_precision"),
-     ("ndcg", "paired_bootstrap"), ("zzz", "print"), ("det_curve", "det"), ("gini", "area"),
+     ("ndcg", "paired_bootstrap"), ("zzz", "Print"), ("det_curve", "det"), ("gini", "area"),
      ("f1", "acceptance_precision"), ("tpr", "acceptance_precision"), ("to_latex", "paper_table"),
      ("ks", "choose_threshold"), ("elo", "system_ranks"), ("hit_rate", "per_query"),
      ("average_precision_score", "area")],
@@ -461,14 +461,14 @@ def test_an_overview_of_systems_says_which_columns_are_left_out():
         {"a": np.arange(6) / 7, "b": np.arange(6) / 5, "source": [*"uvwxyz"], "doc": [*"ddeeff"]}
     )
     found = _facts(frame.rankeval)
-    assert found["columns left out"] == "'source', 'doc'"
-    assert found["groups"].startswith("none; 'doc' repeats its values")
-    assert found["groups"].endswith("groups='doc'")
+    assert found["unused columns"] == "'source', 'doc'"
+    assert found["groups"].startswith("none ('doc' has repeated values")
+    assert found["groups"].endswith("pass groups='doc')")
     found = _facts(frame.rankeval(groups="doc"))
-    assert (found["groups"], found["columns left out"]) == ("'doc'", "'source'")
-    assert "columns left out" not in _facts(frame[["a", "b"]].rankeval)
+    assert (found["groups"], found["unused columns"]) == ("'doc'", "'source'")
+    assert "unused columns" not in _facts(frame[["a", "b"]].rankeval)
     wide = frame.assign(**{f"text{k}": list("uvwxyz") for k in range(40)}, lists=[[1]] * 6)
-    assert "(43 in all)" in _facts(wide.rankeval)["columns left out"]
+    assert "(43 in all)" in _facts(wide.rankeval)["unused columns"]
     assert len(repr(wide.rankeval).splitlines()) <= 25
 
 

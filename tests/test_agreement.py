@@ -239,7 +239,7 @@ def test_as_many_swaps_as_the_family_needs(queries):
     part = queries[queries["query"] < 30]
     found = part.rankeval(by="query").compare("a", "b", 5, adjust="max-t")
     assert found.attrs["n_resamples"] == 5999  # 30 tests at .05, ten times
-    with pytest.raises(ValueError, match=r"30 pairs, counted in every group.*n_resamples=599"):
+    with pytest.raises(ValueError, match=r"30 pairs in all groups.*n_resamples=599"):
         part.rankeval(by="query").compare("a", "b", 5, adjust="max-t", n_resamples=598)
 
 

@@ -105,7 +105,7 @@ def test_areas_of_queries(average):
 
 
 def test_macro_difference_is_the_paired_t_test():
-    """scipy.stats.ttest_rel of the precisions of queries."""
+    """scipy.stats.ttest_rel for the precisions of queries."""
     frame = collection()
     each = nbest_precision(frame, 5, **ROLES).pivot_table(
         index="query", columns="measure", values="precision"
@@ -267,7 +267,7 @@ def enumerated(x, y, m, alternative):
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("seed", range(15))
 def test_the_exact_test_is_that_of_all_tables(alternative, seed):
-    """All tables of all groups, in whole numbers."""
+    """All tables of all groups enumerated in integers."""
     rng = np.random.default_rng(seed)
     m = rng.integers(0, 7, rng.integers(1, 7))
     x, y = rng.binomial(m, 0.6), rng.binomial(m, rng.choice([0.1, 0.6]))

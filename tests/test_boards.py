@@ -94,7 +94,7 @@ def test_a_pair_with_seeds_by_hand():
     words = rankeval_pd.in_words(pooled)
     assert "The variance between seeds is pooled over all 3 systems." in words
     assert "pooled" not in rankeval_pd.in_words(found)
-    with pytest.raises(ValueError, match=r"seed_variance='pooled' .* Name the seeds"):
+    with pytest.raises(ValueError, match=r"seed_variance='pooled' .* Name the column of seeds"):
         data["s0"].rankeval.paired_bootstrap(seed_variance="pooled")
 
 
@@ -103,12 +103,15 @@ def test_ranks_say_that_three_seeds_limit_them():
     data += np.random.default_rng(1).normal(size=12) / 3.0
     table = data.rankeval(seeds="seed").system_ranks()
     words = rankeval_pd.in_words(table)
-    assert "3 seeds were used: their variation makes intervals of gains" in words
-    assert f"{table.attrs['seed_widening']:.1f} times as wide as the items alone" in words
+    assert "With 3 training seeds, the intervals for gains are" in words
+    assert (
+        f"{table.attrs['seed_widening']:.1f} times as wide as intervals from the items alone"
+        in words
+    )
     many = trained(seeds=40, systems=4).rankeval(seeds="seed").system_ranks()
     assert "were used: their" not in rankeval_pd.in_words(many)
     assert "Welch" in rankeval_pd.in_words(table, methods=True)
-    with pytest.warns(rankeval_pd.RankevalWarning, match="two training runs barely"):
+    with pytest.warns(rankeval_pd.RankevalWarning, match="two training runs give a poor estimate"):
         trained(seeds=2).rankeval(seeds="seed").system_ranks()
 
 
@@ -128,7 +131,9 @@ def test_the_sentence_names_tasks_and_clusters():
         task=np.repeat(np.arange(8), 12), passage=np.arange(96) // 3
     )
     table = data.rankeval.paired_bootstrap(strata="task", groups="passage")
-    said = "The score is the macro average over 8 tasks, clustered by passage."
+    said = (
+        "The score is the macro average over 8 strata (task). The items are clustered by passage."
+    )
     assert said in rankeval_pd.in_words(table)
 
 
@@ -284,7 +289,7 @@ def test_the_accuracies_of_the_issue():
     assert known["p_low"] == known["p_high"] == pytest.approx(stats.binomtest(16, 20).pvalue)
     words = rankeval_pd.in_words(rankeval_pd.compare_accuracies(356, 344, 500))
     assert "The gain is 2.4 points (95% interval −4.4 to 9.2 points)" in words
-    assert "depends on this number" in words
+    assert "This number decides whether" in words
 
 
 @settings(max_examples=60)
@@ -309,11 +314,11 @@ def test_bounds_hold_all_overlaps(n, data):
 @pytest.mark.parametrize(
     ("given", "keywords", "error", "message"),
     [
-        ((0.8423, 0.81, 500), {}, ValueError, "no whole number of 500.*nearest is 421, 0.842"),
+        ((0.8423, 0.81, 500), {}, ValueError, "no count of 500.*nearest is 421, 0.842"),
         ((84.2, 81, 500), {}, ValueError, "84.2% is 0.842"),
         ((501, 3, 500), {}, ValueError, "from 0 to 500"),
         ((-1, 3, 500), {}, ValueError, "from 0 to 500"),
-        ((356, 344, 500), {"both": 100}, ValueError, "share 200 to 344"),
+        ((356, 344, 500), {"both": 100}, ValueError, "have 200 to 344 right in common"),
         (("many", 3, 500), {}, TypeError, "correct_a='many'"),
         ((3, 3, 0), {}, ValueError, "n_items=0"),
         ((3, 3, 5), {"alternative": "more"}, ValueError, "alternative='more'"),
@@ -416,8 +421,8 @@ def test_what_wilcoxons_test_says_and_refuses():
     for keywords, message in (
         ({"groups": "doc"}, "ranks differences of single items"),
         ({"metric": "sum"}, "ranks differences of single items"),
-        ({"adjust": "max-t"}, "its ranks have no t statistic"),
-        ({"margin": 0.1}, "only means have a test with a margin"),
+        ({"adjust": "max-t"}, "signed ranks have no t statistic"),
+        ({"margin": 0.1}, "only the test of means supports a margin"),
     ):
         with pytest.raises(ValueError, match=message):
             few.rankeval(measures=list("abc")).paired_permutation(test="wilcoxon", **keywords)

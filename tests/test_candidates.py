@@ -286,10 +286,10 @@ def test_ties_error(frame):
     assert_same(strict.nbest_precision(whole), tied[tied["tied"] == 0].reset_index(drop=True))
     cut = min(set(tied["n"]) - set(whole))
     for method in ("nbest_precision", "random_test"):
-        with pytest.raises(ValueError, match=rf"ties='error'.*first of them n={cut}\b"):
+        with pytest.raises(ValueError, match=rf"ties='error'.*first at n={cut}\b"):
             getattr(strict, method)()
     for method in ("compare", "difference_region", "significant_ranges"):
-        with pytest.raises(ValueError, match=rf"ties='error'.*first of them n={cut}\b"):
+        with pytest.raises(ValueError, match=rf"ties='error'.*first at n={cut}\b"):
             getattr(frame.rankeval(ties="error"), method)("a", "c", n=cut)
     assert len(strict.acceptance_precision(2)) == 1
     assert len(strict.random_bound()) == 30
@@ -408,15 +408,15 @@ def test_missing_drop_asks_ties_of_what_both_score():
     df = pd.DataFrame({"a": [5.0, 4, 4, 2, 1], "b": [np.nan, 1, 2, 3, 4], "gold": [True] * 5})
     strict = df.rankeval(missing="drop", ties="error")
     assert strict.compare("a", "b", 2).loc[0, "overlap"] == 0
-    with pytest.raises(ValueError, match=r"first of them n=1\b"):
+    with pytest.raises(ValueError, match=r"first at n=1\b"):
         strict.compare("a", "b", 1)
-    with pytest.raises(ValueError, match=r"first of them n=1\b"):
+    with pytest.raises(ValueError, match=r"first at n=1\b"):
         strict.difference_region("a", "b", 1)
 
 
 @pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
 def test_missing_drop_above_what_both_score(holed):
-    with pytest.raises(ValueError, match=r"n=26 is above the number of candidates in use"):
+    with pytest.raises(ValueError, match=r"n=26 is above the number of available candidates"):
         holed.rankeval.compare("a", "c", 26, missing="drop")
 
 
@@ -739,7 +739,7 @@ def test_what_is_seen_in_values_raises_when_computed():
     lazy = ds.rankeval.nbest_precision()
     holed = ds.assign(gold=ds["gold"] > 0, a=ds["a"].where(ds["a"] > 1)).rankeval.nbest_precision()
     with dask.config.set(scheduler="synchronous"):
-        with pytest.raises(ValueError, match=r"gold='gold' holds 0 \(1\), 2 \(1\)"):
+        with pytest.raises(ValueError, match=r"gold='gold' contains 0 \(1\), 2 \(1\)"):
             lazy.compute()
         with pytest.raises(ValueError, match=r"missing='raise'"):
             holed.compute()

@@ -208,7 +208,7 @@ def test_a_dataset_of_systems_is_looked_at_too():
     values = np.stack([SCORES["a"], SCORES["b"], WHOLE.astype(float)])
     data = {"score": (("system", "item"), values)}
     dataset = xr.Dataset(data, {"system": ["a", "b", "length"], "item": np.arange(N)})
-    with pytest.warns(RankevalWarning, match="taken as systems.*'length' .by its name"):
+    with pytest.warns(RankevalWarning, match="used as systems.*'length' .by its name"):
         dataset.rankeval.paired_bootstrap("a", "b", n_resamples=99, measures=None)
     named = dataset.rankeval.system_ranks(measures=["a", "b"], n_resamples=99, adjust=None)
     without = dataset.rankeval.system_ranks(exclude="length", n_resamples=99, adjust=None)

@@ -301,7 +301,7 @@ def test_what_cannot_be_compared(df):
     cuts = {"good": 1.0, "fair": 1.0}
     with pytest.raises(ValueError, match="of='npv'"):
         df.rankeval.compare("good", "fair", 100, of="npv")
-    with pytest.raises(ValueError, match="paired test is 'mcnemar' or 'midp'"):
+    with pytest.raises(ValueError, match="paired test for this rate is 'mcnemar' or 'midp'"):
         df.rankeval.compare("good", "fair", threshold=cuts, of="recall", test="barnard")
     with pytest.raises(ValueError, match="compares acceptance sets"):
         df.rankeval.compare("good", "fair", 100, test="kosinski")
@@ -337,8 +337,8 @@ def test_youden_is_the_largest(df):
     ("asked", "why"),
     [
         ({"youden": True}, "the largest J is"),
-        ({"precision": 0.99}, "needs .* accepted candidates"),
-        ({"recall": 0.99}, "true positives found, the lower limit is"),
+        ({"precision": 0.99}, "needs at least .* correct candidates"),
+        ({"recall": 0.99}, "true positives found, the lower confidence limit is"),
     ],
 )
 def test_why_nothing_is_promised(asked, why):
@@ -359,7 +359,7 @@ def test_pictures_have_the_band_and_say_so(df, curve):
     assert "90% confidence limits, for all points together" in rankeval_pd.plotting.caption(ax)
     assert ax.collections
     again = getattr(rankeval_pd.plotting, curve)(getattr(call, curve)(interval="pointwise"))
-    assert "for each point alone" in rankeval_pd.plotting.caption(again)
+    assert "for each point separately" in rankeval_pd.plotting.caption(again)
     plt.close("all")
 
 

@@ -154,7 +154,7 @@ def test_key_and_measure_dimension(queries):
 
 def test_repr_counts_nothing_lazy(queries):
     with dask.config.set(scheduler=raise_on_compute):
-        assert "not counted: the data are lazy" in repr(queries.chunk().rankeval)
+        assert "not counted because the data are lazy" in repr(queries.chunk().rankeval)
 
 
 @pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import warnings
 
@@ -11,8 +12,10 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import optimize, stats
 
 from rankeval_pd import RankevalWarning, datasets
+from rankeval_pd.nbest.region_intervals import OF_CLUSTERS
 from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.rankings import roc_areas
 from rankeval_pd.stats.rankings.ranking import Ranking
@@ -79,7 +82,7 @@ def test_against_statsmodels():
 @given(st.integers(0, 1000))
 @settings(max_examples=15)
 def test_an_area_of_single_candidates_is_delong_s(seed):
-    """DeLong's variance, and the formula of Bell and McCaffrey, cluster by cluster."""
+    """DeLong's variance, and the formula of Bell and McCaffrey computed cluster by cluster."""
     rng = np.random.default_rng(seed)
     score, gold = rng.integers(0, 9, 40) * 1.0, rng.random(40) < 0.4
     gold[:4] = [True, True, False, False]
@@ -136,6 +139,48 @@ def test_interval_and_test_agree(seed, alternative):
             assert (outside == found["significant"]).all()
         side = {"two-sided": 1, "greater": found["difference"] > 0, "less": found["difference"] < 0}
         assert not (outside & (side[alternative] == 1) & ~found["significant"]).any()
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
+def test_the_interval_of_a_difference_contains_what_a_test_of_it_does_not_reject(alternative):
+    """By SciPy's root finder, with the variance of the true positives by hand, also on Dask."""
+    df = clumps(11)[3:]
+    given = {"groups": "document", "key": "b"}
+    row = df.rankeval(**given).compare("a", "b", 60, alternative=alternative).iloc[0]
+    size, positive = df.groupby("document")["gold"].agg(["size", "sum"]).to_numpy(float).T
+    p, n, k = df["gold"].mean(), len(df), size.size
+    apart = (size * (positive / size - p) ** 2).sum() / (k - 1)
+    within = (df["gold"] - df.groupby("document")["gold"].transform("mean")).pow(2).sum() / (n - k)
+    typical = (n - (size**2).sum() / n) / (k - 1)
+    alike = (apart - within) / (apart + (typical - 1) * within)
+    moved = 0.2 * alike * (size**2).sum() / n**2 * (1 - p) / p
+    freedom, two = min(k, 2 * row["n_groups"]) - 1, alternative == "two-sided"
+    error = row["difference"] / stats.t.isf(row["p_value"] / (1 + two), freedom)
+    t = stats.t.isf(0.025 if two else 0.05, freedom)
+
+    def beyond(true: float) -> float:
+        return (true - row["difference"]) ** 2 - t**2 * (error**2 + moved * true**2)
+
+    low = optimize.brentq(beyond, -1.0, row["difference"], xtol=1e-14)
+    assert row["ci_low"] == pytest.approx(low, rel=1e-9)
+    high = optimize.brentq(beyond, row["difference"], 1.5, xtol=1e-14) if two else 1.0
+    assert high == pytest.approx(row["ci_high"], rel=1e-9)
+    wider = row["difference"] + t * error
+    assert moved > 0.005
+    assert not two or row["ci_high"] > wider + 0.001
+    chunked = pytest.importorskip("dask.dataframe").from_pandas(df, npartitions=3)
+    importlib.import_module("rankeval_pd.dask")
+    same = chunked.rankeval(**given).compare("a", "b", 60, alternative=alternative)
+    pd.testing.assert_frame_equal(same.reset_index(drop=True), row.to_frame().T.astype(same.dtypes))
+
+
+def test_a_difference_has_no_end_if_the_true_positives_of_few_clusters_vary_most():
+    """From t^2 moved = 1 on; the sign of a rejected difference stays."""
+    columns = np.array([0.5, 0.5, -0.5, 0.0]), np.array([0.4, 0.1, 0.1, 0.0])
+    low, high = OF_CLUSTERS[0](*columns, np.full(4, 5.0), np.ones(4), np.full(4, 0.2), level=0.95)
+    assert np.array_equal(high, [1.0, 1.0, -low[1], 0.0])
+    assert np.array_equal(low, [-1.0, low[1], -1.0, 0.0])
+    assert 0.0 < low[1] < 0.5 - stats.t.isf(0.025, 5) * 0.1
 
 
 @FEW
@@ -196,7 +241,7 @@ def test_few_groups_are_said():
     few = clumps(0, n_clusters=9).rankeval(groups="document")
     for ask in (lambda r: r.area(), lambda r: r.nbest_precision(20), lambda r: r.nbest_recall(20),
                 lambda r: r.compare("a", "b", 20), lambda r: r.measure_ranks(20)):  # fmt: skip
-        with pytest.warns(RankevalWarning, match="there are 9 groups, and fewer than 10"):
+        with pytest.warns(RankevalWarning, match="there are 9 groups, but"):
             ask(few)
     for groups in (10, 200):  # from 10 the intervals hold, with which warnings are errors
         many = clumps(0, n_clusters=groups).rankeval(groups="document")
@@ -268,7 +313,7 @@ def test_groups_warn_of_thresholds_too():
     """The interval of the region is not the list's where a ranking is steep at n."""
     df = datasets.simulate_candidates(400, baseline=0.25, quality={"x": 5.0})
     df["group"] = np.arange(400) // 4
-    with pytest.warns(RankevalWarning, match=r"target='region'.*at n=100"):
+    with pytest.warns(RankevalWarning, match=r"target='region'.*At n=100"):
         df.rankeval(groups="group").nbest_precision(100)
     assert len(df.rankeval(groups="group").nbest_precision(100, target="nbest")) == 1
 
@@ -295,8 +340,7 @@ def test_it_is_said_where_the_region_does_not_hold():
             warnings.simplefilter("always")
             pd.concat(parts).rankeval(by="sample", groups="d", measures="a").nbest_precision(150)
         found = [
-            re.search(r"(\d+) of 20 n-best lists vary more than 1.5 times", str(x.message))
-            for x in caught
+            re.search(r"too narrow for (\d+) of 20 n-best lists", str(x.message)) for x in caught
         ]
         return sum(int(x[1]) for x in found if x)
 

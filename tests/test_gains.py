@@ -361,7 +361,7 @@ def test_calibration_keeps_the_metric_of_the_pairs():
         again = lost.rankeval.calibration(there, **keywords)
         pd.testing.assert_frame_equal(again, wanted, check_exact=True)
     pairs = here.rankeval.paired_bootstrap(metric=mean, n_resamples=99)
-    with pytest.raises(ValueError, match=r"a function mean. Pass it .* metric="):
+    with pytest.raises(ValueError, match=r"a function mean. Pass the same .* metric="):
         pairs.rankeval.calibration(there)
     given = pairs.rankeval.calibration(there, metric=mean, bins=[0.001, 0.05, 0.3])
     assert given["n_pairs"].sum() > 0

@@ -87,7 +87,7 @@ ASKED_OF_PLOTS = {
     },
     "pairs": {"n": 10}, "random_cdf": {"n": 5}, "comparison": {"n_resamples": 99},
 }  # fmt: skip
-REFUSED = r"groups: .* (independent|random sample)|groups= is a role of the table of queries"
+REFUSED = r"groups: .* (independent|random sample)|To use groups=, call per_query"
 
 
 @SAID
@@ -238,7 +238,7 @@ def test_two_factors_of_rankings_in_every_form():
     two = rows.rankeval(**roles).nbest_precision(100)
     assert ((two["ci_high"] - two["ci_low"]) >= (one["ci_high"] - one["ci_low"]) - 0.05).all()
     for ask in (lambda r: r.area(), lambda r: r.compare("a", "b", 50, adjust="max-t")):
-        with pytest.raises(ValueError, match="support crossed factors"):
+        with pytest.raises(ValueError, match="crossed factors are supported only"):
             ask(rows.rankeval(**roles))
 
 
@@ -485,7 +485,9 @@ def test_items_that_several_judge_are_not_taken_for_independent_without_a_word()
             found = asked.paired_bootstrap("new", "old", groups=groups, n_resamples=199)
             rejected[name] += bool(found["p_value"][0] <= 0.05)
     assert rejected["both"] <= 8 < rejected["alone"]
-    with pytest.warns(RankevalWarning, match=r"330 rows repeat .*groups=\['item', 'annotator'\]"):
+    with pytest.warns(
+        RankevalWarning, match=r"330 repeated labels.*groups=\['item', 'annotator'\]"
+    ):
         asked.paired_bootstrap("new", "old")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -525,7 +527,7 @@ def test_lists_of_all_candidates_are_no_worse_than_random_ones():
     })  # fmt: skip
     assert len(data.rankeval(groups="doc").measure_ranks(n=200)) == 2  # warnings are errors
     turned = data.assign(a=rng.normal(size=200) - 3.0 * data["gold"])
-    with pytest.warns(RankevalWarning, match="1 of 2 lists have significantly fewer"):
+    with pytest.warns(RankevalWarning, match="in 1 of 2 lists, there are significantly fewer"):
         turned.rankeval(groups="doc").measure_ranks(n=50)
 
 
@@ -576,8 +578,7 @@ COMMITTED = pd.read_csv(REFERENCE / "dependence.csv")
 def test_the_committed_simulations_of_groups_hold_what_is_promised():
     """Coverage .93 and size .06, or warned in nine of ten; else no warning, and no wide interval.
 
-    A size is one of 2,000 samples: .06 with two standard errors of them. Gains that move with
-    lognormal sizes are in the next test.
+    Gains that move with lognormal sizes are in the next test.
     """
     table = COMMITTED[~COMMITTED["setting"].str.contains("lognormal, moving")]
     told, alone = table["warned"] >= 0.9, table["call"].str.contains("alone")
@@ -588,7 +589,7 @@ def test_the_committed_simulations_of_groups_hold_what_is_promised():
     assert (quiet["samples"] >= 1_990).all()
     assert (quiet["call"] == "precision_band").sum() == 24
     assert (quiet["covers"].dropna() >= 0.93).all()
-    assert (quiet["errs"].dropna() <= 0.06 + 2 * np.sqrt(0.06 * 0.94 / 2_000)).all()
+    assert (quiet["errs"].dropna() <= 0.06).all()
     assert (quiet["warned"] <= 0.1).all()
     assert (quiet["wide"].dropna() <= 1.3).all()
 

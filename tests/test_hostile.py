@@ -196,11 +196,11 @@ def test_difference_regions_of_candidates_with_any_labels(labels):
 @pytest.mark.parametrize(
     ("gold", "message"),
     [
-        ([pd.NaT] * 40, r"holds missing \(40\)"),
-        ([[1]] * 40, r"holds \[1\] \(40\)"),
-        ([""] * 40, r"holds '' \(40\)"),
-        ([5, 7] * 20, r"holds 5 \(20\), 7 \(20\).*min_grade"),
-        ([np.inf, 1.0] * 20, r"holds 1.0 \(20\), inf \(20\)"),
+        ([pd.NaT] * 40, r"contains missing \(40\)"),
+        ([[1]] * 40, r"contains \[1\] \(40\)"),
+        ([""] * 40, r"contains '' \(40\)"),
+        ([5, 7] * 20, r"contains 5 \(20\), 7 \(20\).*min_grade"),
+        ([np.inf, 1.0] * 20, r"contains 1.0 \(20\), inf \(20\)"),
     ],
 )
 def test_what_is_no_gold_label(df, gold, message):
@@ -269,8 +269,14 @@ def test_free_memory_knows_the_limit_of_the_process():
     [
         (lambda df: df.rankeval(measures=[["x"]]).nbest_precision(1), "names no columns"),
         (lambda df: df.rankeval(ties=pd.NA).nbest_precision(1), "ties="),
-        (lambda df: df.rankeval.with_association_measures(cells=None), "pass the columns of O11"),
-        (lambda df: df.rankeval.with_association_measures(cells=4), "pass the columns of O11"),
+        (
+            lambda df: df.rankeval.with_association_measures(cells=None),
+            "pass the columns that contain O11",
+        ),
+        (
+            lambda df: df.rankeval.with_association_measures(cells=4),
+            "pass the columns that contain O11",
+        ),
         (lambda df: df.rankeval.nbest_precision(1, level=10**400), "outside"),
         (
             lambda df: df.assign(k=[[1]] * 40).rankeval(key="k").nbest_precision(1),
@@ -383,7 +389,7 @@ def test_columns_of_two_levels_in_no_order(items):
     )
     with pytest.raises(KeyError, match="by: no column 'zz'"):
         wide.rankeval(metric="accuracy", by="zz").paired_permutation()
-    with pytest.raises(ValueError, match="stands for 2 columns"):
+    with pytest.raises(ValueError, match="2 columns named"):
         wide.rankeval(metric="accuracy", groups="b").paired_permutation()
 
 
@@ -531,7 +537,7 @@ def test_draws_that_no_memory_holds(df, items, draws):
 
 
 def test_a_level_that_needs_more_draws_than_memory_holds(items):
-    with pytest.raises(MemoryError, match="a larger alpha needs fewer"):
+    with pytest.raises(MemoryError, match="or a larger alpha"):
         items.rankeval.system_ranks(adjust="bonferroni", alpha=1e-9)
 
 
@@ -753,7 +759,7 @@ def test_what_is_no_name_or_names_nothing(df, items):
     for data in (df, batches(q=0, candidate=5)):
         with pytest.raises(ValueError, match="names no measure"):
             data.rankeval.random_bound(measures=[])
-    with pytest.raises(ValueError, match="names no measure"):
+    with pytest.raises(ValueError, match="is empty"):
         df.rankeval.with_association_measures({})
     with pytest.raises(TypeError, match="n_items=True"):
         items.rankeval.paired_bootstrap(n_resamples=999).rankeval.gain_threshold(n_items=True)

@@ -74,7 +74,7 @@ def test_one_value_in_each_group():
 def test_one_warning_names_all_and_the_way_out():
     columns = {name: pd.Series(range(20)) for name in ["id", *"abcdefgh"]}
     message = (
-        r"taken as measures.*'id' \(by its name\); 'a' \(whole.*3 more.*exclude=\['id'.*\.\.\.\]"
+        r"used as measures.*'id' \(by its name\); 'a' \(whole.*3 more.*exclude=\['id'.*\.\.\.\]"
     )
     with pytest.warns(RankevalWarning, match=message) as found:
         warn_of_identifiers(columns, taken_as="measures")
@@ -114,7 +114,7 @@ def test_exclude(df):
     pd.testing.assert_frame_equal(found, df.rankeval.paired_bootstrap())
     with pytest.raises(KeyError, match=r"exclude: no column 'dok'.*Did you mean 'doc'"):
         data.rankeval.paired_bootstrap(exclude="dok")
-    with pytest.raises(ValueError, match=r"measures and exclude both name 'new'"):
+    with pytest.raises(ValueError, match=r"measures and exclude both contain 'new'"):
         data.rankeval.paired_bootstrap(exclude="new", measures=["new", "old"])
     repr(data.drop(columns="gold").rankeval(metric="mean"))  # understood, and silent
 
@@ -124,7 +124,7 @@ def test_exclude_below_two_levels_and_in_datasets(df):
     wanted = parts.rankeval(metric="f1").paired_bootstrap(n_resamples=99)
     odd = parts.copy()
     odd["doc", ""] = 1
-    with pytest.raises(ValueError, match="'doc' has no column of the statistic"):
+    with pytest.raises(ValueError, match="'doc' has no column for the statistic"):
         odd.rankeval(metric="f1").paired_bootstrap(n_resamples=99)
     found = odd.rankeval(metric="f1", exclude="doc").paired_bootstrap(n_resamples=99)
     pd.testing.assert_frame_equal(found, wanted)
@@ -165,5 +165,5 @@ def test_exclude_of_rankings():
     assert got["measure"].to_numpy().tolist() == ["s", "t"]
     with pytest.raises(KeyError, match="exclude: no column 'it'"):
         data.rankeval.nbest_precision([5], exclude="it")
-    with pytest.raises(ValueError, match="measures and exclude both name 's'"):
+    with pytest.raises(ValueError, match="measures and exclude both contain 's'"):
         rankeval_pd.nbest_precision(data, [5], exclude="s", measures="s")

@@ -75,10 +75,10 @@ def test_precision_draws_the_table(frame):
     places = [bars.get_transform().transform((50, 0.5))[0] for bars in ax.collections]
     assert np.diff(places) == pytest.approx(3.4 * ax.figure.dpi / 72)  # bars stand side by side
     assert named(ax) == ["good", "poor", f"random {100 * frame['gold'].mean():.0f}%"]
-    bars = "Bars: 90% Wilson confidence intervals, each n alone."
-    assert caption(ax) == f"{bars} Gray line: a random order."
+    bars = "Bars: 90% Wilson confidence intervals, separately at each n."
+    assert caption(ax) == f"{bars} Gray line: random order."
     table.attrs.clear()
-    assert "Bars: confidence intervals, each n alone." in caption(plotting.precision(table))
+    assert "Bars: confidence intervals, separately at each n." in caption(plotting.precision(table))
     assert plotting.precision(table.iloc[:0]).get_ylabel() == "precision"
 
 
@@ -92,7 +92,11 @@ def test_one_name_has_one_band(frame, options, together):
     ax = frame.rankeval.plot.precision(n, measures="good", **options)
     method, ends, words = {
         True: ("precision_band", "band", "simultaneous confidence band, for all n together"),
-        False: ("nbest_precision", "ci", "Clopper–Pearson confidence intervals, each n alone"),
+        False: (
+            "nbest_precision",
+            "ci",
+            "Clopper–Pearson confidence intervals, separately at each n",
+        ),
     }[together]
     table = getattr(frame.rankeval, method)(n, measures="good")[[f"{ends}_low", f"{ends}_high"]]
     (band,) = ax.collections
@@ -132,7 +136,7 @@ def test_positions_to_the_right(frame, x):
     assert "50" in written(ax)
     assert xy(ax, "+10 points")[0, 1] == pytest.approx(frame["gold"].mean() + 0.1)
     assert {"good", "random 20%", "+10 points", "ideal order"} <= set(named(ax))
-    assert "10 points above a random order" in caption(ax)
+    assert "10 points above random order" in caption(ax)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +144,7 @@ def test_positions_to_the_right(frame, x):
     [
         ({"x": "log"}, r"x='log' is not one of 'n', 'share', 'recall'"),
         ({"reference": "perfect"}, r"reference='perfect' is not one of 'random', 'ideal'"),
-        ({"mark": [51]}, r"mark=51 is not one of the n of the table"),
+        ({"mark": [51]}, r"mark=51 is not an n in the table"),
         ({"relevant": 5}, r"relevant=5: pass a difference of precision from 0 to 1; 5 points are"),
         ({"relevant": "a"}, r"relevant='a': pass a difference"),
     ],
@@ -156,11 +160,11 @@ def test_tables_that_do_not_belong_together(frame):
     lists = frame.rankeval.nbest_precision(range(50, 100))
     for n, measures in ((range(200, 300), None), (range(60, 70), "good")):
         band = frame.rankeval.precision_band(n, measures=measures, n_resamples=19)
-        with pytest.raises(ValueError, match="band has other measures or other n than table"):
+        with pytest.raises(ValueError, match="band and table differ in their measures"):
             plotting.precision(lists, band)
     parts = pd.concat([frame.assign(part=s) for s in range(3)]).reset_index(drop=True)
     call = parts.rankeval(by="part")
-    with pytest.raises(ValueError, match="samples do not match table: their measures"):
+    with pytest.raises(ValueError, match="samples and table differ in their measures"):
         plotting.repetition(call.repetition(n=20), call.repetition_samples(n=40))
 
 
@@ -179,7 +183,9 @@ def test_averages_of_queries_say_what_they_are():
     table = call.nbest_precision([5, 10], average="macro")
     assert table.attrs["ci"] == "korn-graubard"
     ax = plotting.precision(table)
-    assert "95% Korn-Graubard confidence intervals over queries, each n alone" in caption(ax)
+    assert "95% Korn-Graubard confidence intervals over queries, separately at each n" in caption(
+        ax
+    )
     assert not any("random" in text for text in named(ax))
 
 
@@ -191,7 +197,7 @@ def test_long_curves_are_thinned_but_keep_their_ends():
     x, y = ax.get_lines()[0].get_data()
     assert len(x) <= 6000
     assert (x[0], x[-1]) == (10, n)
-    assert "Lists shorter than 10 are left out." in caption(ax)
+    assert "Lists shorter than 10 are omitted." in caption(ax)
     equal(y, df.rankeval.nbest_precision([int(k) for k in x])["precision"])
 
 
@@ -246,9 +252,9 @@ def test_comparison_draws_the_table(frame):
     equal(xy(below, "_difference"), table[["n", "difference"]])
     equal(limits(below), table[["ci_low", "ci_high"]])
     assert written(strip) == ["each n alone", "all n together", "good\nbetter"]
-    assert "(Fisher's exact test at 1%, each n alone)" in caption(ax)
-    assert "(Holm's method at 1%, all n together)" in caption(ax)
-    assert "good − poor in percentage points, with its 95% interval, adjusted as" in caption(ax)
+    assert "(Fisher's exact test at 1%, separately at each n)" in caption(ax)
+    assert "(Holm's method at 1%, for all n together)" in caption(ax)
+    assert "good − poor in percentage points, with 95% interval, adjusted like" in caption(ax)
 
 
 def test_comparison_marks_what_holds_for_all_n_together(frame):
@@ -260,7 +266,7 @@ def test_comparison_marks_what_holds_for_all_n_together(frame):
     both = table["significant"] & large, adjusted["significant"] & large
     assert 0 < both[1].sum() < both[0].sum()
     assert_equal(marked(ax, table["n"]), to_mark(ax, table, *both))
-    words = "max-t method at 5%, all n together, and the difference is 5 points or more"
+    words = "max-t method at 5%, for all n together, and the difference is 5 points or more"
     assert words in caption(ax)
     n = range(100, 400)
     table = frame.rankeval.compare("good", "poor", n)
@@ -269,8 +275,8 @@ def test_comparison_marks_what_holds_for_all_n_together(frame):
     bars = to_mark(ax, table, table["significant"], band["band_low"] > 0)
     assert_equal(marked(ax, table["n"]), bars)
     equal(limits(ax.figure.axes[2]), band[["band_low", "band_high"]])
-    assert "the 95% simultaneous band excludes 0, all n together" in caption(ax)
-    assert "with its 95% simultaneous band, for all n together" in caption(ax)
+    assert "the 95% simultaneous band excludes 0, for all n together" in caption(ax)
+    assert "with 95% simultaneous band, for all n together" in caption(ax)
 
 
 def test_n_with_gaps_are_marked_one_by_one(frame):
@@ -300,12 +306,15 @@ def test_every_pair_has_a_row(frame):
 def test_comparison_without_any_significant_n(frame):
     ax = frame.rankeval.plot.comparison("good", "poor", range(1, 4))
     assert not ax.figure.axes[1].collections
-    for words in ("Fisher's exact test at 5%, each n alone", "method at 5%, all n together"):
-        assert f"{words}). There is none here." in caption(ax)
-    assert "the same lists" not in caption(ax)
+    for words in (
+        "Fisher's exact test at 5%, separately at each n",
+        "method at 5%, for all n together",
+    ):
+        assert f"{words}). This picture has no such n." in caption(ax)
+    assert "the same list" not in caption(ax)
     twins = frame.assign(twin=2 * frame["good"])
     ax = twins.rankeval.plot.comparison("good", "twin", range(1, 4))
-    assert "good and twin have the same lists at each n drawn." in caption(ax)
+    assert "good and twin have the same list at each n shown." in caption(ax)
 
 
 def test_comparison_over_recall_and_with_overlap(frame):
@@ -323,7 +332,7 @@ def test_comparison_over_recall_and_with_overlap(frame):
         (xy(below, "_difference"), compared["difference"]),
     ):
         equal(drawn, np.column_stack([recall["good"], values]))
-    assert "scale on the right: share of candidates in both lists" in caption(ax)
+    assert "(scale on the right): share of candidates in both lists" in caption(ax)
     with pytest.raises(ValueError, match=r"x='recall'.*Pass curves=data.rankeval.nbest_precision"):
         plotting.comparison(compared, x="recall")
     for pair in (("good", "poor"), ("poor", "good")):  # the bars stand at the better one's recall
@@ -460,7 +469,7 @@ def test_keys_have_areas_and_enrichment(frame):
         areas = {f"{x:.2f}" for x in table["area"]}
         ends = {f"{a:.2f}–{b:.2f}" for a, b in table[["ci_low", "ci_high"]].to_numpy()}
         assert {"good", "poor", "95% interval"} | areas | ends <= set(named(ax))
-        assert "confidence intervals, each measure alone" in caption(ax)
+        assert "confidence intervals, separately for each measure" in caption(ax)
         assert not areas & set(named(getattr(frame.rankeval.plot, space)(area=False)))
     lift = frame.rankeval.plot.lift(enrichment=[0.05, 0.1])
     factors = {f"{x:.3g}" for x in frame.rankeval.enrichment([0.05, 0.1])["lift"]}
@@ -475,7 +484,7 @@ def test_crossovers_are_marked_on_the_curve(frame):
     marks = [x.get_xydata()[0] for x in ax.get_lines() if "crossover" in str(x.get_label())]
     places = first.merge(curve, left_on=["measure", "n_first"], right_on=["measure", "n"])
     equal(marks, places[["fpr", "tpr"]])
-    assert "Open marks: the first of 2 lists in a row above chance" in caption(ax)
+    assert "Open marks: the first of 2 successive lists above chance" in caption(ax)
     assert f"n = {first['n_first'].iloc[0]}" in written(ax)
 
 

@@ -198,7 +198,7 @@ def test_ranks_of_measures_are_the_table():
     bare = plotting.measure_ranks(df.rankeval.summary(40))
     assert bare.get_xlabel() == ax.get_xlabel() == "precision, n = 40"
     alone = df.rankeval.plot.measure_ranks(kind="roc", adjust=None)
-    assert "each pair alone" in caption(alone)
+    assert "unadjusted" in caption(alone)
     assert alone.get_xlabel() == "area under the ROC curve"
     with pytest.raises(ValueError, match="ranks of measures, but no pairs"):
         plotting.pairs(table)
@@ -252,7 +252,7 @@ def test_bars_join_systems_that_are_not_distinguished():
         rows = table[["system_a", "system_b", "p_adjusted"]].itertuples(index=False)
         p = {frozenset((a, b)): chance for a, b, chance in rows}
         check_ties(ax, lambda i, j, p=p, names=names: p[frozenset((names[i], names[j]))] > 0.05)
-        assert ("only rows with a dot belong" in caption(ax)) == dotted
+        assert ("only the rows with a dot" in caption(ax)) == dotted
         assert "Tests at 5%, adjusted for all" in caption(ax)
 
 

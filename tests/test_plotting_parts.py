@@ -196,19 +196,19 @@ def test_captions_say_what_the_tables_are():
     df = candidates(names=3)
     for level, ci, words in ((0.9, "wilson", "90% Wilson"), (0.99, "jeffreys", "99% Jeffreys")):
         ax = plotting.precision(df.rankeval.nbest_precision([20, 50], level=level, ci=ci))
-        assert f"Bars: {words} confidence intervals, each n alone." in caption(ax)
+        assert f"Bars: {words} confidence intervals, separately at each n." in caption(ax)
     for test, alpha, adjust, words in (
         ("midp", 0.01, "holm", ("the mid-p version of Fisher's test at 1%", "Holm's method at 1%")),
         ("mcnemar", 0.05, "bonferroni", ("McNemar's test at 5%", "Bonferroni's method at 5%")),
     ):
         table = df.rankeval.compare("G2", "_z", [20, 50], test=test, alpha=alpha, adjust=adjust)
         ax = plotting.comparison(table)
-        assert f"({words[0]}, each n alone)" in caption(ax)
-        assert f"({words[1]}, all n together)" in caption(ax)
+        assert f"({words[0]}, separately at each n)" in caption(ax)
+        assert f"({words[1]}, for all n together)" in caption(ax)
     holm = "adjusted for all 3 pairs by Holm's method"
-    for adjust, words in ((None, "each pair alone"), ("holm", holm)):
+    for adjust, words in ((None, "unadjusted"), ("holm", holm)):
         table = df.rankeval.measure_ranks(40, adjust=adjust, level=0.9)
-        assert f"Rank: 90% interval of the rank, {words}" in caption(plotting.measure_ranks(table))
+        assert f"Rank: 90% interval for the rank, {words}" in caption(plotting.measure_ranks(table))
     assert caption(df.rankeval.plot.area(level=0.8)).startswith("Lines: 80% Newcombe confidence")
     ax = df.rankeval.plot.mean_difference("G2", "_z", range(20, 60), n_resamples=50, level=0.9)
     assert "Lines: 90% confidence intervals" in caption(ax)
@@ -220,13 +220,13 @@ def test_captions_say_each_sentence_once():
     _, axes = plt.subplots(1, 2, layout="constrained")
     for ax, n in zip(axes, ([20, 50], [30, 60]), strict=True):
         df.rankeval.plot.precision(n, ax=ax)
-    words = "Bars: 95% Clopper–Pearson confidence intervals, each n alone."
-    assert caption(axes) == caption(axes[0]) == f"{words} Gray line: a random order."
+    words = "Bars: 95% Clopper–Pearson confidence intervals, separately at each n."
+    assert caption(axes) == caption(axes[0]) == f"{words} Gray line: random order."
     df.rankeval.plot.gain(ax=axes[1])
     assert caption(list(axes)).startswith(caption(axes)[: len(words)])
     assert "ideal order" in caption(axes)
     panels = df.assign(part=np.arange(300) % 3).rankeval(by="part").plot.precision([20, 50])
-    assert caption(panels) == f"{words} Gray line: a random order."
+    assert caption(panels) == f"{words} Gray line: random order."
     assert caption(plt.subplots()[1]) == ""
 
 

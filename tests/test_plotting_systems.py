@@ -58,7 +58,7 @@ def test_confidence_draws_every_pair_and_the_thresholds(frame):
     assert named(ax) == names
     sure = (table["confidence"] >= 0.95).sum()
     assert {f"{sure} of 21 pairs", *(f"threshold\n{x:.2g}" for x in thresholds)} <= {*written(ax)}
-    assert "95% order-statistic confidence intervals, each threshold alone" in caption(ax)
+    assert "95% order-statistic confidence intervals, separately for each threshold" in caption(ax)
     bare = plotting.confidence(table.drop(columns="relation"))
     assert named(bare) == []
     equal(dots(bare), dots(ax))
@@ -74,7 +74,7 @@ def test_confidence_ends_where_draws_end(frame):
     ax = plotting.confidence(table)
     triangles = [x.get_ydata() for x in ax.get_lines() if x.get_marker() == "^"]
     assert np.concatenate(triangles) == pytest.approx(np.full(full.sum(), np.log10(501)))
-    assert "Triangles: no draw of 500 against it." in caption(ax)
+    assert "Triangles: none of 500 resamples contradicts the gain." in caption(ax)
 
 
 def test_sizes_are_drawn_with_the_square_root_law(frame):
@@ -93,7 +93,7 @@ def test_sizes_are_drawn_with_the_square_root_law(frame):
     aside = np.where(drawn["p_value"] <= 0.05, 1.04, 0.96)
     points = np.column_stack([drawn["size"] * aside, drawn["gain"]])
     np.testing.assert_allclose(dots(ax), ordered(points))
-    assert "in color where p ≤ 0.05" in caption(ax)
+    assert "in color if p ≤ 0.05" in caption(ax)
 
 
 def test_calibration_draws_observed_and_expected(frame):
@@ -101,7 +101,7 @@ def test_calibration_draws_observed_and_expected(frame):
     table = pairs.rankeval.calibration(items(1), bins=[0.001, 0.01, 0.1, 0.5])
     ax = plotting.calibration(table)
     assert table.rankeval.plot.calibration().get_ylabel() == ax.get_ylabel()
-    with pytest.raises(TypeError, match="'other' missing: call calibration"):
+    with pytest.raises(TypeError, match="'other' must be given: call calibration"):
         pairs.rankeval.plot.calibration()
     equal(xy(ax, "observed")[:, 1], table["agreement"])
     equal(xy(ax, "expected")[:, 1], table["expected_agreement"])
@@ -109,7 +109,7 @@ def test_calibration_draws_observed_and_expected(frame):
     equal(segments(ax.collections[0])[:, 1:], known[["ci_low", "ci_high"]])
     counts = [text for text in written(ax) if text != "expected"]
     assert counts == [str(x) for x in known["n_pairs"]]
-    assert "95% Clopper–Pearson confidence intervals, each bin alone" in caption(ax)
+    assert "95% Clopper–Pearson confidence intervals, separately for each bin" in caption(ax)
 
 
 def test_ranks_are_drawn_best_first(frame):
@@ -117,14 +117,16 @@ def test_ranks_are_drawn_best_first(frame):
     ax = plotting.system_ranks(table)
     check_ranks(ax, table, "system")
     for options, words in (
-        ({}, "Rank: 95% interval of the rank, adjusted for all 21 pairs by the"),
-        ({"ranks": "percentile"}, "bootstrap percentiles, each alone"),
-        ({"adjust": None}, "Rank: 95% interval of the rank, each pair alone."),
-        ({"adjust": None, "alpha": 0.2}, "Rank: 80% interval of the rank, each pair alone."),
+        ({}, "Rank: 95% interval for the rank, adjusted for all 21 pairs by the"),
+        ({"ranks": "percentile"}, "bootstrap percentiles, unadjusted"),
+        ({"adjust": None}, "Rank: 95% interval for the rank, unadjusted."),
+        ({"adjust": None, "alpha": 0.2}, "Rank: 80% interval for the rank, unadjusted."),
     ):
         other = plotting.system_ranks(frame.rankeval.system_ranks(**ASK, **options))
         assert words in caption(other)
-        assert "Lines: 95% percentile bootstrap confidence intervals, all systems" in caption(other)
+        assert "Lines: 95% percentile bootstrap confidence intervals, for all systems" in caption(
+            other
+        )
 
 
 @pytest.mark.parametrize("adjust", [None, "holm"])
@@ -146,8 +148,8 @@ def test_the_matrix_of_pairs(frame, adjust):
         if shades[i, j]:
             told.append((abs(gain), -np.mean(to_rgb(shades[i, j]))))
     assert sorted(told) == sorted(told, key=lambda x: x[1])  # darker where the gain is larger
-    words = "adjusted for all 21 pairs by Holm's method" if adjust else "each pair alone"
-    assert f"where p ≤ 0.05, {words}; pale gray: not distinguished at 5%" in caption(ax)
+    words = "adjusted for all 21 pairs by Holm's method" if adjust else "unadjusted"
+    assert f"where p ≤ 0.05, {words}; pale gray: not significant at 5%" in caption(ax)
 
 
 def test_sorted_differences_are_those_of_the_items():
@@ -195,9 +197,9 @@ def test_queries_are_dots_and_those_that_differ_most_are_named():
     assert ax.get_ylabel() == "score of a"
     wins, losses = (gaps > 0).sum(), (gaps < 0).sum()
     assert caption(ax) == (
-        f"A dot is one of 40 items. For {wins}, above the diagonal, a is higher, for {losses},"
-        f" below it, b, for {40 - wins - losses} they are equal. Named: the dots farthest from the"
-        " diagonal."
+        f"Dots: 40 items. a is higher for {wins} (above the diagonal), b for {losses} (below the"
+        f" diagonal); {40 - wins - losses} are equal. The dots farthest from the diagonal are"
+        " labeled."
     )
     ax.figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in ax.texts]
@@ -227,7 +229,7 @@ def test_each_metric_of_queries_is_a_panel():
             equal(np.sort(dots, axis=0), np.sort(values, axis=0))
     alone = wide[["AP"]].rankeval.plot.queries()
     assert (alone.get_xlabel(), alone.get_ylabel()) == ("AP of two", "AP of one")
-    assert "one of 40 queries" in caption(alone)
+    assert "Dots: 40 queries" in caption(alone)
     assert [text.get_text() for text in alone.texts]  # numbers of queries are their names
 
 
@@ -246,7 +248,9 @@ def test_interpolated_precision_is_that_of_the_summary():
         bars = np.sort(segments(ax.collections[0])[:, 1:].ravel())
         first = table[table["measure"] == "one"]
         equal(bars, np.sort(first[["ci_low", "ci_high"]].to_numpy().ravel()))
-        assert caption(ax).startswith("Bars: 95% confidence intervals, for all runs at one recall")
+        assert caption(ax).startswith(
+            "Bars: 95% confidence intervals, for all runs together at each recall"
+        )
     short = table.drop(columns=["ci_low", "ci_high"])
     assert not plotting.interpolated_precision(short).collections
     with pytest.raises(ValueError, match="no metric IPrec@recall"):
@@ -266,6 +270,6 @@ def test_finished_tables_need_no_more():
     sizes = items(1).rankeval.gain_by_size([20, 40])
     for name, table in {**of_rankings, "gain_by_size": sizes}.items():
         assert getattr(table.rankeval.plot, name)() is not None
-        with pytest.raises(TypeError, match=r"missing: call"):
+        with pytest.raises(TypeError, match=r"must be given: call"):
             getattr(ranked.plot if name != "gain_by_size" else items(1).rankeval.plot, name)()
     assert plotting.random_cdf(ranked.random_cdf(20)) is not None

@@ -152,7 +152,7 @@ def test_of_many_measures_the_best_three_are_in_color(plot, method, column, coun
     assert {name for name in drawn if drawn[name] != Ink.of(ax).muted} == best
     assert len({drawn[name] for name in best}) == 3
     assert {x.partition(" 0.")[0] for x in named(ax) if x.startswith("measure")} == best
-    assert "In color: the 3 with the highest mean" in caption(ax)
+    assert "The 3 with the highest mean" in caption(ax)
     assert f"In gray: the other {count - 3}." in caption(ax)
 
 
@@ -167,7 +167,7 @@ def test_many_rows_of_a_forest(count):
     shown = table.iloc[: count if count <= 60 else 59]
     rest = [f"{count - 59} more"] if count > 60 else []
     assert written == [*shown["system"], *rest]
-    assert ("a tick each" in caption(ax)) == (count > 60)
+    assert ("Ticks in the last row" in caption(ax)) == (count > 60)
     assert columns(ax)["rank"] == rank_texts(shown)
     drawn = bool(tied(ax))
     assert drawn == ("Bars on the right" in caption(ax))
@@ -399,7 +399,7 @@ def test_odds_of_zero_and_infinity_are_triangles_and_no_line_leads_there():
     assert np.isnan(ax.get_lines()[0].get_ydata()[beyond.to_numpy()]).all()
     (marks,) = [line for line in ax.get_lines() if line.get_marker() == "^"]
     np.testing.assert_array_equal(marks.get_xdata(), table["n"][beyond])
-    assert "Triangles: 0 or infinite" in caption(ax)
+    assert "Triangles: odds ratios of 0 or infinity" in caption(ax)
 
 
 def test_samples_fit_their_panels():

@@ -115,7 +115,7 @@ def test_a_list_of_all_that_was_retrieved_says_nothing():
     assert table["p_value"].tolist() == [1.0]
     assert table["lift"].tolist() == [pytest.approx(1.0)]
     assert (
-        "Chance is a random order of the candidates that each measure retrieved."
+        "The chance level is a random order of the candidates that each measure retrieved."
         in rankeval_pd.in_words(table)
     )
     of_all = accessor.random_test(10, combine=True, pool="all", details=True)
@@ -189,7 +189,7 @@ def test_pools_that_are_none(pool, message):
 
 def test_what_was_retrieved_is_known_where_lists_end():
     frame = runs(0, {"a": 9}).fillna(0.0)
-    with pytest.raises(ValueError, match="needs missing='absent'"):
+    with pytest.raises(ValueError, match="Pass missing='absent'"):
         frame.rankeval(**{**ROLES, "missing": "raise"}).random_bound(0.05, 2, pool="retrieved")
 
 
@@ -251,11 +251,11 @@ def test_the_recipe_of_the_overview_runs_as_printed():
     accessor = eval(" ".join(recipe.split()), {"df": frame})
     for ask in ("nbest_precision", "compare", "random_test"):
         assert len(getattr(accessor, ask)(n=5))
-    assert "as trec_eval" in repr(accessor)
+    assert "as in trec_eval" in repr(accessor)
 
 
 def test_ties_by_names_need_names():
-    with pytest.raises(ValueError, match="Name their column, key="):
+    with pytest.raises(ValueError, match="Name the column of documents, key="):
         search(1).rankeval(gold="grade", min_grade=1, ties="trec", unjudged="skip").area()
-    with pytest.raises(ValueError, match=r"unjudged='negative' \(a lower bound of precision\)"):
+    with pytest.raises(ValueError, match=r"unjudged='negative' \(a lower bound for precision\)"):
         search(1).rankeval(**ROLES).nbest_precision(5)

@@ -106,18 +106,18 @@ def test_the_index_is_kept_and_never_mixed_up():
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "text"),
     [
-        (([1, 0], {"a": [1]}, "f1"), {}, ValueError, "has 1 values, and y_true 2"),
-        (([1, 0], {"a": [0.3, 0.9]}, "f1"), {}, ValueError, "not labels of y_true.*from_scores"),
+        (([1, 0], {"a": [1]}, "f1"), {}, ValueError, "has 1 values, but y_true has 2"),
+        (([1, 0], {"a": [0.3, 0.9]}, "f1"), {}, ValueError, "not labels in y_true.*from_scores"),
         (([1, 0], {"a": ["1", "0"]}, "accuracy"), {}, ValueError, "the same labels"),
         (([1, None], {"a": [1, 0]}, "f1"), {}, ValueError, "no label for 1 of 2"),
         (([1, 0], {"a": [1, 0]}, "mcc"), {}, ValueError, "metric='mcc' is not one of"),
         (([1, 0], {}, "f1"), {}, ValueError, "has no model"),
         (([1, 0], {"a": "10"}, "f1"), {}, TypeError, "of type str"),
         ((["n", "y"], {"a": ["n", "y"]}, "f1"), {}, ValueError, "positive=1 is not a label.*'n', "),
-        (([1, 0], {"gold": [1, 0]}), {}, ValueError, "the labels, 'gold'"),
+        (([1, 0], {"gold": [1, 0]}), {}, ValueError, "named 'gold', which is reserved"),
         (([1, 0], {"a": ["x", "y"]}), {}, TypeError, "not numbers.*from_predictions"),
         (([1, 0], np.ones((2, 2))), {}, ValueError, r"shape \(2, 2\).*not probabilities"),
-        (([0, 1, 2], np.full((3, 2), 0.5)), {}, ValueError, "of the positive class is unknown"),
+        (([0, 1, 2], np.full((3, 2), 0.5)), {}, ValueError, "belongs to the positive class"),
     ],
 )  # fmt: skip
 def test_what_is_no_prediction_is_refused(arguments, options, error, text):
@@ -134,7 +134,7 @@ def test_what_is_no_prediction_is_refused(arguments, options, error, text):
      ("f1_score", r"from_predictions\(y_true, predictions, 'f1'\)"),
      ("accuracy_score", "'accuracy'"), ("precision_score", "'precision'"),
      ("recall_score", "'recall'"), ("ndcg_score", "nDCG@10"),
-     ("brier_score_loss", "outside this package"), ("matthews_corrcoef", "outside this package")],
+     ("brier_score_loss", "Use scikit-learn"), ("matthews_corrcoef", "Use scikit-learn")],
 )  # fmt: skip
 def test_names_of_scikit_learn_lead_to_the_call(name, meant):
     with pytest.raises(AttributeError, match=meant):

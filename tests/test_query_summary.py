@@ -134,7 +134,7 @@ def test_an_accessor_is_configured_with_the_roles_of_queries():
         judged.summary(["P@5", "AP"]), frame.rankeval.summary(["P@5", "AP"], unjudged="skip")
     )
     text = repr(judged)
-    for fact in ("320 of them judged", "'bm25', 'dense', 'both'", "'trec', 'skip', 'absent'"):
+    for fact in ("320 judged", "'bm25', 'dense', 'both'", "'trec', 'skip', 'absent'"):
         assert fact in text
     assert "nbest_precision" in text
 
@@ -144,7 +144,7 @@ def test_what_has_no_such_answer_refuses_the_roles_of_queries(role):
     frame = experiment(seed=5)
     [(name, given)] = role.items()
     with pytest.raises(
-        ValueError, match=f"{name}={given!r} is a role of candidates, but these are items"
+        ValueError, match=f"{name}={given!r} is a role of candidates, but data contains test items"
     ):
         frame.rankeval.per_query("AP", wide=True).rankeval(**role).paired_bootstrap()
     with pytest.raises(ValueError, match=f"{name}='no' is not one of"):
@@ -154,11 +154,11 @@ def test_what_has_no_such_answer_refuses_the_roles_of_queries(role):
 def test_methods_of_rankings_say_where_the_grades_are():
     frame = pd.DataFrame({"query": ["1"], "document": ["d"], "run": [1.0], "grade": [2]})
     with pytest.raises(
-        ValueError, match=r"'grade' may hold it. Pass gold='grade' and.*min_grade=1"
+        ValueError, match=r"'grade' may contain it. Pass gold='grade' and.*min_grade=1"
     ):
         frame.rankeval.nbest_precision(1)
     twice = pd.concat([frame, frame.assign(query="2")]).rename(columns={"grade": "gold"})
-    with pytest.raises(ValueError, match=r"name their column: by=\.\.\."):
+    with pytest.raises(ValueError, match=r"name the column of queries, by=\.\.\."):
         twice.rankeval.nbest_precision(1, min_grade=1, key="document", measures="run")
 
 
@@ -260,7 +260,7 @@ def test_what_has_no_t_test():
         ValueError, match="the largest of several t statistics has no known distribution"
     ):
         frame.rankeval.summary("AP", test="t", adjust="max-t")
-    with pytest.raises(ValueError, match="test='t' is for systems over items, or for metrics"):
+    with pytest.raises(ValueError, match="test='t' is for systems over items or metrics"):
         frame.assign(gold=frame["grade"] == 1).rankeval(
             gold="gold", missing="last", measures=["r1", "r3"]
         ).summary(10, test="t")
@@ -328,7 +328,9 @@ def test_ordinary_collections_raise_no_warning():
 def test_shares_judged_depths_and_ties_that_may_decide_are_warned_of():
     frame = search(5)
     poorly = frame.assign(r2=frame["r2"].where(frame["grade"].isna() | (frame["document"] < 8)))
-    with pytest.warns(RankevalWarning, match=r"P@10: \d+% of the documents of 'r\d' up to 10"):
+    with pytest.warns(
+        RankevalWarning, match=r"P@10: up to rank 10, \d+% of the documents in 'r\d'"
+    ):
         poorly.rankeval.summary("P@10")
     short = frame.assign(r1=frame["r1"].where(frame["document"] < 6))
     with pytest.warns(RankevalWarning, match=r"R@30: 'r1' retrieved at most \d+ documents"):
@@ -365,6 +367,10 @@ def test_a_verdict_on_each_of_many_users_is_warned_of(users):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         df.rankeval(by="user").summary(2, n_resamples=99)
-    many = [str(one.message) for one in said if "unadjusted for their number" in str(one.message)]
+    many = [
+        str(one.message)
+        for one in said
+        if "not adjusted for the number of groups" in str(one.message)
+    ]
     assert len(many) == (users > 100)
     assert all("average='macro'" in one for one in many)

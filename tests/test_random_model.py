@@ -241,7 +241,7 @@ def test_infinite_population():
     ("keywords", "message"),
     [
         ({"n": 5}, r"pass both numbers"),
-        ({"prior": 0.5}, r"n=None: an infinite population has no last n"),
+        ({"prior": 0.5}, r"n=None: an infinite population has no largest n"),
         ({"n": 5, "prior": 2.0}, r"prior=2.0 is outside"),
         ({"n": 5, "prior": 0.5, "n_positive": 2}, r"prior=0.5 replaces"),
         ({"n": 5, "n_candidates": 3, "n_positive": 2}, r"n=5 is above .* 3"),
@@ -496,7 +496,7 @@ def test_mean_of_one_query_is_its_count():
 def test_printed_means(mean, queries, decimals, smallest):
     size = {"n_candidates": 117, "n_positive": 47, "n_queries": queries}
     if smallest is None:
-        with pytest.raises(ValueError, match=r"no sum of n_queries=15 .*nearest are 5.66667 and"):
+        with pytest.raises(ValueError, match=r"no counts in n_queries=15 .*nearest: 5.66667 and"):
             random_pvalue_mean(mean, 10, **size, decimals=decimals)
     else:
         found = random_pvalue_mean(mean, 10, **size, decimals=decimals)
@@ -506,7 +506,7 @@ def test_printed_means(mean, queries, decimals, smallest):
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"n_queries": 0}, r"n_queries=0: a mean needs 1 query or more"),
+        ({"n_queries": 0}, r"n_queries=0: a mean needs at least one query"),
         ({"n_queries": 2.0}, r"n_queries=2.0: pass a whole number"),
         ({"n_queries": 3, "n": [5, 6]}, r"n has 2 values for n_queries=3. Pass one value"),
         ({"n_queries": 3, "n_positive": 200}, r"n_positive=\[200, 200, 200\]: n and n_positive"),

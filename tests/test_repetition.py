@@ -70,7 +70,7 @@ def _all_counts(n: list[int], positive: int, ci: str) -> dict[int, float]:
 @pytest.mark.parametrize("ci", ["clopper-pearson", "wilson"])
 @pytest.mark.parametrize(("n", "positive"), [([9, 5, 7], 8), ([12, 12], 11), ([3, 4, 2, 6], 6)])
 def test_failures_of_all_counts(n, positive, ci):
-    """All assignments of the positives to the samples."""
+    """All assignments of positives to samples."""
     law = _all_counts(n, positive, ci)
     tp = np.array([positive] + [0] * (len(n) - 1))  # the law is of the total alone
     for observed in range(len(n) + 1):
@@ -407,7 +407,7 @@ def test_wrong_questions(method, options, error, message):
 def test_one_sample():
     df = _samples(9, 3)
     for data in (df.assign(part=0), df.iloc[:0]):
-        with pytest.raises(ValueError, match="variation needs two or more"):
+        with pytest.raises(ValueError, match="variation needs at least two samples"):
             data.rankeval(by="part", measures="a").repetition(n=5)
     ds = xr.Dataset.from_dataframe(df.drop(columns="part").rename_axis("candidate"))
     with pytest.raises(ValueError, match="no sample dimension beside the candidates"):

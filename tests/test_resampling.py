@@ -130,7 +130,7 @@ def test_the_exact_bootstrap_is_full_enumeration(items, metric, step):
 
 @given(st.integers(2, 300), st.integers(0, 2**32))
 def test_the_exact_sign_flip_is_mcnemars_test(n, seed):
-    """scipy.stats.binomtest of the items that one system has right."""
+    """scipy.stats.binomtest for the items that only one system answers correctly."""
     rng = np.random.default_rng(seed)
     a, b = rng.random((2, n)) < rng.random((2, 1))
     ask = pd.DataFrame({"a": a, "b": b}).rankeval.paired_permutation

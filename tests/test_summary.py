@@ -153,7 +153,8 @@ def test_lists_that_are_worse_than_chance_say_so(candidates):
     distance = candidates.assign(distance=-candidates[names[0]])[[names[0], "distance", "gold"]]
     for method, argument in [("summary", 200), ("measure_ranks", 200), ("enrichment", 0.5)]:
         with pytest.warns(
-            rankeval_pd.RankevalWarning, match="1 of 2 lists have significantly fewer .*lower_is_"
+            rankeval_pd.RankevalWarning,
+            match="in 1 of 2 lists, there are significantly fewer .*lower_is_",
         ):
             getattr(distance.rankeval, method)(argument)
     names = [names[0], "distance"]

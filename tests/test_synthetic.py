@@ -93,11 +93,11 @@ def test_frames_scores_and_seeded_estimators(data):
             TypeError,
             "'mean' is of type str, which has no",
         ),
-        ({"estimators": [Mean(), Mean()]}, ValueError, "two are of one class"),
+        ({"estimators": [Mean(), Mean()]}, ValueError, "two estimators have the same class"),
         ({"sizes": [10, 10]}, ValueError, "each size once"),
         ({"sizes": 0}, ValueError, "sizes: 0"),
         ({"n_each": [1, 2]}, ValueError, "one number of training sets"),
-        ({"y_test": [1]}, ValueError, "X_test 100 and y_test 1"),
+        ({"y_test": [1]}, ValueError, "X_test has 100 rows and y_test has 1"),
         ({"item_score": lambda truth, guess: 1.0}, ValueError, r"returned shape \(\)"),
     ],
 )

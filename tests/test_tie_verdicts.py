@@ -241,13 +241,16 @@ def test_one_score_of_420(one_score):
     tp = stats.hypergeom(420, one_score["gold"].sum(), 50)
     ends = row["precision_a"] - np.array([tp.ppf(0.975), tp.ppf(0.025)]) / 50
     assert_allclose(row[["tie_low", "tie_high"]].astype(float), ends, atol=1e-12)
-    assert "The order of equal scores decides this: over random orders it is" in in_words(found)
+    assert (
+        "The order of equal scores decides this result: over random orders, the difference is"
+        in in_words(found)
+    )
     with pytest.warns(RankevalWarning, match=ORDER):
         short = one_score.rankeval.compare("g", "one", [50, 420], details=False)
     assert list(short.columns)[-1] == "tie_decides"
-    assert "The order of equal scores decides this: other orders change" in in_words(short)
+    assert "The order of equal scores decides this result: with other orders" in in_words(short)
     means = one_score.rankeval(ties="expected").compare("g", "one", [50, 420], details=True)
-    assert "equal scores count by the mean over all orders" in in_words(means)
+    assert "the results are means over all orders of equal scores" in in_words(means)
     assert "tie_decides" not in means
     with pytest.warns(RankevalWarning, match=ORDER):
         every = in_words(one_score.rankeval.compare("g", "one"))
@@ -260,16 +263,16 @@ def test_one_score_in_a_summary(one_score, adjust):
         table = one_score.rankeval.summary([50, 420], adjust=adjust)
     assert len(told) == 1
     assert table["tie_decides"].tolist() == (table["n"] == 50).tolist()
-    assert "decides a significance test of g and one" in in_words(table)
+    assert "decides the significance tests of g and one" in in_words(table)
 
 
 def test_one_score_in_a_picture(one_score):
     ax = one_score.rankeval.plot.comparison("g", "one", range(10, 421, 10))  # shaded, no warning
-    assert "Shaded: n inside a block" in rankeval_pd.plotting.caption(ax)
+    assert "Shaded: lists that end inside a block" in rankeval_pd.plotting.caption(ax)
     shade = min(ax.collections, key=lambda x: x.get_zorder()).get_paths()[0].get_extents()
     assert (shade.x0, shade.x1) == (10.0, 410.0)
     ax = one_score.rankeval.plot.precision([50, 100], measures="one")
-    assert "Shaded: n inside a block" in rankeval_pd.plotting.caption(ax)
+    assert "Shaded: lists that end inside a block" in rankeval_pd.plotting.caption(ax)
     ax = one_score.rankeval(ties="expected").plot.comparison("g", "one", range(10, 421, 10))
     assert "Shaded" not in rankeval_pd.plotting.caption(ax)
 
@@ -509,7 +512,10 @@ def test_verdicts_over_all_groups_say_where_order_decides(how):
     assert 0 < differs.sum() < 39
     at = table[table["tie_decides"]].iloc[[0]]
     at.attrs = table.attrs
-    assert "The order of equal scores decides this: over random orders it is" in in_words(at)
+    assert (
+        "The order of equal scores decides this result: over random orders, the difference is"
+        in in_words(at)
+    )
     # scores without ties: both ends are the difference itself, and nothing is said
     plain = in_groups(30, 40, 4, 2)
     plain[["a", "b"]] += np.random.default_rng(0).random((len(plain), 2))

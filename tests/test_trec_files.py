@@ -160,7 +160,7 @@ def test_a_run_without_a_query_of_the_judgements(folder):
 def test_queries_on_one_side_are_counted(folder):
     (folder / "b.run").write_text("1 Q0 d7 1 9 dense\nX Q0 d7 1 9 dense\n")
     with pytest.warns(
-        rankeval_pd.RankevalWarning, match=r"1 queries are in runs only, 'X'.*\(1: '001'\)"
+        rankeval_pd.RankevalWarning, match=r"runs without judgments \(1: 'X'\).*\(1: '001'\)"
     ):
         read_trec([folder / "a.run", folder / "b.run"], folder / "qrels.txt")
 
@@ -230,7 +230,7 @@ def test_lines_in_any_order_and_from_files_and_frames_are_one_table(
     path.write_text("".join(f"{q} Q0 {d} 1 {s} a\n" for q, d, s in rows), encoding="utf-8")
     judged = parts[3].rename(columns={"number": "grade"})
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Of 4 judged queries", RankevalWarning)
+        warnings.filterwarnings("ignore", "Some of the 4 judged queries", RankevalWarning)
         found = read_trec({"a": path, "b": runs[1], "c": runs[2]}, judged)
     expected = judged.astype({"grade": "Int64"})
     for name, run in zip("abc", runs[:3], strict=True):
@@ -255,7 +255,7 @@ def test_files_are_read_as_trec_eval_reads_them(tmp_path):
         ["1", "a", 2.0], ["1", "b", pytest.approx(np.nan, nan_ok=True)],
         ["2", "b", 1.0], ["2", "c", pytest.approx(np.nan, nan_ok=True)],
     ]  # fmt: skip
-    with pytest.warns(RankevalWarning, match=r"no document in 'none' \(2: '1', '2'\)"):
+    with pytest.warns(RankevalWarning, match=r"no documents in 'none' \(2: '1', '2'\)"):
         both = read_trec([tmp_path / "none.run", tmp_path / "r.run"], tmp_path / "qrels.txt")
     assert both["none"].isna().all()
     values = both.rankeval.per_query("AP").set_index(["measure", "query"])["value"]

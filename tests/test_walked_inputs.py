@@ -222,9 +222,9 @@ def test_arguments_that_are_missing_are_named(owner):
     asked = {name: needed for name, needed in needed_arguments(owner).items() if needed}
     for name, needed in asked.items():
         for gone in needed:
-            with pytest.raises(TypeError, match=rf"'{gone}' missing: call {name}\("):
+            with pytest.raises(TypeError, match=rf"'{gone}' must be given: call {name}\("):
                 getattr(owner, name)(**{x: FRAME for x in needed if x != gone})
-        with pytest.raises(TypeError, match=f"'{needed[0]}'.* missing: call {name}"):
+        with pytest.raises(TypeError, match=f"'{needed[0]}'.* must be given: call {name}"):
             getattr(owner, name)()
     assert asked
 
@@ -236,16 +236,19 @@ def test_arguments_without_a_name_are_refused(owner):
         parameters = inspect.signature(getattr(owner, name)).parameters.values()
         if not any(x.kind is x.VAR_POSITIONAL for x in parameters):
             unnamed = sum(x.kind is x.POSITIONAL_OR_KEYWORD for x in parameters)
-            with pytest.raises(TypeError, match=rf"^Pass 17 by keyword: call {name}\("):
+            with pytest.raises(TypeError, match=rf"^17 must be passed by keyword: call {name}\("):
                 getattr(owner, name)(*[FRAME] * unnamed, 17)
 
 
 def test_a_call_without_arguments_shows_the_whole_call():
     with pytest.raises(
-        TypeError, match=r"^'n' missing: call random_cdf\(data, n\), or as a method without data\.$"
+        TypeError,
+        match=r"^'n' must be given: call random_cdf\(data, n\), or as a method without data\.$",
     ):
         FRAME.rankeval.random_cdf()
-    with pytest.raises(TypeError, match=r"^'quality' missing: call .*\(share, quality=\.\.\.\)\.$"):
+    with pytest.raises(
+        TypeError, match=r"^'quality' must be given: call .*\(share, quality=\.\.\.\)\.$"
+    ):
         rankeval_pd.datasets.true_precision(0.1)
 
 
@@ -258,7 +261,7 @@ def test_arguments_of_dask_that_are_missing_are_named():
     assert {"head", "difference_region", "mean_difference", "isolines"} <= set(asked)
     for name, needed in asked.items():
         for gone in needed:
-            with pytest.raises(TypeError, match=rf"'{gone}' missing: call {name}\("):
+            with pytest.raises(TypeError, match=rf"'{gone}' must be given: call {name}\("):
                 getattr(owner, name)(**{x: 5 for x in needed if x != gone})
     with pytest.raises(TypeError, match=r"Unknown keyword 'confidence'. Did you mean 'level'"):
         owner.area(confidence=0.9)

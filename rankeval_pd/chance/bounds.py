@@ -1,4 +1,4 @@
-"""Bounds and distribution of the true positives in random n-best lists."""
+"""Bounds and distribution for the number of true positives in random n-best lists."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ BOUND_COLUMNS = (
 )  # fmt: skip
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
-    measures="no effect here, except with missing='drop'.",
+    measures="Has no effect, except with missing='drop'.",
 )  # fmt: skip
 def random_bound(
     data: Data,
@@ -65,7 +65,7 @@ def random_bound(
     pool: Pool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return bounds of the true positives in a random ranking's n-best list.
+    """Return bounds for the number of true positives in a random n-best list.
 
     Parameters
     ----------
@@ -76,8 +76,9 @@ def random_bound(
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n from 1 to the number of candidates.
     population : {"finite", "infinite"}
-        Whether the list is drawn from these candidates (hypergeometric) or from an infinite
-        population with the same share of positives (binomial). "infinite" allows n above N.
+        Whether the list is drawn from these candidates (hypergeometric distribution) or from an
+        infinite population with the same prevalence (binomial distribution). "infinite" allows n
+        above N.
     pool : {"retrieved", "all"} or int, optional
         Candidates that the list is drawn from, see :func:`random_test`.
     **roles
@@ -89,22 +90,23 @@ def random_bound(
         One row per p and n (Dataset: dimensions p and n), and per ``measure`` with
         pool="retrieved":
 
-        * ``expected``: mean number of true positives, n N+ / N;
-        * ``discrete``: min{i: P(X > i) < p}, Macskassy's (2005) n(k, p). Reaching it is a test with
-          a size *above* p;
-        * ``interpolated``: where the interpolated tail is p; ``parametric``: where the continuous
-          binomial tail is p, for both populations; both at least 0;
-        * ``critical``: min{i: P(X >= i) <= p}. Reaching it is a test of level p; min(n, N+) + 1 if
-          no count is significant;
-        * ``attainable``: whether a list can have ``critical`` true positives at all.
+        * ``expected``: the mean number of true positives, n N+ / N;
+        * ``discrete``: min{i: P(X > i) < p}, Macskassy's (2005) n(k, p). A test that rejects at
+          this count has a size *above* p;
+        * ``interpolated``: the point at which the interpolated tail probability equals p, at least
+          0; ``parametric``: the point, at least 0, at which the continuous binomial tail
+          probability equals p (for both populations);
+        * ``critical``: min{i: P(X >= i) <= p}. A test that rejects at this count has level p. The
+          value is min(n, N+) + 1 if no count is significant;
+        * ``attainable``: whether a list of size n can contain ``critical`` true positives.
 
     Notes
     -----
-    Each bound is for one n. Over all n, a random ranking reaches the bound somewhere with a
-    probability far above p. Probabilities within a relative 1e-12 count as equal. At p = 1 the
-    bounds are the lowest possible count. Errors of ``parametric`` are below 1e-10. Cost: O(N) for
-    every n, a second for a million candidates; for a few n, a few tail probabilities for any N; in
-    many groups, about ten microseconds for each of up to 64 n.
+    Each bound applies to a single n. The probability that a random ranking reaches the bound at
+    some n is far above p. Probabilities within a relative 1e-12 count as equal. At p = 1 each bound
+    is the lowest possible count. Errors in ``parametric`` are below 1e-10. Cost: O(N) for every n,
+    or one second for a million candidates. For a few n, the cost is a few tail probabilities
+    whatever N is. In many groups, each of up to 64 n takes about ten microseconds.
 
     References
     ----------
@@ -149,11 +151,11 @@ def random_bound(
 def _bound_columns(
     total: IntArray, positive: IntArray, *, p: FloatArray, n: IntArray, population: str
 ) -> tuple[AnyArray, ...]:
-    """Return the bounds of groups with these sizes: (..., p, n)."""
+    """Return the bounds for groups of these sizes: (..., p, n)."""
     shape = np.shape(total)
-    # groups of equal size are computed once: (size)
+    # compute groups of equal size only once: (size)
     (total, positive), back = unique_rows(np.ravel(total), np.ravel(positive))
-    # a few n are searched for all groups together, many n are a path for each group
+    # search a few n for all groups together; follow a path through many n in each group
     ask = _side_by_side if n.size <= MOST_SEARCHED else _one_by_one
     result = ask(total, positive, p, n, population)
     return tuple(x[back].reshape(*shape, *x.shape[1:]) for x in result)
@@ -162,11 +164,11 @@ def _bound_columns(
 def _side_by_side(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, population: str
 ) -> tuple[AnyArray, ...]:
-    """Return the bounds of a few n for many groups, by one search of all lists."""
+    """Return the bounds at a few n for many groups, with one search over all lists."""
     result = _empty_columns(total, p, n)
     expected, discrete, interpolated, parametric, critical, attainable, exists = result
     fits = (n <= total[:, np.newaxis]) | (population == "infinite")
-    # one element for each existing list: its group and the place of its n
+    # one element for each existing list: the index of its group and of its n
     group, place = np.nonzero(fits & (total[:, np.newaxis] > 0))
     size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))
     prior = of_gold / of_all
@@ -187,7 +189,7 @@ def _side_by_side(
 def _one_by_one(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, population: str
 ) -> tuple[AnyArray, ...]:
-    """Return the bounds of many n group by group, on a path through the n."""
+    """Return the bounds at many n group by group, following a path through the n."""
     result = _empty_columns(total, p, n)
     expected, discrete, interpolated, parametric, critical, attainable, exists = result
     for group in range(total.size):
@@ -206,7 +208,7 @@ def _one_by_one(
 
 
 def _empty_columns(total: IntArray, p: FloatArray, n: IntArray) -> tuple[AnyArray, ...]:
-    """Return columns (group, p, n) to be filled: floats are NaN, counts 0, flags False."""
+    """Return columns (group, p, n) filled with NaN for floats, 0 for counts, False for flags."""
     shape = (total.size, p.size, n.size)
     expected, interpolated, parametric = (np.full(shape, np.nan) for _ in range(3))
     discrete, critical = (np.zeros(shape, dtype=np.int64) for _ in range(2))
@@ -222,7 +224,7 @@ def _empty_columns(total: IntArray, p: FloatArray, n: IntArray) -> tuple[AnyArra
 )  # fmt: skip
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
-    measures="no effect here, except with missing='drop'.",
+    measures="Has no effect, except with missing='drop'.",
 )  # fmt: skip
 def random_cdf(
     data: Data,
@@ -232,7 +234,7 @@ def random_cdf(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the distribution of the true positives in a random list.
+    """Return the distribution of the number of true positives in a random list.
 
     Parameters
     ----------
@@ -250,15 +252,15 @@ def random_cdf(
     Returns
     -------
     DataFrame or Dataset
-        One row per n and number ``tp`` of true positives (Dataset: dimension row), in steps of
-        0.05, from -1 or about four standard deviations below the mean to four above it: ``n``,
-        ``tp``, and P(X <= tp): ``discrete`` at whole counts, ``interpolated`` between them, and
-        ``parametric``, the continuous binomial.
+        One row per n and number ``tp`` of true positives (Dataset: dimension row). ``tp`` increases
+        in steps of 0.05, from about four standard deviations below the mean (at least -1) to four
+        above. Three columns contain P(X <= tp): ``discrete`` is the exact step function,
+        ``interpolated`` is linear between integers, and ``parametric`` is the continuous binomial.
 
     Notes
     -----
-    :func:`random_bound` at p is where these reach 1 - p. For small tails use :func:`random_pvalue`,
-    not 1 minus these.
+    :func:`random_bound` returns the points at which these functions reach 1 - p. For small tail
+    probabilities, use :func:`random_pvalue` instead of subtracting from 1.
 
     References
     ----------
@@ -304,8 +306,8 @@ def random_cdf(
     )  # fmt: skip
 
 
-_STEPS_PER_COUNT = 20  # values of a distribution function from one whole count to the next
-_DEVIATIONS = 4.0  # standard deviations covered on either side of the mean
+_STEPS_PER_COUNT = 20  # values of a distribution function from one integer to the next
+_DEVIATIONS = 4.0  # range of counts on either side of the mean, in standard deviations
 _LISTS_AT_ONCE = 100  # lists between two updates of the progress bar
 
 
@@ -316,10 +318,10 @@ def _cdf_columns(
     positive: xr.DataArray,
     population: str,
 ) -> xr.Dataset:
-    """Return the distribution functions of lists of these sizes at counts (..., n, _point)."""
+    """Return the distribution functions for lists of these sizes at counts (..., n, _point)."""
     known = (size, total, positive)
     step = np.arange(count.sizes["_point"])
-    # exact tails at whole counts: discrete keeps them, interpolated joins them
+    # exact tails at integers: discrete is a step function, interpolated is linear between them
     whole = xr.DataArray(np.arange(step.size // _STEPS_PER_COUNT + 2), dims="_whole")
     exact = _tail(count.isel(_point=0, drop=True) + whole, *known, "discrete", population)
     at, after = (
@@ -338,7 +340,7 @@ def _cdf_columns(
 def _cdf_grid(
     n: xr.DataArray, total: xr.DataArray, positive: xr.DataArray
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return the counts at which a distribution function is evaluated, and which exist."""
+    """Return the counts at which to evaluate a distribution function, and a mask."""
     prior = positive / np.maximum(total, 1)
     mean = n * prior
     spread = _DEVIATIONS * (mean * (1.0 - prior)) ** 0.5 + 1.0

@@ -1,4 +1,4 @@
-"""Crossover points of measures and chance, and envelopes of random rankings."""
+"""Crossover points between measures and chance, and envelopes for random rankings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from rankeval_pd.stats.rankings.ranking import Ranking
 # -------------------------------------------------- Crossover points (Macskassy 2005, section 3.3)
 
 CROSSOVER_COLUMNS = ("measure", "p", "n_first", "n_last", "tp_first")
-_EQUAL = 1e-10  # a count reaches a fractional bound equal to it
+_EQUAL = 1e-10  # tolerance: a count reaches a fractional bound of the same value
 
 
 @Capabilities(rankings="Is it better than chance?", lists=True, ends=True, heads=True)
@@ -50,7 +50,7 @@ def crossovers(
     pool: Pool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the runs of list sizes at which a measure reaches a bound of chance.
+    """Return the runs of list sizes at which a measure beats chance.
 
     Parameters
     ----------
@@ -59,10 +59,10 @@ def crossovers(
     p : float or list of float
         Levels, 0 < p <= 1.
     contiguous : int
-        Shortest run to return. Macskassy's (2005) demonstration uses 2.
+        Length of the shortest run to return. Macskassy (2005) uses 2.
     bound : {"critical", "discrete", "interpolated", "parametric"}
-        The bound of :func:`random_bound` to reach: "critical" is a test of level p at each n,
-        "discrete" is Macskassy's (2005).
+        The bound from :func:`random_bound` that a measure must reach. "critical" gives a test of
+        level p at each n, and "discrete" is Macskassy's (2005) bound.
     pool : {"retrieved", "all"} or int, optional
         Candidates that a random ranking draws from, see :func:`random_test`.
     **roles
@@ -71,18 +71,18 @@ def crossovers(
     Returns
     -------
     DataFrame or Dataset
-        One row per run (Dataset: dimension row), ordered by measure, p and n: ``measure``, ``p``,
-        ``n_first``, ``n_last``, and ``tp_first``, the true positives at n_first. n = N, where
-        nothing is random, is excluded: a measure that never drops below the bound again has a run
-        with n_last = N - 1.
+        One row per run (Dataset: dimension row), ordered by measure, p and n. The columns are
+        ``measure``, ``p``, ``n_first``, ``n_last`` and ``tp_first``, the number of true positives
+        at n_first. The list of all N candidates is excluded because its count is not random. If a
+        measure stays at or above the bound to the end, n_last is N - 1.
 
     Notes
     -----
-    The first row of a measure and p is Macskassy's (2005) crossover point. Eq. 19 describes one
-    positive fewer than the text; the package follows the text. Each n is a separate test, so a
-    random ranking crosses somewhere with a probability far above p, and runs of 2 or more are
-    nearly as frequent. :func:`random_envelope` accounts for all n. A lazy Dataset is computed.
-    Cost: the same as :func:`random_bound`.
+    The first row for each measure and p is Macskassy's (2005) crossover point. Eq. 19 requires one
+    positive fewer than the text; the package follows the text. Because each n is a separate test,
+    the probability that a random ranking crosses the bound somewhere is far above p. Runs of 2 or
+    more are nearly as frequent as single crossings. Use :func:`random_envelope` to account for all
+    n. A lazy Dataset is computed immediately. Cost: the same as for :func:`random_bound`.
 
     References
     ----------
@@ -123,12 +123,12 @@ def crossovers(
     return tables.as_rows(_runs(frame, shortest), attrs=attrs)
 
 
-_MOST_CACHED = 2**14  # groups of up to so many candidates share bounds between chunks: 128 kB each
+_MOST_CACHED = 2**14  # largest group whose bounds are cached across chunks, at 128 kB each
 
 
 @lru_cache(maxsize=64)
 def _cached_bound(kind: str, p: float, longest: int, model: Finite) -> FloatArray:
-    """Return the bound at each n below N, lowered by the tolerance: (n)."""
+    """Return the bound at each n below N, minus the tolerance: (n)."""
     inside = np.arange(1.0, min(model.total, longest + 1.0))
     return random_counts.bound(kind, p, inside, model) - _EQUAL
 
@@ -141,7 +141,7 @@ def _reached(
     ties: str,
     pool: Pool,
 ) -> tuple[AnyArray, ...]:
-    """Return true positives, whether they reach the bound, and whether the list exists."""
+    """Return the true positives, whether they reach the bound, and whether the list exists."""
     lists, size = ranking.nbest(None, ties), pool_of(ranking, pool)
     tp, exists = (
         np.broadcast_to(x[..., np.newaxis, :], (*x.shape[:-1], p.size, x.shape[-1]))
@@ -149,7 +149,7 @@ def _reached(
     )
     reached = np.zeros(tp.shape, dtype=bool)
 
-    # groups of one size share their bounds; small ones also share them between chunks in a process
+    # groups of equal size share their bounds, and small groups also across chunks in a process
     needed = (
         _cached_bound if lists.tp.shape[-1] <= _MOST_CACHED else cache(_cached_bound.__wrapped__)
     )
@@ -164,10 +164,10 @@ def _reached(
 
 
 def _runs(table: pd.DataFrame, shortest: int) -> pd.DataFrame:
-    """Return the maximal runs of rows that reach the bound, of the shortest length or more."""
+    """Return the maximal runs of rows that reach the bound and are long enough."""
     columns: list[Any] = list(table.columns)
     keys = columns[: columns.index("n")]
-    # a run ends if the measure, level or group changes, or below the bound
+    # a run ends if the measure, level or group changes, or if the count is below the bound
     one = table.groupby(keys, sort=False, dropna=False, observed=True).ngroup().to_numpy()
     reached = table["reached"].to_numpy(dtype=bool)
     fresh = (np.diff(one, prepend=-1) != 0) | (np.diff(reached, prepend=False) != 0)
@@ -180,13 +180,13 @@ def _runs(table: pd.DataFrame, shortest: int) -> pd.DataFrame:
         .assign(
             n_first=first["n"],
             n_last=last["n"].to_numpy(),
-            tp_first=first["tp"].astype(np.int64),  # float if other batches lack rows
+            tp_first=first["tp"].astype(np.int64),  # the column is float if other batches lack rows
         )
         .reset_index(drop=True)
     )
 
 
-# --------------------------------------------------------------------------- Envelopes over many n
+# --------------------------------------------------------------------- Envelopes over many n
 
 ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attainable")
 
@@ -196,7 +196,7 @@ ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attain
 )  # fmt: skip
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
-    measures="no effect here, but under missing='drop'.",
+    measures="Has no effect, except with missing='drop'.",
 )  # fmt: skip
 def random_envelope(
     data: Data,
@@ -207,7 +207,7 @@ def random_envelope(
     pool: Pool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return counts that a random ranking reaches at some n with probability alpha at most.
+    """Return an envelope that random rankings reach with probability at most alpha.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def random_envelope(
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n from 1 to the number of candidates.
     progress : bool, optional
-        Whether to show a progress bar of the levels tried. By default one appears after two
+        Whether to show a progress bar for the search over levels. By default one appears after two
         seconds.
     pool : {"retrieved", "all"} or int, optional
         Candidates that a random ranking draws from, see :func:`random_test`.
@@ -231,28 +231,27 @@ def random_envelope(
         One row per alpha and n (Dataset: dimensions alpha and n), and per ``measure`` with
         pool="retrieved":
 
-        * ``expected``: mean number of true positives, n N+ / N;
-        * ``envelope``: a random ranking has at least this many true positives at some requested n
-          with a probability of at most alpha; min(n, N+) + 1 if no count is rare enough;
+        * ``expected``: the mean number of true positives, n N+ / N;
+        * ``envelope``: the count that a random ranking reaches at any of the requested n with a
+          probability of at most alpha. The value is min(n, N+) + 1 if no count is rare enough;
         * ``local_level``: the largest P(X >= envelope) at a single n;
-        * ``attainable``: whether a list of n can have that many true positives.
+        * ``attainable``: whether a list of size n can contain that many true positives.
 
     Notes
     -----
-    The envelope has the same level t at every n: it is ``critical`` of :func:`random_bound` at the
-    largest p = t that keeps the probability at alpha. The probability is exact, by Macskassy's
-    (2005) recursion with absorption. It depends on the requested n: pass the n that you inspect,
-    such as ``range(100, 2001)``. If equal scores count as one block, pass the ends of blocks.
-
-    Relative errors of the probability are about 1e-12. Cost: about ten boundaries, each taking ten
-    microseconds for every count it rises by: a third of a second for every n of 5,102 candidates,
-    one second for every n of 100,000 with 10,000 positives, six for every n of a million with
-    50,000.
+    The envelope uses the same level t at every n. At each n the envelope equals ``critical`` from
+    :func:`random_bound` at p = t, with the largest t for which the overall probability is at most
+    alpha. This probability is computed exactly by Macskassy's (2005) recursion with absorption. The
+    envelope depends on the requested n, so pass the n that you inspect, such as ``range(100,
+    2001)``. If equal scores count as one block, pass the ends of the blocks. Relative errors in the
+    probability are about 1e-12. Cost for every n: a third of a second for 5,102 candidates, one
+    second for 100,000 candidates with 10,000 positives, and six seconds for a million candidates
+    with 50,000 positives.
 
     References
     ----------
-    Macskassy (2005), Eqs 12 to 15; figure 7 joins bounds for single n. S. Aldor-Noiman et al.
-    (2013), The power to see, American Statistician 67 (equal local levels).
+    Macskassy (2005), Eqs 12 to 15, and figure 7, which connects bounds for single n. S.
+    Aldor-Noiman et al. (2013), The power to see, American Statistician 67 (equal local levels).
 
     Examples
     --------
@@ -293,7 +292,7 @@ def random_envelope(
 
 @lru_cache(maxsize=64)
 def _cached_envelope(alpha: float, n: bytes, model: Finite) -> Envelope:
-    """Return an envelope, shared by groups of equal size in all chunks of a process."""
+    """Return an envelope, cached for groups of equal size in all chunks of a process."""
     return envelope(alpha, np.frombuffer(n), model)
 
 
@@ -305,7 +304,7 @@ def _envelope_columns(
     n: IntArray,
     step: Callable[[int], object],
 ) -> tuple[AnyArray, ...]:
-    """Return the envelopes of groups with these sizes: (..., alpha, n)."""
+    """Return the envelopes for groups of these sizes: (..., alpha, n)."""
     total, positive = np.asarray(total), np.asarray(positive)
     shape = (*total.shape, alpha.size, n.size)
     expected, local = np.full(shape, np.nan), np.full(shape, np.nan)

@@ -1,4 +1,4 @@
-"""Pools of random lists: retrieved candidates, all candidates, or a collection."""
+"""Pools from which random lists are drawn: retrieved candidates, all, or a collection."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Pool = Literal["retrieved", "all"] | int
 
 
 def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite") -> Pool:
-    """Return the pool; by default "retrieved" if lists end early."""
+    """Return the pool; the default is "retrieved" if rankings are incomplete."""
     ends = Roles.of(roles).ends
     if pool is None:
         return "retrieved" if ends and population == "finite" else "all"
@@ -32,8 +32,8 @@ def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite")
             )
         if pool == "retrieved" and not ends:
             raise ValueError(
-                "pool='retrieved' needs missing='absent', so that a missing score means not "
-                "retrieved."
+                "pool='retrieved' requires that a missing score means not retrieved. Pass"
+                " missing='absent'."
             )
         return "retrieved" if pool == "retrieved" else "all"
     size = check_count("pool", pool)
@@ -44,33 +44,33 @@ def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite")
         )
     if population != "finite":
         raise ValueError(
-            f"pool={size} is the size of a finite collection and rules out "
-            f"population={population!r}. Leave one of them out."
+            f"pool={size} is the size of a finite collection, which contradicts"
+            f" population={population!r}. Omit one of the two."
         )
     return size
 
 
 def able_with(able: Capabilities, pool: Pool) -> Capabilities:
-    """Return the options of a question that depends on the retrieved candidates."""
+    """Return the options for a method that depends on the retrieved candidates."""
     if pool != "retrieved":
         return able
     return replace(able, scores=True, ends=True, counts=False)
 
 
 def pool_columns(columns: tuple[str, ...], pool: Pool) -> tuple[str, ...]:
-    """Return the columns, with the measure first if each has its own pool."""
+    """Return the columns, with the measure first if each measure has its own pool."""
     return ("measure", *columns) if pool == "retrieved" else columns
 
 
 def pool_of(ranking: Ranking, pool: Pool) -> Size:
-    """Return N and N+ of the pool: (..., measure)."""
+    """Return N and N+ for the pool: (..., measure)."""
     if pool == "retrieved":
         return ranking.retrieved
     return ranking.size if pool == "all" else in_collection(ranking.size, pool)
 
 
 def pool_size(inner: xr.Dataset, pool: Pool) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return N and N+ of the pool, for each measure if they differ."""
+    """Return N and N+ for the pool, by measure if the measures differ."""
     if pool != "retrieved":
         total, positive = common_size(inner)
         if pool == "all":
@@ -94,18 +94,18 @@ def pool_size(inner: xr.Dataset, pool: Pool) -> tuple[xr.DataArray, xr.DataArray
 
 
 def in_collection(size: Size, collection: int) -> Size:
-    """Return the sizes with the number of candidates of the collection."""
+    """Return the sizes with N replaced by the number of candidates in the collection."""
     largest = int(size.total.max(initial=0))
     if largest > collection:
         raise ValueError(
-            f"pool={collection} is smaller than the number of candidates in the data, {largest}, "
-            "which belong to the collection. Pass the size of the collection."
+            f"pool={collection} is smaller than the number of candidates in the data, {largest}."
+            " Pass the size of the whole collection, which includes these candidates."
         )
     return size._replace(total=np.full_like(size.total, collection))
 
 
 def warn_of_whole_lists(retrieved: IntArray, n: IntArray) -> None:
-    """Warn if most lists of some n contain everything retrieved.
+    """Warn if most lists at some n contain all retrieved candidates.
 
     ``retrieved``, the number of candidates that the measure retrieved, broadcasts with ``n``.
     """
@@ -113,8 +113,8 @@ def warn_of_whole_lists(retrieved: IntArray, n: IntArray) -> None:
     for size in np.unique(sizes):
         if (share := whole[sizes == size].mean()) >= 0.5:
             warn(
-                f"pool='retrieved': {share:.0%} of the lists of n = {int(size)} contain every "
-                "retrieved candidate, so the order does not matter and p is 1. Use smaller n, or "
-                "pass pool= the number of documents in the collection."
+                f"pool='retrieved': {share:.0%} of the lists of n = {int(size)} contain every"
+                " retrieved candidate, so their p-values are 1. Use a smaller n, or pass the"
+                " number of documents in the collection, pool=..."
             )
             return

@@ -1,4 +1,4 @@
-"""The random model for published numbers, and populations of random lists."""
+"""The random model for published numbers, and the populations of random lists."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ def random_bound_for(
     population : {"finite", "infinite"}
         See :func:`random_bound`.
     prior : float
-        Share of positives, instead of the two numbers. The population is then infinite, and n is
+        Prevalence, instead of the two numbers. The population is then infinite, and ``n`` is
         required.
 
     Returns
     -------
     DataFrame
-        Columns ``p, n, expected, discrete, interpolated, parametric, critical, attainable`` as in
-        :func:`random_bound`.
+        The columns ``p, n, expected, discrete, interpolated, parametric, critical, attainable``, as
+        in :func:`random_bound`.
 
     Notes
     -----
@@ -87,7 +87,7 @@ def random_bound_for(
     model, share, total = _published_model(population, n_candidates, n_positive, prior)
     levels, asked = check_shares("p", p, one=True), check_n(n)
     if not isinstance(asked, np.ndarray) and total is None:
-        what = "last n" if asked is None else "share of the candidates"
+        what = "largest n" if asked is None else "share of the candidates"
         raise ValueError(f"n={n!r}: an infinite population has no {what}. Pass whole numbers.")
     sizes, shares = _sizes_of(asked, total or 0)
     if isinstance(model, Finite):
@@ -114,7 +114,7 @@ def random_bound_for(
 
 
 def _sizes_of(asked: Sizes, total: int) -> tuple[IntArray, dict[str, FloatArray]]:
-    """Return list sizes among ``total`` candidates, and a column of shares if these are given."""
+    """Return list sizes among ``total`` candidates, and a column of any requested fractions."""
     if isinstance(asked, Shares):
         return asked.of(total), {"share": asked.values}  # noqa: PD011
     return np.arange(1, total + 1) if asked is None else asked, {}
@@ -123,7 +123,7 @@ def _sizes_of(asked: Sizes, total: int) -> tuple[IntArray, dict[str, FloatArray]
 def _published_model(
     population: str, n_candidates: Any, n_positive: Any, prior: Any
 ) -> tuple[Population, float, int | None]:
-    """Return the population, the share of positives, and N if it is known."""
+    """Return the population, the prevalence, and N if N is known."""
     check_choice("population", population, POPULATIONS)
     _check_population(n_candidates, n_positive, prior)
     if prior is not None:
@@ -144,10 +144,11 @@ def _published_model(
 
 
 def _check_population(n_candidates: Any, n_positive: Any, prior: Any) -> None:
-    """Raise a ValueError unless the two numbers or the share of positives are given."""
+    """Raise a ValueError unless the two numbers or the prevalence are given."""
     if prior is not None and (n_candidates is not None or n_positive is not None):
         raise ValueError(
-            f"prior={prior!r} replaces n_candidates and n_positive. Omit prior or these."
+            f"prior={prior!r} replaces n_candidates and n_positive. Omit prior, or omit"
+            " n_candidates and n_positive."
         )
     if prior is None and (n_candidates is None or n_positive is None):
         raise ValueError(
@@ -157,7 +158,7 @@ def _check_population(n_candidates: Any, n_positive: Any, prior: Any) -> None:
 
 
 def check_whole(argument: str, value: Any) -> int:
-    """Return a count, or raise an error."""
+    """Return the value as a count; raise an error if it is not a count."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 0:
         raise ValueError(f"{argument}={value!r}: pass a whole number of 0 or more.")
     return int(value)
@@ -176,36 +177,35 @@ def random_pvalue(
     prior: Any = None,
     log: bool = False,
 ) -> Any:
-    """Return the probability that a random list of n has at least as many true positives.
+    """Return the probability that a random list of n has at least tp true positives.
 
     Parameters
     ----------
     tp : float or array
-        Number of true positives in the list, not the precision. An average may be fractional. An
-        impossible count has probability 0 or 1.
+        Number of true positives in the list. Do not pass the precision. Averages may be fractional.
+        An impossible count has probability 0 or 1.
     n : int or array of int
         Size of the list.
     n_candidates, n_positive : int or array of int
         Numbers of candidates N and of true positives N+ among them.
     method : {"discrete", "interpolated", "parametric"}
-        The exact tail, its interpolation between whole numbers (Macskassy 2005), or the continuous
-        binomial tail for both populations.
+        The exact tail probability, its interpolation between integers (Macskassy 2005), or the
+        continuous binomial tail probability. The binomial tail is used for both populations.
     strict : bool
-        False: P(X >= tp), the standard p-value. True: P(X > floor(tp)), as in Macskassy (2005). For
-        a fractional tp both discrete values are equal. The interpolated and parametric curves are
-        Macskassy's if strict, else Macskassy's at tp - 1.
+        Whether to return P(X > floor(tp)), as in Macskassy (2005). By default the function returns
+        P(X >= tp), the standard p-value. For a fractional tp both discrete values are equal. The
+        default evaluates Macskassy's interpolated and parametric curves at tp - 1.
     population : {"finite", "infinite"}
         See :func:`random_bound`.
     prior : float or array
-        Share of positives, instead of ``n_candidates`` and ``n_positive``. The population is then
-        infinite.
+        Prevalence, instead of ``n_candidates`` and ``n_positive``. The population is then infinite.
     log : bool
         Whether to return log10 p, which does not underflow.
 
     Returns
     -------
     float or array
-        A float for scalars; arguments broadcast.
+        A float if all arguments are scalars. Arrays are broadcast.
 
     References
     ----------
@@ -243,7 +243,7 @@ def random_pvalue(
     )
     if not np.isfinite(count).all() or (size < 0).any() or (size != np.floor(size)).any():
         raise ValueError(f"tp={tp!r}, n={n!r}: pass a finite tp and a whole number n of 0 or more.")
-    # all three methods are curves of P(X > at): P(X >= tp) is P(X > tp - 1)
+    # all three methods compute P(X > at), and P(X >= tp) is P(X > tp - 1)
     at = count if strict else count - 1.0
     if method == "parametric":
         log_p = _log_parametric(at, size, share)
@@ -273,14 +273,15 @@ def random_pvalue(
 
 
 def _broadcast(**given: Any) -> tuple[AnyArray, ...]:
-    """Return the values broadcast to one shape; reject shapes that do not match."""
+    """Broadcast the values to a common shape; reject shapes that do not match."""
     shapes = {name: np.shape(values) for name, values in given.items()}
     try:
         np.broadcast_shapes(*shapes.values())
     except ValueError:
         shown = ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items() if shape)
         raise ValueError(
-            f"{shown}: the shapes do not match. Pass the same number of values for each, or one."
+            f"{shown}: the shapes do not match. Pass the same number of values for each, or a"
+            " single number."
         ) from None
     return np.broadcast_arrays(*given.values())
 
@@ -295,45 +296,46 @@ def random_pvalue_mean(
     n_queries: int,
     decimals: int | None = None,
 ) -> Any:
-    """Return the probability that random rankings of several queries reach a mean.
+    """Return the probability that random rankings for several queries reach a mean.
 
     Parameters
     ----------
     mean_tp : float or array
         Mean number of true positives in the lists of all queries (or reviewers, or samples).
     n, n_candidates, n_positive : int or array of int
-        Size of the list, number of candidates and of true positives; one value per query if queries
-        differ.
+        Size of the list, number of candidates, and number of true positives. Pass one value per
+        query if the queries differ.
     n_queries : int
         Number of queries.
     decimals : int, optional
-        Decimals of the printed mean. None means it is exact.
+        Number of decimals of the published mean. By default the mean is exact.
 
     Returns
     -------
     float or array
-        P(S >= s), S being the sum over the queries, each ranked at random and independently. s is
-        n_queries * mean_tp, rounded up unless it is whole to within 1e-9. With ``decimals``, s is
-        the smallest sum whose mean rounds to the printed one (halves either way), which gives the
-        largest possible p-value.
+        P(S >= s), with S the sum of true positives over the queries, each ranked at random and
+        independently. s is n_queries * mean_tp, rounded up unless this product is an integer to
+        within 1e-9. With ``decimals``, s is the smallest sum whose mean rounds to the published one
+        (halves round either way), which gives the largest possible p-value.
 
     Raises
     ------
     ValueError
-        If no sum over that many queries rounds to this mean.
+        If no sum over ``n_queries`` queries gives a mean that rounds to ``mean_tp``.
 
     Notes
     -----
-    The p-value is the exact convolution of the queries' hypergeometric distributions, with relative
-    errors of about 1e-12.
+    The p-value is computed from the exact convolution of the queries' hypergeometric distributions.
+    Relative errors are about 1e-12.
 
     References
     ----------
-    Macskassy (2005), Tables 3 and 4, which test a mean as if it were one list.
+    Macskassy (2005), Tables 3 and 4, which test a mean as if it came from a single list.
 
     Examples
     --------
-    A mean of 5.7 of 10 over 15 reviewers of 117 papers, 47 of them relevant (0.079 in Table 3):
+    For 117 papers, 47 of them relevant, 15 reviewers find 5.7 of 10 on average (p = 0.079 in Table
+    3):
 
     >>> import rankeval_pd
     >>> p = rankeval_pd.random_pvalue_mean(
@@ -344,7 +346,9 @@ def random_pvalue_mean(
     """
     queries = check_whole("n_queries", n_queries)
     if queries < 1:
-        raise ValueError(f"n_queries={n_queries!r}: a mean needs 1 query or more.")
+        raise ValueError(
+            f"n_queries={n_queries!r}: a mean needs at least one query. Pass the number of queries."
+        )
     given = {"n": n, "n_candidates": n_candidates, "n_positive": n_positive}
     for name, values in given.items():
         if np.shape(values) not in ((), (1,), (queries,)):
@@ -366,13 +370,13 @@ def random_pvalue_mean(
 
 
 def _smallest_sum(mean: float, queries: int, decimals: int | None) -> float:
-    """Return the smallest sum whose mean is, or is printed as, ``mean``."""
+    """Return the smallest sum whose mean is equal to, or rounds to, ``mean``."""
     if decimals is None:
         nearest = round(queries * mean)
         return float(
             nearest if abs(queries * mean - nearest) <= 1e-9 else math.ceil(queries * mean)
         )
-    # in fractions: rounding of floats must not decide
+    # use fractions, so that float rounding cannot change the result
     unit = Fraction(1, 10 ** check_whole("decimals", decimals))
     printed = round(Fraction(mean) / unit) * unit
     if abs(float(printed) - mean) > 1e-9:
@@ -383,15 +387,15 @@ def _smallest_sum(mean: float, queries: int, decimals: int | None) -> float:
     smallest = math.ceil((printed - unit / 2) * queries)
     if smallest > (printed + unit / 2) * queries:
         raise ValueError(
-            f"mean_tp={mean!r}: no sum of n_queries={queries} counts has this mean with "
-            f"decimals={decimals!r}; the nearest are {(smallest - 1) / queries:.6g} and "
-            f"{smallest / queries:.6g}. Check the number of queries and the mean."
+            f"mean_tp={mean!r}: no counts in n_queries={queries} queries have this mean at"
+            f" decimals={decimals!r} (nearest: {(smallest - 1) / queries:.6g} and"
+            f" {smallest / queries:.6g}). Check mean_tp and n_queries."
         )
     return float(smallest)
 
 
 def check_counts(n: AnyArray, total: AnyArray, positive: AnyArray, *, finite: bool) -> None:
-    """Raise a ValueError unless these are counts of one population."""
+    """Raise a ValueError unless these counts fit one population."""
     for name, values in (("n", n), ("n_candidates", total), ("n_positive", positive)):
         if (
             values.dtype.kind not in "iuf"
@@ -407,7 +411,7 @@ def check_counts(n: AnyArray, total: AnyArray, positive: AnyArray, *, finite: bo
 
 
 def _log_parametric(x: FloatArray, n: FloatArray, share: FloatArray) -> FloatArray:
-    """Return log I_z(x + 1, n - x): 0 from x = -1 down, -inf from x = n up."""
+    """Return log I_z(x + 1, n - x), which is 0 for x <= -1 and -inf for x >= n."""
     result = np.where(x <= -1.0, 0.0, -np.inf)
     inside = (x > -1.0) & (x < n)
     for z in np.unique(share[inside]) if inside.any() else ():
@@ -426,7 +430,7 @@ LOG_10 = math.log(10.0)
 
 
 def population_model(population: str, total: float, positive: float) -> tuple[Population, float]:
-    """Return the population, and the share of positives in it."""
+    """Return the population and its prevalence."""
     finite = Finite(total, positive)
     return (finite if population == "finite" else Infinite(finite.prior)), finite.prior
 
@@ -434,7 +438,7 @@ def population_model(population: str, total: float, positive: float) -> tuple[Po
 def sum_tails(
     count: float, n: FloatArray, total: AnyArray, positive: AnyArray, population: str
 ) -> Tails:
-    """Return the tails of the sum of independent counts in lists of n."""
+    """Return tail probabilities for the sum of independent counts in lists of n."""
     lists, times = np.unique(np.stack([n, total, positive]), axis=1, return_counts=True)
     n, total, positive = lists.astype(float)
     if population == "infinite":

@@ -43,7 +43,7 @@ TEST_COLUMNS = (
     "p_adjusted", "n_pool",
 )  # fmt: skip
 _COMBINED = ("n_groups", "n_left_out")
-_SIZES = ("here", "found", "total", "positive")  # in the data, retrieved, and in the pool
+_SIZES = ("here", "found", "total", "positive")  # sizes: data, retrieved, pool
 ADJUSTMENTS = (None, "envelope")
 
 
@@ -73,68 +73,71 @@ def random_test(
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n from 1 to the number of candidates.
     adjust : {None, "envelope"}
-        Whether to add ``p_adjusted``, adjusted for all requested n.
+        Whether to add ``p_adjusted``, which corrects for all requested n.
     combine : bool
-        Whether to combine the groups of ``by`` (Dataset: all batch dimensions) into one test for
-        each n, on the sum of true positives over groups with n candidates.
+        Whether to combine the groups of ``by`` (Dataset: all batch dimensions). Each n then has a
+        single test, based on the sum of true positives over the groups with n candidates.
     population : {"finite", "infinite"}
         See :func:`random_bound`.
     pool : {"retrieved", "all"} or int, optional
-        Candidates that a random list is drawn from: those "retrieved" by the measure in each group
-        (does its order help?), the default with ``missing="absent"``; "all" in the data, the
-        default otherwise; or the size of a collection (is it better than drawing at random?)
-        without further true positives.
+        Candidates from which a random list is drawn. "retrieved" means the candidates that the
+        measure retrieved in each group, to test whether their order is better than chance. "all"
+        means all candidates in the data. A number is the size of a collection without further true
+        positives, to test whether the measure is better than drawing from the collection at random.
+        The default is "retrieved" with ``missing="absent"`` and "all" otherwise.
     n_candidates : int, optional
-        The former name of a number in ``pool``.
+        Former name of ``pool`` as a number.
     progress : bool, optional
-        Whether to show a progress bar of ``adjust``. By default one appears after two seconds.
+        Whether to show a progress bar for ``adjust``. By default one appears after two seconds.
     **roles
         Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per measure and n (Dataset: dimensions measure and n), with ``combine`` for all
-        groups together:
+        One row per measure and n (Dataset: dimensions measure and n). With ``combine``, each row
+        covers all groups:
 
-        * ``tp``, ``expected``, ``lift``: true positives, their mean in a random list, the ratio;
+        * ``tp``, ``expected``, ``lift``: the number of true positives, its mean in a random list,
+          and the ratio of the two;
         * ``p_value``: P(X >= tp), the standard one-sided p-value;
         * ``p_mid``: P(X > tp) + P(X = tp)/2;
-        * ``p_strict``: P(X > tp), as in Macskassy (2005). It excludes the observed count and is too
-          small: "p_strict < p" is a test with a size above p;
-        * ``log10_p``: log10 of p_value, finite where p_value underflows;
-        * ``p_adjusted``: with ``adjust="envelope"`` only, the probability that the smallest p-value
-          of a random ranking over the requested n is at most this one;
+        * ``p_strict``: P(X > tp), as in Macskassy (2005). This p-value is too small because it
+          excludes the observed count. A test that rejects if p_strict < p has a size above p;
+        * ``log10_p``: log10 of p_value, which is finite even if p_value underflows;
+        * ``p_adjusted``, with ``adjust="envelope"`` only: the probability that a random ranking has
+          a p-value this small at any of the requested n;
         * ``n_pool``: the number of candidates in the pool;
-        * ``n_groups``, with ``groups`` only: the groups in the list. The three p-values are then
-          equal, from Student's t of the share of true positives in the list minus the overall
-          share, with its variance between groups;
-        * ``n_groups``, ``n_left_out``, with ``combine`` only: the groups with and without a list of
-          n. ``tp`` can fall from one n to the next if ``n_groups`` changes.
+        * ``n_groups``, with ``groups`` only: the number of groups in the list. The three p-values
+          are then equal. They come from Student's t for the precision of the list minus the
+          prevalence, with a variance estimated between groups;
+        * ``n_groups``, ``n_left_out``, with ``combine`` only: the number of groups with and without
+          a list of size n. ``tp`` can decrease from one n to the next if ``n_groups`` changes.
 
         With ``ties="expected"``, ``tp`` is the mean over the orders of equal scores, and the
-        p-values are exact for this mean under random labels. With "best" and "worst" they treat the
-        count of the best or worst order as an ordinary list: bounds, not tests, because the labels
-        chose these orders.
+        p-values are exact for this mean under random labels. With "best" and "worst", the p-values
+        treat the count in the best or worst order as an ordinary list. These p-values are bounds
+        and not tests, because the order depends on the labels.
 
     Notes
     -----
-    Each ``p_value`` is for one n. The test is exact if every order of the candidates is equally
-    likely under the null hypothesis. Relative errors are below 1e-11. Cost: sorting, and for each n
-    a series over about eight standard deviations of X.
+    Each ``p_value`` applies to a single n. The test is exact if every order of the candidates is
+    equally likely under the null hypothesis. Relative errors are below 1e-11. Cost: sorting, and
+    for each n a series over about eight standard deviations of X.
 
-    The smallest ``p_adjusted`` of a measure is its global p-value for the hypothesis that the whole
-    ranking, over the requested n, is random. The error alpha applies to this hypothesis, not to
-    single n. ``p_adjusted`` ≤ alpha is equivalent to tp at or above :func:`random_envelope`. Each n
-    takes one recursion over all requested n. With more than 3,000 n, about 500 are computed (above
-    20,000, about 60) and the others are rounded up to the next one (``attrs["p_adjusted"]``), never
-    across 0.1, 0.05, 0.01 or 0.001, and below 1e-6 to the number of n times p.
+    The smallest ``p_adjusted`` of a measure is a global p-value for the null hypothesis that the
+    ranking is random at all requested n. The error rate alpha applies to this hypothesis and not to
+    single n. ``p_adjusted`` ≤ alpha is equivalent to a tp at or above :func:`random_envelope`. Each
+    n takes one recursion over all requested n. With more than 3,000 n, only about 500 values are
+    computed (above 20,000 n, about 60), and the remaining values are rounded up to the next
+    computed value (``attrs["p_adjusted"]``). Rounding never crosses 0.1, 0.05, 0.01 or 0.001.
+    Values below 1e-6 are rounded up to the number of n times p.
 
-    With ``combine``, the p-values are the exact tails of a sum of independent counts, each with its
-    group's own distribution. Testing the average as if it were one list, as in Macskassy's (2005)
-    Tables 3 and 4, is wrong by orders of magnitude. If groups share candidates that rank high
-    everywhere, as queries of one collection may, counts are dependent and the combined p-value is
-    too small.
+    With ``combine``, the p-values are exact tail probabilities for a sum of independent counts, in
+    which each group has its own distribution. Testing the average as if it came from a single list,
+    as in Macskassy's (2005) Tables 3 and 4, is wrong by orders of magnitude. If the same candidates
+    rank high in many groups, as can happen for queries on one collection, the counts are dependent
+    and the combined p-value is too small.
 
     References
     ----------
@@ -167,8 +170,8 @@ def random_test(
         )
     if ties == "expected" and (combine or adjust is not None):
         raise ValueError(
-            f"ties='expected' with combine={combine!r}, adjust={adjust!r}: these need the"
-            " distribution of a count, and a mean over orders of equal scores is not a count. Pass"
+            f"ties='expected' with combine={combine!r}, adjust={adjust!r}: combined and adjusted"
+            " tests need counts, but ties='expected' averages over orders of equal scores. Pass"
             " ties='blocks', or 'shared'."
         )
 
@@ -180,8 +183,8 @@ def random_test(
         for name, value in given.items():
             if value is not None:
                 raise ValueError(
-                    f"groups with {name}={value!r}: this assumes that single candidates, not whole "
-                    "groups, are in random order. Leave one of the two out."
+                    f"groups with {name}={value!r}: {name} assumes that single candidates, not"
+                    " whole groups, are in random order. Omit one of the two."
                 )
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
@@ -227,7 +230,7 @@ def random_test(
 
 
 def _columns_of(adjust: str | None) -> tuple[str, ...]:
-    """Return the columns of a test, with an adjusted p-value if requested."""
+    """Return the columns of a test, including an adjusted p-value if requested."""
     return TEST_COLUMNS if adjust else tuple(x for x in TEST_COLUMNS if x != "p_adjusted")
 
 
@@ -282,7 +285,7 @@ def _tested(
     p_adjusted = np.full_like(p_value, np.nan)
     for row in np.ndindex(p_value.shape[:-1]) if adjust else ():
         here = lists.exists[row] & (n <= size.total[row])
-        p_adjusted[row] = np.where(lists.exists[row], 1.0, np.nan)  # the whole pool: no chance
+        p_adjusted[row] = np.where(lists.exists[row], 1.0, np.nan)  # not a random list
         model, _ = population_model(population, float(size.total[row]), float(size.positive[row]))
         p_adjusted[(*row, here)] = simultaneous_p_values(
             log_ge[(*row, here)],
@@ -307,13 +310,14 @@ def random_test_of_turns(
     n_candidates: int | None = None,
     ties: str = "shared",
 ) -> pd.DataFrame:
-    """Return :func:`random_test` of rankings beyond memory, where tp changes."""
+    """Return :func:`random_test` for rankings beyond memory, at the n where tp changes."""
     check_choice("population", population, POPULATIONS)
     check_choice("adjust", adjust, ADJUSTMENTS)
     if adjust is not None or combine:
         raise ValueError(
-            f"adjust={adjust!r}, combine={combine!r}: for all n of a whole Dask DataFrame, each n "
-            "can only be tested alone. Pass the relevant n=..., or use groups with by=..."
+            f"adjust={adjust!r}, combine={combine!r}: without n, a whole Dask DataFrame supports"
+            " only a separate test at each n. Pass the n that you need, n=..., or name groups,"
+            " by=..."
         )
     ended = any(lists.n.max(initial=0) < found.total for lists in found.turns)
     pool = n_candidates if pool is None else pool
@@ -324,7 +328,7 @@ def random_test_of_turns(
     for measure, lists in zip(found.measures, found.turns, strict=True):
         n = np.union1d(lists.n[lists.n > 0], [found.total] if found.total else [])
         n = n.astype(np.int64)
-        tp = lists.tp[np.searchsorted(lists.n, n, side="right") - 1]  # an ended list gains no more
+        tp = lists.tp[np.searchsorted(lists.n, n, side="right") - 1]  # constant after the end
         nobody = np.zeros_like(n)
         nbest = NBest(
             tp.astype(float) if ties == "expected" else tp,
@@ -347,7 +351,7 @@ def random_test_of_turns(
 def _counted(
     inner: xr.Dataset, n: IntArray, *, asked: IntArray | None, ties: str, pool: Pool
 ) -> xr.Dataset:
-    """Return the true positives of every list, and the sizes of its group and its pool."""
+    """Return the true positives in every list, and the sizes of the group and the pool."""
     sizes: dict[str, type] = dict.fromkeys(_SIZES, np.int64)
     return ask_measures(
         inner, _counts, {"tp": np.int64, "exists": bool, **sizes}, along={"n": n},
@@ -364,7 +368,7 @@ def _counts(ranking: Ranking, *, n: IntArray | None, ties: str, pool: Pool) -> t
 def _combined(
     counted: xr.Dataset, batch: list[Hashable], population: str, *, ending: bool, warned: bool
 ) -> xr.Dataset:
-    """Return the test of the sum over the groups with a list of n."""
+    """Return the test for the sum over the groups with a list of n."""
     names = (*TEST_COLUMNS[2:], *_COMBINED, "exists")
     columns = xr.apply_ufunc(
         _combined_columns,
@@ -397,9 +401,9 @@ def _combined_columns(
     outer, inner = tp.shape[: -groups - 1], math.prod(tp.shape[-groups - 1 : -1])
     tp, exists = tp.reshape(*outer, inner, n.size), exists.reshape(*outer, inner, n.size)
     here, found, total, positive = (x.reshape(*outer, inner, 1) for x in sizes)
-    # sum over all groups with n candidates, not only those whose blocks end here
+    # sum over all groups with n candidates, even if none of their blocks ends at this n
     exists = exists & (exists == (n <= here)).all(axis=-2, keepdims=True)
-    if ending:  # other candidates do not matter: a longer list has everything retrieved
+    if ending:  # a longer list contains all retrieved candidates
         tp, exists = np.where(exists | (n <= here), tp, found), exists | (n > here) & (here > 0)
     tp = np.where(exists, tp, 0).sum(axis=-2)
     if warned:
@@ -433,7 +437,7 @@ def _average_ties(
     population: str,
     *logs: FloatArray,
 ) -> None:
-    """Enter exact tails of the averaged count for lists that cut a block of equal scores."""
+    """Set exact tails for the averaged count of lists that end inside a block of equal scores."""
     log_ge, log_gt, log_mid = logs
     for row in np.ndindex(lists.tp.shape[:-1]):
         model, _ = population_model(population, float(size.total[row]), float(size.positive[row]))

@@ -65,7 +65,7 @@ COMPARE_COLUMNS = (
 )  # fmt: skip
 _PARTS = ("variance_a", "variance_b", "freedom", "positive", "negative", "alike")
 TESTS = ("t", "delong")
-_TOGETHER = 1_000_000  # placements held in memory together, some twenty times
+_TOGETHER = 1_000_000  # placements kept in memory at once; about twenty arrays of this size exist
 
 
 @Capabilities(
@@ -94,45 +94,48 @@ def compare_area(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Compare ROC areas, average precision or early retrieval of two measures or all pairs.
+    """Compare ROC areas, average precision or early retrieval between measures.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     a, b : names of measures, optional
-        With both, this pair. With ``a`` alone, a against every other measure. By default, all
-        pairs.
+        If you pass both, only this pair is compared. If you pass only ``a``, it is compared with
+        every other measure. By default, all pairs are compared.
     kind : {"roc", "ap", "partial", "bedroc", "enrichment"}
-        The area under the ROC curve or average precision, see :func:`area`; or the value of
-        :func:`partial_area`, :func:`bedroc` or :func:`enrichment`. Equal scores at the end of an
-        enrichment factor's list count in part.
+        The quantity to compare: the area under the ROC curve or average precision (see
+        :func:`area`), or the value of :func:`partial_area`, :func:`bedroc` or :func:`enrichment`.
+        If the list for an enrichment factor ends inside a tie, the tied candidates count in part.
     fpr, tpr : float or pair of floats, optional
-        Range of kind="partial", see :func:`partial_area`.
+        Range of the partial area, see :func:`partial_area`. Used by kind="partial".
     share : float, optional
-        Share of the candidates for kind="enrichment".
+        Fraction of the candidates in the list. Used by kind="enrichment".
     bedroc_alpha : float
-        The ``alpha`` of :func:`bedroc`.
+        Weight of early ranks, see ``alpha`` in :func:`bedroc`.
     test : {"t", "delong"}
-        "t": DeLong's standard error with Student's distribution and Welch's degrees of freedom for
-        the two classes (with fewer than 5 candidates: the smaller class minus one), and the normal
-        distribution for a mean area of 0.95 or more; the interval agrees with the test and allows
-        for candidates that a small sample lacks. "delong": the normal distribution, as in pROC; too
-        liberal if a class is small. Average precision has only "t", with the standard error of the
-        influences and the smaller class minus one degrees of freedom.
+        "t" uses DeLong's standard error and Student's distribution with Welch's degrees of freedom
+        for the two classes. If a class has fewer than 5 candidates, the degrees of freedom are the
+        size of the smaller class minus one. If the mean area is 0.95 or more, the distribution is
+        normal. The interval agrees with the test and allows for extreme candidates that are missing
+        from a small sample. "delong" uses the normal distribution, as in pROC, and is too liberal
+        if a class is small. Average precision has only "t", with a standard error from influence
+        values and degrees of freedom equal to the size of the smaller class minus one.
     equal : {"block", "mean"}
-        For average precision: treatment of equal scores, see :func:`area`.
+        Treatment of equal scores in average precision, see :func:`area`.
     alternative : {"two-sided", "greater", "less"}
-        "greater": a has the larger area.
+        Alternative hypothesis. "greater" means that a has the larger area.
     margin : float, optional
-        Largest difference that does not matter, as in :func:`compare`: ``p_equivalence`` or
-        ``p_noninferior`` is the level at which a one-sided limit of the interval reaches it.
+        Largest difference that is irrelevant in practice, as in :func:`compare`. The p-value
+        ``p_equivalence`` or ``p_noninferior`` is the level at which a one-sided confidence limit
+        reaches the margin.
     adjust : {None, "holm", "bonferroni", "bh", "by"}
         Adjustment of p-values and intervals for all pairs in all groups, as in :func:`compare`.
     adjust_over : {"all", "group"}
-        Whether the pairs of all groups of ``by`` are one family, or each group is one.
+        Whether the adjustment covers the pairs of all groups of ``by`` together or of each group
+        separately.
     level : float
-        Confidence level of the interval of the difference.
+        Confidence level of the interval for the difference.
     progress : bool, optional
         Whether to show a progress bar. By default one appears after two seconds.
     **roles
@@ -141,31 +144,35 @@ def compare_area(
     Returns
     -------
     DataFrame or Dataset
-        One row per pair (Dataset: dimension pair): ``measure_a``, ``measure_b``, ``area_a``,
-        ``area_b``, ``difference`` = area_a - area_b with its limits ``ci_low``, ``ci_high``
-        (one-sided with "greater" or "less": the other ends the range), ``z`` = difference / ``se``,
-        ``p_value``, with ``adjust`` also ``p_adjusted``, and the standard error ``se``; ``better``:
-        the measure with the larger area if the deciding p-value is at most 1 - ``level``, else NaN;
-        ``leaning``: the same, significant or not; with ``adjust`` also ``ci_low_alone``,
-        ``ci_high_alone``, the unadjusted interval.
+        One row per pair (Dataset: dimension pair) with the columns ``measure_a``, ``measure_b``,
+        ``area_a``, ``area_b``, ``difference`` = area_a - area_b, its confidence limits ``ci_low``
+        and ``ci_high``, ``z`` = difference / ``se``, ``p_value`` and the standard error ``se``.
+        With "greater" or "less" the interval is one-sided and its other limit is the end of the
+        possible range. ``better`` is the measure with the larger area if the difference is
+        significant at 1 - ``level`` (after any adjustment), and NaN otherwise. ``leaning`` is the
+        measure with the larger area whether or not the difference is significant. With ``adjust``,
+        the table also has ``p_adjusted`` and the unadjusted interval ``ci_low_alone``,
+        ``ci_high_alone``.
 
     Warns
     -----
     RankevalWarning
-        If there are fewer than 10 candidates of a class.
+        If a class has fewer than 10 candidates.
 
     Notes
     -----
-    The variance accounts for pairing. If the two rankings agree in every pair of a positive and a
-    negative, difference and z are 0 and p is 1. If only the variance is 0, as between a perfect
-    ranking and its reverse, z and p are NaN. In simulations with normal scores the test at 5%
-    rejected at most 0.062 of true hypotheses, DeLong's up to 0.20. The interval covered 0.93 or
-    more from 10 true positives on, DeLong's 0.77 or more (``tests/reference/areas.csv``). For areas
-    up to 0.9 it was at most 1.3 times as wide as DeLong's, near 1 up to 3.3 times with 10 true
-    positives and 1.3 times with 100 (``width`` in ``area_laws.csv``). For the other kinds the test
-    rejected at most 0.065. For average precision the test rejected at most 0.057, and the interval
-    covered 0.93 or more from 3 true positives on (0.70 with 2)
-    (``tests/reference/average_precision.csv``). Cost: O(N log N) per measure, O(N) per pair.
+    The variance accounts for pairing. If the two rankings order every pair of a positive and a
+    negative alike, the difference and z are 0 and p is 1. If the variance is 0 but the difference
+    is not, as between a perfect ranking and its reverse, z and p are NaN. In simulations with
+    normal scores, the test at 5% rejected at most 0.062 of true null hypotheses, and DeLong's test
+    up to 0.20. With 10 or more true positives, the coverage of the 95% interval was at least 0.93,
+    compared with 0.77 for DeLong's (``tests/reference/areas.csv``). For areas up to 0.9 the
+    interval was at most 1.3 times as wide as DeLong's. For areas near 1 it was up to 3.3 times as
+    wide with 10 true positives and 1.3 times with 100 (``width`` in ``area_laws.csv``). The test of
+    average precision rejected at most 0.057 of true null hypotheses, and its interval had a
+    coverage of 0.93 or more with at least 3 true positives and 0.70 with 2
+    (``tests/reference/average_precision.csv``). The tests of the other kinds rejected at most
+    0.065. Cost: O(N log N) per measure, O(N) per pair.
 
     References
     ----------
@@ -194,8 +201,8 @@ def compare_area(
     clustered: bool = Roles.of(roles).groups is not None
     if clustered and test == "delong":
         raise ValueError(
-            "test='delong' with groups: DeLong's test assumes independent candidates. Leave test "
-            "out for Student's t with the variance between groups."
+            "test='delong' with groups: DeLong's test assumes independent candidates. Omit test to"
+            " use a t test with the variance between groups."
         )
 
     parts: tuple[str, ...] = {"ap": PARTS_OF_TWO, "roc": _PARTS}.get(kind, EARLY_PARTS)
@@ -271,7 +278,7 @@ def compare_area(
 
 
 def _with_ends(result: xr.Dataset) -> xr.Dataset:
-    """Return one-sided intervals of lifts, which end at the largest lift, not at 1."""
+    """Return one-sided intervals for lifts, which end at the largest possible lift."""
     names = [name for name in result if str(name).startswith(("ci_low", "ci_high"))]
     return result.assign(
         {x: xr.where(abs(result[x]) == 1.0, result[x] * result["factor"], result[x]) for x in names}
@@ -285,7 +292,7 @@ def _columns(how: _Options, clustered: bool) -> tuple[str, ...]:
 
 
 class _Options(NamedTuple):
-    """How the pairs are adjusted and tested."""
+    """Options for testing and adjusting the pairs."""
 
     adjust: str | None
     adjust_over: str
@@ -296,7 +303,7 @@ class _Options(NamedTuple):
 
 
 def _placements(inner: xr.Dataset) -> xr.DataArray:
-    """Return the placements of the candidates by every measure, in parts that fit in memory."""
+    """Return the candidates' placements by every measure, in parts that fit in memory."""
     blocks = []
     for block in in_blocks(range(inner.sizes["measure"]), inner, _TOGETHER):
         part = inner.isel(measure=list(block))
@@ -325,7 +332,7 @@ def _pair_columns(
 ) -> tuple[AnyArray, ...]:  # fmt: skip
     both = present_a & present_b
     placed = [
-        # among all candidates with a score, unless the other measure lacks some
+        # placements among all scored candidates, unless the other measure has missing scores
         placed if (both == present).all() else _placed(score, gold, both)
         for score, present, placed in (
             (score_a, present_a, placed_a),
@@ -345,10 +352,10 @@ def _pair_columns(
     if cluster is None:
         freedom = area_gaps.difference_freedom(freedom, (area_a, area_b), sizes)
     else:
-        # unseen extreme candidates may come alone, or as whole clusters: their geometric mean
-        sizes = [np.minimum(size, np.sqrt(size * found.groups[0])) for size in sizes]
+        # missing extreme candidates are single or whole clusters: take the geometric mean of both
+        sizes = [area_gaps.unseen_counts(size, found.groups[0]) for size in sizes]
     alike = np.asarray((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
-    if alike.any():  # else the orders differ, which needs no further sorting
+    if alike.any():  # in all other cases the orders differ, and no further sorting is needed
         orders = (Ranking.of(score, gold, both) for score in (score_a, score_b))
         alike = alike & area_gaps.same_order(*orders)
     p_value = p_of_t(z, freedom if test == "t" else np.inf, alternative)
@@ -360,7 +367,7 @@ def _pair_columns(
 def _limits(
     area_a: FloatArray, area_b: FloatArray, sd: FloatArray, *parts: FloatArray, level: float
 ) -> Limits:
-    """Return the limits of the difference of two areas, 0 if they are of one order."""
+    """Return the limits of the difference of two areas; 0 if the rankings are identical."""
     variance_a, variance_b, freedom, positive, negative, alike = parts
     low, high = area_gaps.area_difference_limits(
         (area_a, area_b), (variance_a, variance_b, sd**2), freedom, (positive, negative), level
@@ -372,14 +379,14 @@ def _limits(
 def _delong_limits(
     difference: FloatArray, sd: FloatArray, alike: FloatArray, level: float
 ) -> Limits:
-    # rankings that differ without any variance leave every difference open
+    # rankings that differ but have no variance give an interval of all possible differences
     half = z_of(level) * np.where((sd == 0.0) & (alike == 0.0), np.inf, sd)
     low, high = np.clip((difference - half, difference + half), -1.0, 1.0)
     return low, high
 
 
 def _mean_placement(placement: FloatArray, positive: BoolArray) -> FloatArray:
-    """Return the mean over the positives; for placements this is the area."""
+    """Return the mean over the positives; the mean of placements is the area."""
     with np.errstate(divide="ignore", invalid="ignore"):
         mean: FloatArray = np.where(positive, placement, 0.0).sum(axis=-1) / positive.sum(axis=-1)
     return mean

@@ -1,4 +1,4 @@
-"""Pointwise intervals and simultaneous bands of curves."""
+"""Pointwise intervals and simultaneous bands for curves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RANGE = f"lists with {curve_bands.ENDS} candidates of a class inside and {curve_
 
 
 def sizes_of(n: Any) -> Sizes:
-    """Return the requested list sizes; "deciles" are ten shares, and the share 1 is all."""
+    """Return the requested list sizes; "deciles" means the fractions 0.1, 0.2, ..., 1."""
     if isinstance(n, str) and n == "deciles":
         return Shares(np.arange(1, 11) / 10.0)
     values = list(n) if np.iterable(n) and not isinstance(n, str) else [n]
@@ -33,24 +33,24 @@ def sizes_of(n: Any) -> Sizes:
 
 
 def check_interval(interval: str | None, average: str | None, roles: Roles) -> None:
-    """Raise a ValueError if intervals of single rankings are not available."""
+    """Raise a ValueError if intervals for single rankings are not available."""
     check_choice("interval", interval, INTERVALS)
     if interval is None:
         return
     if average is not None:
         raise ValueError(
-            f"interval={interval!r} with average={average!r}: an average already has an interval "
-            "over groups, ci_low and ci_high. Leave interval out."
+            f"interval={interval!r} with average={average!r}: the average over groups has its own"
+            " interval, ci_low and ci_high. Omit interval."
         )
     if roles.ends:
         raise ValueError(
-            f"interval={interval!r} with missing='absent': a list that ends early has no threshold "
-            "after its end. Pass missing='last'."
+            f"interval={interval!r} with missing='absent': lists that end early have no thresholds"
+            " beyond their last candidate. Pass missing='last'."
         )
 
 
 def lists_of(ranking: Ranking, n: IntArray, ties: str) -> CurveLists:
-    """Return the data for the intervals of a curve of one ranking; ``n`` increases from 1."""
+    """Return the data for the intervals along one ranking's curve; ``n`` increases from 1."""
     found, here = ranking.nbest(n, ties), int(ranking.here)
     edge = edge_precision(ranking.cumulated(ties), n, np.array(here))
     inside = n - found.block.above
@@ -73,9 +73,9 @@ def limits(
     ranking: Ranking, n: IntArray, exists: BoolArray, space: str, ties: str, interval: str,
     level: float, seed: int, *, alone: bool,
 ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
-    """Return the limits of the height of a curve (..., n), NaN where there are none.
+    """Return the limits for the height of a curve (..., n); NaN if undefined.
 
-    ``alone``: there is one group, and classes too small for a band raise an error.
+    If ``alone`` is True, there is only one group, and a class too small for a band raises an error.
     """
     shape = exists.shape
     low, high = np.full(shape, np.nan), np.full(shape, np.nan)
@@ -124,4 +124,7 @@ def _too_few(few: list[tuple[int, int]], alone: bool) -> None:
     )
     if alone:
         raise ValueError(f"{text}. Pass interval='pointwise', or report the area.")
-    warn(f"{text} in one of the groups, which has no band. Pass interval='pointwise' there.")
+    warn(
+        f"{text} in one of the groups, so its limits are NaN. Pass interval='pointwise' for this"
+        " group."
+    )

@@ -1,4 +1,4 @@
-"""References for curves: bands of random rankings, and lines of equal n."""
+"""Reference lines for curves: bands for random rankings, and lines of equal n."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rankeval_pd.stats.random_model.envelope import envelope
 )  # fmt: skip
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
-    measures="no effect here, except with missing='drop'.",
+    measures="Has no effect, except with missing='drop'.",
 )  # fmt: skip
 def random_band(
     data: Data,
@@ -42,23 +42,23 @@ def random_band(
     pool: Pool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return bounds of a random ranking in the space of a curve.
+    """Return bounds for a random ranking in the coordinates of a curve.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a gold label. Scores are not used.
     space : {"roc", "precision_recall", "det", "lift", "gain"}
-        Curve whose rates are returned.
+        Curve whose coordinates are returned.
     p : float or list of float
         Levels, 0 < p <= 1.
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n from 1 to the number of candidates.
     simultaneous : bool
-        False: :func:`random_bound`, each n alone. True: :func:`random_envelope` at alpha = p, over
-        all requested n.
+        Whether the bounds apply to all requested n together, as in :func:`random_envelope` with
+        alpha = p. By default they apply to each n separately, as in :func:`random_bound`.
     bound : {"critical", "discrete", "interpolated", "parametric"}
-        Which bound, unless simultaneous. Macskassy's (2005) is "discrete".
+        Kind of bound; ignored if ``simultaneous``. Macskassy's (2005) bound is "discrete".
     pool : {"retrieved", "all"} or int, optional
         Candidates that a random ranking draws from, see :func:`random_test`.
     **roles
@@ -68,16 +68,17 @@ def random_band(
     -------
     DataFrame or Dataset
         One row per p and n (Dataset: dimensions p and n), and per ``measure`` with
-        pool="retrieved": ``p``, ``n``, and the two rates of the space for a list of n at the bound.
-        If no list can have that many true positives, rates that depend on them are NaN.
+        pool="retrieved". The columns are ``p``, ``n`` and the two coordinates of a list of size n
+        at the bound. If no list of size n can contain that many true positives, the coordinates
+        that depend on their number are NaN.
 
     Notes
     -----
-    Cost: the same as the bounds or the envelope.
+    Cost: the same as for :func:`random_bound` or :func:`random_envelope`.
 
     References
     ----------
-    Macskassy (2005), section 3.3, figure 7, joins bounds of single n.
+    Macskassy (2005), section 3.3, figure 7, which connects the bounds for single n.
 
     Examples
     --------
@@ -127,9 +128,9 @@ def _band_columns(
     total: IntArray, positive: IntArray, *, space: str, p: FloatArray, n: IntArray,
     simultaneous: bool, bound: str,
 ) -> tuple[AnyArray, ...]:  # fmt: skip
-    """Return the rates of the bounds of groups with these sizes: (..., p, n)."""
+    """Return the curve coordinates of the bounds for groups of these sizes: (..., p, n)."""
     shape = np.shape(total)
-    # groups of equal size are computed once: (size)
+    # compute groups of equal size only once: (size)
     (total, positive), back = random_counts.unique_rows(np.ravel(total), np.ravel(positive))
     fits = n <= total[:, np.newaxis]
     if simultaneous or (n.size > random_counts.MOST_SEARCHED and bound != "parametric"):
@@ -148,7 +149,7 @@ def _band_columns(
 def _side_by_side(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, fits: BoolArray, bound: str
 ) -> FloatArray:
-    """Return the counts of a few n for many groups, by one search of all lists."""
+    """Return the counts at a few n for many groups, with one search over all lists."""
     counts = np.full((total.size, p.size, n.size), np.nan)
     group, place = np.nonzero(fits)
     size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))
@@ -162,7 +163,7 @@ def _side_by_side(
 def _one_by_one(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, fits: BoolArray, kind: str
 ) -> FloatArray:
-    """Return the counts of many n, or of all together, group by group."""
+    """Return the counts at many n, or the simultaneous counts, group by group."""
     counts = np.full((total.size, p.size, n.size), np.nan)
     for group in range(total.size):
         model = Finite(float(total[group]), float(positive[group]))
@@ -181,10 +182,10 @@ def _one_by_one(
 )
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
-    measures="no effect here, except with missing='drop'.",
+    measures="Has no effect, except with missing='drop'.",
 )  # fmt: skip
 def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRoles]) -> Data:
-    """Return the line of all lists of size n in the space of a curve.
+    """Return the line of all lists of size n in the coordinates of a curve.
 
     Parameters
     ----------
@@ -193,20 +194,20 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
     n : int or sequence of int
         Sizes of the lists.
     space : {"roc", "precision_recall", "det", "lift", "gain"}
-        Curve whose rates are returned.
+        Curve whose coordinates are returned.
     **roles
         Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per n and possible number of true positives, the lowest first (Dataset: dimension
-        row): ``n`` and the two rates of the space.
+        One row per n and possible number of true positives, in increasing order (Dataset: dimension
+        row). The columns are ``n`` and the two coordinates of the curve.
 
     Notes
     -----
-    In ROC space the line of n has the slope -(N - N+) / N+ and meets the curve of each measure
-    where its n-best list ends. A lazy Dataset is computed.
+    In ROC space each line has the slope -(N - N+) / N+. The line crosses the ROC curve of a measure
+    at the point of the measure's n-best list. A lazy Dataset is computed immediately.
 
     References
     ----------

@@ -32,19 +32,19 @@ SPACES: dict[str, tuple[str, str]] = {
     "lift": ("share", "lift"),
     "gain": ("share", "tpr"),
 }
-DEFAULTS = {"ties": "expected"}  # mean over all orders of equal scores, as for areas
+DEFAULTS = {"ties": "expected"}  # average over all orders of equal scores, as for areas
 _IDLE_ROLES = {
-    **dict.fromkeys(("key", "label", "rng"), "no effect here, except with ties='shared'."),
+    **dict.fromkeys(("key", "label", "rng"), "Has no effect, except with ties='shared'."),
     "groups": NO_CONCLUSION,
 }
-_AT_N = ("share", "tpr", "lift")  # gain and lift of given lists share one table
-_FROM_ONE = ("precision_recall", "lift")  # an empty list has no precision
+_AT_N = ("share", "tpr", "lift")  # gain and lift at given list sizes have the same table
+_FROM_ONE = ("precision_recall", "lift")  # the precision of an empty list is undefined
 
 
 def rates(
     space: str, tp: AnyArray, n: AnyArray, total: AnyArray | float, positive: AnyArray | float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the two coordinates of lists of n with tp true positives; NaN if undefined."""
+    """Return the two coordinates of lists with n candidates and tp true positives."""
     tp, n, total, positive = np.broadcast_arrays(tp, n, total, positive)
     with np.errstate(divide="ignore", invalid="ignore"):
         every = {
@@ -69,9 +69,9 @@ def _curve(
     data: Data, space: str, roles: RankingRoles, *, n: Any = None, average: Average | None = None,
     interval: str | None = None, level: float = 0.95,
 ) -> Data:  # fmt: skip
-    """Return a row for each list of every measure: n, threshold, both rates, and limits."""
+    """Return a row for each list of each measure: n, threshold, coordinates and limits."""
     sizes = sizes_of(n)
-    if sizes is None:  # lists of given n follow the accessor's ties
+    if sizes is None:  # lists of given sizes use the accessor's tie handling
         roles = {**DEFAULTS, **roles}  # type: ignore[typeddict-item]
     chosen = Roles.of(roles)
     ties = chosen.ties
@@ -103,7 +103,7 @@ def _curve(
                 "alone": inner.attrs["n_groups"] <= 1,
             },
         )  # fmt: skip
-        if isinstance(sizes, Shares):  # replaced by the requested share
+        if isinstance(sizes, Shares):  # replace n / N by the requested fraction
             result = result.drop_vars("share")
         if average is None:
             return result
@@ -156,7 +156,7 @@ def _curve_columns(
     found = rates(space, *every)
     if asked is not None:
         found = (*rates("gain", *every), rates("lift", *every)[1])  # type: ignore[assignment]
-    if ranking.ends and (asked is not None or space == "lift"):  # chance among the retrieved
+    if ranking.ends and (asked is not None or space == "lift"):  # chance level: retrieved
         drawn_from = tuple(x[..., np.newaxis] for x in ranking.retrieved)
         found = (*found[:-1], rates("lift", tp, sizes, *drawn_from)[1])
     columns: tuple[AnyArray, ...] = (threshold * sign[..., np.newaxis] + 0.0, *found)
@@ -170,7 +170,7 @@ def _curve_columns(
 
 
 def curve_of_turns(space: str) -> Callable[..., pd.DataFrame]:
-    """Return the function that computes a curve from the lists at which it turns."""
+    """Return a function that computes a curve from the lists at its turning points."""
     return functools.partial(_shape_of_turns, space)
 
 
@@ -183,7 +183,7 @@ def _shape_of_turns(space: str, found: Curves, *, ties: str, level: float = 0.95
         asked = lists.n >= (1 if space in _FROM_ONE else 0)
         n, tp = lists.n[asked], lists.tp[asked]
         x, y = rates(space, tp, n, found.total, found.positive)
-        if space == "lift" and n.size:  # chance among scored candidates, all in the last list
+        if space == "lift" and n.size:  # chance level: the last list has all scored candidates
             y = rates(space, tp, n, n[-1], tp[-1])[1]
         rows = (tables.labels([measure] * n.size), n, threshold[asked], x, y)
         for name, values in zip(("measure", "n", "threshold", *SPACES[space]), rows, strict=True):
@@ -208,47 +208,51 @@ def roc(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     average : {None, "macro", "micro"}
-        One curve for all groups of ``by`` (Dataset: all batch dimensions): at each n the mean of
-        their rates ("macro"), or the ratio of the sums ("micro"). A shorter group stays at its last
-        point. The area under it differs from :func:`area` with ``average``, which averages areas.
+        Whether to average the curves of all groups of ``by`` (Dataset: all batch dimensions). At
+        each n, "macro" takes the mean of the groups' rates, and "micro" divides the sum of the
+        numerators by the sum of the denominators. A group with fewer than n candidates counts with
+        its last point. The area under an averaged curve differs from the averaged areas of
+        :func:`area`.
     interval : {None, "pointwise", "simultaneous"}
-        Adds ``ci_low`` and ``ci_high``, limits of the height of the curve: of ``tpr`` (``fnr``) at
-        this ``fpr``, of ``precision`` at this ``recall``, of ``tpr`` and ``lift`` at this
-        ``share``. "pointwise" limits hold at each point alone. "simultaneous" ones hold at all
-        points together, from lists with 5 true positives (for ``roc`` and ``det`` also 5 negatives)
-        to lists that exclude this many, and are NaN outside this range (``attrs["range"]``). They
-        need 30 candidates of each class.
+        Whether to add confidence limits ``ci_low`` and ``ci_high`` for the height of the curve. The
+        height is ``tpr`` or ``fnr`` at a given ``fpr``, ``precision`` at a given ``recall``, and
+        ``tpr`` or ``lift`` at a given ``share``. With "pointwise", ``level`` applies to each point
+        separately. With "simultaneous", ``level`` applies to all points together. A simultaneous
+        band needs 30 candidates of each class. The band starts at lists with 5 true positives and
+        ends at lists that exclude 5 true positives. For ``roc`` and ``det`` the lists must also
+        include and exclude 5 negatives. Limits outside this range (``attrs["range"]``) are NaN.
     level : float
-        Confidence level of the interval, or of an average over groups.
+        Confidence level of the limits, for one ranking or for an average over groups.
     **roles
-        Column roles, see :func:`nbest_precision`. ``ties="expected"``, the default of curves, is
-        the mean over all orders of equal scores: a straight line joins the ends of a block, and the
-        area under the curve is :func:`area`. "blocks" has one point per block, as scikit-learn
-        does; "best" and "worst" bound the effect of the order, and "shared" is the order of
-        :func:`nbest_precision`.
+        Column roles, see :func:`nbest_precision`. By default curves use ``ties="expected"``, the
+        mean over all orders of equal scores. The curve is then a straight line within a block of
+        equal scores, and the area under the curve equals :func:`area`. "blocks" gives one point per
+        block, as in scikit-learn. "best" and "worst" bound the effect of the order of equal scores,
+        and "shared" is the default order of :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure and n, from n = 0 (Dataset: dimensions measure and n; with
-        ``ties="blocks"`` the dimension row): ``measure``, ``n``, ``threshold`` (the score of the
-        n-th candidate; infinite at n = 0), ``fpr``: the share of the negatives in the list,
-        ``tpr``: the share of the positives. NaN without candidates of the class. With ``average``,
-        ``threshold`` is left out; ``ci_low``, ``ci_high``: the interval of ``tpr`` over the groups;
-        ``n_queries``: the groups used; ``n_missing``: the groups excluded because a class is
-        missing.
+        ``ties="blocks"`` the dimension row). ``threshold`` is the score of the n-th candidate and
+        is infinite at n = 0. ``fpr`` is the fraction of all negatives that are in the list, and
+        ``tpr`` the fraction of all positives. A rate is NaN if its class is empty. With
+        ``average``, the table has no ``threshold``. ``ci_low`` and ``ci_high`` are then the
+        confidence limits for ``tpr`` over the groups, ``n_queries`` is the number of groups used,
+        and ``n_missing`` the number of groups excluded because a class is empty.
 
     Raises
     ------
     ValueError
-        If a band is requested with fewer than 30 candidates of a class.
+        If a simultaneous band is requested and a class has fewer than 30 candidates.
 
     Notes
     -----
-    Limits are Clopper and Pearson's, with a number of candidates that matches the variance of the
-    curve, including the threshold's. A band contains the largest deviation over all points with the
-    requested probability. In simulations 95% bands covered the curve at least 95% of the time
-    (``tests/reference/curve_bands.csv``). Cost: O(N log N), and two microseconds for each interval.
+    The limits are Clopper–Pearson limits for an effective number of candidates that matches the
+    variance of the curve, including the variance of the threshold. A simultaneous band is
+    calibrated on the largest deviation over all points. In simulations, 95% bands covered the whole
+    curve at least 95% of the time (``tests/reference/curve_bands.csv``). Cost: O(N log N), and two
+    microseconds for each interval.
 
     References
     ----------
@@ -290,15 +294,16 @@ def precision_recall(
     Returns
     -------
     DataFrame or Dataset
-        As in :func:`roc`, from n = 1: ``measure``, ``n``, ``threshold``, ``precision``, ``recall``.
-        With ``average``, ``ci_low``, ``ci_high``, ``n_queries``, ``n_missing`` refer to
-        ``precision``; a group without true positives counts there, not in ``recall``.
+        The columns ``measure``, ``n``, ``threshold``, ``precision``, ``recall``, as in :func:`roc`
+        but from n = 1. With ``average``, the columns ``ci_low``, ``ci_high``, ``n_queries`` and
+        ``n_missing`` refer to ``precision``. A group without true positives counts in the mean
+        precision but not in the mean recall.
 
     Notes
     -----
-    The curve is not straight between two points: do not integrate it by trapezoids. See
-    :func:`area` for average precision, which uses the precision at the end of a block of equal
-    scores. Cost: O(N log N).
+    The curve is not linear between two points, so do not integrate it with the trapezoidal rule.
+    Use :func:`area` for average precision, which takes the precision at the end of each block of
+    equal scores. Cost: O(N log N).
 
     References
     ----------
@@ -337,8 +342,8 @@ def det(
     Returns
     -------
     DataFrame or Dataset
-        As in :func:`roc`: ``measure``, ``n``, ``threshold``, ``fpr``, ``fnr``: the share of the
-        true positives missing from the list.
+        The columns ``measure``, ``n``, ``threshold``, ``fpr``, ``fnr``, as in :func:`roc`. ``fnr``
+        is the fraction of all true positives that are missing from the list.
 
     References
     ----------
@@ -369,23 +374,25 @@ def gain(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the gain curve of each measure: recall against the share of candidates.
+    """Return the gain curve of each measure, which is recall by list size.
 
     Parameters
     ----------
     data, interval, level
         As in :func:`roc`.
     n : int, float, sequence, range or "deciles", optional
-        Sizes of lists, or shares of the candidates (1.0 is all of them); "deciles" are the shares
-        0.1, 0.2, ..., 1. None means every n. A band holds at all requested n together.
+        Sizes of the lists, as counts or as fractions of the candidates (1.0 means all candidates).
+        "deciles" means the fractions 0.1, 0.2, ..., 1. By default every n is used. A simultaneous
+        band covers all requested n.
     **roles
-        As in :func:`roc`, but at given n ``ties`` is "shared" by default, as for other lists.
+        As in :func:`roc`, except that ``ties`` is "shared" by default if you pass ``n``.
 
     Returns
     -------
     DataFrame or Dataset
-        As in :func:`roc`: ``measure``, ``n``, ``threshold``, ``share`` = n / N, ``tpr``. At given n
-        one row for each, with ``lift`` too; for shares, ``share`` is the requested one (Dataset:
+        The columns ``measure``, ``n``, ``threshold``, ``share`` = n / N, ``tpr``, as in
+        :func:`roc`. If you pass ``n``, the table has one row per requested n and the additional
+        column ``lift``. If you pass fractions, ``share`` contains the requested fractions (Dataset:
         dimension share).
 
     References
@@ -417,7 +424,7 @@ def lift(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the lift of each measure: precision divided by the share of positives.
+    """Return the lift of each measure: precision divided by the prevalence.
 
     Parameters
     ----------
@@ -427,8 +434,9 @@ def lift(
     Returns
     -------
     DataFrame or Dataset
-        As in :func:`gain`, from n = 1: ``measure``, ``n``, ``threshold``, ``share``, ``lift``, and
-        at given n ``tpr``. The lift at 0.01 is the enrichment factor at 1%.
+        The columns ``measure``, ``n``, ``threshold``, ``share``, ``lift``, as in :func:`gain` but
+        from n = 1. If you pass ``n``, the table also has ``tpr``. The lift at 0.01 is the
+        enrichment factor at 1%.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Differences of partial areas, BEDROCs and enrichment factors of two measures."""
+"""Differences between two measures in partial area, BEDROC and enrichment factor."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ EARLY_PARTS = (
 
 
 def early_options(kind: str, fpr: Any, tpr: Any, share: Any, bedroc_alpha: float) -> dict[str, Any]:
-    """Return the checked options of a kind; reject options of other kinds."""
+    """Check and return the options of a kind; reject options of other kinds."""
     for name, given, own in (
         ("fpr", fpr, "partial"), ("tpr", tpr, "partial"), ("share", share, "enrichment"),
     ):  # fmt: skip
         if given is not None and kind != own:
             raise ValueError(
-                f"{name}={given!r} belongs to kind={own!r}, not kind={kind!r}. Leave it out."
+                f"{name}={given!r} belongs to kind={own!r}, not kind={kind!r}. Omit {name}."
             )
     if kind == "partial":
         limits, turned = rate_range(fpr, tpr)
@@ -38,7 +38,10 @@ def early_options(kind: str, fpr: Any, tpr: Any, share: Any, bedroc_alpha: float
     if kind == "bedroc":
         return {"alpha": positive_number("bedroc_alpha", bedroc_alpha)}
     if share is None:
-        raise ValueError("kind='enrichment': pass the share of the candidates, share=0.01.")
+        raise ValueError(
+            "kind='enrichment': pass the share of candidates at the top of the list, such as"
+            " share=0.01."
+        )
     return {"share": check_share("share", share, one=True)}
 
 
@@ -70,7 +73,7 @@ def early_columns(
     a, b = found
     varies = spread_of(a.influence - b.influence, a.gold, both, cluster, what="compare_area")
     freedom = np.asarray(varies.freedom, dtype=float)
-    if kind == "partial":  # a short range has few candidates
+    if kind == "partial":  # a narrow range contains few candidates
         low, high = asked["limits"]
         inside = (high - low) * (~a.gold & both).sum(axis=-1)
         freedom = np.minimum(freedom, inside - 1.0)
@@ -78,7 +81,7 @@ def early_columns(
     difference = np.asarray(a.share - b.share)
     t, p_value = t_and_p(difference, varies.error, freedom, alternative)
     base, factor = 0.0, np.float64(1.0)
-    if kind == "partial":  # as standardized by McClish
+    if kind == "partial":  # standardize the area as McClish does
         least = 0.5 * sum(asked["limits"])
         base, factor = 0.5 - 0.5 * least / (1.0 - least), np.float64(0.5 / (1.0 - least))
     if kind == "enrichment":
@@ -98,7 +101,7 @@ def early_limits(
     value_a: FloatArray, value_b: FloatArray, error: FloatArray, base: FloatArray,
     factor: FloatArray, *parts: FloatArray, level: float,
 ) -> Limits:  # fmt: skip
-    """Return the limits of the difference, from the limits of both shares."""
+    """Return the limits for the difference, computed from the limits of both proportions."""
     sides, freedom, alike = (parts[:6], parts[6:12]), parts[12], parts[13]
     shares, limits = [], []
     for value, side in zip((value_a, value_b), sides, strict=True):

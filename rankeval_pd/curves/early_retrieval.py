@@ -1,4 +1,4 @@
-"""Early retrieval: enrichment factors, BEDROC and partial areas."""
+"""Measures of early retrieval: enrichment factors, BEDROC and partial areas."""
 
 from __future__ import annotations
 
@@ -41,40 +41,41 @@ def enrichment(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the enrichment factors at shares of the candidates, with intervals.
+    """Return enrichment factors at fractions of the candidates, with intervals.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     share : float or list of float
-        Shares of the candidates, above 0 and at most 1. Each stands for the smallest list with this
-        share.
+        Fractions of the candidates, above 0 and at most 1. The list is the smallest one that
+        contains at least this fraction.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Interval, see :func:`nbest_recall`.
+        Kind of interval, see :func:`nbest_recall`.
     level : float
-        Confidence level of the interval at each share.
+        Confidence level of the interval at each fraction.
     **roles
         Column roles, see :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per measure and share (Dataset: dimensions measure and share): ``measure``,
-        ``share``, ``n``: size of the list; ``tp``; ``lift`` = (tp / n) / (N+ / N), the enrichment
-        factor, with its limits ``ci_low``, ``ci_high``, NaN without true positives; ``tied``:
-        excluded candidates with the list's last score.
+        One row per measure and ``share`` (Dataset: dimensions measure and share). ``n`` is the size
+        of the list and ``tp`` its number of true positives. ``lift`` = (tp / n) / (N+ / N) is the
+        enrichment factor, with the confidence limits ``ci_low`` and ``ci_high``; all three are NaN
+        if the data contain no true positives. ``tied`` is the number of excluded candidates with
+        the last score in the list.
 
     Warns
     -----
     RankevalWarning
-        If an interval of the lift lies below 1: ``lower_is_better`` may be missing.
+        If an interval for the lift lies below 1, because ``lower_is_better`` may be missing.
 
     Notes
     -----
-    The lift is recall divided by n / N. Its limits are the limits of recall (:func:`nbest_recall`)
-    divided by n / N. To test the difference of two measures use ``compare(n=share, of="lift")``.
-    Cost: O(N log N).
+    The lift is recall divided by n / N, and the limits for the lift are the limits for recall
+    (:func:`nbest_recall`) divided by n / N. To test the difference between two measures, use
+    ``compare(n=share, of="lift")``. Cost: O(N log N).
 
     References
     ----------
@@ -120,30 +121,31 @@ def bedroc(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     alpha : float
-        Emphasis on early ranks: the candidate of rank r has weight exp(-alpha r / N). With 20, the
-        first 8% of the candidates make 80% of the possible value.
+        Emphasis on early ranks. The candidate at rank r has the weight exp(-alpha r / N). With
+        alpha = 20, the first 8% of the candidates contribute 80% of the maximum.
     level : float
         Confidence level of the interval.
     **roles
-        Column roles, see :func:`nbest_precision`. ``ties`` has no effect: equal scores get the mean
-        of their weights.
+        Column roles, see :func:`nbest_precision`. ``ties`` has no effect, because candidates with
+        equal scores get the mean of their weights.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per measure (Dataset: dimension measure): ``measure``, ``value``: BEDROC, between 0
-        (all true positives last) and 1 (all first); ``chance``: its mean over all orders;
-        ``ci_low``, ``ci_high``; ``se``, from the influences. NaN without candidates of both
-        classes; interval and se also if a class has one candidate.
+        One row per measure (Dataset: dimension measure). ``value`` is BEDROC, which is 0 if all
+        true positives are ranked last and 1 if all are ranked first. ``chance`` is the mean BEDROC
+        over all orders of the candidates. ``ci_low`` and ``ci_high`` are the confidence limits, and
+        ``se`` is the standard error from influence values. All values are NaN if a class is empty.
+        The interval and ``se`` are NaN if a class has only one candidate.
 
     Notes
     -----
-    Without ties the value equals RDKit's ``CalcBEDROC``. It depends on the prevalence, so compare
-    it for the same candidates only. The interval uses Student's t on the logit scale. It has the
-    outer limits of two such intervals, for the ranking itself and with one positive and one
-    negative added at either end, because the few top candidates show too little variance. In
-    simulations 95% intervals covered 0.953 or more (``tests/reference/early.csv``). Cost: O(N log
-    N).
+    Without ties the value equals RDKit's ``CalcBEDROC``. BEDROC depends on the prevalence, so
+    compare only values for the same candidates. The interval uses Student's t on the logit scale.
+    Two such intervals are computed, one for the ranking itself and one with a positive and a
+    negative added at each end, and their outer limits are returned. The added candidates are needed
+    because the few top candidates underestimate the variance. In simulations the coverage of 95%
+    intervals was at least 0.953 (``tests/reference/early.csv``). Cost: O(N log N).
 
     References
     ----------
@@ -192,30 +194,32 @@ def partial_area(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     fpr : float or pair of floats, optional
-        Largest false positive rate, above 0 and at most 1, of an area that starts at 0. Or the
-        smallest and the largest rate.
+        Largest false positive rate, above 0 and at most 1. The area then starts at a false positive
+        rate of 0. Pass a pair for the smallest and the largest rate.
     tpr : float or pair of floats, optional
-        Without fpr: smallest true positive rate, from 0 to below 1, of the area to the right of the
-        curve. Or the smallest and the largest rate.
+        Smallest true positive rate, from 0 to below 1, of the area to the right of the curve. Pass
+        a pair for the smallest and the largest rate. Cannot be combined with ``fpr``.
     level : float
         Confidence level of the interval.
     **roles
-        Column roles, see :func:`nbest_precision`. ``ties`` has no effect: equal scores are a
-        straight piece of the curve.
+        Column roles, see :func:`nbest_precision`. ``ties`` has no effect, because the curve is a
+        straight line within a block of equal scores.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per measure (Dataset: dimension measure): ``measure``, ``area``: McClish's (1 + (A -
-        least) / (most - least)) / 2 of the area A in the range, with least for chance and most for
-        a perfect ranking; ``chance``: one half; ``ci_low``, ``ci_high``; ``se``, from the
-        influences. NaN as in :func:`area`.
+        One row per measure (Dataset: dimension measure). ``area`` is the area A in the range,
+        standardized as McClish's (1 + (A - least) / (most - least)) / 2. Here *least* is the area
+        of a random ranking and *most* the area of a perfect one. ``chance`` is one half. ``ci_low``
+        and ``ci_high`` are the confidence limits, and ``se`` is the standard error from influence
+        values. Values are NaN under the same conditions as in :func:`area`.
 
     Notes
     -----
     With ``fpr`` the area equals scikit-learn's ``roc_auc_score(max_fpr=)``. The interval is
-    computed as in :func:`bedroc` from the mean true positive rate in the range. In simulations 95%
-    intervals covered 0.953 or more (``tests/reference/early.csv``). Cost: O(N log N).
+    computed from the mean true positive rate in the range by the method of :func:`bedroc`. In
+    simulations the coverage of 95% intervals was at least 0.953 (``tests/reference/early.csv``).
+    Cost: O(N log N).
 
     References
     ----------
@@ -244,11 +248,12 @@ def partial_area(
 
 
 def rate_range(fpr: Any, tpr: Any) -> tuple[tuple[float, float], bool]:
-    """Return the limits of a range of false positive rates, and whether classes are swapped."""
+    """Return the range of false positive rates, and whether the classes are swapped."""
     if (fpr is None) == (tpr is None):
         raise ValueError(
-            f"fpr={fpr!r}, tpr={tpr!r}: pass the largest false positive rate, fpr=, or the "
-            "smallest true positive rate, tpr=, or both limits of one of them, fpr=(0.1, 0.3)."
+            f"fpr={fpr!r}, tpr={tpr!r}: pass the largest false positive rate, fpr=0.1, or the"
+            " smallest true positive rate, tpr=0.8. For a range, pass both limits of one rate,"
+            " such as fpr=(0.1, 0.3)."
         )
     name, given = ("tpr", tpr) if fpr is None else ("fpr", fpr)
     if isinstance(given, (int, float, np.number)):
@@ -263,13 +268,13 @@ def rate_range(fpr: Any, tpr: Any) -> tuple[tuple[float, float], bool]:
 
 
 def turned_over(ranking: Ranking) -> Ranking:
-    """Return the reversed ranking with classes swapped."""
+    """Return the reversed ranking with the classes swapped."""
     score = np.where(np.isnan(ranking.score), -np.inf, ranking.score)
     return Ranking.of(-score, ~ranking.gold, ranking.present)
 
 
 def positive_number(name: str, given: Any) -> float:
-    """Return a finite number above 0, or raise an error."""
+    """Return the number if it is finite and above 0; raise an error otherwise."""
     number = isinstance(given, (int, float, np.integer, np.floating))
     if not number or isinstance(given, bool) or not 0.0 < float(given) < np.inf:
         raise ValueError(
@@ -286,7 +291,7 @@ def _names(columns: tuple[str, ...], roles: RankingRoles) -> tuple[str, ...]:
 def _asked(
     inner: xr.Dataset, kernel: Any, columns: tuple[str, ...], options: dict[str, Any]
 ) -> xr.Dataset:
-    """Run a kernel on every measure, with whole groups of candidates if known."""
+    """Run a kernel on every measure, with the groups of candidates if they are known."""
     clusters = [inner["cluster"]] if "cluster" in inner else []
     types: dict[str, type] = {
         **dict.fromkeys(columns[1:], float), **({"n_groups": np.int64} if clusters else {})
@@ -298,9 +303,9 @@ def _asked(
 def _interval(
     found: EarlyShare, added: EarlyShare, level: float, cluster: IntArray | None
 ) -> tuple[FloatArray, FloatArray, FloatArray, tuple[IntArray, ...]]:
-    """Return the outer limits of a share without and with added candidates, and its error.
+    """Return outer limits for a proportion without and with added candidates, and its error.
 
-    Added candidates are groups of their own. Last comes the number of groups.
+    Each added candidate is a separate group. The last returned value is the number of groups.
     """
     longer = cluster
     if cluster is not None:
@@ -319,7 +324,7 @@ def _interval(
 def bedroc_columns(
     ranking: Ranking, cluster: IntArray | None = None, *, alpha: float, level: float
 ) -> tuple[AnyArray, ...]:
-    """Return BEDROC, chance, limits and standard error."""
+    """Return BEDROC, its chance level, confidence limits and standard error."""
     found = early.bedroc(ranking, alpha)
     added = early.bedroc(early.with_end_pairs(ranking), alpha)
     low, high, error, groups = _interval(found.early, added.early, level, cluster)
@@ -331,7 +336,7 @@ def partial_columns(
     ranking: Ranking, cluster: IntArray | None = None, *, limits: tuple[float, float], turned: bool,
     level: float,
 ) -> tuple[AnyArray, ...]:  # fmt: skip
-    """Return McClish's partial area, one half, limits and standard error."""
+    """Return McClish's partial area, one half, confidence limits and standard error."""
     if turned:
         ranking = turned_over(ranking)
     found = early.area_between(ranking, *limits)

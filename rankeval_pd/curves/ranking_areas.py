@@ -31,7 +31,7 @@ AREA_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se", "p_value
 AVERAGED = (*AREA_COLUMNS[:-1], "n_queries", "n_missing")
 KINDS = ("roc", "ap")
 INTERVALS = ("newcombe", "delong", "logit")
-EQUAL = {"block": "blocks", "mean": "expected"}  # its name in the kernels
+EQUAL = {"block": "blocks", "mean": "expected"}  # name of average precision in the kernels
 
 
 @Capabilities(
@@ -56,27 +56,31 @@ def area(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     kind : {"roc", "ap"}
-        "roc": the probability that a true positive has a higher score than another candidate, equal
-        scores counting one half. "ap": the mean, over the true positives, of the precision at their
-        ranks, with equal scores as one block.
+        "roc" is the area under the ROC curve. This area is the probability that a true positive has
+        a higher score than a negative, with equal scores counting one half. "ap" is average
+        precision, the mean of the precision at the rank of each true positive, with equal scores as
+        one block.
     ci : {None, "newcombe", "delong", "logit"}
-        Kind of interval. None means "newcombe" for the ROC area, "logit" for average precision.
-        "newcombe" uses the standard deviation at each possible area, or DeLong's if larger; it
-        holds its level near 1 and for small classes. For scores with two values it is Miettinen and
-        Nurminen's for a difference of two proportions. "delong" is area ± z se, as in pROC, NaN
-        without variation; "logit" is the same on the logit scale. Average precision has only
-        "logit": with Student's t, the outer limits around the value and around the value in which
-        no positive counts itself.
+        Kind of interval. None means "newcombe" for the ROC area and "logit" for average precision.
+        "newcombe" uses the standard deviation at each possible area, or DeLong's if larger. This
+        interval keeps its coverage near an area of 1 and for small classes. If scores have only two
+        values, "newcombe" is Miettinen and Nurminen's interval for a difference of two proportions.
+        "delong" is area ± z se, as in pROC, and NaN if the standard error is 0. "logit" is DeLong's
+        interval on the logit scale. Average precision has only "logit", with Student's t. Two logit
+        intervals are computed, one around the average precision and one around a version in which
+        no positive counts in its own precision, and their outer limits are returned.
     level : float
         Confidence level of the interval.
     equal : {"block", "mean"}
-        For average precision: equal scores as one block, as in scikit-learn, or the mean over all
-        their orders. For the ROC area both are the same.
+        Treatment of equal scores in average precision. "block" treats equal scores as one block, as
+        scikit-learn does, and "mean" averages over all their orders. The ROC area is the same in
+        both cases.
     average : {None, "macro", "micro"}
-        One row for all groups of ``by`` (Dataset: all batch dimensions): the mean of their areas,
-        or the mean over pairs of a positive and a negative in one group (with "ap" over positives).
-        The interval is over the groups, as in :func:`nbest_precision`. Columns ``n_queries``,
-        ``n_missing`` count the groups with and without an area.
+        Whether to average over all groups of ``by`` (Dataset: all batch dimensions). "macro" is the
+        mean of the groups' areas. "micro" is the mean over all pairs of a positive and a negative
+        from the same group (with "ap", over all positives). The interval treats the groups as the
+        sample, as in :func:`nbest_precision`. Columns ``n_queries`` and ``n_missing`` count the
+        groups with and without an area.
     **roles
         Column roles, see :func:`nbest_precision`. ``ties`` has no effect.
 
@@ -85,29 +89,32 @@ def area(
     DataFrame or Dataset
         One row per measure (Dataset: dimension measure):
 
-        * ``measure``, ``area``: NaN without true positives, with "roc" also without others;
-        * ``chance``: the mean of ``area`` over all orders of the labels: one half, or the expected
-          average precision, somewhat above N+ / N;
-        * ``ci_low``, ``ci_high``: the interval; NaN with fewer than two candidates of a class;
-        * ``se``: standard error, DeLong's or from the influences; NaN if the interval is;
-        * ``p_value``: two-sided, for a ROC area of one half; at most 1 - ``level`` if and only if
-          the interval excludes one half. NaN with "ap", whose chance value depends on the sample,
-          and with "delong" or "logit" if ``se`` is 0; left out with ``average``;
-        * ``n_groups``, with ``groups`` only: the groups of the class with fewer of them.
+        * ``measure``, ``area``: the area is NaN if there are no true positives, and with "roc" if
+          there are no negatives;
+        * ``chance``: the mean of ``area`` over all orders of the labels. This mean is one half for
+          the ROC area and slightly above N+ / N for average precision;
+        * ``ci_low``, ``ci_high``: the interval; NaN if a class has fewer than two candidates;
+        * ``se``: the standard error, by DeLong's method for the ROC area and from influence values
+          for average precision; NaN if the interval is NaN;
+        * ``p_value``: the two-sided p-value for a ROC area of one half. It is at most 1 - ``level``
+          if and only if the interval excludes one half. The p-value is NaN with "ap", whose chance
+          level depends on the sample, and with "delong" or "logit" if ``se`` is 0. There is no
+          ``p_value`` with ``average``;
+        * ``n_groups``, with ``groups`` only: the number of groups in the class with fewer groups.
 
     Warns
     -----
     RankevalWarning
-        If there are fewer than 10 candidates of a class: the interval may cover less often than
-        ``level``. If an interval lies below one half: ``lower_is_better`` may be missing.
+        If a class has fewer than 10 candidates, because the coverage of the interval may be below
+        ``level``. If an interval lies below one half, because ``lower_is_better`` may be missing.
 
     Notes
     -----
-    The interval covers the area in a population from which the candidates are sampled. In
-    simulations with normal scores, 95% intervals "newcombe" covered 0.939 or more with at least 5
-    candidates of the smaller class, and DeLong's covered 0.34 to 0.95
-    (``tests/reference/areas.csv``); with 2 or 3 candidates, 0.83 and 0.86. For average precision
-    they covered 0.938 or more with 2 to 1,000 true positives at prevalences of 0.01 to 0.5
+    The interval refers to the area in the population from which the candidates were sampled. In
+    simulations with normal scores, the coverage of 95% intervals by "newcombe" was 0.939 or more if
+    each class had at least 5 candidates, and 0.83 and 0.86 if a class had 2 or 3. The coverage of
+    DeLong's intervals was between 0.34 and 0.95 (``tests/reference/areas.csv``). The coverage for
+    average precision was 0.938 or more with 2 to 1,000 true positives at prevalences of 0.01 to 0.5
     (``tests/reference/average_precision.csv``). Cost: O(N log N).
 
     References
@@ -156,8 +163,8 @@ def area(
         return answer(data, roles, question, columns, can(area), attrs=attrs)
     if interval != _OWN[kind]:
         raise ValueError(
-            f"average={average!r} with ci={ci!r}: an average already has an interval over groups. "
-            "Leave ci out."
+            f"average={average!r} with ci={ci!r}: the average over groups has its own interval."
+            " Omit ci."
         )
     return answer(
         data, roles, question, AVERAGED, can(area, clusters=False),
@@ -169,18 +176,18 @@ _OWN = {"roc": "newcombe", "ap": "logit"}
 
 
 def _interval(kind: str, ci: str | None) -> str:
-    """Return the kind of interval; reject one that this area does not have."""
+    """Return the kind of interval; reject a kind that is not available for this area."""
     check_choice("ci", ci, (None, *INTERVALS))
     if kind == "ap" and ci not in (None, "newcombe", "logit"):
         raise ValueError(
-            f"ci={ci!r} is for the ROC area, and kind='ap' is average precision. Leave ci out, or "
-            "pass 'logit'."
+            f"ci={ci!r} is an interval for the ROC area, but kind='ap' computes average precision."
+            " Omit ci, or pass ci='logit'."
         )
     return _OWN[kind] if kind == "ap" or ci is None else ci
 
 
 def _roc_alone(ranking: Ranking, **_: Any) -> tuple[AnyArray, ...]:
-    """Return the areas of groups to average, without intervals of their own."""
+    """Return the areas of the groups to be averaged, without separate intervals."""
     result = roc_areas.placements(ranking).area
     unknown = np.full(result.shape, np.nan)
     return result, np.where(np.isnan(result), np.nan, 0.5), *([unknown] * 4)
@@ -201,7 +208,7 @@ def _roc_columns(
 def _with_limits(
     area: FloatArray, found: InfluenceSpread, level: float, ci: str
 ) -> tuple[AnyArray, ...]:
-    """Return the area, chance, the limits, the standard error and the p-value of one half."""
+    """Return the area, chance level, limits, standard error and p-value for one half."""
     sizes = found.positive, found.negative
     if ci == "newcombe":
         limits = roc_areas.newcombe_limits(area, found.spread, *sizes, level)
@@ -225,7 +232,7 @@ def area_of_outlines(
     ci: AreaInterval | None = None,
     level: float = 0.95,
 ) -> pd.DataFrame:
-    """Return :func:`area` of rankings from their outlines."""
+    """Return :func:`area` for rankings given by their outlines."""
     interval = _interval("roc", ci)
     level = check_share("level", level)
     found = [roc_areas.outline_area(ranking) for ranking in rankings]
@@ -254,14 +261,14 @@ def _warn_if_reversed(area: FloatArray, high: FloatArray) -> None:
     worse = high < 0.5
     if worse.any():
         warn(
-            f"area: {int(worse.sum())} of {area.size} areas are significantly below one half, the "
-            f"smallest {float(area[worse].min()):.3g}, so the measure may be reversed. If small "
-            "values are better, name the measure in lower_is_better; if not, remove it there."
+            f"the area is significantly below 0.5 in {int(worse.sum())} of {area.size} rankings"
+            f" (smallest: {float(area[worse].min()):.3g}), so the measure may be reversed. Name a"
+            " measure in lower_is_better only if its small values are better."
         )
 
 
 # -------------------------------------------------------------------------------------------------
-# Average precision with its interval, and the difference of two: columns of the area questions.
+# Average precision with its interval, and the difference between two average precisions.
 
 
 def columns_of_one(
@@ -272,9 +279,9 @@ def columns_of_one(
     ties: str,
     warns: bool = True,
 ) -> tuple[AnyArray, ...]:
-    """Return value, chance, limits, standard error, and NaN for the test of one half."""
+    """Return the value, chance level, limits, standard error, and NaN for the p-value."""
     result = influences(ranking, ties=ties)
-    # with few positives the interval is wide but holds its level: no warning
+    # no warning: with few positives the interval is wide but its coverage is correct
     warns = warns and cluster is not None
     found = spread_of(
         result.influence, result.gold, result.present, cluster, result.drift, warns=warns,
@@ -300,7 +307,7 @@ def columns_of_two(
 ) -> tuple[AnyArray, ...]:
     """Return both values, the difference, t, its p-value, the standard error and more.
 
-    The last columns are the input of :func:`limits_of_two` and the number of groups.
+    The last columns are the input for :func:`limits_of_two` and the number of groups.
     """
     both = present_a & present_b
     of_a, of_b = (Ranking.of(score, gold, both, ends=ends) for score in (score_a, score_b))
@@ -329,7 +336,7 @@ def columns_of_two(
 def t_and_p(
     difference: FloatArray, error: FloatArray, freedom: FloatArray, alternative: str
 ) -> tuple[FloatArray, FloatArray]:
-    """Return Student's t of a difference, NaN if nothing varies, and its p-value."""
+    """Return Student's t for a difference and the p-value; t is NaN without variation."""
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where((error == 0.0) & (difference == 0.0), 0.0, difference / error)
     t = np.where(np.isinf(t), np.nan, t)
@@ -345,7 +352,7 @@ PARTS_OF_TWO = (
 def limits_of_two(
     value_a: FloatArray, value_b: FloatArray, error: FloatArray, *parts: FloatArray, level: float
 ) -> Limits:
-    """Return the limits of the difference of two average precisions."""
+    """Return the limits for the difference between two average precisions."""
     own, freedom, alike = (parts[:4], parts[4:8]), parts[8], parts[9]
     limits = [
         early.ap_limits(value, by[0], by[1], by[2], by[3], level)
@@ -361,16 +368,16 @@ def limits_of_two(
 
 
 # -------------------------------------------------------------------------------------------------
-# The spread of an area, or of a difference of areas, and its degrees of freedom.
+# The variance of an area, or of a difference of areas, and its degrees of freedom.
 
-_FEW = 10  # with fewer candidates of a class the intervals are known to fall short
+_FEW = 10  # if a class has fewer candidates, the coverage of the intervals is known to be too low
 
 
 class InfluenceSpread(NamedTuple):
-    """The spread of an area, from the influence of every candidate."""
+    """The variance of an area, computed from the influence of each candidate."""
 
     spread: roc_areas.AreaSpread
-    positive: AnyArray  #: true positives, or the effective number of groups of them
+    positive: AnyArray  #: number of true positives, or effective number of groups of true positives
     negative: AnyArray
     groups: tuple[IntArray, ...]  #: the number of groups of candidates, if any
 
@@ -381,7 +388,7 @@ class InfluenceSpread(NamedTuple):
 
     @property
     def freedom(self) -> FloatArray:
-        """One less than the number of candidates, or groups, of the smaller class."""
+        """The number of candidates, or groups, in the smaller class minus one."""
         if self.spread.clustered:
             return self.spread.freedom
         return np.asarray(np.minimum(self.positive, self.negative) - 1.0)
@@ -398,10 +405,10 @@ def spread_of(
     warns: bool = True,
     alone: bool = False,
 ) -> InfluenceSpread:
-    """Return the spread over candidates or whole groups; warn if these are few.
+    """Return the variance over candidates or whole groups; warn if there are few.
 
-    ``drift`` is the slope of average precision in the share of positives; an area is ``alone``, or
-    part of a difference.
+    ``drift`` is the slope of average precision as a function of the prevalence. ``alone`` is False
+    if the area is part of a difference.
     """
     positive, negative = _classes(gold, present)
     if cluster is None:
@@ -413,7 +420,7 @@ def spread_of(
     result = roc_areas.cluster_spread(influence, gold, present, cluster, drift, alone=alone)
     if warns:
         warn_of_few(result.clusters)
-    # if all ranks are right, or alike, groups show no variance: each counts as one candidate
+    # if all ranks are correct or tied, groups have no variance and count as one candidate each
     known = result.spread.variance > 0.0
     few, many = result.effective
     positive, negative = np.where(known, positive, few), np.where(known, negative, many)
@@ -423,20 +430,20 @@ def spread_of(
 def found_of(
     spread: roc_areas.AreaSpread, positive: IntArray, negative: IntArray
 ) -> InfluenceSpread:
-    """Return the spread for a known variance; warn if a class is small."""
+    """Return the variance object for a known variance; warn if a class is small."""
     _warn_if_few(positive, negative, "area")
     return InfluenceSpread(spread, positive, negative, ())
 
 
 def _classes(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:
-    """Return the numbers of true positives and of other candidates."""
+    """Return the numbers of true positives and negatives."""
     gold, present = np.broadcast_arrays(gold, present)
     return (gold & present).sum(axis=-1), (~gold & present).sum(axis=-1)
 
 
 def _warn_if_few(positive: IntArray, negative: IntArray, what: str) -> None:
     least = np.minimum(positive, negative)
-    few = (least > 1) & (least < _FEW)  # fewer than two have no interval
+    few = (least > 1) & (least < _FEW)  # no interval for fewer than two candidates
     if few.any():
         warn(
             f"{what}: a class has only {int(least[few].min())} candidates; below {_FEW}, the "
@@ -445,7 +452,7 @@ def _warn_if_few(positive: IntArray, negative: IntArray, what: str) -> None:
 
 
 def p_of_t(statistic: FloatArray, freedom: FloatArray | float, alternative: str) -> FloatArray:
-    """Return the p-value of Student's t, normal with infinite degrees of freedom."""
+    """Return the p-value of Student's t; the normal one for infinite degrees of freedom."""
     from scipy import special
 
     far = {"two-sided": -np.abs(statistic), "greater": -statistic, "less": statistic}[alternative]

@@ -1,4 +1,4 @@
-"""Differences of areas between independent samples."""
+"""Differences in area between independent samples."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PAIR_COLUMNS = (
     "area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value", "p_adjusted", "se",
     "better", "leaning", "ci_low_alone", "ci_high_alone",
 )  # fmt: skip
-_IN_FAMILY = ("p_adjusted", "ci_low_alone", "ci_high_alone")  # with adjusted p-values
+_IN_FAMILY = ("p_adjusted", "ci_low_alone", "ci_high_alone")  # columns with adjusted p-values
 AREA_KINDS = ("roc", "ap")
 TESTS = ("t", "delong")
 
@@ -58,24 +58,25 @@ def unpaired_area(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Compare the areas of a measure in independent samples, all pairs of groups of ``by``.
+    """Compare the areas of each measure between independent samples.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, from two or more samples. In a
-        Dataset the batch dimensions hold the samples.
+        Candidates from two or more samples, with a score for each measure and a gold label. In a
+        Dataset the samples are the elements of the batch dimensions.
     kind : {"roc", "ap"}
-        The area under the ROC curve, or average precision, see :func:`area`.
+        The area under the ROC curve or average precision, see :func:`area`.
     test : {"t", "delong"}
-        "t": see Notes. "delong": the normal distribution and DeLong's standard error, as in pROC
-        for unpaired curves (kind="roc" only); too liberal if a class is small.
+        "t" is described under Notes. "delong" uses the normal distribution and DeLong's standard
+        error, as pROC does for unpaired curves. It requires kind="roc" and is too liberal if a
+        class is small.
     alternative : {"two-sided", "greater", "less"}
-        "greater": the first sample has the larger area.
+        Alternative hypothesis. "greater" means that the first sample has the larger area.
     adjust : {None, "holm", "bonferroni", "bh", "by"}
         Adjustment of p-values and intervals for all pairs and measures, as in :func:`compare`.
     level : float
-        Confidence level of the interval of the difference.
+        Confidence level of the interval for the difference.
     **roles
         Column roles, see :func:`nbest_precision`; ``by`` names the samples.
 
@@ -83,31 +84,33 @@ def unpaired_area(
     -------
     DataFrame or Dataset
         One row per measure and pair of samples (Dataset: dimensions pair and measure, coordinates
-        sample_a and sample_b): ``measure``, ``sample_a``, ``sample_b`` (tuples for several columns
-        of ``by``), ``area_a``, ``area_b``, ``difference`` = area_a - area_b with its limits
-        ``ci_low``, ``ci_high``, ``z``: the difference divided by ``se``, for ROC areas by the
-        standard error of equal areas if larger, for average precision with unequal numbers
-        Student's quantile at which the interval ends at 0; ``p_value``, with ``adjust`` also
-        ``p_adjusted``, ``se``; ``better``, ``leaning`` (samples), and with ``adjust``
-        ``ci_low_alone``, ``ci_high_alone``, as in :func:`compare_area`.
+        sample_a and sample_b). The columns are ``measure``, ``sample_a``, ``sample_b`` (tuples for
+        several columns of ``by``), ``area_a``, ``area_b``, ``difference`` = area_a - area_b, its
+        confidence limits ``ci_low`` and ``ci_high``, ``z``, ``p_value`` and ``se``. ``z`` is the
+        difference divided by ``se``, or for ROC areas by the standard error under equal areas if
+        that is larger. For average precision with unequal numbers of true positives, ``z`` is the
+        Student quantile at which the interval ends at 0. ``better`` and ``leaning`` contain
+        samples, and ``adjust`` adds ``p_adjusted``, ``ci_low_alone`` and ``ci_high_alone``, as in
+        :func:`compare_area`.
 
     Warns
     -----
     RankevalWarning
-        If a sample has fewer than 10 candidates of a class (kind="roc").
+        If a class has fewer than 10 candidates in a sample (kind="roc").
 
     Notes
     -----
-    The samples share no candidates. For two measures on the same candidates use
-    :func:`compare_area`, which has a smaller variance. The variances of both areas are added; for
-    equal areas Newcombe's method 5 is used at their mean. The test is Student's with Welch's
-    degrees of freedom, or normal with Newcombe's variance. The interval combines the intervals of
-    both areas (Zou and Donner) and agrees with the test. If one sample has more than 1.2 times as
-    many true positives as the other, the difference of average precisions is skewed; the interval
-    is then Zou and Donner's, and the test rejects 0 if the interval excludes it. In simulations
-    from 5 true positives on, the test at 5% rejected at most 0.060 of true hypotheses, and 95%
-    intervals covered 0.93 or more (``tests/reference/unpaired.csv``). Average precision depends on
-    the prevalence, which may differ between samples. Cost: O(N log N).
+    The samples must not share candidates. To compare two measures on the same candidates, use
+    :func:`compare_area`, which has a smaller variance. The variance of the difference is the sum of
+    the variances of both areas. The variance under equal areas is Newcombe's (method 5) at the mean
+    of the two areas. The test uses Student's distribution with Welch's degrees of freedom, or the
+    normal distribution if Newcombe's variance is larger. The interval combines the intervals of
+    both areas by Zou and Donner's method and agrees with the test. If one sample has more than 1.2
+    times as many true positives as the other, the difference between average precisions is skewed.
+    The test then rejects 0 if Zou and Donner's interval excludes 0. In simulations with 5 or more
+    true positives, the test at 5% rejected at most 0.060 of true null hypotheses, and the coverage
+    of 95% intervals was at least 0.93 (``tests/reference/unpaired.csv``). Average precision depends
+    on the prevalence, which may differ between samples. Cost: O(N log N).
 
     References
     ----------
@@ -127,7 +130,7 @@ def unpaired_area(
     check_choice("test", test, TESTS)
     if kind == "ap" and test == "delong":
         raise ValueError(
-            "test='delong' is for ROC areas, and kind='ap' is average precision. Leave test out."
+            "test='delong' compares ROC areas, but kind='ap' computes average precision. Omit test."
         )
     check_choice("alternative", alternative, ALTERNATIVES)
     check_choice("adjust", adjust, (None, *ADJUSTMENTS))
@@ -170,7 +173,7 @@ def _of_frame(each: pd.DataFrame, options: dict[str, Any]) -> pd.DataFrame:
     groups = each[names].drop_duplicates()
     samples = _samples(groups, names)
     pairs = _pairs(samples)
-    # (sample, measure) for each column; the pairs then select rows, (pair, measure)
+    # each column is (sample, measure); selecting rows by pair gives (pair, measure)
     cells = {
         name: each[name].to_numpy().reshape(len(samples), measures.size) for name in _SAMPLE_COLUMNS
     }
@@ -195,7 +198,7 @@ def _of_frame(each: pd.DataFrame, options: dict[str, Any]) -> pd.DataFrame:
 
 
 def _named(found: Sequence[Any], number: Any, a: AnyArray, b: AnyArray) -> dict[str, Any]:
-    """Return the columns by name, with the samples that differences favor."""
+    """Return the columns by name, and add the samples with the larger areas."""
     named = dict(zip([x for x in _PAIR_COLUMNS if x not in _FAVORED], found, strict=False))
     columns = xr.apply_ufunc(
         favored, named["difference"], found[-1], number, kwargs={"a": a, "b": b},
@@ -241,7 +244,7 @@ def _of_dataset(each: xr.Dataset, options: dict[str, Any]) -> xr.Dataset:
 
 
 def _samples(groups: pd.DataFrame, names: list[Hashable]) -> list[Hashable]:
-    """Return the label of each sample, a tuple for several columns."""
+    """Return the label of each sample; a tuple if several columns define the samples."""
     if not names:
         return [None]
     if len(names) == 1:
@@ -250,12 +253,12 @@ def _samples(groups: pd.DataFrame, names: list[Hashable]) -> list[Hashable]:
 
 
 def _pairs(samples: list[Hashable]) -> list[tuple[int, int]]:
-    """Return the pairs of samples, by number; reject a single sample."""
+    """Return the index pairs of the samples; reject a single sample."""
     if len(samples) < 2:
         raise ValueError(
-            "unpaired_area compares independent samples, but there is only one. Name the column of"
-            " the samples, by=..., or in a Dataset use a dimension; for two measures on the same "
-            "candidates use compare_area."
+            "unpaired_area compares independent samples, but data has only one. Name the column of"
+            " samples, by=..., or add a dimension to a Dataset. To compare measures on the same"
+            " candidates, call compare_area."
         )
     return list(itertools.combinations(range(len(samples)), 2))
 
@@ -263,7 +266,8 @@ def _pairs(samples: list[Hashable]) -> list[tuple[int, int]]:
 def sample_area(ranking: Ranking, *, kind: str) -> tuple[AnyArray, ...]:
     """Return the area and the data for its limits, see :class:`_SampleAreas`.
 
-    Average precision has no number of negatives: its variance under equal values is unknown.
+    For average precision the number of negatives is missing, because the variance under equal
+    values is unknown.
     """
     if kind == "roc":
         placed = roc_areas.placements(ranking)
@@ -285,7 +289,7 @@ class _SampleAreas(NamedTuple):
     corrected: FloatArray  #: for average precision, see :class:`early.Influence`
     variance: FloatArray
     freedom: FloatArray
-    own_freedom: FloatArray  #: for the interval of this area alone
+    own_freedom: FloatArray  #: degrees of freedom for the interval of a single area
     positive: FloatArray
     negative: FloatArray
 
@@ -298,7 +302,7 @@ class _SampleAreas(NamedTuple):
         return roc_areas.newcombe_variance(area, self.positive, self.negative)
 
     def limits(self, kind: str, level: float, shared: FloatArray) -> Limits:
-        """Return the area's limits, with its own or the ``shared`` degrees of freedom."""
+        """Return the limits of the area, with its own or the ``shared`` degrees of freedom."""
         if kind == "roc":
             spread = roc_areas.AreaSpread(self.variance, self.freedom)
             return roc_areas.newcombe_limits(self.area, spread, self.positive, self.negative, level)
@@ -308,16 +312,16 @@ class _SampleAreas(NamedTuple):
         return early.ap_limits(self.area, corrected, error, freedom, self.positive, level)
 
 
-_EVEN = 1.2  # up to this ratio of positives the difference is hardly skewed
+_EVEN = 1.2  # up to this ratio of true positives the difference is hardly skewed
 
 
 def _ap_statistic(a: _SampleAreas, b: _SampleAreas, freedom: FloatArray) -> FloatArray:
-    """Return Student's quantile at which the combined interval of two values ends at 0."""
+    """Return the Student quantile at which the combined interval of two values ends at 0."""
     from scipy import special
 
     gap = a.area - b.area
     low, high = np.zeros(gap.shape), np.ones(gap.shape)
-    for _ in range(50):  # bisection of t / (1 + t), which stays below 1
+    for _ in range(50):  # bisection on t / (1 + t), which is below 1
         middle = 0.5 * (low + high)
         t = middle / (1.0 - middle)
         tail = special.stdtr(freedom, -t)
@@ -340,9 +344,9 @@ def area_contrasts(
     alternative: str,
     adjust: str | None,
 ) -> tuple[AnyArray, ...]:
-    """Return the columns (pair, measure), from the areas of the first and of the second samples.
+    """Return the columns (pair, measure) from the areas of the first and second samples.
 
-    The last one shows which differences are significant.
+    The last column shows which differences are significant.
     """
     size = len(_SAMPLE_COLUMNS)
     a, b = _SampleAreas(*given[:size]), _SampleAreas(*given[size:])
@@ -351,7 +355,7 @@ def area_contrasts(
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = variance**2 / (a.variance**2 / a.freedom + b.variance**2 / b.freedom)
         freedom = np.where(variance == 0.0, np.fmin(a.freedom, b.freedom), freedom)
-        # the weighted mean of both areas, and the standard error if both areas equaled it
+        # the weighted mean of both areas, and the standard error if both areas were equal to it
         common = (a.area * a.weight + b.area * b.weight) / (a.weight + b.weight)
         at_least = np.sqrt(a.if_it_were(common) + b.if_it_were(common))
         if test == "delong":
@@ -361,13 +365,13 @@ def area_contrasts(
     z = np.where(np.isinf(z), np.nan, z)
     shared = np.full(z.shape, np.nan)
     if kind == "ap":
-        # without variation only the values' own intervals remain, and no test
+        # without variation there is no test, and only the single intervals are combined
         uneven = np.maximum(a.positive, b.positive) > _EVEN * np.minimum(a.positive, b.positive)
         uneven &= variance > 0.0
         shared = np.where(uneven, np.maximum(freedom, 1.0), np.nan)
         z = np.where(uneven, _ap_statistic(a, b, shared), z)
         tested = np.where(uneven, 0.0, tested)
-    # a larger model variance makes the distribution normal, as in the interval of one area
+    # if the model variance is larger, use the normal distribution, as for a single area
     freedom = np.where(at_least > error, np.inf, np.maximum(freedom, 1.0))
     normal, student = (p_of_t(z, x, alternative) for x in (np.inf, np.fmin(freedom, 1e15)))
     p_value = np.where(np.isinf(freedom), normal, student)

@@ -1,4 +1,4 @@
-"""Example data: built from installed packages, downloaded, or simulated."""
+"""Example data sets, built from installed packages, downloaded or simulated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A search experiment from the docstrings of installed packages: queries, runs and judgments."""
+"""A search experiment on the docstrings of installed packages."""
 
 from __future__ import annotations
 
@@ -15,27 +15,28 @@ from rankeval_pd.datasets.docstrings import cached_content, source_trees
 from rankeval_pd.errors import check_count, checked_call
 from rankeval_pd.stats._types import FloatArray
 
-_SEARCH_EDITION = 2  # edition of the cached docstrings: raise it when their reading changes
-_LEAST_LINKS = 2  # links that a docstring needs to be a query
+_SEARCH_EDITION = 2  # cache version: increase it when the parsing changes
+_LEAST_LINKS = 2  # number of links that a docstring needs to become a query
 
 
 class Docstring(NamedTuple):
     """A public function, method or class."""
 
-    name: str  #: with its module and class
-    text: str  #: without the section "See Also"
-    links: list[str]  #: the names in that section, as written
+    name: str  #: name with module and class
+    text: str  #: text without the section "See Also"
+    links: list[str]  #: names in the section "See Also", as written
 
 
 @checked_call
 def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> pd.DataFrame:
-    """Return a search experiment of public names and the docstrings they link to.
+    """Return a search experiment on the docstrings of installed packages.
 
-    Documents are the docstrings of the installed public functions, methods and classes of numpy,
-    scipy, pandas, xarray and matplotlib, without their sections "See Also". A query is a public
-    name and the first line of its docstring; the relevant documents, at least two, are the
-    docstrings of the same package in its section "See Also". Two runs: ``bm25`` ranks by BM25 (k1 =
-    1.2, b = 0.75), ``tfidf`` by the cosine of TF-IDF vectors, both over words.
+    The documents are the docstrings of the public functions, methods and classes in the installed
+    versions of numpy, scipy, pandas, xarray and matplotlib, without the section "See Also". A query
+    consists of a public name and the first line of its docstring. The relevant documents are the
+    docstrings from the same package that are listed in the section "See Also"; every query has at
+    least two. The run ``bm25`` ranks by BM25 (k1 = 1.2, b = 0.75) and the run ``tfidf`` by the
+    cosine of TF-IDF vectors, both over words.
 
     Parameters
     ----------
@@ -47,22 +48,24 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
     Returns
     -------
     DataFrame
-        As from :func:`read_trec`: ``query`` and ``document``, public names; ``bm25``, ``tfidf``:
-        scores, NaN if the run did not retrieve the document; ``grade``: 1 for a link, else missing.
+        A frame as from :func:`read_trec`. ``query`` and ``document`` contain public names. ``bm25``
+        and ``tfidf`` contain scores, which are NaN if the run did not retrieve the document.
+        ``grade`` is 1 for a link and missing otherwise.
 
     Raises
     ------
     ModuleNotFoundError
-        Without scikit-learn: ``pip install scikit-learn``.
+        If scikit-learn is not installed. Install it with ``pip install scikit-learn``.
 
     Notes
     -----
-    Source files are parsed, not imported; the result depends on the versions of the packages. The
-    first call takes about twenty seconds, later ones a few. Parsed docstrings are cached for each
-    version of the packages in the folder named by the environment variable ``RANKEVAL_PD_CACHE``,
-    else in the user's cache folder if pooch is installed (``pip install pooch``).
+    The source files are parsed without importing them. The result depends on the versions of the
+    packages. The first call takes about twenty seconds, and later calls take a few seconds. Parsed
+    docstrings are cached for each version of the packages in the folder given by the environment
+    variable ``RANKEVAL_PD_CACHE``. If this variable is not set, the user's cache folder is used,
+    provided that pooch is installed (``pip install pooch``).
 
-    The judgments are mechanical: documents without a link may be just as relevant.
+    The judgments are mechanical, so documents without a link may be just as relevant.
 
     Examples
     --------
@@ -86,7 +89,7 @@ Run = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], FloatArray]  # query, do
 def _search_frame(
     corpus: list[Docstring], links: list[list[int]], asked: list[int], runs: dict[str, Run]
 ) -> pd.DataFrame:
-    """Return one row for each query and document that is retrieved or linked."""
+    """Return one row for each pair of a query and a retrieved or linked document."""
     names = np.array([one.name for one in corpus], dtype=object)
     gold = pd.DataFrame(
         [(query, document) for query in asked for document in links[query]],
@@ -105,7 +108,7 @@ def _search_frame(
 
 
 def _scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, Any]]:
-    """Yield the runs: the name, and the sparse scores (query, document)."""
+    """Yield the name and the sparse scores (query, document) of each run."""
     try:
         from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
     except ModuleNotFoundError:
@@ -134,7 +137,7 @@ def _scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, An
 
 
 def _best_documents(scores: Any, asked: list[int], depth: int) -> Run:
-    """Return the best documents of each query except its own, with scores rounded as in runs."""
+    """Return the best documents for each query except its own, with scores rounded as in runs."""
     scores = scores.tocsr()
     found = []
     for number, start, end in zip(asked, scores.indptr, scores.indptr[1:], strict=False):
@@ -150,18 +153,18 @@ def _best_documents(scores: Any, asked: list[int], depth: int) -> Run:
     return query, document, score
 
 
-# words of a query's name: digits count as well
+# words in a query's name, including digits
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def _name_words(name: str) -> str:
-    """Return the words of a name without its package's words."""
+    """Return the words of a name without the words of its package."""
     return " ".join(word.lower() for word in _WORDS.findall(name.partition(".")[2]))
 
 
 def _linked_documents(corpus: list[Docstring]) -> list[list[int]]:
-    """Return the documents that each docstring links to, matched by the ends of names."""
-    # every end of every name: ("numpy", "linalg.norm"), ("numpy", "norm"), ...
+    """Return the documents that each docstring links to, matched by the last parts of names."""
+    # all suffixes of every name: ("numpy", "linalg.norm"), ("numpy", "norm"), ...
     ends: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for number, one in enumerate(corpus):
         package, *parts = one.name.split(".")
@@ -173,7 +176,7 @@ def _linked_documents(corpus: list[Docstring]) -> list[list[int]]:
         linked = []
         for link in one.links:
             candidates = ends.get((package, link.removeprefix(f"{package}.")), [])
-            # the only match in the same module or class, else the only one in the package
+            # take the only match in the same module or class, or else in the package
             near = [k for k in candidates if corpus[k].name.split(".")[1:-1] == home[:-1]]
             for documents in (near, candidates):
                 if len(documents) == 1 and documents[0] != number:
@@ -206,7 +209,7 @@ def _read_search(progress: bool | None) -> list[Docstring]:
 
 
 def _search_docstrings(tree: ast.Module | ast.ClassDef, within: str) -> Iterator[Docstring]:
-    """Yield the docstrings of public functions and classes, and of the methods of these."""
+    """Yield the docstrings of public functions, classes and methods."""
     for node in tree.body:
         if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name.startswith("_"):
             continue
@@ -222,7 +225,7 @@ _LINKED = re.compile(r":\w+:`~?\.?([\w.]+)`|([\w.]+)")
 
 
 def _split_see_also(text: str) -> tuple[str, list[str]]:
-    """Return a docstring without its section "See Also", and the names in it."""
+    """Return a docstring without its section "See Also", and the names in that section."""
     section = _SEE_ALSO.search(text)
     if section is None:
         return text, []

@@ -17,9 +17,9 @@ PACKAGES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
 
 
 def cached_content(what: str, edition: int, make: Callable[[], Any]) -> Any:
-    """Return content from the cache of the same package versions, or make it and cache it.
+    """Return cached content for the same package versions, or call ``make`` and cache it.
 
-    ``make`` returns JSON data. Increase ``edition`` whenever ``make`` changes its result.
+    ``make`` returns JSON data. Increase ``edition`` whenever you change the result of ``make``.
     """
     folder = cache_folder()
     if folder is None:
@@ -36,7 +36,7 @@ def cached_content(what: str, edition: int, make: Callable[[], Any]) -> Any:
 
 
 def source_trees(progress: bool | None) -> Iterator[tuple[str, Path, ast.Module]]:
-    """Yield each source file: its package, its path within the package, and its syntax tree."""
+    """Yield the package, the path within the package, and the syntax tree of each source file."""
     files = [(package, root, path) for package in PACKAGES for root, path in source_files(package)]
     with progress_bar(
         progress, total=len(files), what="reading docstrings", unit="files"
@@ -47,7 +47,7 @@ def source_trees(progress: bool | None) -> Iterator[tuple[str, Path, ast.Module]
 
 
 def source_files(package: str) -> Iterator[tuple[Path, Path]]:
-    """Yield the folder of an installed package with each source file, without tests."""
+    """Yield the folder of an installed package and each source file except tests."""
     spec = util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError(

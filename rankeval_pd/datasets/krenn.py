@@ -1,4 +1,4 @@
-"""The data of Evert (2004), and the folder in which data are cached."""
+"""The data set from Evert (2004), and the folder for cached data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rankeval_pd.errors import checked_call, warn
 
 # -------------------------------------------------------- German PP-verb pairs, annotated by Krenn
 #
-# The file is pinned to one commit of the source of an R package, and checked by its SHA-256.
+# The file is pinned to one commit of the R package's source and checked by its SHA-256.
 
 _COMMIT = "5bfa54d0f4da111ca84b697973a65fd499e116fa"
 URL = f"https://raw.githubusercontent.com/cran/corpora/{_COMMIT}/data/KrennPPV.rda"
@@ -34,29 +34,32 @@ _SCORES = ("MI", "Dice", "z.score", "t.score", "chisq", "chisq.corr", "log.like"
 
 @checked_call
 def load_krenn_ppv() -> pd.DataFrame:
-    """Return the German PP-verb pairs of Evert (2004), with annotation and association scores.
+    """Return Evert's (2004) German PP-verb pairs with annotation and scores.
 
     Returns
     -------
     DataFrame
-        5,102 candidates of frequency 30 or more: ``PP`` and ``verb``; the annotations ``is.colloc``
-        (566 collocations: support verb constructions and figurative expressions), ``is.SVC``,
-        ``is.figur``; ``freq`` and the scores ``MI``, ``Dice``, ``z.score``, ``t.score``, ``chisq``,
-        ``chisq.corr``, ``log.like``, ``Fisher``. Scores are rounded, so there are many ties.
+        5,102 candidates with a frequency of 30 or more. ``PP`` and ``verb`` are the two words of a
+        pair. The annotation ``is.colloc`` marks 566 collocations, ``is.SVC`` the support verb
+        constructions and ``is.figur`` the figurative expressions among the collocations. ``freq``
+        is the frequency, and ``MI``, ``Dice``, ``z.score``, ``t.score``, ``chisq``, ``chisq.corr``,
+        ``log.like`` and ``Fisher`` are association scores. The scores are rounded, so there are
+        many ties.
 
     Raises
     ------
     OSError
-        If the data are neither on this machine nor downloadable; the message explains what to do.
+        If the data are neither on this machine nor available for download. The message explains
+        what to do.
     ImportError
         If the packages for the download are not installed.
 
     Notes
     -----
-    If the environment variable ``RANKEVAL_PD_DATA`` names a folder with ``krenn_ppv.csv``, the file
-    is read. Otherwise ``KrennPPV.rda`` is downloaded from the source of the R package *corpora*
-    (GPL-3), checked by its SHA-256 and kept in the user's cache folder; this needs ``pip install
-    pooch rdata``. Both give the same frame.
+    If the environment variable ``RANKEVAL_PD_DATA`` is set to a folder with ``krenn_ppv.csv``, this
+    file is read. Otherwise ``KrennPPV.rda`` is downloaded from the source of the R package
+    *corpora* (GPL-3), checked by its SHA-256 and stored in the user's cache folder. The download
+    needs ``pip install pooch rdata``. Both files give the same frame.
 
     References
     ----------
@@ -76,7 +79,7 @@ def load_krenn_ppv() -> pd.DataFrame:
 
 
 def _uniform_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return columns with the same names, order, types and index for either file."""
+    """Return the same column names, order, types and index for both file formats."""
     columns: dict[str, Any] = {name: frame[name].astype(object).astype(str) for name in _TEXT}
     columns |= {name: frame[name].to_numpy(dtype=bool) for name in _FLAGS}
     columns |= {name: frame[name].to_numpy(dtype=np.int64) for name in _COUNTS}
@@ -86,7 +89,7 @@ def _uniform_frame(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _download() -> Path:
-    """Return the path of the checked file, downloaded if it is not there."""
+    """Return the path of the checked file; download the file if it is missing."""
     try:
         import pooch
     except ImportError as error:
@@ -122,24 +125,24 @@ def _read_rda(path: Path) -> pd.DataFrame:
     except ImportError as error:
         raise ImportError(_ways_out("rdata is not installed")) from error
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about R classes that the frame does not need
+        warnings.simplefilter("ignore")  # warnings about R classes that the frame does not need
         frame: pd.DataFrame = rdata.read_rda(path)["KrennPPV"]
     return frame
 
 
 # ------------------------------------------------------------------------------------- Cached data
 
-_unwritable: set[Path] = set()  # unwritable folders, with one warning each
+_unwritable: set[Path] = set()  # unwritable folders that have caused a warning
 
 
 def cache_folder() -> Path | None:
-    """Return the cache folder: the named one, or the user's if pooch is installed."""
+    """Return the cache folder from the environment, or the user's if pooch is installed."""
     named = os.environ.get("RANKEVAL_PD_CACHE")
     if named:
         return Path(named).expanduser()
     if find_spec("pooch") is None:
         return None
-    import platformdirs  # a dependency of pooch; importing pooch itself is slow, and may warn
+    import platformdirs  # a dependency of pooch; importing pooch is slow and can warn
 
     return Path(platformdirs.user_cache_dir("rankeval_pd"))
 
@@ -151,7 +154,7 @@ def data_folder() -> Path | None:
 
 
 def read_cache(path: Path) -> Any:
-    """Return the content of a file of :func:`write_cache`; None if it is missing or damaged."""
+    """Return the content of a cached file; None if the file is missing or damaged."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             digest, text = file.read().split("\n", 1)
@@ -161,11 +164,11 @@ def read_cache(path: Path) -> Any:
 
 
 def write_cache(path: Path, content: Any) -> None:
-    """Write JSON data, wholly or not at all, with the permissions of the user's umask.
+    """Write JSON data atomically, with the permissions of the user's umask.
 
     An unwritable folder causes a single warning and no error.
     """
-    # write to a file of another name, which then replaces the old one in a single step
+    # write to a temporary file, which then replaces the old file in a single step
     text = json.dumps(content)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
     try:
@@ -174,7 +177,7 @@ def write_cache(path: Path, content: Any) -> None:
             with gzip.open(unfinished, "xt", encoding="utf-8", compresslevel=5) as file:
                 file.write(f"{_digest(text)}\n{text}")
             unfinished.replace(path)
-        finally:  # after an error, or Ctrl-C
+        finally:  # clean up after an error or Ctrl-C
             unfinished.unlink(missing_ok=True)
     except OSError as error:
         if path.parent not in _unwritable:

@@ -14,7 +14,7 @@ from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.stats._types import FloatArray
 
 _QUALITY = {"good": 1.5, "fair": 1.0}
-_MOST_DECIMALS = 300  # 10 to this power times a score does not overflow
+_MOST_DECIMALS = 300  # largest power of 10 by which a score can be multiplied without overflow
 
 
 @checked_call
@@ -29,8 +29,8 @@ def simulate_candidates(
 ) -> pd.DataFrame:
     """Simulate candidates whose true positives score higher by a known amount.
 
-    Each candidate is a true positive with probability ``baseline``. A measure's score is standard
-    normal, and higher by the measure's quality for true positives.
+    Each candidate is a true positive with probability ``baseline``. The scores of a measure are
+    standard normal for negatives and shifted upward by the measure's quality for true positives.
 
     Parameters
     ----------
@@ -39,15 +39,15 @@ def simulate_candidates(
     baseline : float
         Probability of a true positive, between 0 and 1.
     quality : mapping from str to float, optional
-        Shift of true positives by each measure, in standard deviations; 0 is a random ranking. By
-        default ``{"good": 1.5, "fair": 1.0}``.
+        Shift of the true positives' scores for each measure, in standard deviations. A shift of 0
+        gives a random ranking. By default ``{"good": 1.5, "fair": 1.0}``.
     correlation : float
-        Correlation of the scores of any two measures among candidates with the same label, from
-        0 to 1.
+        Correlation, from 0 to 1, between the scores of any two measures for candidates with the
+        same label.
     decimals : int, optional
         Decimals to which scores are rounded, which creates ties.
     rng : int, Generator or None
-        Seed, Generator, or None for fresh entropy.
+        Seed or Generator. None means a random seed.
 
     Returns
     -------
@@ -56,12 +56,12 @@ def simulate_candidates(
 
     See Also
     --------
-    true_precision : the average precision of this experiment.
+    true_precision : Return the expected precision in this experiment.
 
     Notes
     -----
-    The experiment follows Evert (2004), section 3.1: true and false positives in any region of
-    scores are independent counts, given the number of candidates. Cost: O(N) per measure.
+    The experiment follows Evert (2004), section 3.1. Each candidate falls independently into a
+    given region of scores, as a true or as a false positive. Cost: O(N) per measure.
 
     References
     ----------
@@ -77,7 +77,9 @@ def simulate_candidates(
     baseline = check_share("baseline", baseline)
     together = check_number("correlation", correlation)
     if not 0.0 <= together <= 1.0:
-        raise ValueError(f"correlation={correlation!r} is outside [0, 1]: pass a number in it.")
+        raise ValueError(
+            f"correlation={correlation!r} is outside [0, 1]. Pass a number from 0 to 1."
+        )
     size = check_number("n_candidates", n_candidates)
     if size != np.floor(size) or size < 1.0:
         raise ValueError(f"n_candidates={n_candidates!r}: pass a whole number of 1 or more.")
@@ -87,7 +89,7 @@ def simulate_candidates(
         and check_count("decimals", decimals, least=-_MOST_DECIMALS) > _MOST_DECIMALS
     ):
         raise ValueError(f"decimals={decimals!r}: pass a whole number of at most {_MOST_DECIMALS}.")
-    # order of draws: labels, shared noise, then the noise of each measure
+    # draw the labels first, then the shared noise, then the noise for each measure
     generator = np.random.default_rng(Roles.of({"rng": rng}).rng)
     gold = generator.random(int(n_candidates)) < baseline
     shared = generator.normal(size=gold.size)
@@ -101,7 +103,7 @@ def simulate_candidates(
 
 
 def _lifts(quality: Mapping[str, float] | None) -> Mapping[str, float]:
-    """Return the shift of true positives by each measure."""
+    """Return the shift of the true positives' scores for each measure."""
     if quality is None:
         return _QUALITY
     if not isinstance(quality, Mapping):
@@ -116,12 +118,12 @@ def _lifts(quality: Mapping[str, float] | None) -> Mapping[str, float]:
 
 @checked_call
 def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.1) -> Any:
-    """Return the average precision of an acceptance region of :func:`simulate_candidates`.
+    """Return the mean precision in a region of scores of :func:`simulate_candidates`.
 
     Parameters
     ----------
     share : float or array of float
-        Mean share of candidates in the region, n / N, above 0 and at most 1.
+        Mean fraction of the candidates in the region, n / N, above 0 and at most 1.
     quality : float
         The measure's quality.
     baseline : float
@@ -133,8 +135,9 @@ def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.
 
     Notes
     -----
-    Scores of at least t accept true positives with probability Q(t - quality) and others with Q(t),
-    Q being the normal upper tail; t is found by bisection.
+    A true positive has a score of at least t with probability Q(t - quality) and a negative with
+    probability Q(t), with Q the upper tail of the normal distribution. The threshold t is found by
+    bisection.
 
     Examples
     --------
@@ -156,11 +159,12 @@ def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.
         raise ValueError(f"share={share!r} is outside (0, 1]: pass the share of candidates, n / N.")
 
     def accepted(t: FloatArray) -> tuple[FloatArray, FloatArray]:
-        # true positives and all candidates that score at least t, as shares of all candidates
+        # true positives, and all candidates, with scores of at least t, as fractions of all
+        # candidates
         true = baseline * special.ndtr(quality - t)
         return true, true + (1.0 - baseline) * special.ndtr(-t)
 
-    # bisection: the accepted share falls from 1 to 0 as t rises
+    # bisection: the accepted fraction decreases from 1 to 0 as t increases
     low = np.full(wanted.shape, -40.0 - abs(quality))
     high = -low
     for _ in range(120):

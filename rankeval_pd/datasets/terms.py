@@ -1,4 +1,4 @@
-"""Word pairs from the documentation of five packages, with judgments in three passes."""
+"""Word pairs from the documentation of five packages, with gold labels."""
 
 from __future__ import annotations
 
@@ -17,32 +17,33 @@ _JUDGMENTS = ["pass_1", "pass_2", "gold"]
 def load_terms(*, per_package: bool = False) -> pd.DataFrame:
     """Return 1,911 word pairs with counts, labeled as technical terms or not.
 
-    The pairs are adjacent words in the docstrings of NumPy 2.4.6, SciPy 1.17.1, pandas 3.1.1,
-    xarray 2026.9.0 and Matplotlib 3.11.2, at least 9 times in all; repeated sentences count once
-    per package. Pairs with a function word ("of", "is", "each") are left out.
+    The pairs are adjacent words that occur at least 9 times in the docstrings of NumPy 2.4.6, SciPy
+    1.17.1, pandas 3.1.1, xarray 2026.9.0 and Matplotlib 3.11.2. Repeated sentences count once per
+    package. Pairs with a function word ("of", "is", "each") are excluded.
 
     Parameters
     ----------
     per_package : bool
-        Whether to return one row for each package and pair in it. Then ``by="package"`` ranks each
-        package alone.
+        Whether to return a separate row for each package in which a pair occurs. You can then rank
+        each package separately with ``by="package"``.
 
     Returns
     -------
     DataFrame
-        Frequent pairs first:
+        One row per pair, in order of decreasing frequency, with the columns:
 
         * ``package``: with ``per_package`` only;
         * ``word1``, ``word2``: the pair, in lower case; ``head``: the second word, in the singular;
-        * ``O11``, ``O12``, ``O21``, ``O22``: counts of the pair, of the first word before others,
-          of the second word after others, and of all other pairs;
-        * ``pass_1``, ``pass_2``: whether each of two independent passes called the pair a technical
-          term; ``gold``: the same after a third pass settled differences.
+        * ``O11``, ``O12``, ``O21``, ``O22``: the contingency table, with counts of the pair, of the
+          first word before other words, of the second word after other words, and of all other
+          pairs;
+        * ``pass_1``, ``pass_2``: whether the pair was labeled as a technical term in each of two
+          independent passes; ``gold``: the final label, after a third pass resolved disagreements.
 
     Notes
     -----
-    A language model judged the pairs by a written guideline, shown on the page on data. No pass saw
-    other judgments, counts or scores.
+    A language model judged the pairs by a written guideline, which is shown on the page on data.
+    The model saw no counts, scores or judgments from other passes.
 
     Examples
     --------
@@ -65,7 +66,7 @@ def load_terms(*, per_package: bool = False) -> pd.DataFrame:
 
 
 def _counted(table: pd.DataFrame, packages: list[str]) -> pd.DataFrame:
-    """Return the pairs with the sums of their counts over some packages."""
+    """Return the pairs with their counts summed over some packages."""
     pair, first, second = (
         table[[f"{name}_{count}" for name in packages]].sum(axis=1)
         for count in ("pair", "first", "second")

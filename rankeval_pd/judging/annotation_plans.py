@@ -110,8 +110,8 @@ def plan_annotation(
     check_frame(candidates)
     if roles.get("groups") is not None:
         raise ValueError(
-            "groups: plans assume a random sample of candidates. Leave groups out, or thin each "
-            "group to one candidate."
+            "groups: plans assume a random sample of candidates. Omit groups, or keep one"
+            " candidate per group."
         )
     power, alpha = check_share("power", power), check_share("alpha", alpha)
     n = check_count("n", n)
@@ -150,23 +150,23 @@ def _warn_of_little(
     elif left and power is not None and planned < power:
         if state.pilot:
             low, high = state.power_range(alpha, more)
-            shows = f" on average; the {sum(state.judged)} judged allow {low:.2g} to {high:.2g}"
+            shows = f" on average ({low:.2g} to {high:.2g}, depending on the true precisions)"
             do = "Judge more first, or use longer lists, n=..."
         else:
             shows = f": {state.in_all()}"
             do = (
-                "Use longer lists, n=..., or plan for a larger difference: precisions= refer to "
-                "candidates in one list only, which differ more than the lists."
+                "Use longer lists, n=..., or plan for a larger difference: precisions= describes"
+                " candidates in one list only, which differ more than the lists."
             )
         warn(
-            f"power={power:g} is not reached: judging all {2 * state.size} candidates in one list "
-            f"only gives {planned:.2g}{shows}. {do}"
+            f"power={power:g} is out of reach. Judging all {2 * state.size} candidates that only"
+            f" one list contains gives a power of {planned:.2g}{shows}. {do}"
         )
     elif left and planned == 0.0:
-        do = "Judge more, or use" if state.power(alpha, left) > 0.0 else "Take"
+        do = "Judge more candidates, or use" if state.power(alpha, left) > 0.0 else "Use"
         warn(
-            f"power is 0: with {more} more judgments no outcome is significant at alpha={alpha:g}. "
-            f"{do} longer lists, n=..."
+            f"power is 0: no outcome of {more} more judgments is significant at alpha={alpha:g}."
+            f" {do} longer lists, n=..."
         )
 
 
@@ -207,7 +207,7 @@ class _State(NamedTuple):
         true = [round(share * self.size) for share in self.precisions]
         first, second, size = (np.array([x]) for x in (*true, self.size))
         p_value = fisher_test(first, size, second, size, "two-sided").p_value[0]
-        return f"{true[0]} of {self.size} true against {true[1]}, p = {p_value:.2g}"
+        return f"{true[0]} against {true[1]} of {self.size} true positives, p = {p_value:.2g}"
 
     def power(self, alpha: float, more: int) -> float:
         """Return the power of Fisher's test after ``more`` further judgments."""
@@ -327,8 +327,8 @@ def needed_candidates(
         raise ValueError(f"overlap={overlap!r}: pass the share of a list in the other, in [0, 1).")
     if n is None and n_judged is None and first == second:
         raise ValueError(
-            f"precision_a={first!r} and precision_b={second!r} are equal, so no list shows a "
-            "difference. Pass the expected precisions."
+            f"precision_a={first!r} and precision_b={second!r} are equal, so there is no difference"
+            " to detect. Pass the expected precisions."
         )
     shares = _of_regions(first, second, overlap)
     seen = None if n_judged is None else (1.0 - overlap) * check_count("n_judged", n_judged)
@@ -373,8 +373,8 @@ def _of_regions(first: float, second: float, overlap: float) -> tuple[float, flo
     highest = min(1.0, min(first, second) / overlap) if overlap else 1.0
     if lowest > highest:
         raise ValueError(
-            f"overlap={overlap!r}: lists with this overlap cannot have precisions of {first:g} and "
-            f"{second:g}. The difference is at most 1 - overlap."
+            f"overlap={overlap!r}: lists with this overlap cannot have precisions of {first:g} and"
+            f" {second:g}. Pass precisions that differ by at most 1 - overlap."
         )
     shared = float(np.clip(shared, lowest, highest))
     return (first - overlap * shared) / (1.0 - overlap), (second - overlap * shared) / (

@@ -144,8 +144,8 @@ def with_judgements(
             raise ValueError(f"gold={gold!r}: {name} has no such column. Name it: gold=...")
         if not frame.index.is_unique:
             raise ValueError(
-                f"{name} has repeated labels in its index, so judgments are ambiguous. Pass each "
-                "candidate a unique label: reset_index(drop=True) before the sheet."
+                f"{name} has repeated labels in its index, so judgments are ambiguous. Give each"
+                " candidate a unique label: call reset_index(drop=True) before you make the sheet."
             )
     unknown = sheet.index.difference(candidates.index)
     if len(unknown):
@@ -158,8 +158,8 @@ def with_judgements(
     other = contradicted.index[(contradicted != judged[contradicted.index])]
     if len(other):
         raise ValueError(
-            f"sheet contradicts earlier judgments of {len(other)} candidates, {listed(other[:5])}. "
-            "Resolve these first."
+            f"sheet contradicts earlier judgments of {len(other)} candidates, {listed(other[:5])}."
+            " Resolve these contradictions first."
         )
     before[judged.index] = judged
     result = candidates.copy()

@@ -236,9 +236,9 @@ def judged_recall(
 )
 @with_roles_but(
     "ties",
-    key="This role has no effect here, unless windows cut equal scores.",
-    label="This role has no effect here, unless windows cut equal scores.",
-    rng="This role has no effect here, unless windows cut equal scores.",
+    key="Has no effect, unless windows cut equal scores.",
+    label="Has no effect, unless windows cut equal scores.",
+    rng="Has no effect, unless windows cut equal scores.",
 )
 def judged_average_precision(
     data: Data,

@@ -64,8 +64,9 @@ class JudgingScheme(NamedTuple):
             )
         if self.estimator == "horvitz-thompson" and self.judged_with is None:
             raise ValueError(
-                "estimator='horvitz-thompson' divides by known probabilities. Name their column, "
-                "judged_with=..., or pass one rate for all, judged_with=0.2."
+                "estimator='horvitz-thompson' divides by known judging probabilities. Name the"
+                " column of probabilities, judged_with=..., or pass one rate for all candidates,"
+                " judged_with=0.2."
             )
         windows = self.windows
         if windows is not None:
@@ -285,8 +286,9 @@ def _check_probability(
     wrong = here & ~((probability > 0.0) & (probability <= 1.0))
     if bool(wrong.any()):
         raise ValueError(
-            f"judged_with: {int(wrong.sum())} candidates have no probability in (0, 1] of being "
-            "judged. If they could not be judged, use unjudged='bounds' without judged_with."
+            f"judged_with: {int(wrong.sum())} candidates have no probability in (0, 1] of being"
+            " judged. If these candidates could not be judged, pass unjudged='bounds' without"
+            " judged_with."
         )
     sure = here & ~judged & (probability == 1.0)
     if bool(sure.any()):
@@ -426,7 +428,7 @@ def _tables(
         if rest:
             after = present & ~listed
             middle = (size + whole) // 2
-            yield _of_top(judged, rank, after, size, middle, "not in it of rank {} at most")
+            yield _of_top(judged, rank, after, size, middle, "outside the list up to rank {}")
         if score.shape[-2] > 1 and not regions:
             yield _of_shared(judged, listed, size)
 
@@ -458,9 +460,10 @@ def _message(table: _Table, p_values: AnyArray, measures: AnyArray, *, regions: 
         int(x[place]) for x in (table.judged, table.size, table.judged_else, table.size_else)
     )
     where = f"the candidates in the list of {own!r} only" if regions else f"the list of {own!r}"
-    do = "judge a random sheet (annotation_sheet)" if regions else "use judged_difference"
+    do = "judge a random sheet (annotation_sheet)" if regions else "call judged_difference"
     return (
-        f"The judged candidates are not a random sample of {where} at n = {table.n}: {judged} of "
-        f"the {size} candidates {part} are judged, and {other} of the other {left}. Estimates can "
-        f"be far off: {do}, or pass windows=[...], judged_with=... or unjudged='bounds'."
+        f"The judged candidates are not a random sample of {where} at n = {table.n}: {judged} of"
+        f" {size} candidates {part} are judged, compared with {other} of the other {left}."
+        f" Estimates can be far off: {do}, or pass windows=[...], judged_with=... or"
+        " unjudged='bounds'."
     )

@@ -249,11 +249,11 @@ def check_threshold(n: Any, threshold: Any, of: str, options: RegionOptions) -> 
     if of != "precision":
         if options.test != "fisher" and options.test not in tests:
             raise ValueError(
-                f"test={options.test!r} with of={of!r}: the paired test is "
-                f"{' or '.join(map(repr, tests))}. Leave test out."
+                f"test={options.test!r} with of={of!r}: the paired test for this rate is"
+                f" {' or '.join(map(repr, tests))}. Omit test."
             )
         if options.phi != 1.0 or (of in _PAIRED and options.ci == "delta"):
-            raise ValueError(f"of={of!r} supports neither phi nor ci='delta'. Leave them out.")
+            raise ValueError(f"of={of!r} supports neither phi nor ci='delta'. Omit phi and ci.")
         options = options._replace(test=options.test if options.test in tests else tests[0])
     if n is not None:
         raise ValueError(
@@ -268,8 +268,8 @@ def check_threshold(n: Any, threshold: Any, of: str, options: RegionOptions) -> 
     check_choice("ci", options.ci, SET_INTERVALS)
     if options.adjust in SWAPPED:
         raise ValueError(
-            f"adjust={options.adjust!r} and threshold: label swaps keep ranks, not scores, and "
-            "apply to n-best lists only. Pass n=... or adjust='holm'."
+            f"adjust={options.adjust!r} and threshold: label swaps apply only to n-best lists, not"
+            " to acceptance sets. Pass n=... or adjust='holm'."
         )
     return options
 
@@ -363,8 +363,8 @@ def _paired_cuts(
         if not all(row.size for row in rows):
             name = pair[0] if not rows[0].size else pair[1]
             raise ValueError(
-                f"threshold={threshold!r} lacks {name!r}, which is compared. Pass a threshold for "
-                "each measure, or name two measures: compare(a, b, threshold=...)."
+                f"threshold={threshold!r} has no entry for {name!r}. Pass a threshold for each"
+                " measure, or name two measures: compare(a, b, threshold=...)."
             )
         for side, name, row in zip(sides, pair, rows, strict=True):
             if row.size not in (1, longest):

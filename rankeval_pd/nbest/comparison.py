@@ -45,6 +45,7 @@ from rankeval_pd.nbest.precision import intervals_read
 from rankeval_pd.nbest.precision_bands import difference_margins
 from rankeval_pd.nbest.recall import precision_as
 from rankeval_pd.nbest.region_intervals import (
+    OF_CLUSTERS,
     OF_ERROR,
     decide,
     decision_columns,
@@ -352,6 +353,7 @@ def _compare_lists(
         **({"n_groups": np.int64} if options.test == "cluster" else {}),
         **(MEANS if means else dict.fromkeys(
             ("error", "freedom") if own else ("error_of_few",), float)),
+        **({"moved": float} if options.test == "cluster" else {}),
         **(dict.fromkeys(("p_swaps", "drawn", "margin"), float) if options.swapped else {}),
         **({} if means else {**TIE_TYPES, **BLOCKS}),
     }  # fmt: skip
@@ -382,6 +384,7 @@ def _compare_lists(
         return result if of == "precision" else precision_as(result, inner, of)
 
     interval = OF_ERROR if own else of_regions(options.ci, options.phi)
+    interval = OF_CLUSTERS if options.test == "cluster" else interval
     if means and not own:
         interval = of_means(options.ci)
     return answer(
@@ -413,10 +416,11 @@ def _list_columns(
     own: tuple[AnyArray, ...] = ()
     spread: tuple[AnyArray, AnyArray] | None = None
     if options.test == "cluster":
-        error, freedom, p_value, n_groups = cluster_contrasts(
+        error, freedom, p_value, n_groups, moved = cluster_contrasts(
             lists, n, alternative=options.alternative
         )
-        p_values, own = (sample_odds_ratio(*tables), p_value, nothing), (n_groups, error, freedom)
+        p_values = sample_odds_ratio(*tables), p_value, nothing
+        own = n_groups, error, freedom, moved
         spread = error, freedom
     else:
         if options.target == "nbest":

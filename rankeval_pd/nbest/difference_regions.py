@@ -92,8 +92,8 @@ def difference_region(
     head = head_of(data)
     if head is not None and head.whole.reach < head.whole.total:
         raise ValueError(
-            "a head does not know the ranks of candidates found in one list only. Use "
-            "ddf.rankeval.difference_region(a, b, n), which counts them."
+            "a head does not contain the ranks of all candidates in one list only. Call"
+            " ddf.rankeval.difference_region(a, b, n), which counts them."
         )
     return _of(data, a, b, n, roles)
 

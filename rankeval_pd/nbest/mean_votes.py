@@ -35,9 +35,9 @@ def check_votes(options: RegionOptions, **others: tuple[Any, Any]) -> None:
     for name, (given, usual) in others.items():
         if given is not usual and not is_known(given, [usual]):
             raise ValueError(
-                f"agreement='mean' with {name}={given!r}: mean votes are compared by Student's t, "
-                f"and this option needs whole counts of true positives. Leave {name} out, or pass "
-                "agreement='majority'."
+                f"agreement='mean' with {name}={given!r}: mean votes are compared by a t test, but"
+                f" {name} needs counts of true positives. Omit {name}, or pass"
+                " agreement='majority'."
             )
     if options.swapped:
         raise ValueError(

@@ -399,9 +399,9 @@ def warn_of_reversed(worse: BoolArray) -> None:
     """Warn of measures worse than chance, which may need lower_is_better."""
     if worse.any():
         warn(
-            f"{int(worse.sum())} of {worse.size} lists have significantly fewer true positives "
-            "than random lists, so the measure may be reversed. If small values are better, name "
-            "the measure in lower_is_better; if not, remove it there."
+            f"in {int(worse.sum())} of {worse.size} lists, there are significantly fewer true"
+            " positives than in random lists, so the measure may be reversed. Name a measure in"
+            " lower_is_better only if its small values are better."
         )
 
 

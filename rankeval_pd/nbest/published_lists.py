@@ -112,9 +112,9 @@ def _whole(name: str, value: Any, size: int) -> int:
     nearest = round(float(value)) if np.isfinite(value) else -1
     if abs(nearest - value) > _ROUNDING or not 0 <= nearest <= size:
         raise ValueError(
-            f"{name}={value!r}: pass a whole number from 0 to {size}, the size of the list, or a "
-            "rate times this size. A printed rate such as 42.3% may stand for several counts: try "
-            "each."
+            f"{name}={value!r}: pass a whole number from 0 to {size}, the size of the list, or a"
+            " rate times this size. A printed rate such as 42.3% may correspond to several counts:"
+            " try each count."
         )
     return nearest
 

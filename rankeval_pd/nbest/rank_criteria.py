@@ -100,9 +100,9 @@ class RankCriterion(NamedTuple):
             return check_needed(most, f"level={self.how.level!r}") if self.swapped else most
         if self.kind is None and self.swapped and self.n_resamples < needed:
             raise ValueError(
-                f"n_resamples={self.n_resamples} cannot reach level={self.how.level:g}: the "
-                f"smallest p-value of {pairs} pairs is {pairs}/(n_resamples + 1). Pass "
-                f"n_resamples={needed} or more, or None for as many as are needed."
+                f"n_resamples={self.n_resamples} cannot reach level={self.how.level:g}: the"
+                f" smallest adjusted p-value for {pairs} pairs is {pairs}/(n_resamples + 1). Pass"
+                f" n_resamples={needed} or more, or None for as many as are needed."
             )
         return self.n_resamples
 

@@ -340,8 +340,8 @@ def precision_as(result: xr.Dataset, inner: xr.Dataset, of: str) -> xr.Dataset:
     """
     if of == "lift" and inner.attrs["ends"]:
         raise ValueError(
-            "of='lift' with missing='absent': the two measures retrieved different candidates, so "
-            "each lift has its own baseline. Compare precision or recall."
+            "of='lift' with missing='absent': the two measures retrieved different candidates, so"
+            " their lifts have different baselines. Compare precision or recall."
         )
     pairs = list(zip(*(result[f"measure_{side}"].to_numpy() for side in "ab"), strict=True))
     a, b = sides(inner["present"], pairs)

@@ -412,6 +412,41 @@ OF_ERROR: tuple[Interval, tuple[str, ...]] = (
 """The interval for a difference within ± ``reach`` with a known standard error."""
 
 
+def _of_clusters(
+    difference: FloatArray,
+    error: FloatArray,
+    freedom: FloatArray,
+    reach: FloatArray,
+    moved: FloatArray,
+    level: float,
+) -> Limits:
+    """Return the true differences d whose distance is within t sqrt(error^2 + moved d^2).
+
+    At 0 this is the test. Like Fieller's, the interval has no end if a difference that is as large
+    as possible is not too far away.
+    """
+    known = freedom > 0
+    t = quantile_of(np.where(known, freedom, 1.0), level)
+    gap, half, more = np.abs(difference), t * error, t * t * np.where(known, moved, 0.0)
+    root = np.sqrt(np.maximum(more * gap**2 + (1.0 - more) * half**2, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        far = np.where(more < 1.0, (gap + root) / (1.0 - more), reach)
+        near = np.where(gap + root > 0.0, (gap**2 - half**2) / (gap + root), 0.0)
+    near = np.where((more >= 1.0) & (gap <= half), -reach, near)
+    most = np.where(~known & (error > 0.0), reach, np.nan)
+    most = np.where((gap == 0.0) & (error == 0.0), 0.0, most)  # the lists are the same
+    near = np.maximum(np.where(np.isnan(most), near, -most), -reach)
+    far = np.minimum(np.where(np.isnan(most), far, most), reach)
+    back = difference < 0.0
+    return np.where(back, -far, near), np.where(back, -near, far)
+
+
+OF_CLUSTERS: tuple[Interval, tuple[str, ...]] = (
+    _of_clusters, ("difference", "error", "freedom", "reach", "moved"),
+)  # fmt: skip
+"""The interval of a difference of lists whose candidates come in clusters."""
+
+
 def of_paired() -> tuple[Interval, tuple[str, ...]]:
     """Return the interval function for paired proportions, and its columns."""
     return paired_difference, ("tp_overlap", "tp_only_a", "tp_only_b", "of_all")
@@ -455,10 +490,10 @@ def enough_draws(n_tests: int, options: Decision) -> int:
         return check_needed(swaps.enough_swaps(n_tests, options.alpha), f"alpha={options.alpha!r}")
     needed = swaps.least_swaps(n_tests, options.alpha)
     if options.n_resamples < needed:
-        what = "pairs, counted in every group," if options.adjust_over == "all" else "pairs"
+        what = "pairs in all groups" if options.adjust_over == "all" else "pairs"
         raise ValueError(
-            f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g}: the smallest "
-            f"p-value of {n_tests} {what if n_tests > 1 else 'pair'} is {n_tests}/(n_resamples + "
-            f"1). Pass n_resamples={needed} or more, or leave it out."
+            f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g}: the smallest"
+            f" adjusted p-value for {n_tests} {what if n_tests > 1 else 'pair'} is"
+            f" {n_tests}/(n_resamples + 1). Pass n_resamples={needed} or more, or omit n_resamples."
         )
     return int(options.n_resamples)

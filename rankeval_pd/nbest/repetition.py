@@ -338,9 +338,9 @@ class _Study(NamedTuple):
             return xr.DataArray(np.full(len(measures), np.nan), dims="measure")
         if not isinstance(self.threshold, Mapping) and len(measures) > 1:
             raise ValueError(
-                f"threshold={self.threshold!r}: a single number needs a single measure, and there "
-                f"are {listed(measures)}. Pass a mapping from measure to a number, or n=..., the "
-                "average number accepted."
+                f"threshold={self.threshold!r}: a single number requires a single measure, but"
+                f" there are {listed(measures)}. Pass a mapping from measure to a number, or n=...,"
+                " the average number accepted."
             )
         cuts = asked_thresholds(self.threshold, measures)
         if cuts.shape[1] != 1 or np.isnan(cuts).any():
@@ -425,8 +425,8 @@ class _Study(NamedTuple):
 
 def _too_few(samples: int) -> ValueError:
     return ValueError(
-        f"there is {samples} sample, and variation needs two or more. Name the sample column: "
-        "by=..."
+        f"variation needs at least two samples, but the number of samples is {samples}. Name the"
+        " sample column: by=..."
     )
 
 

@@ -57,7 +57,7 @@ def least_score(scores: FloatArray, most: int, n: int) -> float:
     higher = falling[falling > falling[most]]
     if not higher.size:
         raise ValueError(
-            f"n={n}: more candidates per sample share the best score, so no threshold accepts so "
-            "few. Pass a larger n."
+            f"n={n}: more than {n} candidates per sample share the best score, so no threshold"
+            f" accepts only {n}. Pass a larger n."
         )
     return float(higher[-1])

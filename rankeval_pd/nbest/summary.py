@@ -179,8 +179,8 @@ def summary(
         return _of_items(data, baseline, test, adjust, n_resamples, level, progress, roles)
     if test == "t":
         raise ValueError(
-            "test='t' is for systems over items, or for metrics of queries as in "
-            "summary(['nDCG@10'], test='t'). Lists are compared by exact tests: leave test out."
+            "test='t' is for systems over items or metrics of queries, as in summary(['nDCG@10'],"
+            " test='t'). For n-best lists, omit test to use exact tests."
         )
 
     def ask(roles: Mapping[str, Any]) -> Data:
@@ -206,9 +206,9 @@ def _warn_of_many_groups(result: Any) -> None:
     many = int((~result.duplicated(groups)).sum()) if groups else 0
     if many > _MANY:
         warn(
-            f"by={listed(groups)}: this is a verdict on each of {many:,} groups, unadjusted for "
-            "their number. For one verdict over all groups use compare(..., average='macro') or "
-            "metrics of queries, summary(['P@10'])."
+            f"by={listed(groups)}: the table has a separate verdict for each of {many:,} groups,"
+            " not adjusted for the number of groups. For one verdict, call compare(...,"
+            " average='macro') or, for queries, summary(['P@10'])."
         )
 
 

@@ -112,8 +112,8 @@ def choose_threshold(
     given = precision if recall is None else recall
     if youden and Roles.of(roles).groups is not None:
         raise ValueError(
-            "youden=True with groups: its limit assumes independent candidates. Pass "
-            "precision=... or recall=..., which support groups."
+            "youden=True with groups: the lower limit of J assumes independent candidates. Pass"
+            " precision=... or recall=..., which support groups."
         )
     wanted = 0.0 if youden else check_share(aim, given)
     level = check_share("level", level)
@@ -164,8 +164,8 @@ def _columns(
         for column, value in zip(columns, values, strict=True):
             column[row] = value
     if reasons:
-        more = f" ({len(reasons)} rankings; the first)" if len(reasons) > 1 else ""
-        aimed = "a J above 0" if aim == "youden" else f"the {aim} {wanted:g}"
+        more = f" for {len(reasons)} rankings (reason for the first)" if len(reasons) > 1 else ""
+        aimed = "a J above 0" if aim == "youden" else f"a {aim} of {wanted:g}"
         warn(f"no threshold guarantees {aimed}{more}: {reasons[0]}.")
     return (*columns, index) if aim == "youden" else tuple(columns)
 

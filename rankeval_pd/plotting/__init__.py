@@ -1,8 +1,9 @@
-"""Pictures of the tables of this package.
+"""Plots of the tables that this package returns.
 
-Each function takes data and computes its table, or takes a finished table (DataFrame or Dataset).
-It draws on ``ax`` or a new figure and returns the Axes or an array of Axes. Colors are safe for
-color-blind readers, and dashes distinguish lines in gray.
+Each function takes either data, from which the table is computed, or a finished table (DataFrame or
+Dataset). The plot is drawn on ``ax`` or on a new figure, and the function returns the Axes or an
+array of Axes. The default colors are safe for color-blind readers, and dashes distinguish gray
+lines.
 """
 
 from __future__ import annotations

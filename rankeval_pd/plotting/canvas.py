@@ -1,4 +1,4 @@
-"""The marks that all pictures share (lines, intervals, references), and the caption."""
+"""Elements that all plots share (lines, intervals, references), and the caption."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from rankeval_pd.plotting.numbers import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LINE, THIN, HAIR = 1.6, 0.8, 0.5  # points: data; references; the edges of bands
-FEW = 40  # up to so many points, each gets a marker
-SPARSE = 12  # up to so many n, each shows its interval
-_COLUMNS = 1500  # columns of pixels, each with four points of a long line
-_DODGE = 3.4  # points between bars of two names
-_STAND_OUT = 3  # names in color if there are too many for hues
-_NARROW = 170.0  # points of a panel below which lines are thinner
+LINE, THIN, HAIR = 1.6, 0.8, 0.5  # line widths in points: data; references; edges of bands
+FEW = 40  # lines with up to this many points have markers
+SPARSE = 12  # up to this many n, every interval is drawn
+_COLUMNS = 1500  # columns of pixels; each keeps four points of a long line
+_DODGE = 3.4  # distance in points between the bars of two names
+_STAND_OUT = 3  # number of names in color if there are more names than hues
+_NARROW = 170.0  # panel size in points below which lines are thinner
 
 XLABELS = {
     "n": "n (length of the list)",
@@ -49,31 +49,32 @@ _CAPTIONS: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
 
 
 def tell(ax: Axes, *sentences: str) -> None:
-    """Add sentences to the caption of the picture."""
+    """Add sentences to the caption of the plot."""
     _CAPTIONS.setdefault(ax, []).extend(x for x in sentences if x)
 
 
 @checked_call
 def caption(ax: Any) -> str:
-    """Return the caption of a picture, which explains its lines, bars and colors.
+    """Return the caption of a plot, which explains the lines, bars and colors.
 
     Parameters
     ----------
     ax : Axes or array of Axes
-        The Axes that a plot returned, or all panels of a figure.
+        The Axes that a plot function returned, or all panels of a figure.
 
     Returns
     -------
     str
-        Sentences ready for a paper: the kind of interval, for each n alone or for all together, the
-        test, and the adjustment. Each appears once for the whole figure.
+        Sentences ready for a paper. They describe the kind of interval, whether the interval is
+        pointwise or simultaneous, the test and the adjustment. A sentence that applies to several
+        panels appears only once.
 
     Examples
     --------
     >>> import rankeval_pd
     >>> df = rankeval_pd.datasets.simulate_candidates(500)
     >>> rankeval_pd.plotting.caption(df.rankeval.plot.precision([50, 100]))
-    'Bars: 95% Clopper–Pearson confidence intervals, each n alone. Gray line: a random order.'
+    'Bars: 95% Clopper–Pearson confidence intervals, separately at each n. Gray line: random order.'
     """
     first = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()[0]
     drawn = (one for one in first.figure.axes if one.has_data())
@@ -85,15 +86,15 @@ def caption(ax: Any) -> str:
 
 
 class Canvas:
-    """Axes to draw on, the requested look, and what has been drawn."""
+    """The Axes to draw on, the requested look, and a record of the drawn elements."""
 
     def __init__(self, ax: Axes, look: Look, *, alone: bool = True) -> None:
-        if not ax.has_data():  # an earlier picture, now cleared
+        if not ax.has_data():  # an earlier plot, now cleared
             _CAPTIONS.pop(ax, None)
         self.ax: Any = ax
         self.look, self.alone = look, alone
         self.ink = Ink.of(ax)
-        self.size = panel_size(ax)  #: points, before other panels share it
+        self.size = panel_size(ax)  #: size in points, before other panels share the figure
         self.bright: list[Hashable] | None = None
         self.named: list[Named] = []
         self.drawn: dict[Hashable, int] = {}
@@ -109,14 +110,14 @@ class Canvas:
         return self.look.text(name)
 
     def choose(self, scores: Mapping[Hashable, float], what: str) -> list[Hashable]:
-        """Return the names, with the highlighted, or the best of many, last."""
+        """Return the names, with the highlighted names, or the best of many, at the end."""
         names = list(scores)
         self.bright = self.look.highlighted or None
         if self.bright is None and len(names) > self.look.most:
             known = [x for x in names if np.isfinite(scores[x])]
             best = sorted(known, key=lambda x: -scores[x])[:_STAND_OUT]
             self.bright = [x for x in names if x in best]
-            self.tell(f"In color: the {_STAND_OUT} with the highest {what}.")
+            self.tell(f"The {_STAND_OUT} with the highest {what} are in color.")
         left = [self.text(x) for x in names if not self.stands_out(x)]
         if left:
             listed = ", ".join(left) if len(left) <= 12 else f"the other {len(left)}"
@@ -128,11 +129,11 @@ class Canvas:
         return self.bright is None or name in self.bright
 
     def color(self, name: Hashable) -> Any:
-        """Return the color of a name, gray if others stand out."""
+        """Return the color of a name; gray if other names are highlighted."""
         return self.look.color(self.ax, name) if self.stands_out(name) else self.ink.muted
 
     def curve(self, name: Hashable, x: Any, y: Any, **more: Any) -> None:
-        """Draw the line of a name, with markers if it has few points."""
+        """Draw the line for a name, with markers if the line has few points."""
         bright = self.stands_out(name)
         x, y = (np.asarray(values, dtype=float) for values in (x, y))
         color = self.color(name)
@@ -156,7 +157,7 @@ class Canvas:
         self.named.append(ending)
 
     def _dash(self, name: Hashable, color: Any) -> Any:
-        """Return a dash if a cycle of colors repeats, else a solid line."""
+        """Return a dashed style if the color cycle repeats, else a solid line."""
         from matplotlib.colors import to_hex
 
         same = sum(to_hex(x.color) == to_hex(color) for x in self.named if not x.muted)
@@ -174,7 +175,7 @@ class Canvas:
     def bars(
         self, name: Hashable, x: Any, low: Any, high: Any, *, place: int = 0, count: int = 1
     ) -> None:
-        """Draw intervals at some x, slightly shifted for each name."""
+        """Draw intervals at some x values, slightly shifted for each name."""
         from matplotlib.transforms import ScaledTranslation
 
         figure: Any = self.ax.figure
@@ -194,9 +195,10 @@ class Canvas:
     def uncertainty(
         self, tables: Mapping[Hashable, pd.DataFrame], low: str, high: str, kind: str
     ) -> None:
-        """Draw intervals of the bright names: a band for one, bars at a few x for several.
+        """Draw intervals for the names in color: a band for one name, bars for several.
 
-        ``tables`` have columns n, x and the limits; ``kind`` begins the sentence of the caption.
+        ``tables`` have the columns n, x and the limits. ``kind`` is the start of the sentence in
+        the caption.
         """
         shown = {name: rows for name, rows in tables.items() if self.stands_out(name)}
         every = [rows["n"].to_numpy() for rows in shown.values()]
@@ -220,7 +222,7 @@ class Canvas:
         self.tell(f"Bars: {before}{where},{after}." if after else f"Bars: {before}{where}.")
 
     def _stops(self, sizes: Any, count: int, rows: pd.DataFrame) -> list[float]:
-        """Return the n whose intervals are drawn: at some ticks, or all if few."""
+        """Return the n at which intervals are drawn: some ticks, or every n if there are few."""
         room = 0.68 * panel_size(self.ax)[0] / (_DODGE * (count + 1))
         if len(sizes) <= min(SPARSE, max(room, 3)):
             return [float(n) for n in sizes]
@@ -237,14 +239,14 @@ class Canvas:
         return sorted({float(rows["n"].iloc[k]) for k in places})
 
     def rule(self, y: float, name: str = "", **more: Any) -> None:
-        """Draw a horizontal reference line, named at its end."""
+        """Draw a horizontal reference line with a name at its end."""
         look = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1, **more}
         self.ax.axhline(y, label=name or "_rule", **look)
         if name:
             self.refer(name, y)
 
     def random(self, share: float) -> str:
-        """Return the name of a random order, with its precision unless groups share the name."""
+        """Return the name for a random order, with its precision unless groups share the name."""
         return f"random {percent(share)}" if self.alone else "random order"
 
     def upright(self, x: float, text: str = "", *, name: str = "_rule") -> None:
@@ -258,25 +260,25 @@ class Canvas:
             )  # fmt: skip
 
     def refer(self, name: str, y: float) -> None:
-        """Name a reference line that ends at this height on the right."""
+        """Write the name of a reference line that ends on the right at this height."""
         self.named.append(Named(in_tex(name), y, self.ink.reference, True, reference=True))
 
     def field(self, x: Any, low: Any, high: Any, name: str) -> None:
-        """Draw the range of chance: one gray field and its upper edge."""
+        """Draw the range of random rankings as a gray area with an upper edge."""
         look = {"color": self.ink.fg, "alpha": 0.10, "linewidth": 0, "zorder": 1}
         self.ax.fill_between(x, low, high, **self.look.band(None, **look))
         edge = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1.04}
         self.ax.plot(x, high, label=name, **edge)
 
     def values(self, header: str, values: Mapping[Hashable, str]) -> None:
-        """Give each name a value, a column in the key."""
+        """Set a value for each name, shown as a column in the key."""
         if values:
             self.headers[header] = values
 
-    # ---------------------------------------------------------------------------- Axes, and the end
+    # -------------------------------------------------------------------- Axes and final steps
 
     def across(self, x: str, *, log: bool = False) -> None:
-        """Put ticks on the x axis: sizes of lists, shares, or recalls."""
+        """Put ticks for sizes of lists, fractions or recall values on the x axis."""
         if log:
             self.ax.set_xscale("log")
         set_ticks(self.ax.xaxis, *((compact, 5.0) if x == "n" else (in_percent, 4.0)))
@@ -286,25 +288,25 @@ class Canvas:
         set_ticks(self.ax.yaxis, text, characters)
 
     def limits(self, axis: str, low: float | None = None, high: float | None = None) -> None:
-        """Set limits of an axis; keep wider ones of panels that share it."""
+        """Set the limits of an axis, but keep the wider limits of panels that share the axis."""
         settle(self.ax)
         now = getattr(self.ax, f"get_{axis}lim")()
         low, high = now[0] if low is None else low, now[1] if high is None else high
         if not getattr(self.ax, f"get_autoscale{axis}_on")():
             low, high = min(low, now[0]), max(high, now[1])
-        if getattr(self.ax, f"get_{axis}scale")() == "log":  # which cannot show 0
+        if getattr(self.ax, f"get_{axis}scale")() == "log":  # a log axis cannot show 0
             low, high = (None if end is None or end <= 0.0 else end for end in (low, high))
         getattr(self.ax, f"set_{axis}lim")(low, high)
 
     def start_at(self, bottom: float, floor: float = 0.0) -> None:
-        """Begin the y axis here, or below the data, and end it above the data."""
+        """Start the y axis at this value or below the data, and end the axis above the data."""
         low, high = self.ax.dataLim.intervaly
         if self.ax.get_yscale() == "linear" and np.isfinite(high - low):
             room = 0.05 * (high - low)
             self.limits("y", max(floor, min(bottom, low - room)), high + room)
 
     def reserve_top(self, role: str = "note") -> None:
-        """Keep a title, also a later one, above texts on top of the axes."""
+        """Keep a current or later title above the texts on top of the axes."""
         top = self.ax.secondary_xaxis("top")
         top.set_xticks([])
         top.set_xticks([], minor=True)
@@ -312,7 +314,7 @@ class Canvas:
         top.spines["top"].set_visible(False)
 
     def frame(self, xlabel: str | None = None, ylabel: str | None = None) -> None:
-        """Label the axes, in text of one size."""
+        """Label the axes in a single text size."""
         ax, look = self.ax, self.look
         ax.spines[["top", "right"]].set_visible(False)
         for label, setter in ((xlabel, ax.set_xlabel), (ylabel, ax.set_ylabel)):
@@ -324,13 +326,13 @@ class Canvas:
         ax.tick_params(labelsize=font(ax, "tick"), length=3, width=0.8)
 
     def finish(self, *, xlabel: str | None = None, ylabel: str | None = None) -> None:
-        """Label the axes, and name the lines."""
+        """Label the axes and name the lines."""
         self.frame(xlabel, ylabel)
         if self.alone:
             self.name()
 
     def finished(self) -> list[Named]:
-        """Return the names, with their values."""
+        """Return the names with their values."""
         order = {name: k for k, name in enumerate(self.look.order)}
         found = {place: name for name, place in self.drawn.items()}
         rows = [
@@ -341,7 +343,7 @@ class Canvas:
         return [x for _, x in sorted(rows, key=lambda row: row[0])]
 
     def name(self) -> None:
-        """Name the lines as requested: directly, in a legend, or not at all."""
+        """Name the lines as requested: at the lines, in a legend, or not at all."""
         legend, at = self.look.legend, self.look.labels_at
         if legend is None and at != "legend":
             from rankeval_pd.plotting.names import name_lines
@@ -357,9 +359,9 @@ class Canvas:
 
 
 def thin(ax: Axes, x: Any, y: Any) -> tuple[Any, Any]:
-    """Return the first, lowest, highest and last point of each column of pixels.
+    """Return the first, lowest, highest and last point in each column of pixels.
 
-    Points off the axis are left out.
+    Points outside the axis are omitted.
     """
     if len(x) <= 4 * _COLUMNS:
         return x, y
@@ -373,7 +375,7 @@ def thin(ax: Axes, x: Any, y: Any) -> tuple[Any, Any]:
     starts = np.flatnonzero(np.diff(column, prepend=-1))
     ends = np.append(starts[1:], len(x)) - 1
     gaps = np.isnan(y)
-    order = np.lexsort((y, gaps, column))  # in each column from the lowest to the highest, NaN last
+    order = np.lexsort((y, gaps, column))  # sorted by y in each column, NaN last
     known = np.add.reduceat(~gaps, starts)
     largest = np.where(known > 0, starts + known - 1, starts)
     keep = np.unique(np.concatenate([starts, ends, order[starts], order[largest]]))
@@ -381,20 +383,20 @@ def thin(ax: Axes, x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def thin_table(ax: Axes, rows: pd.DataFrame, most: int = 4 * _COLUMNS) -> pd.DataFrame:
-    """Return rows in order of n, as many as a band can show."""
+    """Return rows in order of n, thinned to the number that a band can show."""
     rows = rows.sort_values("n")
     return rows if len(rows) <= most else rows.iloc[some(len(rows), most)]
 
 
 def some(count: int, most: int) -> np.ndarray[Any, Any]:
-    """Return positions, half of them evenly spaced and half of them densest at the start."""
+    """Return positions, one half evenly spaced and the other half densest at the start."""
     even = np.linspace(0, count - 1, most // 2)
     head = np.geomspace(1, count, most // 2) - 1
     return np.unique(np.concatenate([even, head]).astype(int))
 
 
 def interval_kind(attrs: Mapping[Any, Any], scope: str) -> str:
-    """Return a description of intervals: 95% Wilson confidence intervals, each n alone."""
+    """Return a description, such as "95% Wilson confidence intervals, each n alone"."""
     level, ci = attrs.get("level"), attrs.get("ci")
     words = [percent_of(level)] if level else []
     words += [INTERVALS.get(x, x) for x in str(ci or "").split(", ") if x]
@@ -405,5 +407,5 @@ def interval_kind(attrs: Mapping[Any, Any], scope: str) -> str:
 
 
 def pairs_kind(attrs: Mapping[Any, Any], count: int) -> str:
-    """Return the adjustment of tests of pairs: for all 10 pairs, or each pair alone."""
-    return adjustment(attrs) or ("each pair alone" if count > 1 else "")
+    """Return the adjustment of pairwise tests: "for all 10 pairs" or "unadjusted"."""
+    return adjustment(attrs) or ("unadjusted" if count > 1 else "")

@@ -1,4 +1,4 @@
-"""Pictures of random rankings, and of estimates with intervals."""
+"""Plots of random rankings, and of estimates with intervals."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------------------------------------- Pictures of random rankings, from data or a table
+# ---------------------------------------------- Plots of random rankings, from data or a table
 
 
 @of_data_or_table(
@@ -62,16 +62,17 @@ def random_bound(
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
-        :func:`rankeval_pd.random_bound` or :func:`rankeval_pd.random_bound_for` for one group. Pass
-        ``precision``, the result of :func:`rankeval_pd.nbest_precision`, for the curves, and
-        ``envelope``, the result of :func:`rankeval_pd.random_envelope`.
+        :func:`rankeval_pd.random_bound` or :func:`rankeval_pd.random_bound_for` for one group. With
+        a result, you can also pass ``precision``, the result of
+        :func:`rankeval_pd.nbest_precision`, to draw the curves, and ``envelope``, the result of
+        :func:`rankeval_pd.random_envelope`.
     p, n, population
-        For data: as in :func:`rankeval_pd.random_bound`.
+        Options for data, as in :func:`rankeval_pd.random_bound`.
     simultaneous : bool
-        For data: whether to add :func:`rankeval_pd.random_envelope` at alpha = p, which holds for
-        all n together, for a finite population.
+        Option for data: whether to add :func:`rankeval_pd.random_envelope` at alpha = p, which
+        applies to all n together. Requires a finite population.
     log : bool, optional
-        Whether n has a logarithmic axis, see :func:`precision`.
+        Whether the n axis is logarithmic, see :func:`precision`.
     **look
 
     Returns
@@ -80,11 +81,12 @@ def random_bound(
 
     Notes
     -----
-    A random ranking stays within the gray field with probability 1 - p: at all n together with an
-    envelope (a hairline then shows the bound of each n alone), else at each n alone, by the column
-    ``critical``. Each further p is a named line. Nothing is drawn where no count is significant.
-    Above 20,000 candidates about 4,000 n are computed and drawn, and the envelope holds for these n
-    together.
+    The gray area contains a random ranking with probability 1 - p. With an envelope, this
+    probability applies to all n together, and a hairline shows the pointwise bound. Without an
+    envelope, it applies to each n separately, and the bound is the column ``critical``. Each
+    further p is drawn as a named line. The bound is not drawn at any n for which no count is
+    significant. For more than 20,000 candidates, about 4,000 n are computed and drawn, and the
+    envelope covers these n.
 
     Examples
     --------
@@ -94,7 +96,7 @@ def random_bound(
     'precision'
     """
     look, roles = parted(options)
-    pool: Any = "all"  # one bound for all curves
+    pool: Any = "all"  # a single bound for all curves
     with one_reading():
         n = n if population == "infinite" else seen_of(data, n, roles)
         within = None if population == "infinite" else n
@@ -118,20 +120,21 @@ def random_cdf(
     population: PopulationKind = "finite",
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the distribution functions of a random list's true positives, and their bounds.
+    """Draw distribution functions of the number of true positives in a random list.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a gold label; or the result of :func:`rankeval_pd.random_cdf` for one n and
-        one group, with ``bound``, the result of :func:`rankeval_pd.random_bound`.
+        one group. With a result, you can also pass ``bound``, the result of
+        :func:`rankeval_pd.random_bound`.
     n : int
-        For data: the size of the list.
+        Option for data: the size of the list.
     p : float or list of float
-        For data: levels of :func:`rankeval_pd.random_bound` to mark: a line at 1 - p for each p,
-        and a mark where it meets each distribution function.
+        Option for data: levels of :func:`rankeval_pd.random_bound` to mark. For each p, the plot
+        shows a line at 1 - p and a mark at its intersection with each distribution function.
     population : {"finite", "infinite"}
-        For data: as in :func:`rankeval_pd.random_bound`.
+        Options for data, as in :func:`rankeval_pd.random_bound`.
     **look
 
     Returns
@@ -140,8 +143,9 @@ def random_cdf(
 
     Notes
     -----
-    The lines are the exact steps, the interpolated steps, and the continuous binomial. Dots mark
-    the bounds, where each line meets the gray line at 1 - p; their values are beside the names.
+    The lines are the exact step function, its interpolation, and the continuous binomial function.
+    Dots mark the bounds at the intersections with the gray line at 1 - p. The values of the bounds
+    are written next to the names.
 
     Examples
     --------
@@ -157,7 +161,7 @@ def random_cdf(
     return draw_random_cdf(table, bound, **look)
 
 
-# --------------------------------- Pictures of estimates and their intervals, from data or a table
+# ------------------------------------ Plots of estimates and their intervals, from data or a table
 
 
 @of_data_or_table(draw_area, ("measure", "area", "chance"), "area")
@@ -169,7 +173,7 @@ def area(
     sort: bool = True,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the area under the curve of each measure, its interval, and chance.
+    """Draw the area under the curve for each measure, with an interval and chance.
 
     Parameters
     ----------
@@ -177,9 +181,10 @@ def area(
         Candidates with a score for each measure and a gold label; or the result of
         :func:`rankeval_pd.area`.
     kind, level
-        For data: as in :func:`rankeval_pd.area`.
+        Options for data, as in :func:`rankeval_pd.area`.
     sort : bool
-        Whether the largest area comes first; else measures keep their order.
+        Whether to sort the measures by area, with the largest area first. If False, the measures
+        stay in their original order.
     **look
 
     Returns
@@ -188,8 +193,8 @@ def area(
 
     Notes
     -----
-    Each row is a measure: the dot is its area and the line its interval, both repeated as numbers
-    on the right. The vertical gray line is the mean of a random order.
+    Each row is a measure. The dot is the area of the measure and the line the interval, and both
+    are written as numbers on the right. The vertical gray line is the mean area for a random order.
 
     Examples
     --------
@@ -215,7 +220,7 @@ def recall_band(
     log: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the recall of n-best lists with its simultaneous band.
+    """Draw the recall of n-best lists with a simultaneous band.
 
     Parameters
     ----------
@@ -223,10 +228,11 @@ def recall_band(
         Candidates with a score for each measure and a gold label; or the result of
         :func:`rankeval_pd.recall_band` for one group.
     n, ci, level, n_resamples
-        For data: as in :func:`rankeval_pd.recall_band`. By default, n are the visible sizes.
+        Options for data, as in :func:`rankeval_pd.recall_band`. By default, n are the sizes that
+        are visible in the plot.
     log : bool, optional
-        Whether n has a logarithmic axis. By default if the largest n is more than 2,000 times the
-        smallest; lists shorter than 10 are then left out.
+        Whether the n axis is logarithmic. By default the axis is logarithmic if the largest n is
+        more than 2,000 times the smallest, and lists shorter than 10 are then omitted.
     **look
 
     Returns
@@ -235,7 +241,7 @@ def recall_band(
 
     Notes
     -----
-    Each line is the recall of a measure, with its band, which contains the recall at all n
+    Each line is the recall of a measure. The band around the line covers the recall at all n
     together. The gray line is the mean recall of a random order.
 
     Examples
@@ -268,7 +274,7 @@ def odds_ratios(
     log: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the odds ratios of two measures over n, on a logarithmic scale.
+    """Draw the odds ratio between two measures over n, on a logarithmic scale.
 
     Parameters
     ----------
@@ -276,9 +282,9 @@ def odds_ratios(
         Candidates with a score for each measure and a gold label; or the result of
         :func:`rankeval_pd.odds_ratios`.
     a, b, n, level
-        For data: as in :func:`rankeval_pd.odds_ratios`.
+        Options for data, as in :func:`rankeval_pd.odds_ratios`.
     log : bool, optional
-        Whether n has a logarithmic axis, see :func:`precision`.
+        Whether the n axis is logarithmic, see :func:`precision`.
     **look
 
     Returns
@@ -287,9 +293,9 @@ def odds_ratios(
 
     Notes
     -----
-    The line is the conditional maximum-likelihood estimate; bars, or a band for many n, are exact
-    intervals at each n alone. A ratio of 0 or infinity is a triangle at the edge. The gray line at
-    1 means no difference.
+    The line is the conditional maximum-likelihood estimate. Bars, or a band for many n, show exact
+    pointwise intervals. A triangle at the edge represents a ratio of 0 or infinity. The gray line
+    at 1 means no difference.
 
     Examples
     --------
@@ -318,7 +324,7 @@ def tie_sensitivity(
     log: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw how much the p-value of a comparison depends on the order of equal scores.
+    """Draw how strongly the p-value of a comparison depends on the order of ties.
 
     Parameters
     ----------
@@ -326,11 +332,11 @@ def tie_sensitivity(
         Candidates with a score for each measure and a gold label; or the result of
         :func:`rankeval_pd.tie_sensitivity`.
     a, b, n, n_keys
-        For data: as in :func:`rankeval_pd.tie_sensitivity`.
+        Options for data, as in :func:`rankeval_pd.tie_sensitivity`.
     alpha : float
-        Level of the horizontal line.
+        Significance level at which to draw the horizontal line.
     log : bool, optional
-        Whether n has a logarithmic axis, see :func:`precision`.
+        Whether the n axis is logarithmic, see :func:`precision`.
     **look
 
     Returns
@@ -339,8 +345,9 @@ def tie_sensitivity(
 
     Notes
     -----
-    Each dot is the median p-value over several orders of equal scores; bars reach from the smallest
-    to the largest. If a bar crosses the gray line, the order of ties decides the verdict.
+    Each dot is the median p-value over several orders of equal scores, and each bar extends from
+    the smallest to the largest p-value. If a bar crosses the gray line, significance depends on the
+    order of ties.
 
     Examples
     --------
@@ -371,16 +378,16 @@ def mean_difference(
     progress: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the mean difference of two precision curves, and the difference at each n.
+    """Draw the mean difference between precision curves, and the difference at each n.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
-        :func:`rankeval_pd.mean_difference`, with ``differences``, the result of
-        :func:`rankeval_pd.compare` for the same pair.
+        :func:`rankeval_pd.mean_difference`. With a result, you can also pass ``differences``, the
+        result of :func:`rankeval_pd.compare` for the same pair.
     a, b, n, alternative, n_resamples, level, progress
-        For data: as in :func:`rankeval_pd.mean_difference`.
+        Options for data, as in :func:`rankeval_pd.mean_difference`.
     **look
 
     Returns
@@ -389,9 +396,9 @@ def mean_difference(
 
     Notes
     -----
-    Each row is a pair of measures over a range of n: the dot is the mean difference and the line
-    its interval, both repeated as numbers on the right. The ticks below a row are the differences
-    at each n. The vertical line means no difference.
+    Each row is a pair of measures over a range of n. The dot is the mean difference and the line
+    the interval, and both are written as numbers on the right. The ticks below a row are the
+    differences at each n. The vertical line means no difference.
 
     Examples
     --------
@@ -399,7 +406,7 @@ def mean_difference(
     >>> df = rankeval_pd.datasets.simulate_candidates(500)
     >>> ax = df.rankeval.plot.mean_difference("good", "fair", range(50, 200), n_resamples=99)
     >>> ax.get_xlabel()
-    'mean difference of precision (points), n = 50 to 199'
+    'mean difference in precision (points), n = 50 to 199'
     """
     look, roles = parted(options)
     with one_reading():
@@ -407,13 +414,13 @@ def mean_difference(
             data, a, b, n, alternative=alternative, n_resamples=n_resamples, level=level,
             progress=progress, **roles,
         )  # fmt: skip
-        with hushed():  # only the differences are drawn, and the mean has warned
+        with hushed():  # the mean has already warned
             curve = compare(data, a, b, _some(n), **roles)
     return draw_mean_difference(table, curve, **look)
 
 
 def _some(n: Any) -> Any:
-    """Return the n that a picture shows."""
+    """Return the n that a plot shows."""
     if n is None or not np.iterable(n):
         return n
     sizes = np.asarray(list(n))

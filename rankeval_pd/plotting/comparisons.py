@@ -1,4 +1,4 @@
-"""Precision curves, the n at which they differ, and their difference (Evert 2004)."""
+"""Precision curves, their difference, and the n with significant differences (Evert 2004)."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ NEEDED = (
     "significant", "better", "overlap",
 )  # fmt: skip
 _PAIR = ("measure_a", "measure_b")
-_HEIGHTS = (3.0, 0.62, 2.2)  # heights of the panels: curves, strip, difference
-_ROW = 11.0  # points of a strip's row
-_SHARE = 0.40  # share of the height for the strips of all pairs
-_GAP = 0.04  # gap between panels, as a share of their height
-_TALL = 160.0  # height in points from which the difference has a panel too
+_HEIGHTS = (3.0, 0.62, 2.2)  # relative heights of the panels: curves, strip, difference
+_ROW = 11.0  # height in points of a row in the strip
+_SHARE = 0.40  # fraction of the height for the strip of all pairs
+_GAP = 0.04  # gap between panels, as a fraction of their height
+_TALL = 160.0  # least height in points for a panel with the difference
 
 
 class _Finding(NamedTuple):
-    """The significant rows, and their description."""
+    """The significant rows with a description."""
 
     hits: np.ndarray[Any, Any]
     words: str
@@ -96,7 +96,7 @@ def draw_comparison(
         draw_marks(canvas, mine, "precision", mark, x, first=first)
     if curves is not None:
         draw_references(canvas, curves, x, references)
-    if "tie_decides" in table:  # not for means over all orders
+    if "tie_decides" in table:  # not available for means over all orders
         shade_blocks(canvas, table, "cuts_tie", x)
     _draw_strips(canvas, strip, table, pairs, findings, rows, x)
     if low is not None:
@@ -115,9 +115,9 @@ def draw_comparison(
 
 
 def _panels(canvas: Canvas, count: int) -> tuple[Any, Any]:
-    """Return stacked panels that share the x axis, in place of one panel.
+    """Replace a panel by stacked panels that share the x axis, and return them.
 
-    One pair has a panel for its difference; several pairs have a row each in the strip.
+    A single pair has a panel for the difference. Several pairs have one row each in the strip.
     """
     ax: Any = canvas.ax
     height = canvas.size[1]
@@ -133,9 +133,9 @@ def _panels(canvas: Canvas, count: int) -> tuple[Any, Any]:
 
 
 def _split(ax: Any, heights: Sequence[float]) -> list[Any]:
-    """Return stacked panels that share x, in place of one panel."""
+    """Replace a panel by stacked panels with a shared x axis."""
     spec = ax.get_subplotspec()
-    if spec is None:  # placed by hand
+    if spec is None:  # set the positions manually
         box = ax.get_position()
         unit = box.height / (sum(heights) + _GAP * (len(heights) - 1))
         places, top = [], box.y1
@@ -160,7 +160,7 @@ def _below(canvas: Canvas, panels: Sequence[Any], xlabel: str) -> None:
 
 
 def _lists(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the precision of the lists of each measure, in order of first mention."""
+    """Return the list precisions of each measure, in order of first occurrence."""
     sides = [
         table[[f"measure_{side}", "n", f"precision_{side}"]].set_axis(
             ["measure", "n", "precision"], axis=1
@@ -174,22 +174,22 @@ def _lists(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts) if parts else every
 
 
-# ---------------------------------------------------------------------------- What is significant
+# --------------------------------------------------------------------- Significant differences
 
 
 def _findings(table: pd.DataFrame, together: Any, relevant: float) -> list[_Finding]:
-    """Return the findings at each n alone, and for all n together."""
+    """Return the pointwise findings, and the findings for all n together."""
     alpha, adjust = table.attrs.get("alpha"), table.attrs.get("adjust")
     large = (table["difference"].abs() >= relevant).to_numpy(dtype=bool)
     extent = f", and the difference is {100 * relevant:.3g} points or more" if relevant else ""
     alone = table["p_value"] <= alpha if alpha and adjust else table["significant"]
-    words = f"{_test(table)}, each n alone{extent}"
+    words = f"{_test(table)}, separately at each n{extent}"
     listed = [_Finding(alone.to_numpy(dtype=bool) & large, words, together=False)]
     if adjust:
         together = table
     if together is not None:
         hits, words = _adjusted(table, together)
-        listed.append(_Finding(hits & large, f"{words}, all n together{extent}", together=True))
+        listed.append(_Finding(hits & large, f"{words}, for all n together{extent}", together=True))
     return listed
 
 
@@ -200,7 +200,7 @@ def _test(table: pd.DataFrame) -> str:
 
 
 def _adjusted(table: pd.DataFrame, together: Any) -> tuple[np.ndarray[Any, Any], str]:
-    """Return the rows that are significant after adjustment, and how."""
+    """Return the rows that are significant after adjustment, and the adjustment."""
     if "band_low" in together:
         other = table_of(together, (*_PAIR, "n", "band_low", "band_high"), "difference_band")
         level = f"{percent_of(other.attrs['level'])} " if "level" in other.attrs else ""
@@ -221,7 +221,7 @@ def _adjusted(table: pd.DataFrame, together: Any) -> tuple[np.ndarray[Any, Any],
 
 
 def _favored(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
-    """Return the measure that each difference favors, significant or not."""
+    """Return the measure favored by each difference, whether or not it is significant."""
     ahead = rows["difference"] > 0
     return rows["measure_a"].where(ahead, rows["measure_b"]).to_numpy(dtype=object)
 
@@ -238,10 +238,10 @@ def _draw_strips(
     rows: dict[Hashable, pd.DataFrame],
     x: str,
 ) -> None:
-    """Draw bars at the significant n in the color of the better measure.
+    """Draw bars at the n with significant differences, in the better measure's color.
 
-    One pair has a row for each kind of test. Several pairs have a row each, with pale bars for
-    tests of each n alone and full bars for tests of all n together.
+    A single pair has one row for each kind of test. Several pairs have one row each, with pale bars
+    for pointwise tests and dark bars for simultaneous tests.
     """
     if strip is None:
         return
@@ -271,17 +271,17 @@ def _draw_strips(
     strip.grid(visible=False)
     _name_rows(canvas, strip, pairs, findings, ink)
     for finding in findings:
-        shade = "full" if finding.together else "pale"
-        found = "" if finding.hits.any() or not canvas.alone else " There is none here."
+        shade = "Full" if finding.together else "Pale"
+        found = "" if finding.hits.any() or not canvas.alone else " This picture has no such n."
         where = " (at its recall)" if x == "recall" else ""
         canvas.tell(
-            f"Bars, {shade}: n at which the measure of this color{where} is significantly better"
-            f" ({finding.words}).{found}"
+            f"{shade} bars: lists for which the measure of this color{where} is significantly"
+            f" better ({finding.words}).{found}"
         )
 
 
 def _across(n: Any, rows: dict[Hashable, pd.DataFrame], measure: Hashable, x: str) -> Any:
-    """Return the x positions of the lists of one measure."""
+    """Return the x positions of the lists for one measure."""
     if x == "n":
         return n.to_numpy(dtype=float)
     mine = rows[measure]
@@ -292,7 +292,7 @@ def _draw_hits(
     canvas: Canvas, strip: Axes, across: Any, hits: Any, color: Any, where: tuple[float, float]
 ) -> None:
     """Draw runs of n as bars, or squares if the n have gaps."""
-    if len(across) > FEW:  # with an outline, so a run of a few n is visible
+    if len(across) > FEW:  # the outline makes a run of a few n visible
         bars = canvas.look.band(None, color=color, linewidth=0.5)
         strip.broken_barh(_stretches(across, hits), where, **bars)
         return
@@ -305,7 +305,7 @@ def _draw_hits(
 
 
 def _stretches(across: Any, hits: Any) -> list[tuple[float, float]]:
-    """Return start and width of the runs of hits, halfway to both neighbors."""
+    """Return the start and width of each run of hits, extended halfway to both neighbors."""
     between = 0.5 * (across[1:] + across[:-1])
     edge = np.concatenate([
         [across[0] - (between[0] - across[0])], between, [across[-1] + (across[-1] - between[-1])],
@@ -319,7 +319,7 @@ def _stretches(across: Any, hits: Any) -> list[tuple[float, float]]:
 def _name_rows(
     canvas: Canvas, strip: Axes, pairs: list[pd.DataFrame], findings: list[_Finding], ink: Ink
 ) -> None:
-    """Name the rows: the better measure on the left, the kind of test on the right."""
+    """Write the better measure on the left of each row and the kind of test on the right."""
     size, width = font(canvas.ax, "note"), canvas.size[0]
     beside: dict[str, Any] = {
         "xycoords": ("axes fraction", "data"), "textcoords": "offset points", "fontsize": size,
@@ -328,7 +328,9 @@ def _name_rows(
     if len(pairs) > 1:
         share = min(_SHARE, len(pairs) * _ROW / canvas.size[1])
         if share * canvas.size[1] / len(pairs) < 1.1 * LEAST:
-            canvas.tell(f"{len(pairs)} rows of bars, one for each pair, in the order of the table.")
+            canvas.tell(
+                f"Each of the {len(pairs)} rows of bars is a pair, in the order of the table."
+            )
             return
         room = 0.38 * width - 60.0
         for k, rows in enumerate(pairs):
@@ -355,10 +357,10 @@ def _name_rows(
 
 
 def _tell_same_lists(canvas: Canvas, rows: pd.DataFrame) -> None:
-    """Note that two measures have the same lists, so one curve hides the other."""
+    """Note in the caption that one curve hides another because the lists are identical."""
     if (rows["overlap"] == rows["n"]).all():
         a, b = (canvas.text(rows[f"measure_{s}"].iloc[0]) for s in "ab")
-        canvas.tell(f"{a} and {b} have the same lists at each n drawn.")
+        canvas.tell(f"{a} and {b} have the same list at each n shown.")
 
 
 # --------------------------------------------------------------------------------- The difference
@@ -373,16 +375,16 @@ def _draw_difference(
     rows: dict[Hashable, pd.DataFrame],
     x: str,
 ) -> None:
-    """Draw the difference of the two curves, with the interval of the deciding table."""
+    """Draw the difference between the two curves, with the interval of the main table."""
     a, b = (pair[f"measure_{s}"].iloc[0] for s in "ab")
-    found, columns, words = pair, ("ci_low", "ci_high"), "interval at each n alone"
+    found, columns, words = pair, ("ci_low", "ci_high"), "interval, separately at each n"
     if together is not None and {"band_low", "band_high"} <= set(together):
         found, columns = table_of(together, ("measure_a", "n"), ""), ("band_low", "band_high")
         words = "simultaneous band, for all n together"
     elif together is not None and {"ci_low", "ci_high"} <= set(together):
         found, words = table_of(together, ("measure_a", "n"), ""), "band, for all n together"
     elif pair.attrs.get("adjust") is not None:
-        words = "interval, adjusted as the test"
+        words = "interval, adjusted like the test"
     source = found.attrs if found.attrs.get("level") else pair.attrs
     if "measure_a" in found:
         found = found[(found["measure_a"] == a) & (found["measure_b"] == b)]
@@ -405,13 +407,13 @@ def _draw_difference(
             low.vlines(across, *limits, color=ink.fg, linewidth=1.1, alpha=0.75)
         level = percent_of(source["level"]) + " " if source.get("level") else ""
         name = f"{canvas.text(a)} − {canvas.text(b)}"
-        canvas.tell(f"Below: {name} in percentage points, with its {level}{words}.")
+        canvas.tell(f"Lower panel: {name} in percentage points, with {level}{words}.")
     if ordered is not None:
         mark = {"marker": "o", "markersize": 3.5} if len(found) <= FEW else {}
         low.plot(
             across, ordered, color=ink.fg, linewidth=LINE, zorder=3, label="_difference", **mark
         )
-        if known and len(found) > FEW:  # the wide interval of short lists would flatten the rest
+        if known and len(found) > FEW:  # wide intervals of short lists flatten the rest
             least, most = (np.nanquantile(x, q) for x, q in zip(limits, (0.03, 0.97), strict=True))
             least, most = min(least, ordered.min()), max(most, ordered.max())
             low.set_ylim(least - 0.05 * (most - least), most + 0.05 * (most - least))
@@ -424,7 +426,7 @@ def _draw_difference(
 
 
 def _mark_end(canvas: Canvas, table: pd.DataFrame, finding: _Finding) -> None:
-    """Draw a line at the last n of the first run, unless it lasts to the end."""
+    """Draw a line at the last n of the first run, unless the run extends to the end."""
     if not finding.hits.any():
         return
     first = int(finding.hits.argmax())
@@ -439,7 +441,7 @@ def _mark_end(canvas: Canvas, table: pd.DataFrame, finding: _Finding) -> None:
 def _draw_overlap(
     canvas: Canvas, pairs: list[pd.DataFrame], rows: dict[Hashable, pd.DataFrame]
 ) -> None:
-    """Draw the share of shared candidates, on its own scale."""
+    """Draw the percentage of shared candidates on a separate scale."""
     right: Any = canvas.ax.twinx()
     look = {"color": canvas.ink.plain, "linewidth": 1.0, "label": "_overlap"}
     for pair in pairs:
@@ -453,4 +455,4 @@ def _draw_overlap(
 
     set_ticks(right.yaxis, in_percent, 4.0)
     right.spines[["top", "left"]].set_visible(False)
-    tell(canvas.ax, "Thin gray line, scale on the right: share of candidates in both lists.")
+    tell(canvas.ax, "Thin gray line (scale on the right): share of candidates in both lists.")

@@ -37,23 +37,23 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Table = pd.DataFrame | None
-_LINEAR_LIFT = 1000  # up to so many candidates lift has linear axes
-_SQUARE = 160.0  # size in points of a panel with room for a square
+_LINEAR_LIFT = 1000  # lift has linear axes up to this number of candidates
+_SQUARE = 160.0  # size in points of a panel that can contain a square
 
 
 @dataclass(frozen=True)
 class Curve:
-    """The axes and references of a curve over all cutoffs."""
+    """The axes and reference lines of a curve over all cutoffs."""
 
     x: str
     y: str
     xlabel: str
     ylabel: str
-    chance: str  #: the line of a random order: "diagonal", "falling", "prior", "one"
+    chance: str  #: line for a random order: "diagonal", "falling", "prior", "one"
     square: bool = False
     step: bool = False
-    first: bool = False  #: whether short lists are left out of long tables
-    area: str = ""  #: the header of the area in the key
+    first: bool = False  #: whether short lists are omitted from long tables
+    area: str = ""  #: header of the area column in the key
 
 
 _FPR = "false positive rate"
@@ -69,7 +69,7 @@ CURVES = {
 
 
 def curve_drawing(name: str) -> Any:
-    """Return the function that draws the table of a curve."""
+    """Return the function that draws the table for a kind of curve."""
     spec = CURVES[name]
     draw: Any = partial(_draw_curves, spec)
     if spec.square:
@@ -78,7 +78,7 @@ def curve_drawing(name: str) -> Any:
 
 
 def _squarely(table: Any) -> tuple[float, float] | None:
-    """Return the size of a figure for a square."""
+    """Return the size of a figure for a square panel."""
     from matplotlib import rcParams
 
     width, height = rcParams["figure.figsize"]
@@ -99,11 +99,11 @@ def _draw_curves(
     enrichment: float | Sequence[float] | None = None,
     log: bool | None = None,
 ) -> None:
-    """Draw the curve of each measure, chance, and the lists of some n.
+    """Draw the curve of each measure, the chance level, and lines of equal n.
 
-    ``bands`` is the result of :func:`rankeval_pd.random_band`, or a list of these. The others are
-    results of the functions of the same name, and ``ideal`` of :func:`rankeval_pd.random_bound` at
-    one n.
+    ``bands`` is a result, or a list of results, from :func:`rankeval_pd.random_band`. ``ideal`` is
+    the result of :func:`rankeval_pd.random_bound` at one n. All other tables are results of the
+    functions with the same names.
     """
     largest = float(curves["n"].max()) if len(curves) else 0.0
     if spec.chance == "one" and log is None:
@@ -112,7 +112,7 @@ def _draw_curves(
     _set_scales(canvas, curves, spec, log, deviates=deviates)
     if spec.first and largest > LARGE_RATIO:
         curves = curves[(curves["n"] >= FIRST) | (curves["n"] == 0)]
-        canvas.tell(f"Lists shorter than {FIRST} are left out.")
+        canvas.tell(f"Lists shorter than {FIRST} are omitted.")
     parts = by_name(curves)
     better = -1.0 if spec.chance == "falling" else 1.0
     scores = {name: better * float(part[spec.y].mean()) for name, part in parts.items()}
@@ -123,7 +123,7 @@ def _draw_curves(
         steps = {"drawstyle": "steps-pre"} if spec.step else {}
         canvas.curve(measure, rows[spec.x], rows[spec.y], **steps)
     if curves.attrs.get("interval") and "ci_low" in curves:
-        scope = {"pointwise": "each point alone", "simultaneous": "all points together"}
+        scope = {"pointwise": "each point separately", "simultaneous": "all points together"}
         known = {name: rows.dropna(subset=["ci_low"]) for name, rows in parts.items()}
         canvas.uncertainty(
             {name: rows.assign(x=rows[spec.x]) for name, rows in known.items() if name in drawn},
@@ -149,7 +149,7 @@ def _draw_curves(
 def _set_scales(
     canvas: Canvas, curves: pd.DataFrame, spec: Curve, log: bool | None, *, deviates: bool
 ) -> None:
-    """Choose the scales of both axes."""
+    """Set the scales of both axes."""
     ax = canvas.ax
     if deviates:
         rates = curves[[spec.x, spec.y]].to_numpy(dtype=float)
@@ -167,7 +167,7 @@ def _set_scales(
 def _set_limits(
     canvas: Canvas, curves: pd.DataFrame, spec: Curve, log: bool | None, *, deviates: bool
 ) -> None:
-    """Set limits from the data, 0 to 1 on linear axes, and write ticks."""
+    """Set the limits from the data, or 0 to 1 on linear axes, and write the ticks."""
     ax = canvas.ax
     if deviates:
         for name, axis in ((spec.x, "x"), (spec.y, "y")):
@@ -193,7 +193,7 @@ def _set_limits(
 def _values(
     canvas: Canvas, curves: pd.DataFrame, spec: Curve, area: Table, enrichment: Any
 ) -> None:
-    """Write the area and interval of each measure in the key, or its lift at some shares."""
+    """Write each measure's area and interval, or its lift at some fractions, in the key."""
     if area is not None and spec.area:
         rows = table_of(area, ("measure", "area"), "area")
         known = "ci_low" in rows and rows["ci_low"].notna().any()
@@ -207,7 +207,7 @@ def _values(
             level = percent_of(rows.attrs["level"]) if "level" in rows.attrs else "confidence"
             limits = zip(rows["measure"], rows["ci_low"], rows["ci_high"], strict=True)
             canvas.values(f"{level} interval", {n: interval(a, b, digits) for n, a, b in limits})
-            canvas.tell(f"{spec.area}: {interval_kind(rows.attrs, 'each measure alone')}.")
+            canvas.tell(f"{spec.area}: {interval_kind(rows.attrs, 'separately for each measure')}.")
     if enrichment is not None and spec.y == "lift":
         shares = np.atleast_1d(np.asarray(enrichment, dtype=float))
         if np.any((shares <= 0.0) | (shares > 1.0)):
@@ -231,10 +231,10 @@ def _draw_chance(
         return
     x = x if len(x) <= 4000 else x[np.unique(np.geomspace(1, len(x), 4000).astype(int)) - 1]
     y = {"one": np.ones_like(x), "falling": 1.0 - x, "diagonal": x}.get(spec.chance)
-    if y is None:  # for all candidates
+    if y is None:  # value for all candidates
         y = np.full(x.size, curves.sort_values("n")["precision"].iloc[-1])
     canvas.ax.plot(x, y, color=canvas.ink.reference, linewidth=THIN, zorder=1, label="random order")
-    canvas.tell("Gray line: a random order on average.")
+    canvas.tell("Gray line: mean over random orders.")
     note: dict[str, Any] = {"fontsize": font(canvas.ax, "note"), "color": canvas.ink.note}
     if spec.chance == "diagonal" and linear:
         canvas.ax.text(
@@ -248,9 +248,9 @@ def _draw_chance(
 
 
 def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -> str:
-    """Draw chance: a field up to the simultaneous bound, lines for the other bounds.
+    """Draw a gray area up to the simultaneous bound, and lines for all other bounds.
 
-    Return the words that name the field.
+    Return the text that names the gray area.
     """
     listed = bands if isinstance(bands, list | tuple) else [bands]
     tables = [
@@ -293,7 +293,7 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
 
 
 def _draw_ideal(canvas: Canvas, curves: pd.DataFrame, ideal: Table) -> None:
-    """Draw the curve of an order with all true positives first."""
+    """Draw the curve for an order with all true positives first."""
     result = curves[(curves["tpr"] > 0) & (curves["share"] > 0)]
     if result.empty:
         return
@@ -310,13 +310,13 @@ def _draw_ideal(canvas: Canvas, curves: pd.DataFrame, ideal: Table) -> None:
     best = np.minimum(shares / step, 1.0)
     look = {"color": canvas.ink.reference, "linewidth": THIN, "zorder": 1}
     canvas.ax.plot(shares, best, label="ideal order", **look)
-    canvas.tell("Upper gray line: an ideal order, all positives first.")
+    canvas.tell("Upper gray line: an ideal order with all positives first.")
 
 
 def _prior(curves: pd.DataFrame) -> float:
-    """Return N+ / N: the smallest step of the rate is 1 / N+, and of the share 1 / N."""
+    """Return N+ / N, from the smallest step of the rate (1 / N+) and of the fraction (1 / N)."""
     if curves.attrs.get("ties") not in ("shared", "error", "best", "worst"):
-        return np.nan  # in a block of ties no step is a single true positive
+        return np.nan  # within a block of ties no step is a single true positive
     rates = np.unique(curves["tpr"].dropna().to_numpy(dtype=float))
     steps = np.diff(rates)
     steps = steps[steps > 1e-12]
@@ -328,7 +328,7 @@ def _prior(curves: pd.DataFrame) -> float:
 
 
 def _draw_f_scores(canvas: Canvas, f_scores: float | Sequence[float]) -> None:
-    """Draw lines of equal F1, with its value at the edge of the panel."""
+    """Draw lines of equal F1, with the value of F1 at the edge of the panel."""
     asked = np.atleast_1d(np.asarray(f_scores, dtype=float))
     if np.any((asked <= 0.0) | (asked >= 1.0)):
         raise ValueError(f"f_scores={f_scores!r}: pass values of F1 between 0 and 1, [0.2, 0.4].")
@@ -351,14 +351,14 @@ def _write_beside(ax: Axes, x: float, y: float, text: str, canvas: Canvas) -> No
     )  # fmt: skip
 
 
-_SHAPES = "os^Dv"  # one marker for each p
-_APART = 16.0  # least distance of two readable labels in points
+_SHAPES = "os^Dv"  # markers, one for each p
+_APART = 16.0  # least distance in points between two readable labels
 
 
 def _draw_crossovers(
     canvas: Canvas, crossovers: pd.DataFrame, curves: pd.DataFrame, spec: Curve
 ) -> None:
-    """Mark, on each measure's curve, the first list that beats chance at each p."""
+    """Mark the first list on each measure's curve that beats chance at each p."""
     runs = table_of(crossovers, ("measure", "p", "n_first"), "crossovers")
     first = runs.drop_duplicates(["measure", "p"])
     strangers = sorted(set(map(str, runs["measure"])) - set(map(str, curves["measure"])))
@@ -390,13 +390,13 @@ def _draw_crossovers(
                 fontsize=font(canvas.ax, "note"), color=canvas.ink.text(canvas.color(measure)),
             )  # fmt: skip
     contiguous = runs.attrs.get("contiguous")
-    run = f"the first of {contiguous} lists in a row" if contiguous else "the first list"
+    run = f"the first of {contiguous} successive lists" if contiguous else "the first list"
     shapes = ", ".join(f"{rate_text(float(p))}" for p in levels)
     canvas.tell(f"Open marks: {run} above chance ({shapes}).")
 
 
 def _draw_isolines(canvas: Canvas, isolines: pd.DataFrame, spec: Curve, *, log: bool) -> None:
-    """Draw a thin line for each n, and its n at the better end."""
+    """Draw a thin line for each n, and write n at the line's better end."""
     rows = table_of(isolines, ("n", spec.x, spec.y), f"isolines with the axes of {spec.y}")
     for n, line in rows.groupby("n", sort=False):
         look = {"color": canvas.ink.reference, "linewidth": HAIR, "zorder": 1}
@@ -408,4 +408,4 @@ def _draw_isolines(canvas: Canvas, isolines: pd.DataFrame, spec: Curve, *, log: 
                 textcoords="offset points", fontsize=font(canvas.ax, "note"), clip_on=True,
                 color=canvas.ink.note,
             )  # fmt: skip
-    canvas.tell("Thin lines: all lists of one n.")
+    canvas.tell("Thin lines: all lists with the same n.")

@@ -1,4 +1,4 @@
-"""Pictures of curves over all cutoffs, from data or a table."""
+"""Plots of curves over all cutoffs, from data or a table."""
 
 from __future__ import annotations
 
@@ -51,34 +51,35 @@ def roc(
     area: bool = True,
     **options: Unpack[CurvePlot],
 ) -> Axes:
-    """Draw ROC curves, optionally with chance, crossovers and lists of some n.
+    """Draw ROC curves, optionally with chance bounds, crossovers and isolines.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
-        :func:`rankeval_pd.roc` for one group. Then ``bands``, ``isolines`` and ``crossovers`` are
-        results of :func:`rankeval_pd.random_band` (or a list of these),
-        :func:`rankeval_pd.isolines` and :func:`rankeval_pd.crossovers`.
+        :func:`rankeval_pd.roc` for one group. With a result, ``bands``, ``isolines`` and
+        ``crossovers`` must also be results, from :func:`rankeval_pd.random_band` (or a list of such
+        results), :func:`rankeval_pd.isolines` and :func:`rankeval_pd.crossovers`.
     bands : float or sequence of float, optional
-        Levels p at which to draw the bounds of chance, see :func:`rankeval_pd.random_band`.
+        Levels p at which to draw the bounds for random rankings, see
+        :func:`rankeval_pd.random_band`.
     isolines : int or sequence of int, optional
-        Sizes n of lists. A thin line for each contains all lists of n.
+        Sizes n of lists. All lists of size n lie on a thin line.
     simultaneous : bool
-        Whether ``bands`` are also drawn for all n together.
+        Whether to draw ``bands`` for all n together as well.
     bound : {"critical", "discrete", "interpolated", "parametric"}
-        The bound that the bands use.
+        Kind of bound to draw for ``bands``.
     crossovers : bool
-        Whether to mark the first list of each measure that beats chance, at the p of ``bands``.
+        Whether to mark the first list of each measure that beats chance at the levels in ``bands``.
     interval : {None, "pointwise", "simultaneous"}
-        For data: confidence limits of the curve to draw, see :func:`rankeval_pd.roc`.
+        Option for data: kind of confidence limits to draw, see :func:`rankeval_pd.roc`.
     level : float
-        For data: the confidence level of these limits.
+        Option for data: confidence level of the limits.
     log : bool
-        Whether the axes are logarithmic, to show the head of the list.
+        Whether the axes are logarithmic. Logarithmic axes show more of the head of the list.
     area : bool
-        For data: whether the key shows the area and its interval, :func:`rankeval_pd.area`. For a
-        table, pass the result of ``area``.
+        Whether the key shows the area and its interval from :func:`rankeval_pd.area`. With a table,
+        pass the result of ``area``.
     **look
 
     Returns
@@ -88,10 +89,10 @@ def roc(
     Notes
     -----
     Each line is a measure, from the empty list to all candidates. The diagonal is the mean of a
-    random order. With ``bands``, random orders stay in the gray field at all n together, and below
-    the hairline at each n alone. The key shows the area and its interval. With more than six
-    measures, the three best are in color. Above 20,000 candidates about a thousand n are drawn, and
-    the field holds for 2,000 n together. The picture is square if the panel has room.
+    random order. With ``bands``, the gray area is the simultaneous range of random orders, and the
+    hairline is the pointwise bound. The key shows the area and its interval. With more than six
+    measures, only the best three are in color. For more than 20,000 candidates, about a thousand n
+    are drawn, and the gray area covers 2,000 n. The plot is square if the panel has room.
 
     Examples
     --------
@@ -121,11 +122,11 @@ def precision_recall(
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool
-        Whether the axis of recall is logarithmic.
+        Whether the recall axis is logarithmic.
     area : bool
-        For data: whether the key shows the average precision, :func:`rankeval_pd.area`.
+        Option for data: whether the key shows the average precision from :func:`rankeval_pd.area`.
     f_scores : float or sequence of float
-        Values of F1. A hairline for each contains all lists of this F1.
+        Values of F1. All lists with the same F1 lie on a hairline.
     **look
 
     Returns
@@ -134,10 +135,10 @@ def precision_recall(
 
     Notes
     -----
-    Each line is a measure, in steps, without interpolation. The gray line is the precision of a
-    random order. Hairlines are lists of equal F1, with its value on the right, or of equal n with
-    ``isolines``. The key shows the average precision. With n above 2,000, lists shorter than 10 are
-    left out.
+    Each line is the step function of a measure, without interpolation. The gray line is the
+    precision of a random order. Each hairline connects lists with the same F1, which is written on
+    the right, or with ``isolines`` lists of the same size n. The key shows the average precision.
+    If n exceeds 2,000, lists shorter than 10 are omitted.
 
     Examples
     --------
@@ -167,8 +168,8 @@ def det(
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool, optional
-        True: logarithmic axes; False: linear axes. By default normal deviates, on which the errors
-        of normally distributed scores form a straight line.
+        Whether the axes are logarithmic (True) or linear (False). By default the axes are scaled by
+        normal deviates, so that normally distributed scores give a straight line.
     **look
 
     Returns
@@ -177,9 +178,9 @@ def det(
 
     Notes
     -----
-    Each line is a measure; the nearer to the lower left corner, the better. Rates of 0 and 1,
-    infinite as normal deviates, are not shown. The gray line is the mean of a random order; chance,
-    lines of one n and crossovers are drawn as in :func:`roc`.
+    Each line is a measure. Better measures are closer to the lower left corner. Rates of 0 and 1
+    are not shown because their normal deviates are infinite. The gray line is the mean of a random
+    order. The options ``bands``, ``isolines`` and ``crossovers`` are described in :func:`roc`.
 
     Examples
     --------
@@ -199,7 +200,7 @@ def lift(
     enrichment: Levels | None = None,
     **options: Unpack[CurvePlot],
 ) -> Axes:
-    """Draw lift over the share of the candidates.
+    """Draw lift over the fraction of the candidates.
 
     Parameters
     ----------
@@ -207,14 +208,16 @@ def lift(
         Candidates with a score for each measure and a gold label; or the result of
         :func:`rankeval_pd.lift` for one group.
     n : int, float, sequence, range or "deciles", optional
-        For data: sizes of lists, or shares of the candidates, see :func:`rankeval_pd.lift`.
+        Option for data: sizes of lists, or fractions of the candidates, see
+        :func:`rankeval_pd.lift`.
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool, optional
-        Whether the axis of the share is logarithmic. By default above 1,000 candidates.
+        Whether the x axis is logarithmic. By default the axis is logarithmic for more than 1,000
+        candidates.
     enrichment : float or sequence of float, optional
-        Shares to mark with a thin line. The key shows each measure's lift there, the enrichment
-        factor of the smallest list with this share.
+        Fractions of the candidates to mark with a thin line. The key shows each measure's
+        enrichment factor, which is the lift of the smallest list with this fraction.
     **look
 
     Returns
@@ -223,9 +226,10 @@ def lift(
 
     Notes
     -----
-    Each line is a measure: the precision of its lists relative to a random order. The gray line at
-    1 is a random order, vertical lines are the shares of ``enrichment``. Chance, lines of one n and
-    crossovers are drawn as in :func:`roc`. With n above 2,000, lists shorter than 10 are left out.
+    Each line shows the precision of a measure's lists relative to a random order. The gray line at
+    1 is a random order, and vertical lines mark the fractions in ``enrichment``. The options
+    ``bands``, ``isolines`` and ``crossovers`` are described in :func:`roc`. If n exceeds 2,000,
+    lists shorter than 10 are omitted.
 
     Examples
     --------
@@ -246,7 +250,7 @@ def gain(
     n: ListSizes | Literal["deciles"] = None,
     **options: Unpack[CurvePlot],
 ) -> Axes:
-    """Draw recall over the share of the candidates.
+    """Draw recall over the fraction of the candidates.
 
     Parameters
     ----------
@@ -254,11 +258,11 @@ def gain(
         Candidates with a score for each measure and a gold label; or the result of
         :func:`rankeval_pd.gain` for one group.
     n : int, float, sequence, range or "deciles", optional
-        For data: as in :func:`rankeval_pd.gain`.
+        Option for data, as in :func:`rankeval_pd.gain`.
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool
-        Whether the axis of the share is logarithmic.
+        Whether the x axis is logarithmic.
     **look
 
     Returns
@@ -268,8 +272,8 @@ def gain(
     Notes
     -----
     Each line is a measure, from the empty list to all candidates. The upper gray line is an order
-    with all true positives first, the lower one the mean of a random order. Chance, lines of one n
-    and crossovers are drawn as in :func:`roc`.
+    with all true positives first, and the lower gray line is the mean of a random order. The
+    options ``bands``, ``isolines`` and ``crossovers`` are described in :func:`roc`.
 
     Examples
     --------
@@ -295,7 +299,7 @@ def _draw(
     drawn: Mapping[str, Any] | None = None,
     **asked: Any,
 ) -> Axes:
-    """Compute the curve and its references, and draw them."""
+    """Compute and draw the curve and its reference lines."""
     chance = {name: options.get(name, default) for name, default in CHANCE.items()}
     p, iso, bound = chance["bands"], chance["isolines"], chance["bound"]
     check_choice("bound", bound, get_args(Bound))
@@ -305,7 +309,7 @@ def _draw(
         )
     look, roles = parted({name: x for name, x in options.items() if name not in CHANCE})
     beside: dict[str, Any] = {}
-    drawn_from: Any = {**roles, "pool": "all"}  # one band for all curves
+    drawn_from: Any = {**roles, "pool": "all"}  # a single band for all curves
     with one_reading():
         limited = {name: chance[name] for name in ("interval", "level")}
         curve = _CURVES[space](data, **asked, **limited, **roles)

@@ -1,4 +1,4 @@
-"""Forest plots: a row for each name with dot, interval, numbers, and bars of ties."""
+"""Forest plots, with a dot, an interval, numbers and tie bars in each row."""
 
 from __future__ import annotations
 
@@ -33,39 +33,39 @@ from rankeval_pd.stats.resampling.metric_sums import WRITTEN
 from rankeval_pd.stats.significance.adjust import rejects
 from rankeval_pd.stats.significance.letters import letters as letters_of
 
-_ROW, _DENSE = 0.24, 0.155  # inches of a row; with more than 24
+_ROW, _DENSE = 0.24, 0.155  # height of a row in inches; with more than 24 rows
 _MANY = 24
-_MOST = 60  # rows on a page; with more the best, and the rest in one row
-_THIN_ROW = 7.6  # height of a row in points below which rows are folded
-_LANE = 6.0  # points between two bars of ties
-_LANES = 8  # bars side by side; more ties are written as letters
+_MOST = 60  # rows on a page; of more rows the best are drawn, and the rest share a row
+_THIN_ROW = 7.6  # row height in points below which the last rows are combined
+_LANE = 6.0  # distance in points between two tie bars
+_LANES = 8  # largest number of bars side by side; more ties are written as letters
 
 
 class Forest(NamedTuple):
-    """The content of a forest plot: rows from the best to the last."""
+    """The content of a forest plot, with rows from best to worst."""
 
     names: Sequence[Any]
     value: Any  #: (row,)
-    low: Any  #: (row,), NaN without an interval
+    low: Any  #: (row,); NaN without an interval
     high: Any
-    accent: Any  #: (row,): which rows stand out
-    label: str  #: label of the axis
-    header: str  #: header of the column of values
+    accent: Any  #: (row,): whether the row is highlighted
+    label: str  #: axis label
+    header: str  #: header of the value column
     ticks: Any = plainly
-    scale: float = 1.0  #: 100 for percent and points
+    scale: float = 1.0  #: 100 for percent and percentage points
     unit: str = ""
     signed: bool = False
-    columns: Sequence[tuple[str, list[str]]] = ()  #: additional columns of text
+    columns: Sequence[tuple[str, list[str]]] = ()  #: additional text columns
     letters: Sequence[str] = ()
     references: Mapping[float, str] = {}
     level: float | None = None
 
 
 def draw_forest(canvas: Canvas, forest: Forest) -> None:
-    """Draw a dot and an interval for each name, numbers on the right, and bars of ties.
+    """Draw a dot and an interval for each name, with numbers and tie bars on the right.
 
-    Without room for all rows, the first and the highlighted ones are drawn, and the rest as ticks
-    in one row.
+    If there is not enough room, only the first and the highlighted rows are drawn, and the
+    remaining values are ticks in a single row.
     """
     forest, rest = _folded(canvas, forest)
     ax, look, count = canvas.ax, canvas.look, len(forest.names)
@@ -95,7 +95,7 @@ def draw_forest(canvas: Canvas, forest: Forest) -> None:
     if rest.size:
         muted = {"color": canvas.ink.reference, "markersize": 4, "zorder": 3, "label": "_more"}
         ax.plot(rest, np.full(rest.size, count), "|", **muted)
-        canvas.tell(f"Last row: {rest.size:,} more, a tick each.")
+        canvas.tell(f"Ticks in the last row: {rest.size:,} more.")
     ax.set_ylim(count + (rest.size > 0) - 0.4, -0.6)
     letters = font(ax, "name") if count <= _MANY else LEAST
     left = _name_rows(canvas, forest.names, accent, letters, rest.size)
@@ -108,7 +108,7 @@ def draw_forest(canvas: Canvas, forest: Forest) -> None:
 
 
 def _folded(canvas: Canvas, forest: Forest) -> tuple[Forest, Any]:
-    """Return the rows with room, and the values of the rest."""
+    """Return the rows that fit, and the values of the remaining rows."""
     room = int((panel_size(canvas.ax)[1] - 48.0) / _THIN_ROW)
     count, most = len(forest.names), max(3, min(_MOST, room))
     if count <= most:
@@ -128,10 +128,10 @@ def _folded(canvas: Canvas, forest: Forest) -> tuple[Forest, Any]:
 
 
 def _name_rows(canvas: Canvas, names: Sequence[Any], accent: Any, size: float, more: int) -> float:
-    """Name the rows, and the row of the rest; return the width of the names."""
+    """Write the row names; return the width of the names."""
     ax, out = canvas.ax, Ink.of(canvas.ax, outside=True)
     room = 0.28 * panel_size(ax)[0]
-    if ax.figure.get_layout_engine() is None:  # the layout makes no room on the left
+    if ax.figure.get_layout_engine() is None:  # the layout reserves no space on the left
         room = min(room, ax.bbox.x0 * 72.0 / ax.figure.dpi - 8.0)
     texts = [shortened(canvas.text(name), size, room) for name in names]
     colors = [out.text(out.accent) if x else out.fg for x in accent]
@@ -144,7 +144,7 @@ def _name_rows(canvas: Canvas, names: Sequence[Any], accent: Any, size: float, m
 
 
 class _Columns:
-    """Columns of text and bars on the right of the rows, each with a header."""
+    """Columns of text and bars on the right of the rows, with headers."""
 
     def __init__(self, canvas: Canvas, size: float, left: float) -> None:
         self.canvas, self.ax, self.size = canvas, canvas.ax, size
@@ -152,11 +152,11 @@ class _Columns:
         self.at = 8.0
         figure, width = canvas.ax.figure, panel_size(canvas.ax)[0]
         self.room = width - left - max(0.30 * width, 60.0) - 14.0
-        if figure.get_layout_engine() is None:  # the layout makes no room
+        if figure.get_layout_engine() is None:  # the layout reserves no space
             self.room = (figure.bbox.x1 - canvas.ax.bbox.x1) * 72.0 / figure.dpi
 
     def write(self, forest: Forest) -> None:
-        """Write the columns with room: value, rank and ties before the interval."""
+        """Write the columns that fit: first value, rank and ties, then the interval."""
         lanes, columns = _lanes(forest.letters), list(forest.columns)
         if len(lanes) > _LANES:
             lanes, columns = [], [*columns, ("tied", _runs(forest.letters))]
@@ -166,15 +166,15 @@ class _Columns:
         level = percent_of(forest.level) if forest.level else "confidence"
         wanted = [(forest.header, value), *columns, (f"{level} interval", limits)]
         kept = []
-        for title, texts in wanted:  # the interval last: it is the first to be left out
+        for title, texts in wanted:  # the interval is the first column to be omitted
             needed = self._width(title, texts) + 10.0
             if texts and needed <= self.room:
                 kept.append((title, texts))
                 self.room -= needed
         if any(title == "tied" for title, _ in kept):
-            self.canvas.tell("No test distinguishes rows that share a letter.")
+            self.canvas.tell("Rows that share a letter do not differ significantly.")
         elif forest.letters and not lanes and len({*forest.letters}) < len(forest.letters):
-            self.canvas.tell("Ties are in the column letters of the table.")
+            self.canvas.tell("The column 'letters' of the table shows ties.")
         if kept and kept[-1][1] is limits:
             kept.insert(1, kept.pop())
         for title, texts in kept:
@@ -208,7 +208,7 @@ class _Columns:
         )  # fmt: skip
 
     def _bars(self, lanes: list[tuple[int, list[int]]]) -> None:
-        """Draw a vertical bar for each letter, with dots where its rows have gaps."""
+        """Draw a vertical bar for each letter, with dots if its rows have gaps."""
         from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
         base = blended_transform_factory(self.ax.transAxes, self.ax.transData)
@@ -226,12 +226,12 @@ class _Columns:
                 gaps = True
                 self.ax.plot([1] * len(rows), rows, "o", markersize=2.6, **look)
         self._head("tied", "left")
-        dots = "; where a bar has dots, only rows with a dot belong" * gaps
-        self.canvas.tell(f"Bars on the right join rows that no test distinguishes{dots}.")
+        dots = "; in a bar with dots, only the rows with a dot are joined" * gaps
+        self.canvas.tell(f"Bars on the right join rows that do not differ significantly{dots}.")
 
 
 def _numbers(forest: Forest) -> tuple[list[str], list[str]]:
-    """Return values and intervals as text with the same decimals."""
+    """Return values and intervals as text with the same number of decimals."""
     value, low, high = (
         forest.scale * np.asarray(x, dtype=float) for x in (forest.value, forest.low, forest.high)
     )
@@ -249,7 +249,7 @@ def _numbers(forest: Forest) -> tuple[list[str], list[str]]:
 
 
 def _runs(letters: Sequence[str]) -> list[str]:
-    """Return the letters of each row, with runs abbreviated to first and last."""
+    """Return the letters of each row, with runs shortened to the first and last letter."""
     own = letter_sets(letters)
     order = sorted({x for row in own for x in row}, key=lambda x: (len(x), x))
     texts = []
@@ -265,7 +265,7 @@ def _runs(letters: Sequence[str]) -> list[str]:
 
 
 def _lanes(letters: Sequence[str]) -> list[tuple[int, list[int]]]:
-    """Return the rows and lane of each letter; bars in one lane do not overlap."""
+    """Return the rows and the lane of each letter, without overlap within a lane."""
     rows: dict[str, list[int]] = {}
     for k, own in enumerate(letter_sets(letters)):
         for letter in own:
@@ -280,7 +280,7 @@ def _lanes(letters: Sequence[str]) -> list[tuple[int, list[int]]]:
 
 
 def rows_high(table: pd.DataFrame | None) -> tuple[float, float]:
-    """Return the size of a figure with room for the rows."""
+    """Return the figure size that is needed for the rows."""
     from matplotlib import rcParams
 
     width, height = rcParams["figure.figsize"]
@@ -297,7 +297,7 @@ _SHORT = {"roc": "AUC", "ap": "AP"}
 
 @picture(("measure", "area", "chance"), "area", own="y")
 def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None:
-    """Draw the area of each measure, its interval, and chance."""
+    """Draw each measure's area and interval, and the chance level."""
     if sort:
         table = table.sort_values("area", ascending=False, kind="stable")
     kind = str(table.attrs.get("kind"))
@@ -311,8 +311,8 @@ def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None
         references={float(x): f"random {number(float(x), digits)}" for x in chances},
     ))  # fmt: skip
     if "ci_low" in table:
-        canvas.tell(f"Lines: {interval_kind(table.attrs, 'each measure alone')}.")
-    canvas.tell("Vertical line: a random order.")
+        canvas.tell(f"Lines: {interval_kind(table.attrs, 'separately for each measure')}.")
+    canvas.tell("Vertical line: random order.")
 
 
 draw_area.__wrapped__.figure_size = rows_high  # type: ignore[attr-defined]
@@ -321,10 +321,7 @@ RANKED = ("measure", "value", "ci_low", "ci_high", "rank_low", "rank_high")
 
 
 def draw_measure_ranks(table: pd.DataFrame | xr.Dataset, **look: Any) -> Any:
-    """Draw the value of each measure with its interval, and its ranks.
-
-    One panel for each n, or for queries for each metric.
-    """
+    """Draw the value of each measure with interval and ranks, one panel per n or metric."""
     frame = tidy(table, RANKED, "measure_ranks")
     frame = frame.drop(columns=["row"], errors="ignore")
     return _draw_measure_ranks(by_n(frame, "measure"), **look)
@@ -342,7 +339,7 @@ _draw_measure_ranks.__wrapped__.figure_size = rows_high  # type: ignore[attr-def
 
 @picture(("system", "value", "ci_low", "ci_high", "rank_low", "rank_high"), "system_ranks", own="y")
 def draw_system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
-    """Draw the score of every system, its interval, and its limits of the rank."""
+    """Draw the score of each system with its interval and rank limits."""
     best = "rank" if "rank" in table else "rank_low"
     table = table.sort_values(best, kind="stable")
     _draw_ranks(canvas, table, "system", score_of(table.attrs), shares=False)
@@ -354,7 +351,7 @@ draw_system_ranks.__wrapped__.figure_size = rows_high  # type: ignore[attr-defin
 def _draw_ranks(
     canvas: Canvas, table: pd.DataFrame, name: str, label: str, *, shares: bool
 ) -> None:
-    """Draw values with their intervals, ranks and ties."""
+    """Draw values with intervals, ranks and ties."""
     attrs = table.attrs
     ranks = table[["rank_low", "rank_high"]].to_numpy(dtype=float)
     texts = [
@@ -371,17 +368,17 @@ def _draw_ranks(
     ))  # fmt: skip
     one = "measure" if name == "measure" else "system"
     together = attrs.get("intervals") == "simultaneous"
-    scope = f"all {one}s together" if together else f"each {one} alone"
+    scope = f"for all {one}s together" if together else f"separately for each {one}"
     canvas.tell(f"Lines: {interval_kind(attrs, scope)}.")
     percentile = attrs.get("ranks") not in (None, "simultaneous")
     how = (
-        "bootstrap percentiles, each alone"
+        "bootstrap percentiles, unadjusted"
         if percentile
         else pairs_kind(attrs, len(table) * (len(table) - 1) // 2)
     )
     level = percent_of(attrs.get("level", 0.95) if percentile else 1.0 - alpha_of(attrs))
-    canvas.tell(f"Rank: {level} interval of the rank{f', {how}' if how else ''}.")
-    canvas.tell(f"In color: no other {one} is significantly better.")
+    canvas.tell(f"Rank: {level} interval for the rank{f', {how}' if how else ''}.")
+    canvas.tell(f"Colored {one}s: no other {one} is significantly better.")
 
 
 def what_of(attrs: Mapping[Any, Any]) -> str:
@@ -396,8 +393,8 @@ def what_of(attrs: Mapping[Any, Any]) -> str:
 
 
 def score_of(attrs: Mapping[Any, Any]) -> str:
-    """Return the name of the scores: the metric, if the table has it."""
-    if "what" in attrs:  # for measures
+    """Return the name of the scores, which is the metric if the table contains it."""
+    if "what" in attrs:  # tables of measures
         return str(attrs["what"])
     metric = attrs.get("metric")
     if metric in (None, "mean", "sum"):
@@ -406,7 +403,7 @@ def score_of(attrs: Mapping[Any, Any]) -> str:
 
 
 def gain_of(attrs: Mapping[Any, Any]) -> str:
-    """Return the unit of the gain: the metric, if the table has it."""
+    """Return the unit of the gain, which is the metric if the table contains it."""
     return f"gain in {score_of(attrs)}"
 
 
@@ -417,7 +414,7 @@ def gain_of(attrs: Mapping[Any, Any]) -> str:
 def draw_mean_difference(
     canvas: Canvas, table: pd.DataFrame, differences: pd.DataFrame | None = None
 ) -> None:
-    """Draw mean differences of precision with their intervals, and the differences at each n."""
+    """Draw mean differences in precision with intervals, and the difference at each n."""
     ax = canvas.ax
     several = len(table[["measure_a", "measure_b"]].drop_duplicates()) > 1
     names, p = [], []
@@ -445,12 +442,12 @@ def draw_mean_difference(
     excludes = ((table["ci_low"] > 0) | (table["ci_high"] < 0)).to_numpy(dtype=bool)
     draw_forest(canvas, Forest(
         names, table["difference"], table["ci_low"], table["ci_high"], excludes,
-        f"mean difference of precision (points){single}", "points", in_points, 100.0, signed=True,
+        f"mean difference in precision (points){single}", "points", in_points, 100.0, signed=True,
         columns=[("p", p)] if any(p) else (), references={0.0: ""}, level=attrs.get("level"),
     ))  # fmt: skip
-    canvas.tell(f"Lines: {interval_kind(attrs, 'each row alone')}.")
+    canvas.tell(f"Lines: {interval_kind(attrs, 'separately for each row')}.")
     if differences is not None:
-        canvas.tell("Ticks below a row: the differences at each n; the dot is their mean.")
+        canvas.tell("Ticks below a row: differences at each n. Dots: mean differences.")
 
 
 draw_mean_difference.__wrapped__.figure_size = rows_high  # type: ignore[attr-defined]
@@ -461,7 +458,7 @@ draw_mean_difference.__wrapped__.figure_size = rows_high  # type: ignore[attr-de
     "paired_bootstrap with adjust=...", own="y",
 )  # fmt: skip
 def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05) -> None:
-    """Draw the systems by their scores, with bars that join undistinguished ones."""
+    """Draw systems by score, with bars that connect indistinguishable systems."""
     attrs = table.attrs
     scores: dict[Any, float] = {}
     for side in "ab":
@@ -485,11 +482,11 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     ))  # fmt: skip
     how = pairs_kind(attrs, len(table))
     canvas.tell(f"Tests at {percent_of(alpha)}{f', {how}' if how else ''}.")
-    canvas.tell("In color: not distinguished from the best.")
+    canvas.tell("Colored systems do not differ significantly from the best.")
 
 
 def _systems_high(table: pd.DataFrame | None) -> tuple[float, float]:
-    """Return the size of a figure with a row for each system."""
+    """Return the figure size for one row per system."""
     both = [] if table is None else [*table["system_a"], *table["system_b"]]
     return rows_high(pd.DataFrame(index=range(len(dict.fromkeys(both)))))
 

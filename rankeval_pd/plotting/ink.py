@@ -1,4 +1,4 @@
-"""The colors of a picture: grays mixed from its text and background, one hue for each name."""
+"""The colors of a plot: one hue per name, and grays mixed from text and background colors."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 HUES = ("#0072B2", "#D55E00", "#049A78", "#9E2E6D", "#9172FE", "#944812")
 """Hues that remain distinct to the color-blind, at least 3:1 on white and on black."""
 
-MOST = len(HUES)  # names distinguished by hues; with more, a few stand out
-_STEPS = np.linspace(0.0, 1.0, 41)  # steps of 2.5% by which a color moves toward the text's
-_SEVERAL = 20  # a palette with more colors is a scale, sampled as needed
+MOST = len(HUES)  # number of names with different hues; of more names, only a few are in color
+_STEPS = np.linspace(0.0, 1.0, 41)  # steps of 2.5% from a color toward the text color
+_SEVERAL = 20  # a palette with more colors is a continuous scale and is sampled
 _SLOTS: WeakKeyDictionary[Any, dict[Hashable, int]] = WeakKeyDictionary()
 
 
 def luminance(color: Any) -> float:
-    """Return the relative luminance of a color (WCAG 2.2)."""
+    """Return the relative luminance of a color, as defined in WCAG 2.2."""
     from matplotlib.colors import to_rgb
 
     c = np.asarray(to_rgb(color))
@@ -32,13 +32,13 @@ def luminance(color: Any) -> float:
 
 
 def contrast(a: Any, b: Any) -> float:
-    """Return the contrast of two colors, from 1 to 21 (WCAG 2.2)."""
+    """Return the contrast ratio of two colors, from 1 to 21, as defined in WCAG 2.2."""
     low, high = sorted((luminance(a), luminance(b)))
     return (high + 0.05) / (low + 0.05)
 
 
 def mix(a: Any, b: Any, share: float) -> str:
-    """Return a mixture of two colors with this share of ``a``."""
+    """Mix two colors, with this proportion of ``a``."""
     from matplotlib.colors import to_hex, to_rgb
 
     mixed = share * np.asarray(to_rgb(a)) + (1.0 - share) * np.asarray(to_rgb(b))
@@ -47,14 +47,14 @@ def mix(a: Any, b: Any, share: float) -> str:
 
 @dataclass(frozen=True)
 class Ink:
-    """The colors of one Axes, derived from the colors of text and background."""
+    """The colors for one Axes, derived from the text and background colors."""
 
     fg: str
     bg: str
 
     @classmethod
     def of(cls, ax: Axes, *, outside: bool = False) -> Ink:
-        """Return the colors inside the Axes, or beside them on the figure."""
+        """Return the colors for drawing inside the Axes, or next to the Axes on the figure."""
         import matplotlib as mpl
         from matplotlib.colors import to_hex, to_rgba
 
@@ -63,7 +63,7 @@ class Ink:
             faces.insert(0, to_rgba(ax.get_facecolor()))
         bg = next((face for face in faces if face[3] > 0.5), (1.0, 1.0, 1.0, 1.0))
         fg = mpl.rcParams["text.color"]
-        if contrast(fg, bg) < 4.5:  # the figure's style is no longer active
+        if contrast(fg, bg) < 4.5:  # the style of the figure may no longer be active
             fg = max(("#000000", "#FFFFFF"), key=lambda color: contrast(color, bg))
         return cls(to_hex(fg), to_hex(bg))
 
@@ -73,50 +73,50 @@ class Ink:
         return luminance(self.bg) < 0.18
 
     def legible(self, color: Any, least: float) -> str:
-        """Return the color, moved toward the text's just enough for this contrast."""
+        """Return the color, moved toward the text color until the contrast is sufficient."""
         mixed = (mix(self.fg, color, share) for share in _STEPS)
         return next((x for x in mixed if contrast(x, self.bg) >= least), self.fg)
 
     def line(self, color: Any) -> str:
-        """Return the color of a line with contrast 3:1 (WCAG 1.4.11)."""
+        """Return a line color with a contrast of at least 3:1 (WCAG 1.4.11)."""
         return self.legible(color, 3.0)
 
     def text(self, color: Any) -> str:
-        """Return the color of text with contrast 4.5:1 (WCAG 1.4.3)."""
+        """Return a text color with a contrast of at least 4.5:1 (WCAG 1.4.3)."""
         return self.legible(color, 4.5)
 
     def gray(self, share: float) -> str:
-        """Return a gray with this share of the text's color."""
+        """Return a gray with this proportion of the text color."""
         return mix(self.fg, self.bg, share)
 
     @property
     def reference(self) -> str:
-        """The color of reference lines: visible behind the data."""
+        """The color of reference lines, which are visible behind the data."""
         return self.gray(0.45)
 
     @property
     def muted(self) -> str:
-        """The color of data that do not stand out."""
+        """The color of data that are not highlighted."""
         return self.gray(0.24)
 
     @property
     def plain(self) -> str:
-        """The color of data if no hue stands for a name."""
+        """The color of data if hues do not represent names."""
         return self.line(self.gray(0.55))
 
     @property
     def note(self) -> str:
-        """The color of small text beside the data."""
+        """The color of small text next to the data."""
         return self.text(self.gray(0.60))
 
     @property
     def accent(self) -> str:
-        """The color of highlights if names are on an axis."""
+        """The color of highlights if the names are on an axis."""
         return self.line(cycle()[0])
 
 
 def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
-    """Return the given colors or palette, else the style's, else ours."""
+    """Return the requested colors or palette, or the colors of the style or the package."""
     import matplotlib as mpl
 
     if colors is None:
@@ -156,9 +156,10 @@ def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
 
 
 def slot(ax: Axes, name: Hashable, order: Sequence[Hashable], size: int) -> int:
-    """Return the place of a name in a cycle of this size, by its place in the data.
+    """Return the position of a name in the color cycle, by its position in the data.
 
-    A name keeps its place in the same Axes. If taken, it gets the next free place.
+    A name keeps its position within the same Axes. If the position is taken, the name gets the next
+    free position.
     """
     taken = _SLOTS.setdefault(ax, {})
     if name not in taken:

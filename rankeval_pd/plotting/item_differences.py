@@ -1,4 +1,4 @@
-"""Pictures of differences between systems by item, and of critical differences."""
+"""Plots of differences between systems by item, and of critical differences."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_PAIRS = 6  # pairs of systems in one picture, including groups
+_PAIRS = 6  # largest number of pairs of systems in one figure, over all groups
 
 # ----------------- Differences by item, and critical differences
 
@@ -45,18 +45,21 @@ def paired_differences(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Systems over test items, or runs over queries, from :func:`rankeval_pd.per_query` for one
-        metric; or a table with the columns ``system_a``, ``system_b``, ``item`` and ``gain``, with
-        ``whole``, the result of :func:`rankeval_pd.paired_bootstrap` for the same pairs.
+        Scores of systems on test items, or values of runs on queries from
+        :func:`rankeval_pd.per_query` for one metric; or a table with the columns ``system_a``,
+        ``system_b``, ``item`` and ``gain``. With a table, you can also pass ``whole``, the result
+        of :func:`rankeval_pd.paired_bootstrap` for the same pairs.
     a, b : names of systems, optional
-        With both, this pair. With ``a`` alone, a and every other system. By default, all pairs. One
-        panel each, at most six.
+        If you pass both, only this pair is drawn. If you pass only ``a``, it is paired with every
+        other system. By default, all pairs are drawn. Each pair has a panel, and there can be at
+        most six panels.
     n_resamples, event, method, ci, families, baseline, alpha, level, progress
-        For items: as in :func:`rankeval_pd.paired_bootstrap`.
+        Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
     adjust_over
-        For items: no effect, because each panel shows one pair alone.
+        No effect, because each panel shows a single pair.
     unit : str, optional
-        For items: name of the rows on the axis. By default "items", or "queries" for queries.
+        Option for items: name of the rows on the axis. By default the name is "queries" for queries
+        and "items" otherwise.
     **look
 
     Returns
@@ -65,9 +68,10 @@ def paired_differences(
 
     Notes
     -----
-    Each bar is the gain of the first system on one item, from the item's own statistics if the
-    metric is not a mean. Upward bars, in the first system's color, are items on which it is better.
-    The dot and the line on the right are the gain over all items and its interval.
+    Each bar is the gain of the first system over the second on one item. If the metric is not a
+    mean, the gain is computed from the statistics of this item alone. Upward bars, in the color of
+    the first system, show items on which the first system is better. The dot and the line on the
+    right are the gain over all items with the interval.
 
     Examples
     --------
@@ -91,7 +95,7 @@ def paired_differences(
     several: bool = len(pairs[["system_a", "system_b"]].drop_duplicates()) > 1
     batch: list[Any] = [name for name in table if name not in DIFFERENCES]
     pairs = pairs[[*batch, *needed]]
-    if several:  # one panel each
+    if several:  # one panel per pair
         for rows in (table, pairs):
             names = rows["system_a"].astype(str) + " − " + rows["system_b"].astype(str)
             rows.insert(len(batch), "systems", names)
@@ -102,7 +106,7 @@ def paired_differences(
 
 
 def _check_panels(groups: list[Any], a: Hashable, b: Hashable) -> None:
-    """Raise a ValueError for more pairs of systems than fit side by side."""
+    """Raise a ValueError if there are more pairs of systems than panels."""
     systems = max((len(names) for _, _, names, _ in groups), default=0)
     if b is not None:
         return
@@ -116,7 +120,7 @@ def _check_panels(groups: list[Any], a: Hashable, b: Hashable) -> None:
 
 
 def _are_queries(data: pd.DataFrame | xr.Dataset) -> bool:
-    """Return whether the rows have the names of queries."""
+    """Return whether the row names identify queries."""
     return isinstance(data, pd.DataFrame) and "query" in data.index.names
 
 
@@ -124,7 +128,7 @@ _Group = tuple[Items, dict[Any, Any], list[Hashable], pd.Index]
 
 
 def groups_of_items(data: Any, roles: Any) -> list[_Group]:
-    """Return the items of each group, its key, and the names of systems and items."""
+    """Return the items and the key of each group, and the names of systems and items."""
     chosen = item_roles(roles)
     if isinstance(data, pd.DataFrame):
         table = read_frame(data, chosen)
@@ -155,7 +159,7 @@ def _of_pairs(
     labels: pd.Index,
     pairs: pd.DataFrame,
 ) -> list[pd.DataFrame]:
-    """Return the gains of each pair of systems on every item."""
+    """Return the gain for each pair of systems on each item."""
     scores = items.sign * items.score(items.statistics)
     listed = []
     for a, b in pairs[["system_a", "system_b"]].drop_duplicates().to_numpy(dtype=object):
@@ -183,24 +187,23 @@ def critical_difference(
     adjust: FamilyAdjustment | None = "max-t",
     **options: Unpack[AnyPlot],
 ) -> Axes:
-    """Draw systems or measures by score, with bars that join undistinguished ones.
+    """Draw systems or measures by score, with bars that connect ties.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Systems over test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
-        :func:`rankeval_pd.paired_permutation` for all pairs. With n or kind: candidates with a
-        score for each measure and a gold label; or the result of :func:`rankeval_pd.compare` or
-        :func:`rankeval_pd.compare_area` for all pairs.
+        Scores of systems on test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
+        :func:`rankeval_pd.paired_permutation` for all pairs. To compare measures, pass candidates
+        with a score for each measure and a gold label, together with ``n`` or ``kind``; or the
+        result of :func:`rankeval_pd.compare` or :func:`rankeval_pd.compare_area` for all pairs.
     n, kind
-        For candidates: the criterion, as in :func:`rankeval_pd.measure_ranks`, whose tests are
-        drawn. Several n get a panel each.
+        Option for candidates: the criterion on which measures are tested, as in
+        :func:`rankeval_pd.measure_ranks`. Each n has its own panel.
     n_resamples, event, method, ci, families, baseline, adjust, adjust_over, level, progress
-        For items: as in :func:`rankeval_pd.paired_bootstrap`. For candidates n_resamples, adjust
-        and progress, as in :func:`rankeval_pd.measure_ranks`. Unlike the classic diagram, this one
-        uses paired tests of the scores, adjusted for all pairs.
+        Options for items, as in :func:`rankeval_pd.paired_bootstrap`. For candidates, only
+        n_resamples, adjust and progress are available, as in :func:`rankeval_pd.measure_ranks`.
     alpha : float
-        The level of the tests.
+        Significance level of the tests.
     **look
 
     Returns
@@ -209,10 +212,12 @@ def critical_difference(
 
     Notes
     -----
-    Each dot is the score of a system, the best on top. Vertical bars on the right join systems
-    whose pairs all have a two-sided p-value (adjusted, if the table has one) above alpha. If a bar
-    has dots, only rows with a dot belong to it. J. Demšar (2006), Journal of Machine Learning
-    Research 7, drew such bars from mean ranks.
+    Each dot is the score of a system, with the best system at the top. A vertical bar on the right
+    connects systems of which no pair differs significantly, that is, with a two-sided p-value at or
+    below alpha (adjusted, if the table has adjusted p-values). If a bar has dots, only rows with a
+    dot belong to the bar. The classic diagram by J. Demšar (2006), Journal of Machine Learning
+    Research 7, draws such bars from mean ranks. This plot uses paired tests of the scores, adjusted
+    for all pairs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Keywords of all plots, and the choice between data and a finished table."""
+"""Keywords for all plots, and the choice between data and a finished table."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Picture = TypeVar("Picture", bound=Callable[..., Any])
 
 
 class Look(TypedDict, total=False):
-    """The keywords of all plots."""
+    """Keywords for all plots."""
 
     ax: Axes | Any
     legend: bool | Literal["outside", "figure"] | None
@@ -56,7 +56,7 @@ class Look(TypedDict, total=False):
 
 
 class Chance(TypedDict, total=False):
-    """The keywords of references beside a curve over all cutoffs."""
+    """Keywords for reference lines next to a curve over all cutoffs."""
 
     bands: Levels | None
     isolines: int | Sequence[int] | None
@@ -69,7 +69,7 @@ class Chance(TypedDict, total=False):
 
 
 class RankTests(TypedDict, total=False):
-    """The keywords of tests of systems, passed on."""
+    """Keywords that are passed to the tests of systems."""
 
     n_resamples: int | None
     ci: Any
@@ -80,7 +80,7 @@ class RankTests(TypedDict, total=False):
 
 
 class PairTests(RankTests, total=False):
-    """The keywords of tests of pairs of systems, passed on."""
+    """Keywords that are passed to the tests of pairs of systems."""
 
     event: Event
     method: LawMethod
@@ -89,27 +89,27 @@ class PairTests(RankTests, total=False):
 
 
 class RankingPlot(RankingRoles, Look, total=False):
-    """The keywords of the plots of rankings."""
+    """Keywords for plots of rankings."""
 
 
 class CurvePlot(RankingRoles, Look, Chance, total=False):
-    """The keywords of the plots of curves over all cutoffs."""
+    """Keywords for plots of curves over all cutoffs."""
 
 
 class ItemPlot(ItemRoles, Look, total=False):
-    """The keywords of the plots of systems over test items."""
+    """Keywords for plots of systems on test items."""
 
 
 class RankPlot(ItemRoles, Look, RankTests, total=False):
-    """The keywords of the plots of ranks of systems."""
+    """Keywords for plots of system ranks."""
 
 
 class PairPlot(ItemRoles, Look, PairTests, total=False):
-    """The keywords of the plots of tests of pairs of systems."""
+    """Keywords for plots of tests between pairs of systems."""
 
 
 class AnyPlot(AnyRoles, Look, PairTests, total=False):
-    """The keywords of the plots of tests of pairs, of systems or of measures of rankings."""
+    """Keywords for plots of tests between pairs of systems or pairs of measures."""
 
 
 UNLESS_GIVEN: dict[str, Any] = {
@@ -162,7 +162,7 @@ SHARED = """    ax : Axes or array of Axes, optional
 
 
 def parted(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the keywords of the picture, and of the question."""
+    """Return the keywords for the plot and the keywords for the computation."""
     roles = {
         name: given
         for name, given in options.items()
@@ -179,21 +179,21 @@ def of_data_or_table(
     forms: Sequence[Form] = ("rankings",),
     clusters: bool = True,
 ) -> Callable[[Picture], Picture]:
-    """Make a function that computes and draws also draw a finished table.
+    """Extend a plot function so that it also accepts a finished table.
 
     Parameters
     ----------
     draw : callable
-        Draws the table: the same keywords of the picture, and additional tables in place of options
-        for data.
+        Function that draws the table. It has the same plot keywords, and additional tables instead
+        of the options for data.
     needed : sequence of str
-        The columns that identify the table.
+        Columns that identify the table.
     made_by : str
-        The method that returns the table.
+        Name of the method that returns the table.
     forms : sequence of str
-        The forms of data that it draws.
+        Forms of data that the function can draw.
     clusters : bool
-        Whether it can draw grouped candidates.
+        Whether the function can draw grouped candidates.
     """
 
     def decorate(picture: Picture) -> Picture:
@@ -212,8 +212,8 @@ def of_data_or_table(
             for name, given in options.items():
                 if name in MEANINGS:
                     raise TypeError(
-                        f"{name}={given!r} is a role of the columns of data, but this is the "
-                        f"result of {made_by}. Leave it out, or pass the data."
+                        f"{name}={given!r} is a role of the columns of data, but the table is the"
+                        f" result of {made_by}. Omit {name}, or pass the data."
                     )
             return draw(data, *args, **options)
 
@@ -224,7 +224,7 @@ def of_data_or_table(
 
 
 def check_drawable(data: object, needed: Sequence[str], made_by: str) -> None:
-    """Raise an error unless this is data or a complete result."""
+    """Raise an error if this is neither data nor a complete result."""
     if not isinstance(data, pd.DataFrame | xr.Dataset):
         wanted = f"a DataFrame or a Dataset, the data or the result of {made_by}"
         raise no_table("data", data, wanted)
@@ -237,16 +237,16 @@ def check_drawable(data: object, needed: Sequence[str], made_by: str) -> None:
 
 
 def is_table(data: Drawable, needed: Sequence[str]) -> bool:
-    """Return whether this is a result, by its columns."""
+    """Return whether the columns are the columns of a result."""
     if isinstance(data, pd.DataFrame):
         return data.columns.nlevels == 1 and all(name in data.columns for name in needed)
     return isinstance(data, xr.Dataset) and all(name in data.variables for name in needed)
 
 
 def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
-    """Return the n to compute for a picture: the requested or the visible ones.
+    """Return the n to compute for a plot: the requested n, or else the visible n.
 
-    It is every n if lists must end with a block of equal scores, or may cut none.
+    Every n is returned if lists must end at the end of a block of equal scores.
     """
     chosen = Roles.of(roles)
     rows = len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=0)
@@ -261,9 +261,9 @@ def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
 
 
 def curves_of(data: Any, n: Any, **roles: Any) -> Any:
-    """Return the precision of n-best lists, for lines without intervals.
+    """Return the precision of n-best lists for lines without intervals.
 
-    The warning about intervals is suppressed, because none is drawn.
+    The warning about intervals is suppressed, because no intervals are drawn.
     """
     with hushed("target='region'"):
         return nbest_precision(data, n, **roles)

@@ -1,4 +1,4 @@
-"""Ordinary legends, and names above all panels of a figure."""
+"""Ordinary legends, and line names above all panels of a figure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def entries(panels: Iterable[Axes]) -> tuple[list[Any], list[str]]:
-    """Return the entries of a legend of these axes, each name once."""
+    """Return the legend entries for these axes, without duplicates."""
     by_name: dict[str, Any] = {}
     for ax in panels:
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
@@ -26,7 +26,7 @@ def entries(panels: Iterable[Axes]) -> tuple[list[Any], list[str]]:
 
 
 def place_legend(ax: Axes, legend: bool | str) -> None:
-    """Put an ordinary legend within the axes, on their right, or below the figure."""
+    """Place an ordinary legend inside the axes, on the right, or below the figure."""
     handles, names = entries([ax])
     if not handles or legend is False:
         return
@@ -41,7 +41,7 @@ def place_legend(ax: Axes, legend: bool | str) -> None:
 
 
 def unname(panels: Iterable[Axes]) -> None:
-    """Remove the names of lines in these axes."""
+    """Remove the line names from these axes."""
     from rankeval_pd.plotting.names import EndLabels, Key
 
     for ax in panels:
@@ -53,7 +53,7 @@ def unname(panels: Iterable[Axes]) -> None:
 
 
 def name_figure(panels: Sequence[Any], names: Sequence[Named]) -> None:
-    """Write the names of the lines of all panels above them, in their colors."""
+    """Write the line names of all panels above the panels, in the colors of the lines."""
     from matplotlib.lines import Line2D
 
     figure = panels[0].figure
@@ -76,23 +76,24 @@ def name_figure(panels: Sequence[Any], names: Sequence[Named]) -> None:
 
 @checked_call
 def shared_legend(figure: Figure | Any, *, names: Iterable[str] | None = None) -> Legend | None:
-    """Put one legend below all panels of a figure, replacing the names in panels.
+    """Place one legend below all panels of a figure, instead of names in the panels.
 
     Parameters
     ----------
     figure : Figure or SubFigure
-        The figure whose axes have been drawn. A name in several panels appears once.
+        The figure with finished axes. A name that occurs in several panels appears once.
     names : iterable of str, optional
-        Entries in this order. By default all.
+        Names to include, in the order of the legend. By default all names are included.
 
     Returns
     -------
     Legend or None
-        None if no line has a name.
+        The legend, or None if no line has a name.
 
     Notes
     -----
-    A figure with a constrained layout (``plt.subplots(layout="constrained")``) makes room for it.
+    Use a constrained layout (``plt.subplots(layout="constrained")``) to reserve space for the
+    legend.
 
     Examples
     --------

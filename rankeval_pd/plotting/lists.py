@@ -1,4 +1,4 @@
-"""Curves over n: precision and recall of n-best lists, and random rankings."""
+"""Curves over n for the precision and recall of n-best lists and for random rankings."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from rankeval_pd.plotting.tables import (
 )
 
 Table = pd.DataFrame | None
-FIRST = 10  # shorter lists are noise in long tables, and hide the rest
-_BELOW = 0.08  # share of the height below the baseline
+FIRST = 10  # in long tables, shorter lists are noise that hides the rest
+_BELOW = 0.08  # fraction of the height below the baseline
 
 
 # ------------------------------------------ Precision of n-best lists (Evert 2004, figures 1 and 2)
@@ -54,7 +54,7 @@ def draw_precision(
     intervals: bool | None = None,
     bands: bool | None = None,
 ) -> None:
-    """Draw the precision of n-best lists, its uncertainty, and the baseline."""
+    """Draw the precision of n-best lists with its uncertainty and the baseline."""
     if band is not None:
         band = table_of(band, ("measure", "n", "band_low", "band_high"), "precision_band")
         _check_same_lists(table, band)
@@ -71,7 +71,7 @@ def draw_precision(
 
 @picture(("measure", "n", "recall", "band_low", "band_high"), "recall_band")
 def draw_recall_band(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = None) -> None:
-    """Draw the recall of n-best lists with its simultaneous band, and a random order."""
+    """Draw the recall of n-best lists with a simultaneous band, and a random order."""
     logarithmic = is_log(log, table["n"])
     rows = draw_lists(canvas, table, "n", logarithmic, log, "recall")
     level = percent_of(table.attrs["level"]) + " " if "level" in table.attrs else ""
@@ -81,7 +81,7 @@ def draw_recall_band(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
     if "expected" in table and len(table):
         chance = table.drop_duplicates("n").sort_values("n")
         _reference(canvas, chance["n"], chance["expected"], "random order")
-        canvas.tell("Gray line: a random order.")
+        canvas.tell("Gray line: random order.")
     canvas.upwards()
     canvas.finish(ylabel="recall", xlabel=XLABELS["n"])
 
@@ -94,11 +94,11 @@ def draw_lists(
     log: bool | None = None,
     y: str = "precision",
 ) -> dict[Hashable, pd.DataFrame]:
-    """Draw the curve of each measure, and return its rows with their x positions."""
+    """Draw the curve of each measure, and return the rows with x positions."""
     parts = by_name(table)
     scores = {name: float(part[y].mean()) for name, part in parts.items()}
     rows = {}
-    short = logarithmic and log is None  # every n of a long list: the head would be noise
+    short = logarithmic and log is None  # for every n of a long list, the head would be noise
     for measure in canvas.choose(scores, f"mean {y}"):
         mine = parts[measure]
         mine = mine[mine["n"] >= FIRST] if short else mine
@@ -107,10 +107,10 @@ def draw_lists(
     for measure, mine in rows.items():
         canvas.curve(measure, mine["x"], mine[y])
     if short and len(table):
-        canvas.tell(f"Lists shorter than {FIRST} are left out.")
+        canvas.tell(f"Lists shorter than {FIRST} are omitted.")
     ends = [mine["x"].max() for mine in rows.values() if len(mine)]
     if ends and np.isfinite(max(ends)) and x == "n":
-        # names are at the ends of lines; few n each have their interval
+        # names are at the ends of lines; if there are few n, each n has an interval
         room = 1.03 if table["n"].nunique() <= SPARSE else 1.0
         canvas.limits("x", high=float(max(ends)) * room)
     canvas.across(x, log=logarithmic)
@@ -118,7 +118,7 @@ def draw_lists(
 
 
 def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> None:
-    """Shade the n inside a block of equal scores, whose order decides the list."""
+    """Shade the n inside blocks of equal scores, at which the list depends on the tie order."""
     if x != "n" or column not in table or table.attrs.get("ties") in ("expected", "blocks"):
         return
     inside = (table[column] > 0).groupby(table["n"]).any()
@@ -129,13 +129,13 @@ def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> No
         inside.index, 0.0, 1.0, where=inside, step="mid", zorder=0.5,
         transform=canvas.ax.get_xaxis_transform(), **look,
     )  # fmt: skip
-    canvas.tell("Shaded: n inside a block of equal scores.")
+    canvas.tell("Shaded: lists that end inside a block of equal scores.")
 
 
 def _uncertainty(
     canvas: Canvas, table: pd.DataFrame, band: Table, rows: Any, intervals: Any, bands: Any
 ) -> None:
-    """Draw one kind of uncertainty, simultaneous if it was computed."""
+    """Draw simultaneous bands if they were computed, or else pointwise intervals."""
     alone = bool(intervals) or (intervals is None and (band is None or bands is False))
     together = band is not None and (bands or (bands is None and not intervals))
     if band is not None and together:
@@ -153,14 +153,14 @@ def _uncertainty(
             + (" (too narrow where precision is above 90%)" if high else ""),
         )  # fmt: skip
     if alone:
-        kind = interval_kind(table.attrs, "each n alone")
+        kind = interval_kind(table.attrs, "separately at each n")
         canvas.uncertainty(rows, "ci_low", "ci_high", kind)
 
 
 def draw_references(
     canvas: Canvas, table: pd.DataFrame, x: str, references: Sequence[str], relevant: float = 0.0
 ) -> None:
-    """Draw a random and an ideal order, and the relevant gain."""
+    """Draw reference curves for a random and an ideal order, and the relevant gain."""
     ax = canvas.ax
     priors = priors_of(table)
     canvas.upwards()
@@ -169,10 +169,10 @@ def draw_references(
         canvas.start_at(prior - _BELOW * (ax.dataLim.y1 - prior), floor=-0.02)
         for number_, share in enumerate(priors):
             canvas.rule(share, "" if number_ else canvas.random(share))
-        canvas.tell("Gray line: a random order.")
+        canvas.tell("Gray line: random order.")
     if relevant and priors:
         canvas.rule(priors[0] + relevant, f"+{100 * relevant:.3g} points")
-        canvas.tell(f"Upper gray line: {100 * relevant:.3g} points above a random order.")
+        canvas.tell(f"Upper gray line: {100 * relevant:.3g} points above random order.")
     if "ideal" in references:
         total, positive = sizes_of(table)
         n = np.unique(table["n"].to_numpy())
@@ -183,7 +183,7 @@ def draw_references(
 
 
 def _reference(canvas: Canvas, x: Any, y: Any, name: str) -> None:
-    """Draw a reference curve, named at its end."""
+    """Draw a reference curve with a name at its end."""
     canvas.ax.plot(x, y, color=canvas.ink.reference, linewidth=THIN, zorder=1, label=name)
     known = np.asarray(y, dtype=float)[np.isfinite(np.asarray(y, dtype=float))]
     if len(known):
@@ -191,12 +191,12 @@ def _reference(canvas: Canvas, x: Any, y: Any, name: str) -> None:
 
 
 def _check_same_lists(table: pd.DataFrame, band: pd.DataFrame) -> None:
-    """Raise a ValueError if the band does not fit the table."""
+    """Raise a ValueError if the band and the table have different lists."""
     pairs = table[["measure", "n"]].drop_duplicates()
     common = pairs.merge(band[["measure", "n"]].drop_duplicates())
     if len(band) > len(common) or set(common["measure"]) != set(pairs["measure"]):
         raise ValueError(
-            "band has other measures or other n than table. Pass the precision_band of the same"
+            "band and table differ in their measures or n. Pass the precision_band of the same"
             " data, measures and n."
         )
 
@@ -204,10 +204,10 @@ def _check_same_lists(table: pd.DataFrame, band: pd.DataFrame) -> None:
 def draw_marks(
     canvas: Canvas, rows: pd.DataFrame, column: str, mark: Sequence[int], x: str, *, first: bool
 ) -> None:
-    """Draw a line at each marked n, or with recall on the x axis a tick on the curve."""
+    """Draw a line at each marked n, or a tick on the curve if the x axis is recall."""
     for n in mark:
         here = rows[rows["n"] == n]
-        if here.empty:  # a measure with fewer scored candidates
+        if here.empty:  # this measure has fewer scored candidates
             continue
         across, height = float(here["x"].iloc[0]), float(here[column].iloc[0])
         if x == "recall":
@@ -220,7 +220,7 @@ def draw_marks(
             canvas.upright(across, f"{n:,}")
 
 
-# ---------------------- Random rankings beside the measures' curves (Macskassy 2005)
+# ---------------------- Random rankings next to the measures' curves (Macskassy 2005)
 
 
 @picture(("p", "n", "expected", "critical"), "random_bound")
@@ -280,11 +280,11 @@ def _draw_bound(
     canvas: Canvas, rows: pd.DataFrame, column: str, name: str, positive: float, prior: float,
     first: int, *, filled: bool,
 ) -> None:  # fmt: skip
-    """Draw counts as precision, if a list can have that many."""
+    """Draw counts as precision at each n for which the list can have that many."""
     rows = thin_table(canvas.ax, rows[rows["n"] >= first])
     most = np.minimum(rows["n"], positive if np.isfinite(positive) else rows["n"])
     possible = rows[column] <= most + 1e-6
-    if "attainable" in rows:  # without curves nothing else shows the number of true positives
+    if "attainable" in rows:  # without curves, no other line shows the number of true positives
         possible &= rows["attainable"].astype(bool)
     share = (rows[column] / rows["n"]).where(possible)
     if filled:

@@ -1,4 +1,4 @@
-"""The look of a picture: names, colors, highlights, keywords of artists."""
+"""The look of a plot: names, colors, highlights, and keywords for artists."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SHORT = {
 
 @dataclass(frozen=True)
 class Look:
-    """The requested look of a picture."""
+    """The requested look of a plot."""
 
     legend: bool | str | None = None
     colors: Any = None
@@ -41,7 +41,7 @@ class Look:
     line_kw: Keywords = None
     band_kw: Keywords = None
     marker_kw: Keywords = None
-    order: Sequence[Hashable] = ()  #: the names of the data; a name's place decides its color
+    order: Sequence[Hashable] = ()  #: names in the data, in the order of colors
 
     def __post_init__(self) -> None:
         if self.legend not in (None, True, False):
@@ -65,7 +65,7 @@ class Look:
 
     @contextmanager
     def blamed(self) -> Iterator[None]:
-        """Name the argument if matplotlib rejects a keyword or its value."""
+        """Report the argument name if matplotlib rejects a keyword or its value."""
         try:
             yield
         except (AttributeError, TypeError, ValueError) as error:
@@ -78,7 +78,7 @@ class Look:
             ) from error
 
     def _refused(self, error: Exception) -> str | None:
-        """Return the argument that an error of matplotlib refers to, if any."""
+        """Return the argument to which a matplotlib error refers, if any."""
         step = error.__traceback__
         while step is not None and step.tb_next is not None:
             step = step.tb_next
@@ -95,7 +95,7 @@ class Look:
         return None
 
     def check_names(self, known: Sequence[Hashable]) -> None:
-        """Raise a ValueError if a name to highlight is not drawn."""
+        """Raise a ValueError if a name to be highlighted is not drawn."""
         for name in self.highlighted:
             if name not in known:
                 raise ValueError(
@@ -105,7 +105,7 @@ class Look:
 
     @property
     def highlighted(self) -> list[Hashable]:
-        """The names that stand out; none if all are alike."""
+        """The highlighted names; empty if no name is highlighted."""
         if self.highlight is None:
             return []
         if isinstance(self.highlight, str) or not np.iterable(self.highlight):
@@ -113,19 +113,19 @@ class Look:
         return list(self.highlight)
 
     def text(self, name: Any) -> str:
-        """Return the label of a name: the user's, or the name itself."""
+        """Return the user's label for a name, or else the name."""
         if self.labels is not None and name in self.labels:
             return str(self.labels[name])
         return escaped(str(name))
 
     @property
     def most(self) -> int:
-        """The number of names with a color of their own."""
+        """The number of names with different colors."""
         listed_colors = self.colors is not None and not isinstance(self.colors, Mapping)
         return max(MOST, len(cycle(self.colors)) if listed_colors else 0)
 
     def color(self, ax: Axes, name: Hashable) -> Any:
-        """Return the color of a name, the same in all pictures of the same data."""
+        """Return the color of a name, which is the same in all plots of the same data."""
         if isinstance(self.colors, Mapping) and name in self.colors:
             return self.colors[name]
         known = cycle(self.colors, max(len(self.order), MOST))
@@ -133,32 +133,32 @@ class Look:
         return Ink.of(ax).line(found) if self.colors is None else found
 
     def line(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
-        """Return the keywords of a line, with the user's on top."""
+        """Return the keywords for a line; the user's keywords take precedence."""
         return merged(look, self.line_kw, name)
 
     def band(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
-        """Return the keywords of a band or bars of intervals, with the user's on top."""
+        """Return the keywords for bands or interval bars; the user's take precedence."""
         return merged(look, self.band_kw, name)
 
     def mark(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
-        """Return the keywords of a mark, with the user's on top."""
+        """Return the keywords for a mark; the user's keywords take precedence."""
         return merged(look, self.marker_kw, name)
 
 
 class Named(NamedTuple):
-    """A name and its line."""
+    """A name and the position of its line."""
 
     text: str
-    y: float  #: where the line ends
+    y: float  #: end of the line
     color: Any
-    muted: bool = False  #: a reference, or a line that does not stand out
+    muted: bool = False  #: whether this is a reference line or a line in gray
     reference: bool = False
-    values: tuple[str, ...] = ()  #: values beside the name in a key
+    values: tuple[str, ...] = ()  #: values next to the name in a key
     dash: Any = "-"
 
 
 def merged(look: Mapping[str, Any], given: Keywords, name: Hashable = None) -> dict[str, Any]:
-    """Return keywords with the user's on top: those for all names, then those for this one."""
+    """Merge keywords: defaults, then the user's for all names, then for this name."""
     given = dict(given or {})
     mine = given.get(name)  # type: ignore[call-overload]
     general = {k: v for k, v in given.items() if not isinstance(v, Mapping)}
@@ -171,7 +171,7 @@ def _long(keywords: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_mathematics(text: str) -> None:
-    """Raise a ValueError if matplotlib cannot typeset the mathematics of a text."""
+    """Raise a ValueError if matplotlib cannot typeset the mathematics in a text."""
     import matplotlib as mpl
     from matplotlib.cbook import is_math_text
     from matplotlib.mathtext import MathTextParser
@@ -189,10 +189,10 @@ def _check_mathematics(text: str) -> None:
 
 
 def escaped(text: str) -> str:
-    """Return literal text: no mathematics between $, no name left out for its _."""
+    """Escape text so that $ and a leading _ have no special meaning in matplotlib."""
     import matplotlib as mpl
 
-    if not text.strip():  # matplotlib leaves out empty names
+    if not text.strip():  # matplotlib omits empty names
         return repr(text)
     text = " ".join(text.splitlines())
     text = "".join("\N{REPLACEMENT CHARACTER}" if category(x) == "Cc" else x for x in text)
@@ -201,14 +201,14 @@ def escaped(text: str) -> str:
             text = text.replace(sign, _TEX.get(sign, f"\\{sign}"))
         return text
     text = text.replace("$", r"\$")
-    return f" {text}" if text.startswith("_") else text  # matplotlib leaves out names that begin so
+    return f" {text}" if text.startswith("_") else text  # matplotlib omits names with this prefix
 
 
 _TEX = {"\\": "\\textbackslash ", "^": "\\^{}", "~": "\\~{}"}
 
 
 def in_tex(text: str) -> str:
-    """Return our words escaped for LaTeX, if it sets the text."""
+    """Return the package's own text, escaped if LaTeX typesets the text."""
     import matplotlib as mpl
 
     if not mpl.rcParams["text.usetex"]:

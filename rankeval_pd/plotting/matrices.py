@@ -1,4 +1,4 @@
-"""All pairs of systems as a triangle of cells."""
+"""Plots of all pairs of systems as a triangle of cells."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from rankeval_pd.plotting.numbers import (
 from rankeval_pd.plotting.panels import picture
 from rankeval_pd.stats.significance.adjust import rejects
 
-_CELL = 20.0  # size of a cell in points with room for a number
-_SIDE = 0.66  # share of the panel for the cells
+_CELL = 20.0  # size in points of a cell that has room for a number
+_SIDE = 0.66  # fraction of the panel for the cells
 
 
 @picture(
@@ -32,19 +32,19 @@ _SIDE = 0.66  # share of the panel for the cells
     "paired_bootstrap", own="xy",
 )  # fmt: skip
 def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
-    """Draw the triangle of all pairs, with significant gains in color."""
+    """Draw a triangle of all pairs, with significant gains in color."""
     from matplotlib.collections import PatchCollection
     from matplotlib.colors import LinearSegmentedColormap, PowerNorm, to_hex
     from matplotlib.patches import Rectangle
 
     ax, ink = canvas.ax, Ink.of(canvas.ax, outside=True)
     names = table[["system_a", "system_b"]].astype(object)
-    names = names.where(names.notna(), "nan")  # NaN never equals NaN
+    names = names.where(names.notna(), "nan")  # NaN is not equal to NaN
     table = table.assign(system_a=names["system_a"], system_b=names["system_b"])
     systems = by_wins(table)
     width, height = panel_size(ax)
     named = max(3, int(_SIDE * min(width, height) / (1.12 * LEAST)))
-    count = min(len(systems), named)  # the last row represents the rest
+    count = min(len(systems), named)  # the last row represents the remaining systems
     place = {name: min(k, count - 1) for k, name in enumerate(systems)}
     folded = len(systems) - count + 1 if len(systems) > count else 0
     alpha = float(table.attrs.get("alpha", 0.05))
@@ -68,7 +68,7 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         i, j = place[a], place[b]
         if i > j:
             i, j, gain = j, i, -gain
-        if i != j and not np.isnan(gain):  # gain and verdict over the rest
+        if i != j and not np.isnan(gain):  # gain over the remaining systems, and its significance
             least, before = pairs.get((i, j), (np.inf, True))
             pairs[i, j] = min(gain, least), bool(apart) and before
     for (i, j), (gain, apart) in pairs.items():
@@ -97,13 +97,12 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         ax.set_title(canvas.look.title, loc="left", fontsize=font(ax, "label"))
     how = pairs_kind(table.attrs, len(table))
     canvas.tell(
-        f"Color: {_what(table.attrs)} of the row over the column, where p ≤ {alpha:g}"
-        f"{f', {how}' if how else ''}; pale gray: not distinguished at {percent_of(alpha)}."
+        f"Color: {_what(table.attrs)} of the row over the column, where p ≤"
+        f" {alpha:g}{f', {how}' if how else ''}; pale gray: not significant at {percent_of(alpha)}."
     )
     if folded:
         canvas.tell(
-            f"Last column: the smallest gain over {folded:,} more, in color if all are"
-            " distinguished."
+            f"Last column: the smallest gain over {folded:,} more, in color if all are significant."
         )
 
 
@@ -115,7 +114,7 @@ def _what(attrs: Any) -> str:
 
 
 def _name_diagonal(canvas: Canvas, names: list[str], cell: float, ink: Ink) -> None:
-    """Name the rows on the diagonal, to the left of their cells."""
+    """Write the row names on the diagonal, to the left of the cells."""
     ax = canvas.ax
     size = font(ax, "name") if cell >= 1.15 * font(ax, "name") else LEAST
     width = panel_size(ax)[0]
@@ -130,7 +129,7 @@ def _name_diagonal(canvas: Canvas, names: list[str], cell: float, ink: Ink) -> N
 def _scale_bar(
     canvas: Canvas, scale: Any, norm: Any, table: pd.DataFrame, ink: Ink, *, shares: bool
 ) -> None:
-    """Draw the scale of colors in the empty corner."""
+    """Draw the color scale in the empty corner."""
     from matplotlib.cm import ScalarMappable
 
     ax: Any = canvas.ax
@@ -156,7 +155,7 @@ def _scale_bar(
 
 
 def figure_size(table: pd.DataFrame | None) -> tuple[float, float]:
-    """Return the size of a figure with room for the cells of many systems."""
+    """Return a figure size with room for the cells of many systems."""
     from matplotlib import rcParams
 
     height = rcParams["figure.figsize"][1]
@@ -171,7 +170,7 @@ draw_pairs.__wrapped__.figure_size = figure_size  # type: ignore[attr-defined]
 
 
 def by_wins(table: pd.DataFrame) -> list[Any]:
-    """Return the systems by the number of others they beat, largest first."""
+    """Sort the systems by the number of systems that they beat, largest first."""
     ahead = pd.concat([
         pd.Series(np.sign(table["gain"].to_numpy()), index=table["system_a"]),
         pd.Series(-np.sign(table["gain"].to_numpy()), index=table["system_b"]),

@@ -1,4 +1,4 @@
-"""Pictures of rankings, from data or a table: precision, comparisons, samples, ranks."""
+"""Plots of rankings from data or a table: precision, comparisons, samples, ranks."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ------------ Pictures of rankings, from data or a table: precision, comparisons, repeated samples
+# --------------- Plots of rankings, from data or a table: precision, comparisons, repeated samples
 
 
 @of_data_or_table(draw_precision, ("n", "precision", "lift"), "nbest_precision")
@@ -79,35 +79,38 @@ def precision(
     bands: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the precision of n-best lists, its intervals and bands, and the baseline.
+    """Draw the precision of n-best lists with intervals or bands, and the baseline.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
-        :func:`rankeval_pd.nbest_precision` for one group, with ``band``, the result of
-        :func:`rankeval_pd.precision_band` for the same measures.
+        :func:`rankeval_pd.nbest_precision` for one group. With a result, you can also pass
+        ``band``, the result of :func:`rankeval_pd.precision_band` for the same measures.
     n, ci, level, target, phi
-        For data: as in :func:`rankeval_pd.nbest_precision`.
+        Options for data, as in :func:`rankeval_pd.nbest_precision`.
     simultaneous : bool
-        For data: whether to add a simultaneous band, over the visible n.
+        Option for data: whether to add a simultaneous band over the visible n.
     n_resamples : int
-        For data: as in :func:`rankeval_pd.precision_band`.
+        Option for data, as in :func:`rankeval_pd.precision_band`.
     x : {"n", "share", "recall"}
-        The x axis: the size of the list, its share of the candidates, or its recall.
+        Quantity on the x axis: the size of the list, the list as a fraction of the candidates, or
+        the recall of the list.
     mark : sequence of int
-        Sizes of lists to mark with a vertical line, or with x="recall" a tick on each curve.
+        Sizes of lists to mark with a vertical line. With x="recall", each size is marked with a
+        tick on each curve.
     relevant : float
-        Smallest relevant gain over the baseline, drawn as a line.
+        Smallest relevant gain over the baseline. The gain is drawn as a line.
     reference : {"random", "ideal"} or sequence of these
-        Reference curves: a random order, whose precision is the baseline, and an order with all
-        true positives first.
+        Reference curves to draw. "random" is a random order, for which the precision is the
+        baseline. "ideal" is an order with all true positives first.
     log : bool, optional
-        Whether n (or the share) has a logarithmic axis. By default if the largest n is more than
-        2,000 times the smallest; lists shorter than 10 are then left out.
+        Whether the axis of n (or of the fraction) is logarithmic. By default the axis is
+        logarithmic if the largest n is more than 2,000 times the smallest, and lists shorter than
+        10 are then omitted.
     intervals, bands : bool, optional
-        Whether to draw the intervals at each n alone, and the simultaneous bands. By default one
-        kind is drawn, see Notes.
+        Whether to draw pointwise intervals, and whether to draw simultaneous bands. By default only
+        one kind is drawn, see Notes.
     **look
 
     Returns
@@ -116,12 +119,13 @@ def precision(
 
     Notes
     -----
-    Each line is the precision of one measure's n-best lists; the gray line is a random order. A
-    single measure has a band, simultaneous over all n if computed; up to six measures have bars,
-    intervals at a few n, or at all n up to twelve. With more measures the three best are in color.
-    Above 20,000 candidates, about 4,000 n are computed and drawn, half evenly spaced and half
-    densest at the head; the band covers up to 2,000 of them. Groups get a panel each, at most 24.
-    :func:`rankeval_pd.plotting.caption` describes the interval.
+    Each line is the precision of one measure's n-best lists, and the gray line is a random order. A
+    single measure is drawn with a band, which is simultaneous over all n if a simultaneous band was
+    computed. Two to six measures are drawn with bars, which are intervals at a few n, or at every n
+    if there are at most twelve. With more measures, only the best three are in color. For more than
+    20,000 candidates, about 4,000 n are computed and drawn, one half evenly spaced and the other
+    half densest at the head. The band then covers up to 2,000 n. Each group has its own panel, and
+    there can be at most 24 panels. :func:`rankeval_pd.plotting.caption` describes the interval.
 
     Examples
     --------
@@ -144,7 +148,7 @@ def precision(
         single = len(bright) == 1 and np.unique(table["n"]).size > SPARSE and not intervals
         wanted = simultaneous and (bands or (bands is None and single))
         if wanted and Roles.of(roles).ties in CUTTING:
-            # each measure has its own blocks, so no n fits all
+            # each measure has its own blocks, so no n is valid for all measures
             asked = sizes if Roles.of(roles).ties == "blocks" else shown(table)
             band = _quietly(
                 precision_band, data, asked, level=level, n_resamples=n_resamples, **roles
@@ -156,7 +160,7 @@ def precision(
 
 
 def _quietly(function: Callable[..., Any], *asked: Any, **options: Any) -> Any:
-    """Suppress the warning of a narrow band, which the caption contains."""
+    """Suppress the warning about a narrow band, because the caption contains it."""
     with hushed():
         return function(*asked, **options)
 
@@ -188,38 +192,39 @@ def comparison(
     first_run: bool = False,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the precision of measures, and mark the n at which differences are significant.
+    """Draw the precision of measures, and mark the n with significant differences.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label; or the result of
-        :func:`rankeval_pd.compare` for any pairs of measures, by n. Pass ``together``, a
-        simultaneous result of :func:`rankeval_pd.compare` with adjusted p-values or of
-        :func:`rankeval_pd.difference_band`, and ``curves``, the result of
-        :func:`rankeval_pd.nbest_precision`, needed for an ``x`` other than n and for a
-        ``reference``.
+        :func:`rankeval_pd.compare` for any pairs of measures, by n. With a result, you can also
+        pass ``together``, a simultaneous result from :func:`rankeval_pd.compare` with adjusted
+        p-values or from :func:`rankeval_pd.difference_band`, and ``curves``, the result of
+        :func:`rankeval_pd.nbest_precision`. ``curves`` is required for an ``x`` other than n and
+        for a ``reference``.
     a, b, n, test, alternative, alpha, adjust, n_resamples, level, ci, target, phi, progress
-        For data: as in :func:`rankeval_pd.compare`. By default ``n_resamples`` is 999, or fewer for
-        many candidates, to keep the picture fast; the caption shows how many.
+        Options for data, as in :func:`rankeval_pd.compare`. By default ``n_resamples`` is 999. For
+        many candidates the default is smaller, so that the plot is drawn quickly, and the caption
+        shows the number used.
     simultaneous : bool
-        For data: whether to add the comparison adjusted by "max-t" to an unadjusted one, over the
-        visible n.
+        Option for data: whether to add a comparison that is adjusted by "max-t" over the visible n.
+        Applies only if ``adjust`` is None.
     x : {"n", "share", "recall"}
-        The x axis, see :func:`precision`.
+        Quantity on the x axis, see :func:`precision`.
     mark : sequence of int
         Sizes of lists to mark, see :func:`precision`.
     relevant : float
-        Smallest relevant difference. Only n with a difference this large are marked.
+        Smallest relevant difference. Smaller differences are not marked.
     reference : {"random", "ideal"} or sequence of these
-        Reference curves, see :func:`precision`.
+        Reference curves to draw, see :func:`precision`.
     overlap : bool
-        Whether to draw the share of shared candidates, with a scale on the right.
+        Whether to draw the percentage of shared candidates, with a scale on the right.
     log : bool, optional
-        Whether n has a logarithmic axis, see :func:`precision`.
+        Whether the n axis is logarithmic, see :func:`precision`.
     first_run : bool
-        Whether to mark the last n of the first run of significant n, as in Evert's (2004) figure
-        3; for one pair.
+        Whether to mark the last n of the first run of significant n, as in Evert's (2004) figure 3.
+        Only available for a single pair.
     **look
 
     Returns
@@ -228,12 +233,12 @@ def comparison(
 
     Notes
     -----
-    One pair has three panels: the curves; a strip with bars at significant n in the color of the
-    better measure, pale for each n alone and full for all n together; and the difference with its
-    band. Several pairs have a row each in the strip. Lists of equal n are compared for any ``x``;
-    with x="recall" a bar is at the recall of the better measure. Above 20,000 candidates about
-    4,000 n are tested and drawn (a bar reaches halfway to the next), and up to 2,000 of them
-    together.
+    A single pair has three panels: the curves, a strip of significant n, and the difference with
+    its band. The bars in the strip have the color of the better measure. They are pale for
+    pointwise tests and dark for simultaneous tests. Several pairs have one row each in the strip.
+    Lists of the same size n are compared whatever ``x`` is. With x="recall", a bar is drawn at the
+    recall of the better measure. For more than 20,000 candidates, about 4,000 n are tested and
+    drawn, and each bar extends halfway to the next n. Up to 2,000 n are then tested simultaneously.
 
     Examples
     --------
@@ -251,12 +256,12 @@ def comparison(
     }  # fmt: skip
     single = b is not None or len(measures_of(data, roles, every=False)) <= 2
     unread = hushed("target='region'") if single else intervals_unread()
-    with one_reading(), unread, hushed("ties='shared'"):  # the picture shades these n instead
+    with one_reading(), unread, hushed("ties='shared'"):  # the plot shades these n instead
         sizes = seen_of(data, n, roles)
         draws = n_resamples if n_resamples is not None else _draws(data, a, b, alpha, roles)
         table = compare(data, a, b, sizes, adjust=adjust, n_resamples=draws, **asked)
         together = curves = None
-        if simultaneous and adjust is None and phi == 1.0:  # swaps do not support phi
+        if simultaneous and adjust is None and phi == 1.0:  # swap tests do not support phi
             together = compare(data, a, b, shown(table), adjust="max-t", n_resamples=draws, **asked)
             together.attrs.setdefault("n_resamples", draws)
         if x != "n" or reference:
@@ -268,18 +273,18 @@ def comparison(
 
 
 def _draws(data: Any, a: Hashable, b: Hashable, alpha: float, roles: Mapping[str, Any]) -> int:
-    """Return the number of resamples that takes seconds, enough for the level."""
+    """Return a number of resamples that takes seconds but is large enough for the level."""
     alpha = check_share("alpha", alpha)
     size = len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=1)
     count = len(measures_of(data, roles, every=False))
     pairs = 1 if b is not None else max(count - 1, 1)
     pairs = pairs if a is not None else max(count * (count - 1) // 2, 1)
     affordable = int(_BUDGET / max(size * pairs, 1))
-    needed = min(np.ceil(pairs / alpha), 1e18)  # beyond any memory
+    needed = min(np.ceil(pairs / alpha), 1e18)  # too many for any memory
     return max(min(999, affordable), int(needed) - 1, 99)
 
 
-_BUDGET = 1e8  # candidates times resamples for some seconds
+_BUDGET = 1e8  # number of candidates times resamples that takes a few seconds
 
 
 @of_data_or_table(
@@ -294,15 +299,16 @@ def repetition(
     level: float = 0.95,
     **options: Unpack[RankingPlot],
 ) -> Any:
-    """Draw the distribution of precision over samples, one panel per measure.
+    """Draw the distribution of precision over samples, with one panel per measure.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates of several samples; or the result of :func:`rankeval_pd.repetition`, with
-        ``samples``, the result of :func:`rankeval_pd.repetition_samples` for the same measures.
+        Candidates from several samples; or the result of :func:`rankeval_pd.repetition`. With a
+        result, also pass ``samples``, the result of :func:`rankeval_pd.repetition_samples` for the
+        same measures.
     threshold, n, ci, level
-        For data: as in :func:`rankeval_pd.repetition`.
+        Options for data, as in :func:`rankeval_pd.repetition`.
     **look
 
     Returns
@@ -311,9 +317,10 @@ def repetition(
 
     Notes
     -----
-    Columns are the precision of the samples. The colored curve is a normal distribution with their
-    standard deviation, the gray curve has the standard deviation of the binomial model (Evert 2004,
-    Eq. 4). Panels share their scales, and each shows the ratio of observed to expected variation.
+    Each panel is a histogram of the precision over samples. The colored curve is a normal
+    distribution with the observed standard deviation. The gray curve is a normal distribution with
+    the standard deviation of the binomial model (Evert 2004, Eq. 4). All panels have the same
+    scales, and each panel shows the ratio of observed to expected variation.
 
     Examples
     --------
@@ -334,7 +341,7 @@ def repetition(
 
 
 # -------------------------------------------------------------------------------------------------
-# Pictures of ranks of measures, and of measures drawn as systems.
+# Plots of ranks of measures, and of measures drawn in the same form as systems.
 
 Picture = TypeVar("Picture", bound=Callable[..., Any])
 _PAIRS = ("measure_a", "measure_b", "difference", "p_value")
@@ -352,7 +359,7 @@ def measure_ranks(
     progress: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the values of measures with intervals and ranks.
+    """Draw the value of each measure with its interval and rank.
 
     Parameters
     ----------
@@ -360,7 +367,7 @@ def measure_ranks(
         Candidates with a score for each measure and a gold label; or the result of
         :func:`rankeval_pd.measure_ranks`, or of :func:`rankeval_pd.summary` for candidates.
     n, kind, adjust, n_resamples, level, progress
-        For data: as in :func:`rankeval_pd.measure_ranks`. Several n get a panel each.
+        Options for data, as in :func:`rankeval_pd.measure_ranks`. Each n has its own panel.
     **look
 
     Returns
@@ -369,11 +376,11 @@ def measure_ranks(
 
     Notes
     -----
-    Each dot is the value of a measure and each line its unadjusted interval, repeated as numbers on
-    the right, with the limits of the rank. Bars on the right join measures that share one of the
-    table's ``letters``, because tests do not distinguish them. Measures that no other significantly
-    beats are in color. Overlapping intervals may belong to significantly different measures,
-    because all rank the same candidates.
+    Each dot is the value of a measure and each line the unadjusted interval. Both are written as
+    numbers on the right, with the limits of the rank. A bar on the right connects measures with a
+    common letter in the column ``letters``, between which the tests found no significant
+    difference. A measure is in color if no other measure is significantly better. Two measures with
+    overlapping intervals can still differ significantly, because both rank the same candidates.
 
     Examples
     --------
@@ -392,7 +399,7 @@ def measure_ranks(
 
 
 def of_measures_too(picture: Picture) -> Picture:
-    """Make a picture of pairs of systems also accept pairs of measures."""
+    """Extend a plot of pairs of systems so that it also accepts pairs of measures."""
 
     @checked_call
     @functools.wraps(picture)
@@ -409,24 +416,24 @@ def of_measures_too(picture: Picture) -> Picture:
 
 
 def _check_asked(data: Any, options: Mapping[str, Any]) -> None:
-    """Raise a ValueError for candidates without n or kind."""
+    """Raise a ValueError if candidates are passed without n or kind."""
     if any(options.get(name) is not None for name in ("n", "kind", "measures")):
         return
     names = getattr(data, "columns", getattr(data, "variables", ()))
     if options.get("gold") is not None or "gold" in names:
         raise ValueError(
-            "n=None, kind=None: candidates with a gold label need a criterion. Pass n=..., the "
-            "size of the lists, or kind='ap' or 'roc'; if 'gold' is a system over test items, "
-            "rename it."
+            "n=None, kind=None: rankings need a criterion. Pass n=..., the size of the lists, or"
+            " kind='ap' or 'roc'; if 'gold' is a system over test items, rename it."
         )
 
 
 def pairs_of_measures(
     data: Any, n: ListSizes, kind: Any, adjust: Any, asked: Mapping[str, Any]
 ) -> Any:
-    """Return the tests of all pairs of measures in the form of pairs of systems.
+    """Return the tests of all pairs of measures in the same form as pairs of systems.
 
-    ``asked``: roles and the options of tests; rankings have only three.
+    ``asked`` contains the column roles and the options for the tests. Rankings have only three
+    options.
     """
     ranked: dict[str, Any] = {"n_resamples": None, "alpha": 0.05, "progress": None}
     roles: dict[str, Any] = {}
@@ -435,8 +442,8 @@ def pairs_of_measures(
             roles[name] = given
         elif name not in ranked and given is not None and given != TESTS.get(name):
             raise ValueError(
-                f"{name}={given!r} is an option of systems over test items, and n or kind is for "
-                f"measures of rankings. Leave {name} out; choose measures with measures=[...]."
+                f"{name}={given!r} is an option of systems over test items, but n and kind are for"
+                f" rankings. Omit {name}; choose measures with measures=[...]."
             )
         else:
             ranked[name] = given
@@ -447,14 +454,14 @@ def pairs_of_measures(
     return as_systems(pairs_tested(data, options, roles))
 
 
-# ---------------------------------------------- Pairs of measures in pictures of systems
+# ------------------------------------------------- Pairs of measures in plots of systems
 
-# columns of each side of a pair: in tables of pairs, compare, and compare_area
+# columns for each side of a pair: in tables of pairs, compare and compare_area
 _SCORES = ("value", "precision", "area")
 
 
 def as_systems(table: pd.DataFrame | xr.Dataset) -> pd.DataFrame:
-    """Return the pairs of measures in the columns of pairs of systems, n among the groups."""
+    """Return pairs of measures with the columns for pairs of systems, and n as a group."""
     needed = ("measure_a", "measure_b", "difference", "p_value")
     frame = tidy(table, needed, "compare, or of compare_area")
     score = next((name for name in _SCORES if f"{name}_a" in frame), None)

@@ -1,4 +1,4 @@
-"""Names in a picture: at the ends of lines, in a key, or above the panel."""
+"""Names in a plot: at the ends of lines, in a key, or above the panel."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from rankeval_pd.plotting.numbers import LEAST, font, panel_size, shortened, wid
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LINE = 1.12  # height of a line of names, relative to the letters
-_MOVED = 0.35  # relative shift of a name up to which it needs no leader
-_KEPT = 0.62  # share of a panel's width kept for the axes
-_CELLS = 48  # cells of the raster that finds a corner without data
-_APART = 0.01  # smallest difference of line ends, relative to the range
-_MARGIN = 14.0  # points around a key
+_LINE = 1.12  # line height of names, relative to the font size
+_MOVED = 0.35  # largest relative shift of a name without a leader
+_KEPT = 0.62  # fraction of a panel's width reserved for the axes
+_CELLS = 48  # cells of the raster used to find a corner without data
+_APART = 0.01  # smallest difference between line ends, relative to the range
+_MARGIN = 14.0  # margin around a key in points
 
 
 def apart(wanted: Any, least: float, low: float, high: float) -> np.ndarray[Any, Any]:
-    """Return the places nearest to the wanted ones, at this distance, within limits.
+    """Return positions close to the desired ones, with this distance and within limits.
 
-    Isotonic regression of the places minus the room of each (pooled adjacent violators).
+    The method is isotonic regression (pool adjacent violators) of the positions minus the space for
+    each name.
     """
     order = np.argsort(wanted, kind="stable")
     pools: list[tuple[float, int]] = []
@@ -47,9 +48,9 @@ def apart(wanted: Any, least: float, low: float, high: float) -> np.ndarray[Any,
 
 
 class EndLabels(Artist):
-    """Names beside the panel at the height of their lines' ends, without overlap.
+    """Names next to the panel at the heights of the line ends, without overlap.
 
-    Places are found when drawing, after zoom, resize and layout.
+    The positions are computed at drawing time, after zooming, resizing and layout.
     """
 
     def __init__(self, ax: Axes, names: Sequence[Named], size: float) -> None:
@@ -72,7 +73,7 @@ class EndLabels(Artist):
         return list(self.texts)
 
     def _place(self) -> list[Any]:
-        """Move the texts to their places, and return the ends of leaders."""
+        """Move the texts to their positions, and return the ends of the leaders."""
         ax, pixels = self.axes, self.axes.figure.dpi / 72.0
         right = ax.get_xlim()[1]
         ends = np.array([ax.transData.transform((right, x.y))[1] for x in self.names])
@@ -99,7 +100,7 @@ class EndLabels(Artist):
         return self.get_window_extent(renderer)
 
     def draw(self, renderer: Any) -> None:
-        """Draw the texts, and leaders where they were moved."""
+        """Draw the texts, with leaders for texts that were moved."""
         if not self.get_visible():
             return
         ink = Ink.of(self.axes, outside=True)
@@ -113,9 +114,9 @@ class EndLabels(Artist):
 
 
 class Key(Artist):
-    """A table of names in a corner that no line crosses, else above the panel.
+    """A table of names in a corner without lines, or else above the panel.
 
-    The place is chosen when drawing, once the panel has its final size.
+    The position is chosen at drawing time, when the panel has its final size.
     """
 
     def __init__(self, ax: Axes, inside: Any, above: Sequence[Any]) -> None:
@@ -188,9 +189,10 @@ class Key(Artist):
 
 
 def corner(ax: Axes, across: float, upwards: float) -> str | None:
-    """Return the corner where a box of this size hits no data.
+    """Return the corner in which a box of this size covers no data.
 
-    Else None if a layout can make room above the panel, or the corner with fewest hits.
+    If there is none, return None if the layout can reserve space above the panel, or else the
+    corner with the least data.
     """
     grid = occupied(ax)
     w, h = (min(_CELLS, int(np.ceil(share * _CELLS))) for share in (across, upwards))
@@ -224,7 +226,7 @@ def occupied(ax: Axes) -> np.ndarray[Any, Any]:
         at = at[np.isfinite(at).all(axis=1)].clip(-1.0, 2.0)
         if len(at) < 2:
             continue
-        # points on each piece, dense enough to miss no cell
+        # number of points on each piece, dense enough to hit every cell
         counts = (np.abs(np.diff(at, axis=0)).max(axis=1) * 1.5 * _CELLS).astype(int) + 2
         first = np.repeat(np.arange(len(counts)), counts)
         place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -236,15 +238,15 @@ def occupied(ax: Axes) -> np.ndarray[Any, Any]:
     return grid
 
 
-# ------------------------------------------------------------------------- Places for names
+# ------------------------------------------------------------------- Positions of names
 
 
 def name_lines(
     ax: Axes, names: Sequence[Named], headers: Sequence[str], *, at: str | None, meet: bool
 ) -> None:
-    """Name lines at their ends, in a key, or above the panel, wherever there is room.
+    """Write line names at the line ends, in a key, or above the panel, depending on room.
 
-    ``meet``: all lines end in one point. ``headers``: the titles of the columns in a key.
+    If ``meet`` is True, all lines end in one point. ``headers`` are the column titles in a key.
     """
     if at != "key" and not (meet or headers) and _ends_fit(ax, names, forced=at == "end"):
         EndLabels(ax, names, font(ax, "name"))
@@ -257,13 +259,13 @@ def name_lines(
 
 
 def _ends_fit(ax: Axes, names: Sequence[Named], *, forced: bool) -> bool:
-    """Return whether there is room for names beside the panel."""
+    """Return whether there is room for names next to the panel."""
     if not names or (ax.figure.get_layout_engine() is None and not forced):
-        return False  # the layout makes no room on the right
+        return False  # the layout reserves no space on the right
     width, height = panel_size(ax)
     size = font(ax, "name")
     widest = max(wide(x.text, size) for x in names) + 16.0
-    beside = 4.2 * font(ax, "tick") + 1.3 * font(ax, "label") + 8.0  # the axis on the left
+    beside = 4.2 * font(ax, "tick") + 1.3 * font(ax, "label") + 8.0  # left axis
     own = [x.y for x in names if not x.reference]
     low, high = ax.get_ylim()
     spread = (max(own) - min(own)) / max(abs(high - low), 1e-300) if own else 1.0
@@ -274,7 +276,7 @@ def _ends_fit(ax: Axes, names: Sequence[Named], *, forced: bool) -> bool:
 
 
 def _add_key(ax: Axes, names: Sequence[Named], headers: Sequence[str]) -> None:
-    """Add a row for each name: a dash, the name in its color, and its values."""
+    """Add a row for each name, with a dash, the name in color, and values."""
     ink, out, size = Ink.of(ax), Ink.of(ax, outside=True), font(ax, "note")
     room = 0.45 * panel_size(ax)[0]
     names = [x._replace(text=shortened(x.text, size, room)) for x in names]

@@ -1,4 +1,4 @@
-"""Formats of numbers in a picture, and ticks of axes."""
+"""Number formats in a plot, and axis ticks."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
     from rankeval_pd.stats._types import FloatArray
 
-LARGE_RATIO = 2000.0  # ratio of largest to smallest n above which n is logarithmic
-WIDE = 100.0  # mm of a panel below which letters are smaller
+LARGE_RATIO = 2000.0  # ratio of largest to smallest n above which the axis is logarithmic
+WIDE = 100.0  # panel width in mm below which the font is smaller
 _SIZES = {"label": (9.5, 8.0), "name": (9.0, 8.0), "tick": (8.5, 7.5), "note": (8.0, 7.0)}
-LEAST = 7.0  # points: smaller letters are never written
-_TICK = 14.0  # mm between two ticks on the x axis
+LEAST = 7.0  # smallest font size in points
+_TICK = 14.0  # distance in mm between two ticks on the x axis
 _POINT = 25.4 / 72.0  # mm
 
 
-# --------------------------------------------------------------- Room for letters
+# ----------------------------------------------------------------- Room for text
 
 
 def panel_size(ax: Axes) -> tuple[float, float]:
-    """Return width and height of the room for the Axes, in points."""
+    """Return the width and height available for the Axes, in points."""
     figure = ax.figure
     width, height = (72.0 * side / figure.dpi for side in figure.bbox.size)
     spec: Any = ax.get_subplotspec()
@@ -42,24 +42,24 @@ def panel_size(ax: Axes) -> tuple[float, float]:
         ):
             part = sum(ratios[span.start : span.stop]) / sum(ratios)
             width, height = (width * part, height) if across else (width, height * part)
-        spec = getattr(grid, "_subplot_spec", None)  # a grid within a grid
+        spec = getattr(grid, "_subplot_spec", None)  # nested grids
     return width, height
 
 
 def small(ax: Axes) -> bool:
-    """Return whether the panel is too narrow for letters of the usual size."""
+    """Return whether the panel is too narrow for the usual font size."""
     return bool(panel_size(ax)[0] * _POINT < WIDE)
 
 
 def font(ax: Axes, role: str) -> float:
-    """Return the size of letters of a "label", "name", "tick" or "note"; at least 7 points."""
+    """Return the font size for a "label", "name", "tick" or "note"; at least 7 points."""
     from matplotlib import rcParams
 
     return max(LEAST, _SIZES[role][small(ax)] * float(rcParams["font.size"]) / 10.0)
 
 
 def wide(text: str, size: float) -> float:
-    """Return the approximate width of text, in points."""
+    """Return the approximate width of a text in points."""
     from matplotlib import rcParams
 
     if rcParams["text.usetex"]:
@@ -74,11 +74,11 @@ def _measured(text: str, family: tuple[str, ...]) -> float:
 
     prop = FontProperties(family=list(family), size=10.0)
     width, _, _ = text_to_path.get_text_width_height_descent(text, prop, False)
-    return 1.03 * float(width) / 10.0  # letters are set on whole pixels
+    return 1.03 * float(width) / 10.0  # letters are placed on whole pixels
 
 
 def shortened(text: str, size: float, room: float) -> str:
-    """Return a name without its middle if it is wider than the room, in points."""
+    """Shorten a name in the middle if the name is wider than the room, in points."""
     if wide(text, size) <= room:
         return text
     most = max(4, int(len(text) * room / max(wide(text, size), 1.0)))
@@ -91,29 +91,29 @@ def shortened(text: str, size: float, room: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as text: 11%, 0.43%."""
+    """Format a proportion as a percentage, such as 11% or 0.43%."""
     return f"{100.0 * share:.{0 if share >= 0.0995 else 1 if share >= 0.0095 else 2}f}%"
 
 
 def rate_text(p: float) -> str:
-    """Return a level p of a test: 5%, 0.1%, 1e-17."""
+    """Format the level p of a test, such as 5%, 0.1% or 1e-17."""
     return percent_of(p) if p >= 1e-4 else f"{p:g}"
 
 
 def most_text(p: float) -> str:
-    """Return the remaining share: 95%, all but 1e-17."""
+    """Format the remaining proportion, such as 95% or "all but 1e-17"."""
     return percent_of(1.0 - p) if p >= 1e-4 else f"all but {p:g}"
 
 
 def digits_for(width: float) -> int:
-    """Return the decimals of a value that resolve a fourth of its interval's width."""
+    """Return the number of decimals that resolve a fourth of the interval's width."""
     if not np.isfinite(width) or width <= 0.0:
         return 2
     return int(np.clip(np.ceil(-np.log10(width / 4.0)), 0, 6))
 
 
 def number(value: float, digits: int, *, signed: bool = False) -> str:
-    """Return a number with the given decimals, and a true minus."""
+    """Format a number with the given number of decimals and a true minus sign."""
     if np.isnan(value):
         return "–"
     if np.isinf(value):
@@ -124,13 +124,13 @@ def number(value: float, digits: int, *, signed: bool = False) -> str:
 
 
 def interval(low: float, high: float, digits: int, *, signed: bool = False) -> str:
-    """Return an interval: 0.26–0.32, −0.05 to 0.05."""
+    """Format an interval, such as 0.26–0.32 or −0.05 to 0.05."""
     between = "–" if low >= 0.0 and not signed else " to "
     return f"{number(low, digits, signed=signed)}{between}{number(high, digits, signed=signed)}"
 
 
 def compact(value: float, _: object = None) -> str:
-    """Return a count as text: 5,000, 20k, 1M; nothing if it is not a count."""
+    """Format a count, such as 5,000, 20k or 1M; return "" if it is not a count."""
     if value < 0 or (abs(value - round(value)) > 1e-6 and value < 1e3):
         return ""
     for size, unit in ((1e6, "M"), (1e3, "k")):
@@ -140,31 +140,31 @@ def compact(value: float, _: object = None) -> str:
 
 
 def in_percent(value: float, _: object = None) -> str:
-    """Return a tick of a share as text; none beyond 0 and 1."""
+    """Format a tick on an axis of proportions; return "" outside 0 to 1."""
     return f"{100 * value:.4g}%" if -1e-9 <= value <= 1.0 + 1e-9 else ""
 
 
 def in_points(value: float, _: object = None) -> str:
-    """Return a difference of shares in points: +10, −2.5, 0."""
+    """Format a difference of proportions in percentage points, such as +10, −2.5 or 0."""
     return f"{100 * value:+.4g}".replace("-", "−") if abs(value) > 1e-12 else "0"
 
 
 def plainly(value: float, _: object = None) -> str:
-    """Return a tick as it is."""
+    """Format a tick without changes."""
     return f"{value:.4g}".replace("-", "−")
 
 
-# ----------------------------------------------------------------------------- Ticks with room
+# --------------------------------------------------------------------- Spacing of ticks
 
 
 def length(axis: Axis) -> float:
-    """Return the approximate length of the axis, in points."""
+    """Return the approximate length of the axis in points."""
     width, height = panel_size(axis.axes)
     return 0.68 * width if axis.axis_name == "x" else 0.55 * height  # type: ignore[attr-defined]
 
 
 def _needed(axis: Axis, characters: float) -> float:
-    """Return the room that a tick's label needs, in points."""
+    """Return the space that a tick label needs, in points."""
     size = font(axis.axes, "tick")
     if axis.axis_name == "x":  # type: ignore[attr-defined]
         return max((0.62 * characters + 0.9) * size, _TICK / _POINT)
@@ -172,7 +172,7 @@ def _needed(axis: Axis, characters: float) -> float:
 
 
 def settle(ax: Axes) -> None:
-    """Give logarithmic axes some width if their data have one value, or none above 0."""
+    """Set a range for logarithmic axes if the data have one value or none above 0."""
     for axis in (ax.xaxis, ax.yaxis):
         low, high = float(axis.get_minpos()), float(axis.get_data_interval()[1])
         if axis.get_scale() != "log" or low * (1.0 + 1e-9) < high or not np.isfinite(high):
@@ -183,7 +183,7 @@ def settle(ax: Axes) -> None:
 
 
 def set_ticks(axis: Axis, text: Callable[..., str], characters: float) -> None:
-    """Put as many ticks as fit on an axis, formatted by ``text``."""
+    """Set as many ticks on an axis as fit, formatted by ``text``."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     settle(axis.axes)
@@ -201,7 +201,7 @@ def set_ticks(axis: Axis, text: Callable[..., str], characters: float) -> None:
 
 
 def _of_shares(locator: Any) -> Any:
-    """Make a locator leave out ticks beyond 0 and 1."""
+    """Make a locator omit ticks outside 0 to 1."""
     every = locator.tick_values
 
     def within(low: float, high: float) -> Any:
@@ -215,7 +215,7 @@ def _of_shares(locator: Any) -> Any:
 def set_chosen_ticks(
     axis: Axis, places: Sequence[float], texts: Sequence[str], *, characters: float | None = None
 ) -> None:
-    """Put the ticks that fit on an axis, first ones first."""
+    """Set the ticks that fit on an axis, in order of priority."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
     low, high = sorted(axis.get_view_interval())
@@ -242,7 +242,7 @@ _RATES = (
 
 
 def use_normal_deviates(ax: Axes, least: float) -> None:
-    """Scale both axes by normal deviates."""
+    """Scale both axes with normal deviates."""
     from scipy.special import ndtr, ndtri
 
     edge = max(least, 1e-12)
@@ -255,5 +255,5 @@ def use_normal_deviates(ax: Axes, least: float) -> None:
 
 
 def set_rate_ticks(axis: Axis) -> None:
-    """Write rates in percent, where there is room, on any scale."""
+    """Set ticks in percent, as far as there is room, on any scale."""
     set_chosen_ticks(axis, _RATES, [f"{100 * rate:g}%" for rate in _RATES], characters=4.5)

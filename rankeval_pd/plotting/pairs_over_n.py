@@ -1,4 +1,4 @@
-"""Odds ratios and p-values over n, and the distribution of random lists."""
+"""Plots of odds ratios and p-values over n, and of the distribution for random lists."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rankeval_pd.plotting.numbers import compact, plainly, rate_text, set_ticks
 from rankeval_pd.plotting.panels import picture
 from rankeval_pd.plotting.tables import is_log, table_of
 
-_MANY = 100  # with more n per pair, p-values have a band
+_MANY = 100  # with more n per pair, p-values are drawn as a band
 
-# ----------------------- Pairs of measures over n: odds ratios, p-values under other orders of ties
+# ----------------- Pairs of measures over n: odds ratios, and p-values for several orders of ties
 
 
 def _by_pair(canvas: Canvas, table: pd.DataFrame) -> dict[Hashable, pd.DataFrame]:
-    """Return the rows of each pair of measures."""
+    """Return the rows for each pair of measures."""
     named = table[["measure_a", "measure_b"]].drop_duplicates().to_numpy(dtype=object)
     labels = {(a, b): f"{canvas.text(a)} : {canvas.text(b)}" for a, b in named}
     canvas.look = replace(canvas.look, labels=labels, order=list(labels))
@@ -29,7 +29,7 @@ def _by_pair(canvas: Canvas, table: pd.DataFrame) -> dict[Hashable, pd.DataFrame
 
 @picture(("measure_a", "measure_b", "n", "odds_ratio_mle", "ci_low", "ci_high"), "odds_ratios")
 def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = None) -> None:
-    """Draw the odds ratios of the two difference regions over n, on a logarithmic scale."""
+    """Draw the odds ratio of the two difference regions over n, on a logarithmic scale."""
     ax = canvas.ax
     logarithmic = is_log(log, table["n"])
     estimates = table[["odds_ratio_mle", "ci_low", "ci_high"]].to_numpy(dtype=float)
@@ -44,10 +44,10 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
     canvas.across("n", log=logarithmic)
     for pair, rows in pairs.items():
         odds = rows["odds_ratio_mle"]
-        known = np.isfinite(odds) & (odds > 0.0)  # lines do not lead to 0 or infinity
+        known = np.isfinite(odds) & (odds > 0.0)  # lines do not extend to 0 or infinity
         canvas.curve(pair, rows["n"], odds.where(known))
         for beyond, edge, sign in ((np.isposinf(odds), high, "^"), (odds == 0.0, low, "v")):
-            if beyond.any():  # not clipped: without a point it would be in the corner
+            if beyond.any():  # not clipped, because without a point it would be in the corner
                 look = {"color": canvas.color(pair), "marker": sign, "markersize": 6}
                 ax.plot(rows["n"][beyond], np.full(beyond.sum(), edge), clip_on=False,
                         linestyle="none", label=f"_{sign}", **look)  # fmt: skip
@@ -55,10 +55,15 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
             low=rows["ci_low"].clip(low, high), high=rows["ci_high"].clip(low, high)
         )
     canvas.across("n", log=logarithmic)
-    canvas.uncertainty(pairs, "low", "high", interval_kind(table.attrs, "exact, each n alone"))
+    canvas.uncertainty(
+        pairs, "low", "high", interval_kind(table.attrs, ("exact, separately at each n"))
+    )
     canvas.rule(1.0, "no difference")
     if not np.isfinite(estimates).all() or (estimates == 0.0).any():
-        canvas.tell("Triangles: 0 or infinite, a region without true or false positives.")
+        canvas.tell(
+            "Triangles: odds ratios of 0 or infinity, from a region without true or false"
+            " positives."
+        )
     canvas.limits("y", low, high)
     canvas.upwards(plainly)
     if len(table) and table["n"].min() < table["n"].max():
@@ -70,7 +75,7 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
 def draw_tie_sensitivity(
     canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05, log: bool | None = None
 ) -> None:
-    """Draw how much the p-value depends on the order of equal scores."""
+    """Draw how strongly the p-value depends on the order of equal scores."""
     ax = canvas.ax
     logarithmic = is_log(log, table["n"])
     p = table[["p_min", "p_max"]].to_numpy(dtype=float)
@@ -89,9 +94,11 @@ def draw_tie_sensitivity(
         canvas.curve(pair, rows["n"], middle, linestyle="none", **size)
     keys = table.attrs.get("n_keys")
     orders = f"{keys} orders of equal scores" if keys else "the orders of equal scores"
-    canvas.tell(f"Dots: the median p-value over {orders}; bars: from the smallest to the largest.")
+    canvas.tell(
+        f"Dots: the median p-value over {orders}; bars: the range from the smallest to the largest."
+    )
     if (p == 0.0).any():
-        canvas.tell(f"At the bottom: p below {least:.0e}.")
+        canvas.tell(f"Marks at the bottom edge: p below {least:.0e}.")
     canvas.rule(alpha, f"p = {alpha:g}")
     bottom, top = ax.get_ylim()
     canvas.limits("y", bottom, min(top, 1.3))
@@ -107,12 +114,12 @@ _LAWS = ("discrete", "interpolated", "parametric")
 
 @picture(("n", "tp", *_LAWS), "random_cdf")
 def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | None = None) -> None:
-    """Draw the distribution functions of a random list's true positives, and their bounds."""
+    """Draw distribution functions of the number of true positives in a random list."""
     sizes = table["n"].drop_duplicates().tolist()
     if len(sizes) > 1:
         raise ValueError(
-            f"table has {len(sizes)} list sizes, but a picture shows one. Choose it: "
-            f"table[table['n'] == {sizes[0]}]."
+            f"table has {len(sizes)} list sizes, but a picture shows one. Choose a size:"
+            f" table[table['n'] == {sizes[0]}]."
         )
     ax = canvas.ax
     canvas.look = replace(canvas.look, order=_LAWS)

@@ -1,4 +1,4 @@
-"""One picture, or a panel for each group: axes, look and names of lines."""
+"""Axes, look and line names for a single plot, or for a panel per group."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from rankeval_pd.plotting.tables import groups_of, tidy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST = 24  # readable number of panels
-_PANEL = (3.1, 2.5)  # inches
+MOST = 24  # largest readable number of panels
+_PANEL = (3.1, 2.5)  # size in inches
 _NAMES = ("measure", "measure_a", "measure_b")
 
 Drawing = Callable[..., Any]
@@ -30,13 +30,13 @@ Drawing = Callable[..., Any]
 def picture(
     needed: Sequence[str], made_by: str, *, own: str = ""
 ) -> Callable[[Drawing], Callable[..., Axes]]:
-    """Make a function that draws one group draw a table, one panel per group.
+    """Extend a function that draws one group to a table, with one panel per group.
 
-    ``own``: the axes, "x", "y" or both, that panels do not share, because their ticks are names in
-    an order that differs by group.
+    ``own`` names the axes ("x", "y" or both) that the panels do not share. The ticks on such an
+    axis are names in an order that differs between groups.
 
-    The new function takes the table, additional tables, options, and the keywords of all plots. It
-    returns the Axes, or an array of them.
+    The new function takes the table, additional tables, options, and the keywords for all plots. It
+    returns the Axes or an array of Axes.
     """
 
     def decorate(draw: Drawing) -> Callable[..., Axes]:
@@ -79,7 +79,7 @@ def picture(
 
 @contextmanager
 def _no_torso(given: Any, ax: Axes) -> Iterator[None]:
-    """Close a new figure if its picture cannot be drawn."""
+    """Close a new figure if drawing fails."""
     try:
         yield
     except Exception:
@@ -91,7 +91,7 @@ def _no_torso(given: Any, ax: Axes) -> Iterator[None]:
 
 
 def _asked(options: dict[str, Any]) -> tuple[Any, int | None, Look]:
-    """Remove the keywords of all plots from the options."""
+    """Remove the keywords for all plots from the options."""
     ax, wrap = options.pop("ax", None), options.pop("col_wrap", None)
     fields = (
         "legend", "colors", "labels", "labels_at", "highlight", "title", "line_kw", "band_kw",
@@ -101,14 +101,14 @@ def _asked(options: dict[str, Any]) -> tuple[Any, int | None, Look]:
 
 
 def _ordered(look: Look, names: list[Hashable]) -> Look:
-    """Return the look with an order of names: first the data's, then the table's."""
+    """Return the look with names in order: names in the data first, then in the table."""
     from dataclasses import replace
 
     return replace(look, order=[*dict.fromkeys([*look.order, *names])])
 
 
 def _part(table: Any, groups: list[Any], key: pd.Series[Any] | None) -> Any:
-    """Return the rows of one group of a table with groups."""
+    """Return the rows for one group."""
     if isinstance(table, list | tuple) and any(
         isinstance(x, pd.DataFrame | xr.Dataset) for x in table
     ):
@@ -126,13 +126,13 @@ def _part(table: Any, groups: list[Any], key: pd.Series[Any] | None) -> Any:
 
 
 def _columns(table: pd.DataFrame, names: list[Any]) -> pd.DataFrame:
-    """Return columns by name, also by the names True and False."""
+    """Return columns by name; the names can also be True and False."""
     places = [table.columns.get_loc(name) for name in names]
     return table.take(cast("list[int]", places), axis=1)
 
 
 def one_of(ax: Any, draw: Drawing | None = None, table: pd.DataFrame | None = None) -> Axes:
-    """Return the given Axes, or the Axes of a new figure with room for its legend."""
+    """Return the given Axes, or the Axes of a new figure with room for a legend."""
     if ax is not None:
         given = given_axes(ax)
         if given.size != 1:
@@ -146,7 +146,7 @@ def one_of(ax: Any, draw: Drawing | None = None, table: pd.DataFrame | None = No
 
 
 def given_axes(ax: Any) -> np.ndarray[Any, Any]:
-    """Return the given Axes as an array, or raise an error for unsuitable ones."""
+    """Return the given Axes as an array; raise an error if they are unsuitable."""
     from matplotlib.axes import Axes
 
     given = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
@@ -172,7 +172,7 @@ def panels_of(
     keys: pd.DataFrame,
     own: str = "",
 ) -> np.ndarray[Any, Any]:
-    """Return the given Axes, one per panel, or the Axes of a new figure with shared scales."""
+    """Return the given Axes, or the Axes of a new figure with shared scales."""
     if count > MOST:
         first = keys.iloc[0][groups[0]]
         raise ValueError(
@@ -186,7 +186,7 @@ def panels_of(
 
 
 def given_panels(ax: Any, count: int, what: str) -> np.ndarray[Any, Any]:
-    """Return the given Axes, one for each."""
+    """Return the given Axes, one per panel."""
     given = given_axes(ax)
     if given.size != count:
         raise ValueError(f"ax has {given.size} Axes for {count} {what}. Pass one for each.")
@@ -194,7 +194,7 @@ def given_panels(ax: Any, count: int, what: str) -> np.ndarray[Any, Any]:
 
 
 def new_panels(count: int, wrap: int | None, own: str = "") -> np.ndarray[Any, Any]:
-    """Return the Axes of a new figure in rows of this length; all but ``own`` scales are shared."""
+    """Return the Axes of a new figure; all scales except ``own`` are shared."""
     import matplotlib.pyplot as plt
 
     if wrap is not None and (isinstance(wrap, bool) or int(wrap) < 1):
@@ -206,7 +206,7 @@ def new_panels(count: int, wrap: int | None, own: str = "") -> np.ndarray[Any, A
         layout="constrained", sharex="x" not in own,
         sharey="y" not in own,
     )  # fmt: skip
-    if own:  # room for names beside the next panel
+    if own:  # room for names next to the following panel
         figure.get_layout_engine().set(w_pad=0.12)  # type: ignore[union-attr, call-arg]
     for spare in fresh.ravel()[count:]:
         above = spare.get_subplotspec()
@@ -218,7 +218,7 @@ def new_panels(count: int, wrap: int | None, own: str = "") -> np.ndarray[Any, A
 
 
 def end(canvases: Sequence[Canvas], look: Look, *, ours: bool) -> None:
-    """Name the lines of all panels once, and label the axes at the edge only."""
+    """Write the line names of all panels once, and label only the axes at the edge."""
     from rankeval_pd.plotting import legends
 
     panels = [canvas.ax for canvas in canvases]
@@ -242,7 +242,7 @@ def end(canvases: Sequence[Canvas], look: Look, *, ours: bool) -> None:
 
 
 def _label_edges(panels: Sequence[Any]) -> None:
-    """Keep the labels of the axes at the left and at the bottom of a grid."""
+    """Keep only the axis labels at the left and at the bottom of a grid."""
     for panel in panels:
         spec = panel.get_subplotspec().get_topmost_subplotspec()
         if not spec.is_first_col():
@@ -257,12 +257,12 @@ def _label_edges(panels: Sequence[Any]) -> None:
 
 
 def check_look(options: Mapping[str, Any]) -> None:
-    """Raise an error for wrong keywords of all plots, before any computation."""
+    """Check the keywords for all plots before any computation."""
     ax, _, _ = looks(options)
     if ax is not None:
         given_axes(ax)
 
 
 def looks(options: Mapping[str, Any]) -> tuple[Any, int | None, Look]:
-    """Return the Axes, the number of panels in a row, and the look."""
+    """Return the Axes, the number of panels per row, and the look."""
     return _asked(dict(options))

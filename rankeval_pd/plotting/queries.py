@@ -1,4 +1,4 @@
-"""Pictures of search: two runs query by query, and interpolated precision over recall."""
+"""Plots for search: two runs by query, and interpolated precision over recall."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from rankeval_pd.queries.run_summary import query_summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# ------------------------------------------------------------ Two runs, one dot per query
+# ------------------------------------------------------- Two runs, with one dot per query
 
 _VALUES = ("item", "system_a", "system_b", "value_a", "value_b")
-_NAMED = 3  # queries named on either side of the diagonal
-_APART = 4.0  # points between a dot and its name
+_NAMED = 3  # number of queries named on each side of the diagonal
+_APART = 4.0  # distance in points between a dot and its name
 
 
 @picture(_VALUES, "plot.queries")
 def draw_queries(canvas: Canvas, table: pd.DataFrame) -> None:
-    """Draw the values of two systems, one dot per item, and name the farthest."""
+    """Draw the values of two systems, with one dot per item and names for outliers."""
     ax, ink = canvas.ax, canvas.ink
     rows = table.dropna(subset=["value_a", "value_b"])
     a, b = (rows[f"system_{side}"].iloc[0] for side in "ab")
@@ -65,13 +65,13 @@ def draw_queries(canvas: Canvas, table: pd.DataFrame) -> None:
     unit, metric = table.attrs.get("unit", "items"), table.attrs.get("of", "score")
     first, second = canvas.text(a), canvas.text(b)
     if canvas.alone:
-        equal = f", for {counts[None]:,} they are equal" if counts[None] else ""
+        equal = f"; {counts[None]:,} are equal" if counts[None] else ""
         canvas.tell(
-            f"A dot is one of {len(rows):,} {unit}. For {counts[a]:,}, above the diagonal,"
-            f" {first} is higher, for {counts[b]:,}, below it, {second}{equal}."
+            f"Dots: {len(rows):,} {unit}. {first} is higher for {counts[a]:,} (above the diagonal),"
+            f" {second} for {counts[b]:,} (below the diagonal){equal}."
         )
     else:
-        canvas.tell(f"A dot is one of the {unit}; above the diagonal {first} is higher.")
+        canvas.tell(f"Dots: {unit}. Above the diagonal, {first} is higher.")
     _name_farthest(canvas, rows["item"].astype(str).to_list(), x, y)
     set_ticks(ax.xaxis, plainly, 5.0)
     set_ticks(ax.yaxis, plainly, 5.0)
@@ -81,22 +81,22 @@ def draw_queries(canvas: Canvas, table: pd.DataFrame) -> None:
 
 
 def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
-    """Name the dots farthest from the diagonal, where there is room."""
+    """Write the names of the dots farthest from the diagonal if there is room."""
     from matplotlib.patheffects import withStroke
 
     ax, size = canvas.ax, font(canvas.ax, "note")
     if small(ax):
         return
-    side = 0.72 * min(panel_size(ax))  # points of the square, without ticks and labels
+    side = 0.72 * min(panel_size(ax))  # size of the square in points, without ticks and labels
     low, high = ax.get_xlim()
     at = np.column_stack([x, y])
     dots = (at - low) / (high - low) * side
     gap = y - x
-    first = np.unique(at, axis=0, return_index=True)[1]  # one of several equal dots is named
+    first = np.unique(at, axis=0, return_index=True)[1]  # one of several equal dots gets a name
     order = first[np.argsort(-np.abs(gap[first]), kind="stable")]
     chosen = [k for sign in (1, -1) for k in order[np.sign(gap[order]) == sign][:_NAMED]]
     taken: list[Any] = []
-    halo = withStroke(linewidth=2.5, foreground=canvas.ink.bg)  # names may lie over dots
+    halo = withStroke(linewidth=2.5, foreground=canvas.ink.bg)  # names may cover dots
     for k in sorted(chosen, key=lambda k: -abs(gap[k])):
         text = shortened(names[k], size, 0.35 * side)
         box = np.array([wide(text, size), 1.1 * size])
@@ -122,7 +122,7 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
             va={1: "bottom", 0: "center", -1: "top"}[up],
         )  # fmt: skip
     if taken:
-        canvas.tell("Named: the dots farthest from the diagonal.")
+        canvas.tell("The dots farthest from the diagonal are labeled.")
 
 
 @of_data_or_table(draw_queries, _VALUES, "plot.queries", forms=["items"])
@@ -134,18 +134,19 @@ def queries(
     unit: str | None = None,
     **options: Unpack[ItemPlot],
 ) -> Axes:
-    """Draw the values of two runs by query against each other, and name outliers.
+    """Draw the values of two runs against each other, by query, and name outliers.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Runs over queries, from :func:`rankeval_pd.per_query` for one or more metrics, a panel each;
-        or systems over test items; or a table with the columns ``item``, ``system_a``,
+        Values of runs on queries from :func:`rankeval_pd.per_query`, with one panel per metric; or
+        scores of systems on test items; or a table with the columns ``item``, ``system_a``,
         ``system_b``, ``value_a``, ``value_b``.
     a, b : names of systems
-        Systems on the y and x axis. Optional with two systems.
+        Systems on the y axis and the x axis. Optional if the data contain two systems.
     unit : str, optional
-        Name of the rows in the caption. By default "queries" for tables of queries, else "items".
+        Name of the rows in the caption. By default the name is "queries" for tables of queries and
+        "items" otherwise.
     **look
 
     Returns
@@ -154,8 +155,8 @@ def queries(
 
     Notes
     -----
-    Each dot is a query, above the diagonal if ``a`` has the higher value. The three largest
-    differences on each side are named, where there is room.
+    Each dot is a query and lies above the diagonal if ``a`` has the higher value. The three queries
+    with the largest differences on each side are named if there is room.
 
     Examples
     --------
@@ -180,7 +181,7 @@ def queries(
 def _of_two(
     metric: str | None, data: Any, a: Hashable, b: Hashable, roles: Any
 ) -> Iterator[pd.DataFrame]:
-    """Yield the values of two systems on every item, for each group."""
+    """Yield the values of two systems on every item in each group."""
     items: Any = as_items(data)
     of = items.attrs.get("metric") if isinstance(items, pd.DataFrame) else None
     unit = "queries" if items is not data or of is not None else "items"
@@ -208,7 +209,7 @@ _LEVELS = tuple(f"IPrec@{k / 10:.1f}" for k in range(11))
 
 @picture(("measure", "metric", "value"), "summary")
 def draw_interpolated_precision(canvas: Canvas, table: pd.DataFrame) -> None:
-    """Draw the mean interpolated precision of each run at levels of recall."""
+    """Draw the mean interpolated precision of each run at several recall levels."""
     rows = table[table["metric"].astype(str).str.startswith("IPrec@")]
     if rows.empty:
         raise ValueError(
@@ -224,7 +225,7 @@ def draw_interpolated_precision(canvas: Canvas, table: pd.DataFrame) -> None:
     canvas.across("share")
     if "ci_low" in rows and rows["ci_low"].notna().any():
         level = f"{percent_of(table.attrs['level'])} " if "level" in table.attrs else ""
-        kind = f"{level}confidence intervals, for all runs at one recall together"
+        kind = f"{level}confidence intervals, for all runs together at each recall"
         canvas.uncertainty(parts, "ci_low", "ci_high", kind)
     canvas.start_at(0.0)
     canvas.upwards(in_percent)
@@ -233,7 +234,7 @@ def draw_interpolated_precision(canvas: Canvas, table: pd.DataFrame) -> None:
 
 
 class RunPlot(QueryRoles, Look, total=False):
-    """The keywords of the plots of runs and judgments."""
+    """Keywords for plots of runs and judgments."""
 
 
 @of_data_or_table(
@@ -246,15 +247,15 @@ def interpolated_precision(
     n_resamples: int | None = None,
     **options: Unpack[RunPlot],
 ) -> Axes:
-    """Draw the 11-point curve: mean interpolated precision at recall 0, 0.1, ..., 1.
+    """Draw the mean interpolated precision at recall 0, 0.1, ..., 1 (11-point curve).
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Runs and judgments, as for :func:`rankeval_pd.per_query`; or the result of ``summary`` for
-        metrics IPrec@recall, at any recall.
+        the metrics IPrec@recall, at any recall levels.
     level, n_resamples
-        For data: as in :func:`rankeval_pd.summary` of runs.
+        Options for data, as in :func:`rankeval_pd.summary` for runs.
     **look
 
     Returns
@@ -263,8 +264,9 @@ def interpolated_precision(
 
     Notes
     -----
-    Each point is the mean over queries of the highest precision at this recall or more. The table's
-    intervals hold for all runs at one recall together. At least two runs are needed.
+    Each point is the mean over queries of the highest precision at this or any higher recall. The
+    intervals in the table are simultaneous over all runs at the same recall. The plot needs at
+    least two runs.
 
     Examples
     --------

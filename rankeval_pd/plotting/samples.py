@@ -1,4 +1,4 @@
-"""Pictures of single values: gains by item, precision over repeated samples."""
+"""Plots of single values: gains by item, and precision over repeated samples."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from rankeval_pd.plotting.tables import table_of
 # ------------------------------------------------------ The gain of one system over another by item
 
 DIFFERENCES = ("item", "gain", "system_a", "system_b")
-_BARS = 400  # more bars are drawn as an area, which looks the same
-_NAMED = 3  # items named on either side
+_BARS = 400  # more bars than this are drawn as an area, which looks the same
+_NAMED = 3  # number of items named on each side
 
 
 @picture(DIFFERENCES, "plot.paired_differences")
 def draw_paired_differences(
     canvas: Canvas, table: pd.DataFrame, whole: pd.DataFrame | None = None
 ) -> None:
-    """Draw the gain of one system over another on each item, sorted, and its mean."""
+    """Draw the sorted gains of one system over another on each item, and the mean gain."""
     ax, look, ink = canvas.ax, canvas.look, canvas.ink
     found = table.dropna(subset=["gain"]).sort_values("gain", ascending=False, kind="stable")
     gains = found["gain"].to_numpy(dtype=float)
@@ -79,7 +79,7 @@ def draw_paired_differences(
 
 
 def _draw_mean(canvas: Canvas, whole: pd.DataFrame, count: int, height: float) -> None:
-    """Draw the overall gain and its interval on the right."""
+    """Draw the overall gain with its interval on the right."""
     ax, ink, row = canvas.ax, canvas.ink, whole.iloc[0]
     low, high, gain = (float(row[c]) for c in ("ci_low", "ci_high", "gain"))
     at = count * 1.035
@@ -92,19 +92,19 @@ def _draw_mean(canvas: Canvas, whole: pd.DataFrame, count: int, height: float) -
     said = f"gain {number(gain, digits)}"
     if np.isfinite(low) or np.isfinite(high):
         said += f"\n({interval(low, high, digits)})"
-    inside = small(ax)  # above the bars of losses, where there is room
+    inside = small(ax)  # above the bars of losses if there is room
     ax.annotate(
         said, (at, max(gain, 0.0) if inside else gain), xytext=(-8 if inside else 6, 3 * inside),
         textcoords="offset points", va="bottom" if inside else "center",
         ha="right" if inside else "left",
         fontsize=font(ax, "note"), color=Ink.of(ax, outside=True).fg, annotation_clip=True,
     )  # fmt: skip
-    kind = interval_kind(whole.attrs, "each pair alone")
+    kind = interval_kind(whole.attrs, "separately for each pair")
     canvas.tell(f"Dot and line on the right: the gain over all items, with {kind}.")
 
 
 def _name_items(canvas: Canvas, names: list[str], gains: Any, height: float) -> None:
-    """Name the items with the largest gains and losses, each with a leader to its bar."""
+    """Write the names of items with large gains and losses, with leaders to the bars."""
     ax, size, count = canvas.ax, font(canvas.ax, "note"), len(names)
     room = 0.3 * panel_size(ax)[0]
     for k in range(min(_NAMED, count // 4)):
@@ -128,7 +128,7 @@ def _name_items(canvas: Canvas, names: list[str], gains: Any, height: float) -> 
 
 
 def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any]:
-    """Draw the distribution of precision over samples, one stacked panel per measure."""
+    """Draw the distribution of precision over samples, in one stacked panel per measure."""
     table = table_of(
         table, ("measure", "threshold", "precision", "sd_expected", "sd_observed"), "repetition"
     )
@@ -137,8 +137,8 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
     thresholds = samples.drop_duplicates(["measure", "threshold"]).set_index("measure")["threshold"]
     if not thresholds.reindex(table["measure"]).equals(table.set_index("measure")["threshold"]):
         raise ValueError(
-            "samples do not match table: their measures or thresholds differ. Pass repetition and "
-            "repetition_samples of the same data, with the same threshold or n."
+            "samples and table differ in their measures or thresholds. Pass repetition and"
+            " repetition_samples of the same data, with the same threshold or n."
         )
     ax, wrap, look = looks(options)
     look.check_names(table["measure"].tolist())
@@ -152,7 +152,7 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
         high = max(high, _draw(canvas, mine.to_numpy(dtype=float), row, edges))
     for panel in panels:
         share = min(0.5, 4.2 * font(panel, "note") / (0.62 * panel_size(panel)[1]))
-        top = high / (1.0 - share * _tall(panel))  # the lines of text are above the columns
+        top = high / (1.0 - share * _tall(panel))  # the lines of text are above the histogram
         panel.set_ylim(0.5 if panel.get_yscale() == "log" else 0.0, 1.05 * top or 1.0)
         if panel.get_xscale() == "linear":
             panel.set_xlim(edges[0], edges[-1])
@@ -163,8 +163,9 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
     if len(panels):
         tell(
             panels[0],
-            "Columns: samples. Colored curve: a normal distribution with their standard "
-            "deviation; gray curve: with the binomial model's.",
+            "Columns: samples. Colored curve: normal distribution with the standard deviation of"
+            " the samples. Gray curve: normal distribution with the standard deviation of the"
+            " binomial model.",
         )
         if look.title is not None:
             panels[0].figure.suptitle(look.title, fontsize=font(panels[0], "label") + 1.0)
@@ -178,7 +179,7 @@ def _tall(panel: Any) -> bool:
 
 
 def _edges(found: pd.Series[Any]) -> Any:
-    """Return the edges of the columns, equal in all panels."""
+    """Return the bin edges, which are equal in all panels."""
     if found.empty:
         return np.array([0.0, 1.0])
     low, high = float(found.min()), float(found.max())
@@ -190,7 +191,7 @@ def _edges(found: pd.Series[Any]) -> Any:
 
 
 def _panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
-    """Return the given Axes, one per measure, or stacked ones of a new figure."""
+    """Return the given Axes, one per measure, or the stacked Axes of a new figure."""
     import matplotlib.pyplot as plt
 
     if count > MOST:
@@ -214,7 +215,7 @@ def _panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
 
 
 def _draw(canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any], edges: Any) -> float:
-    """Draw the samples of one measure and two normal distributions; return their height."""
+    """Draw the samples of one measure and two normal curves; return the largest height."""
     panel, look, measure, ink = canvas.ax, canvas.look, row["measure"], canvas.ink
     color = canvas.color(measure)
     bars = {"color": mix(color, ink.bg, 0.38), "edgecolor": ink.bg, "linewidth": 0.8}
@@ -225,7 +226,7 @@ def _draw(canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any], edges: A
         (float(row["sd_expected"]), ink.line(ink.gray(0.7)), "expected by the model"),
         (float(row["sd_observed"]), color, "observed"),
     ):
-        with np.errstate(divide="ignore", invalid="ignore"):  # no curve without spread
+        with np.errstate(divide="ignore", invalid="ignore"):  # no curve without variation
             z = (across - float(row["precision"])) / sd
             height = found.size * wide * np.exp(-0.5 * z**2) / (sd * np.sqrt(2.0 * np.pi))
         line: dict[str, Any] = {

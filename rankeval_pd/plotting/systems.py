@@ -1,4 +1,4 @@
-"""Systems over test items: confidence, sizes of test sets, calibration (Berg-Kirkpatrick 2012)."""
+"""Plots of systems on test items, following Berg-Kirkpatrick et al. (2012)."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from rankeval_pd.plotting.numbers import (
 from rankeval_pd.plotting.panels import picture
 from rankeval_pd.plotting.tables import table_of
 
-_CROWD = 300  # more points are drawn faintly
+_CROWD = 300  # more points than this are drawn in a pale color
 _LEVEL = 0.95
 _LEVELS = (0.95, 0.5, 0.99, 0.999, 0.9, 0.9999, 0.99999, 0.75)
-_FEWEST_DRAWS = 1e5  # largest confidence shown: one against so many draws
+_FEWEST_DRAWS = 1e5  # largest confidence shown: one contradiction in this number of draws
 
 
 @picture(("system_a", "system_b", "gain", "confidence"), "paired_bootstrap")
 def draw_confidence(
     canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | None = None
 ) -> None:
-    """Draw the gain of every pair of systems against its confidence, 1 - p."""
+    """Draw the gain of every pair of systems against the confidence, 1 - p."""
     ax, ink = canvas.ax, canvas.ink
     table = table.assign(p=1.0 - table["confidence"].to_numpy(dtype=float))
     exact = table["exact"].all() if "exact" in table and len(table) else False
@@ -81,7 +81,7 @@ def draw_confidence(
 
 
 def _note_confidence(canvas: Canvas, table: pd.DataFrame, least: float, *, exact: bool) -> None:
-    """Write the number of significant pairs, and the limit of the draws."""
+    """Write the number of significant pairs, and the confidence limit set by the draws."""
     ax, ink = canvas.ax, canvas.ink
     note: dict[str, Any] = {"fontsize": font(ax, "note"), "textcoords": "offset points"}
     sure = int((table["confidence"] >= _LEVEL).sum())
@@ -90,14 +90,18 @@ def _note_confidence(canvas: Canvas, table: pd.DataFrame, least: float, *, exact
         xycoords=("axes fraction", "data"), ha="left", color=ink.text(ink.accent), **note,
     )  # fmt: skip
     canvas.tell(
-        f"Each dot is a pair of systems, at the gain of the better one; {percent_of(_LEVEL)} is"
-        " p = 0.05 one-sided, each pair alone."
+        "Each dot is a pair of systems, at the gain of the better system. A confidence of"
+        f" {percent_of(_LEVEL)} is a one-sided, unadjusted p of 0.05."
     )
     if (table["p"] <= least * (1.0 + 1e-6)).any():
-        limit = f"p ≤ {least:.2g}" if exact else f"no draw of {round(1 / least - 1):,} against it"
+        limit = (
+            f"p ≤ {least:.2g}"
+            if exact
+            else (f"none of {round(1 / least - 1):,} resamples contradicts the gain")
+        )
         canvas.tell(f"Triangles: {limit}.")
     if (table["gain"] <= 0).any():
-        canvas.tell("Gains of 0 or below stand at the left edge.")
+        canvas.tell("Gains of 0 or below are drawn at the left edge.")
 
 
 def _relations(table: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
@@ -107,7 +111,7 @@ def _relations(table: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
 
 
 def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[Any]) -> None:
-    """Draw gain thresholds, with their intervals as bars at the bottom."""
+    """Draw gain thresholds, with intervals as bars at the bottom."""
     ax, ink = canvas.ax, canvas.ink
     needed = ("relation", "threshold", "threshold_low", "threshold_high")
     result = table_of(thresholds, needed, "gain_threshold").dropna(subset=["threshold"])
@@ -135,11 +139,11 @@ def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[A
             fontsize=font(ax, "note"), color=ink.text(color) if known else ink.note,
         )  # fmt: skip
     if len(result):
-        kind = interval_kind(thresholds.attrs, "each threshold alone")
-        canvas.tell(f"Vertical lines: gains worth reporting; bars at the bottom: their {kind}.")
+        kind = interval_kind(thresholds.attrs, "separately for each threshold")
+        canvas.tell(f"Vertical lines: gains worth reporting. Bars at the bottom: {kind}.")
 
 
-# -------------------------------------------------------------------- Gains, and sizes of test sets
+# ----------------------------------------------------------- Gains and the size of the test set
 
 
 @picture(("size", "system_a", "gain", "p_value"), "gain_by_size")
@@ -162,7 +166,7 @@ def draw_gain_by_size(
         ax.plot(rows["size"] * aside, rows["gain"], **canvas.look.mark(None, **look))
     one_sided = table.attrs.get("alternative") in ("greater", "less")
     side = "one-sided" if one_sided else "two-sided"
-    canvas.tell(f"Dots: pairs of systems, in color where p ≤ 0.05 ({side}), each pair alone.")
+    canvas.tell(f"Dots: pairs of systems, in color if p ≤ 0.05 ({side}, unadjusted).")
     ax.set_xscale("log")
     ax.set_yscale("log")
     if drawn.empty:
@@ -182,7 +186,7 @@ def draw_gain_by_size(
 
 
 def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
-    """Draw the thresholds by size, their intervals, and the square-root law."""
+    """Draw the thresholds by size, with intervals and the square-root law."""
     ax = canvas.ax
     needed = ("size", "relation", "threshold", "threshold_low")
     result = table_of(thresholds, needed, "gain_threshold").sort_values("size")
@@ -208,15 +212,15 @@ def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
         canvas.bars(name, rows["size"], lower, rows["threshold_high"].clip(upper=high))
         canvas.limits("y", high=high)
     if len(result):
-        kind = interval_kind(thresholds.attrs, "each size alone")
-        canvas.tell(f"Line: gains worth reporting, with their {kind}.")
+        kind = interval_kind(thresholds.attrs, "separately for each size")
+        canvas.tell(f"Line: gains worth reporting, with {kind}.")
     if len(beyond):
         look = {"color": canvas.ink.plain, "markersize": 5, "label": "_beyond"}
         ax.plot(beyond["size"], np.full(len(beyond), high), "^", clip_on=False, **look)
         canvas.tell("Triangles: the interval extends above the panel.")
     if len(without):
         named = ", ".join(f"{size:,}" for size in sorted(without["size"].unique()))
-        canvas.tell(f"No threshold at {named} items: no pair near p = 0.05.")
+        canvas.tell(f"There is no threshold at {named} items because no pair is near p = 0.05.")
 
 
 # ------------------------------------------------------------------- Gains on other items
@@ -224,7 +228,7 @@ def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
 
 @picture(("p_low", "p_high", "agreement", "ci_low", "ci_high", "expected_agreement"), "calibration")
 def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
-    """Draw observed and expected agreement of signs on other data."""
+    """Draw how often signs agree on other data, and the expected frequency."""
     ax, ink = canvas.ax, canvas.ink
     table = table.sort_values("p_low")
     at = (table["p_low"].clip(lower=1e-6) * table["p_high"]) ** 0.5
@@ -252,21 +256,22 @@ def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
     set_chosen_ticks(ax.xaxis, order, [f"{edge:.3g}" for edge in order])
     if not known.any():
         ax.set_ylim(0.0, 1.0)
-        canvas.tell("No bin has a pair of systems.")
+        canvas.tell("No bin contains a pair of systems.")
     elif "n_pairs" in table:
         _count_bins(canvas, at[known], table["n_pairs"][known])
     low, high = ax.get_ylim()
     canvas.limits("y", low - 0.08 * (high - low), high)  # room for a name below the last point
     canvas.upwards()
     canvas.tell(
-        f"Dots: pairs that keep their sign, with {interval_kind(table.attrs, 'each bin alone')}.",
+        "Dots: share of pairs whose gain keeps its sign, with"
+        f" {interval_kind(table.attrs, 'separately for each bin')}.",
         "Gray line: the share expected for other items from the same distribution.",
     )
     canvas.finish(xlabel="one-sided p (edges of bins)", ylabel="pairs that keep their sign")
 
 
 def _count_bins(canvas: Canvas, at: pd.Series[Any], counts: pd.Series[Any]) -> None:
-    """Write the number of pairs above each bin, without overlap."""
+    """Write the number of pairs above each bin without overlap."""
     ax, size = canvas.ax, font(canvas.ax, "note")
     low, high = np.log(ax.get_xlim())
     last, scale = -np.inf, 0.68 * panel_size(ax)[0] / (high - low)
@@ -280,4 +285,4 @@ def _count_bins(canvas: Canvas, at: pd.Series[Any], counts: pd.Series[Any]) -> N
                 textcoords="offset points", fontsize=size, color=Ink.of(ax, outside=True).note,
             )  # fmt: skip
     canvas.reserve_top()
-    canvas.tell("Numbers above: pairs in the bin.")
+    canvas.tell("Numbers at the top: pairs in each bin.")

@@ -1,4 +1,4 @@
-"""Pictures of systems over test items, from items or a table."""
+"""Plots of systems on test items, from items or a table."""
 
 from __future__ import annotations
 
@@ -52,18 +52,18 @@ def confidence(
     adjust: FamilyAdjustment | None = None,
     **options: Unpack[PairPlot],
 ) -> Axes:
-    """Draw the gain of every pair of systems against its confidence, 1 - p.
+    """Draw the gain of every pair of systems against the confidence, 1 - p.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Systems over test items; or the result of :func:`rankeval_pd.paired_bootstrap`, with
-        ``thresholds``, the result of :func:`rankeval_pd.gain_threshold`, drawn as lines with
-        intervals.
+        Scores of systems on test items; or the result of :func:`rankeval_pd.paired_bootstrap`. With
+        a result, you can also pass ``thresholds``, the result of
+        :func:`rankeval_pd.gain_threshold`, which is drawn as lines with intervals.
     a, b, n_resamples, event, method, ci, families, baseline
-        For items: as in :func:`rankeval_pd.paired_bootstrap`.
+        Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
     adjust, adjust_over, alpha, level, progress
-        For items: as above.
+        Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
     **look
 
     Returns
@@ -72,10 +72,11 @@ def confidence(
 
     Notes
     -----
-    Each dot is a pair of systems, with its gain on a logarithmic x axis and its confidence on the y
-    axis as one-sided -log10(p): 99% and 99.9% are as far apart as 90% and 99%. A triangle means
-    that no draw contradicted the pair. Vertical lines are gains worth reporting, with their
-    intervals as bars at the bottom; the horizontal line is 95%, and pairs above it are in color.
+    Each dot is a pair of systems. The x axis shows the gain on a logarithmic scale. The y axis
+    shows the confidence as one-sided -log10(p), so the distance from 99% to 99.9% is equal to the
+    distance from 90% to 99%. A triangle means that no draw contradicted the sign of the gain.
+    Vertical lines are gain thresholds, with intervals as bars at the bottom. The horizontal line
+    marks 95%, and pairs above this line are in color.
 
     Examples
     --------
@@ -104,23 +105,24 @@ def pairs(
     adjust: FamilyAdjustment | None = "max-t",
     **options: Unpack[AnyPlot],
 ) -> Axes:
-    """Draw the significant gains of all pairs of systems as a matrix.
+    """Draw the significant gains between all pairs of systems as a matrix.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Systems over test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
-        :func:`rankeval_pd.paired_permutation`. With n or kind: candidates with a score for each
-        measure and a gold label; or the result of :func:`rankeval_pd.compare` or
-        :func:`rankeval_pd.compare_area`.
+        Scores of systems on test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
+        :func:`rankeval_pd.paired_permutation`. To compare measures, pass candidates with a score
+        for each measure and a gold label, together with ``n`` or ``kind``; or the result of
+        :func:`rankeval_pd.compare` or :func:`rankeval_pd.compare_area`.
     n, kind
-        For candidates: the criterion, as in :func:`rankeval_pd.measure_ranks`, whose tests are
-        drawn. Several n get a panel each.
+        Option for candidates: the criterion on which measures are tested, as in
+        :func:`rankeval_pd.measure_ranks`. Each n has its own panel.
     a, b, n_resamples, event, method, ci, families, baseline
-        For items: as in :func:`rankeval_pd.paired_bootstrap`.
+        Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
     adjust, adjust_over, alpha, level, progress
-        For items: as above, adjusted as in :func:`system_ranks`. For candidates adjust, alpha,
-        n_resamples and progress, as in :func:`rankeval_pd.measure_ranks`.
+        Options for items, as in :func:`rankeval_pd.paired_bootstrap`, adjusted as in
+        :func:`system_ranks`. For candidates, only adjust, alpha, n_resamples and progress are
+        available, as in :func:`rankeval_pd.measure_ranks`.
     **look
 
     Returns
@@ -129,10 +131,12 @@ def pairs(
 
     Notes
     -----
-    Systems are on the diagonal, sorted by the number of others they beat. A colored cell is a pair
-    that the test distinguishes, darker for larger gains of the row over the column. Other cells are
-    pale gray. Gains are written if cells have room. A new figure grows with the systems. Measures
-    by n are tested by swaps, whose adjusted p-values are at least pairs / (n_resamples + 1).
+    The names of the systems are on the diagonal, sorted by the number of systems that each one
+    beats. A colored cell is a significant difference, with a darker color for a larger gain of the
+    row over the column. All other cells are pale gray. Gains are written into cells with enough
+    room. The size of a new figure increases with the number of systems. Measures at a given n are
+    compared with swap tests, in which the smallest possible adjusted p-value is pairs /
+    (n_resamples + 1).
 
     Examples
     --------
@@ -162,14 +166,14 @@ def system_ranks(
     adjust: FamilyAdjustment | None = "max-t",
     **options: Unpack[RankPlot],
 ) -> Axes:
-    """Draw the scores of systems with intervals and ranks.
+    """Draw the score of each system with its interval and rank.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Systems over test items; or the result of :func:`rankeval_pd.system_ranks`.
+        Scores of systems on test items; or the result of :func:`rankeval_pd.system_ranks`.
     n_resamples, ranks, ci, adjust, adjust_over, alpha, level, progress
-        For items: as in :func:`rankeval_pd.system_ranks`.
+        Options for items, as in :func:`rankeval_pd.system_ranks`.
     **look
 
     Returns
@@ -178,9 +182,10 @@ def system_ranks(
 
     Notes
     -----
-    Each dot is the score of a system and each line its unadjusted interval, repeated as numbers on
-    the right, with the limits of the rank. Bars on the right join systems that the tests do not
-    distinguish. Systems that no other significantly beats are in color.
+    Each dot is the score of a system and each line the unadjusted interval. Both are written as
+    numbers on the right, with the limits of the rank. A bar on the right connects systems between
+    which the tests found no significant difference. A system is in color if no other system is
+    significantly better.
 
     Examples
     --------
@@ -210,15 +215,15 @@ def gain_by_size(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Systems over test items; or the result of :func:`rankeval_pd.gain_by_size`, with
-        ``thresholds``, the result of :func:`rankeval_pd.gain_threshold`, drawn as lines with the
-        square-root law through the largest size.
+        Scores of systems on test items; or the result of :func:`rankeval_pd.gain_by_size`. With a
+        result, you can also pass ``thresholds``, the result of :func:`rankeval_pd.gain_threshold`.
+        The thresholds are drawn as lines, with the square-root law through the largest size.
     sizes : sequence of int
-        For items: numbers of items, see :func:`rankeval_pd.gain_by_size`.
+        Option for items: numbers of items, see :func:`rankeval_pd.gain_by_size`.
     draw, n_resamples, event, method, ci, families, baseline
-        For items: as in :func:`rankeval_pd.gain_by_size`.
+        Options for items, as in :func:`rankeval_pd.gain_by_size`.
     adjust, adjust_over, alpha, level, progress
-        For items: as above.
+        Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
     **look
 
     Returns
@@ -227,9 +232,9 @@ def gain_by_size(
 
     Notes
     -----
-    Each dot is a pair of systems on the first items of the set, in color if p ≤ 0.05. The line
-    joins the gains worth reporting, with their intervals as bars; the thin gray line is the
-    square-root law. Both axes are logarithmic, and gains of 0 are not drawn.
+    Each dot is a pair of systems on the first items of the test set, in color if p ≤ 0.05. The line
+    connects the gain thresholds, with intervals as bars. The thin gray line is the square-root law.
+    Both axes are logarithmic, and gains of 0 are not drawn.
 
     Examples
     --------
@@ -257,17 +262,17 @@ def calibration(
     n_resamples: int = 1000,
     **options: Unpack[ItemPlot],
 ) -> Axes:
-    """Draw how often gains keep their sign on other data, and the expectation.
+    """Draw how often gains have the same sign on other data, with the expectation.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        The table of pairs from :func:`rankeval_pd.paired_bootstrap`; or the result of
+        Table of pairs from :func:`rankeval_pd.paired_bootstrap`; or the result of
         :func:`rankeval_pd.calibration` or :func:`rankeval_pd.population_calibration`.
     other : DataFrame or Dataset
-        For a table of pairs: the same systems over other items.
+        Option for a table of pairs: scores of the same systems on other items.
     bins, ci, level, n_resamples
-        For a table of pairs: as in :func:`rankeval_pd.calibration`.
+        Options for a table of pairs, as in :func:`rankeval_pd.calibration`.
     **look
 
     Returns
@@ -276,8 +281,9 @@ def calibration(
 
     Notes
     -----
-    Each dot is a bin of pairs by their p-value and each bar its interval; the numbers above count
-    the pairs. The gray line is the expectation for other items from the same distribution.
+    Each dot is a bin of pairs with similar p-values, and each bar is the interval for the bin. The
+    numbers above the bins are the numbers of pairs. The gray line is the expected frequency for
+    other items from the same distribution.
 
     Examples
     --------

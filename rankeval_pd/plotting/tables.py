@@ -1,4 +1,4 @@
-"""Tables for pictures: read, checked, and thinned to what is visible."""
+"""Functions that read and check tables for plots, and thin them to the visible points."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rankeval_pd.forms.out.tables import rows_in
 from rankeval_pd.plotting.canvas import XLABELS, some
 from rankeval_pd.plotting.numbers import LARGE_RATIO
 
-LARGE = 20_000  # above so many candidates a picture computes only some n
-_POINTS = 4000  # n of them
-_BAND_POINTS = 2000  # n of a band, each with draws
-_INNER = ("pair", "cut", "row")  # dimensions of results that are not groups
+LARGE = 20_000  # number of candidates above which a plot computes only some n
+_POINTS = 4000  # number of n that are then computed
+_BAND_POINTS = 2000  # largest number of n in a band that needs draws
+_INNER = ("pair", "cut", "row")  # dimensions in results that are not groups
 REFERENCES = ("random", "ideal")
 
 
 def tidy(table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str) -> pd.DataFrame:
-    """Return the table as a tidy DataFrame, groups and batch dimensions first."""
+    """Return the table as a tidy DataFrame, with groups and batch dimensions first."""
     if isinstance(table, xr.Dataset):
         attrs, inner = table.attrs, (*needed, *_INNER, "measure", "n", "p", "alpha", "system")
         batch = [d for d in table.dims if d not in inner]
@@ -40,7 +40,7 @@ def tidy(table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str) 
 
 
 def check_columns(table: pd.DataFrame, needed: Sequence[str], made_by: str) -> None:
-    """Raise a ValueError for short tables, or tables of another method."""
+    """Raise a ValueError for short tables and for tables from another method."""
     missing = [name for name in needed if name not in table.columns]
     if missing:
         raise ValueError(
@@ -50,7 +50,7 @@ def check_columns(table: pd.DataFrame, needed: Sequence[str], made_by: str) -> N
 
 
 def groups_of(table: pd.DataFrame, needed: Sequence[str]) -> list[Any]:
-    """Return the group columns of a table, before the first of its own."""
+    """Return the group columns, which come before the table's own columns."""
     first = next((i for i, c in enumerate(table.columns) if c in needed), 0)
     return [c for c in table.columns[:first] if c not in _INNER]
 
@@ -58,19 +58,19 @@ def groups_of(table: pd.DataFrame, needed: Sequence[str]) -> list[Any]:
 def table_of(
     table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str, *, grouped: bool = False
 ) -> pd.DataFrame:
-    """Return the table as a tidy DataFrame of one group, or of all; check its columns."""
+    """Check the columns and return a tidy DataFrame with one group or all groups."""
     table = tidy(table, needed, made_by)
     groups = groups_of(table, needed)
     if not grouped and groups and len(table.drop_duplicates(groups)) > 1:
         raise ValueError(
-            f"table has {len(table.drop_duplicates(groups))} groups of {groups}, but the "
-            "accompanying table has others. Pass the results of the same data."
+            f"table has {len(table.drop_duplicates(groups))} groups of {groups}, but the"
+            " accompanying table has other groups. Pass results for the same data."
         )
     return table
 
 
 def by_name(table: pd.DataFrame, column: Any = "measure") -> dict[Any, pd.DataFrame]:
-    """Return the rows of each name, also a missing one, in order of n."""
+    """Return the rows for each name, including a missing name, in order of n."""
     groups = table.groupby(column, sort=False, dropna=False)
     return {
         name: rows if rows["n"].is_monotonic_increasing else rows.sort_values("n", kind="stable")
@@ -79,7 +79,7 @@ def by_name(table: pd.DataFrame, column: Any = "measure") -> dict[Any, pd.DataFr
 
 
 def by_n(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return the table with n, or the metric, among its groups if it has several."""
+    """Return the table with n or the metric as a group if there are several values."""
     asked = next((column for column in ("n", "metric") if column in table), None)
     if asked is None:
         return table
@@ -95,7 +95,7 @@ def by_n(table: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def seen(sizes: Sequence[int]) -> list[int] | None:
-    """Return the n to compute for a number of candidates; None if every n is visible."""
+    """Return the n to compute for a number of candidates; None means every n."""
     if max(sizes, default=0) <= LARGE:
         return None
     return sorted({int(n) + 1 for size in sizes for n in some(size, _POINTS)})
@@ -103,7 +103,7 @@ def seen(sizes: Sequence[int]) -> list[int] | None:
 
 @checked_call
 def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
-    """Return the n of a table that a picture shows, thinned if there are many.
+    """Return the n of a table that a plot shows.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
     Returns
     -------
     list of int
-        The n, evenly spread if there are many.
+        The n in the table, or evenly spaced n if the table has many.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
 
 
 def is_log(log: bool | None, n: Any) -> bool:
-    """Return whether n has a logarithmic axis: as requested, else for a wide range."""
+    """Return whether the n axis is logarithmic: as requested, or else for a wide range."""
     if log is not None or not len(n):
         return bool(log)
     return float(np.max(n)) > LARGE_RATIO * max(float(np.min(n)), 1.0)
@@ -137,7 +137,7 @@ def is_log(log: bool | None, n: Any) -> bool:
 def checked(
     table: pd.DataFrame, x: str, mark: Any, relevant: Any, reference: Any
 ) -> tuple[list[str], float, list[int]]:
-    """Return the checked reference curves, relevant gain and marks."""
+    """Check and return the reference curves, the relevant gain and the marks."""
     references: list[Any] = [reference]
     if reference is None or reference is False:
         references = []
@@ -162,20 +162,20 @@ def checked(
     for size in marked:
         if size not in set(table["n"]):
             raise ValueError(
-                f"mark={size!r} is not one of the n of the table. Compute it too, or mark another "
-                "n."
+                f"mark={size!r} is not an n in the table. Compute the table for this n, or mark"
+                " another n."
             )
     return references, float(relevant), marked
 
 
 def positions(curve: pd.DataFrame, x: str) -> pd.Series[Any]:
-    """Return the x positions of the lists of a precision curve."""
+    """Return the x positions of the lists on a precision curve."""
     if x == "n":
         return curve["n"]
     check_columns(curve, ("recall",), f"nbest_precision for x={x!r}")
     if x == "recall":
         return curve["recall"]
-    # n / N: with true positives, recall = tp / N+ and precision / lift = N+ / N
+    # with true positives, n / N follows from recall = tp / N+ and precision / lift = N+ / N
     told = curve[curve["recall"] > 0]
     if told.empty:
         return curve["n"] * np.nan
@@ -198,7 +198,7 @@ def sizes_of(table: pd.DataFrame) -> tuple[float, float]:
 def priors_of(table: pd.DataFrame) -> list[float]:
     """Return the precision of a random order, N+ / N, which is precision over lift.
 
-    Averages over queries have none: each query has its own.
+    For averages over queries this precision is undefined, because it differs between queries.
     """
     if "n_queries" in table:
         return []

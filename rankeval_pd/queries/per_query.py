@@ -44,7 +44,10 @@ Undefined = Literal["zero", "skip", "raise"]
 
 @Capabilities(
     rankings="Queries, 2x2 tables",
-    dask="it processes query by query. Compute some: ddf[ddf['query'].isin(...)].compute()",
+    dask=(
+        "the method works query by query. Compute some queries:"
+        " ddf[ddf['query'].isin(...)].compute()"
+    ),
     short={"": "measure metric value", "wide": ""},
 )
 @with_query_roles
@@ -153,8 +156,8 @@ def per_query(
     if isinstance(data, xr.Dataset):
         if wide:
             raise ValueError(
-                "wide=True is for DataFrames. Leave it out; the paired tests take "
-                "found.rename({'query': 'item', 'measure': 'system'})[['AP']]."
+                "wide=True is for DataFrames. Omit wide, and pass to paired tests"
+                " found.rename({'query': 'item', 'measure': 'system'})[['AP']]."
             )
         return metrics_of_dataset(data, chosen, asked, undefined, details=details_wanted())
     found = frame_values(data, chosen, asked, wide=wide, ranges=not wide and details_wanted())
@@ -220,9 +223,9 @@ def _check_closed_forms(asked: Sequence[NamedMetric]) -> None:
     lacking = [one.label for one in asked if one.request.metric not in EXPECTED_METRICS]
     if lacking:
         raise ValueError(
-            f"ties='expected' has no closed form for {listed(lacking)}; it has one for"
-            f" {listed(EXPECTED_METRICS, most=20)}. Leave these out, or pass ties='trec'"
-            " or 'shared'."
+            f"ties='expected' has no closed form for {listed(lacking)}, only for"
+            f" {listed(EXPECTED_METRICS, most=20)}. Omit the other metrics, or pass ties='trec' or"
+            " 'shared'."
         )
 
 
@@ -259,9 +262,9 @@ def warn_of_reversed_runs(found: Mapping[int, tuple[int, int]], names: Sequence[
         # the two-sided binomial p-value is below 0.001 for a normal deviate above 3.3
         if defined >= 10 and 2 * below - defined > 3.3 * math.sqrt(defined):
             warn(
-                f"measures: in {below} of {defined} queries {names[place]!r} scores relevant "
-                "documents lower than others on average. If small scores are better, pass "
-                f"lower_is_better={names[place]!r}."
+                f"measures: in {below} of {defined} queries {names[place]!r} scores relevant"
+                " documents lower than other documents on average. If small scores are better,"
+                f" pass lower_is_better={names[place]!r}."
             )
 
 
@@ -336,9 +339,9 @@ def resolve_undefined(
             names = [x[0] if len(x) == 1 else x for x in keys.iloc[where[:3]].to_numpy().tolist()]
             shown = f": {listed(names)}{', ...' if where.size > 3 else ''}"
         raise ValueError(
-            f"undefined='raise': {asked[number].label!r} is undefined for {where.size} of "
-            f"{value.shape[0]} queries{shown}. They have no positive, or for AUC only positives. "
-            "Pass undefined='zero', as in trec_eval, or 'skip'."
+            f"undefined='raise': {asked[number].label!r} is undefined for {where.size} of"
+            f" {value.shape[0]} queries{shown}. These queries have no positives, or for AUC only"
+            " positives. Pass undefined='zero', as in trec_eval, or 'skip'."
         )
     if undefined == "zero":
         zero = np.array([one.request.metric != "AUC" for one in asked])

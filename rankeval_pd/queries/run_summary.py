@@ -286,16 +286,17 @@ def _warn_of_facts(result: pd.DataFrame, facts: pd.DataFrame) -> None:
         cutoff, shares = int(part["cutoff"].iloc[0]), part.set_index("measure")["judged"].dropna()
         if cutoff and len(shares) > 1 and shares.max() - shares.min() > _JUDGED_APART:
             warn(
-                f"{metric}: {shares.max():.0%} of the documents of {shares.idxmax()!r} up to"
-                f" {cutoff} are judged, but only {shares.min():.0%} of {shares.idxmin()!r}, and "
-                "unjudged documents count as not relevant. Also compare with unjudged='skip'."
+                f"{metric}: up to rank {cutoff}, {shares.max():.0%} of the documents in"
+                f" {shares.idxmax()!r} are judged but only {shares.min():.0%} in"
+                f" {shares.idxmin()!r}, and unjudged documents count as not relevant. Compare the"
+                " runs with unjudged='skip', too."
             )
         depth = part.set_index("measure")["depth"]
         if cutoff and depth.min() < min(cutoff, depth.max()):
             warn(
                 f"{metric}: {depth.idxmin()!r} retrieved at most {depth.min():,} documents per"
-                f" query, but {depth.idxmax()!r} {depth.max():,}. Choose a cutoff that all runs"
-                " reach."
+                f" query, but {depth.idxmax()!r} retrieved {depth.max():,}. Choose a cutoff that"
+                " all runs reach."
             )
         ends = known.loc[metric, ["ci_low", "ci_high"]]
         widths = dict(zip(ends.index, np.diff(ends.to_numpy(), axis=1).ravel(), strict=True))

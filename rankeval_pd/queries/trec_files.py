@@ -163,8 +163,8 @@ def _runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[_Run]:
             if len(parts) != 1:
                 files = listed(part.where for part in parts)
                 raise ValueError(
-                    f"runs[{name!r}] names {len(parts)} files, {files}, but one name is one run. "
-                    "Pass one file for it."
+                    f"runs[{name!r}] names {len(parts)} files, {files}, but a run is a single file."
+                    " Pass one file for this run."
                 )
             result.append(_Run(name, parts[0]))
     else:
@@ -251,9 +251,9 @@ def _compare_queries(queries: trec_lines.SharedCodes, parts: list[_Run]) -> None
         asked[codes] = True
         if asked.any() and not (asked & judged).any():  # empty runs are allowed
             raise ValueError(
-                f"{part.lines.where}: the run {part.name!r} has no judged queries. Its queries are "
-                f"{_examples(queries.names, asked)}; judged are "
-                f"{_examples(queries.names, judged)}. Pass matching ids or other judgments."
+                f"{part.lines.where}: the run {part.name!r} has no judged queries. The run has the"
+                f" queries {_examples(queries.names, asked)}, but judged are"
+                f" {_examples(queries.names, judged)}. Pass matching ids or other judgments."
             )
         unjudged |= asked & ~judged
         without = judged & ~asked
@@ -264,18 +264,17 @@ def _compare_queries(queries: trec_lines.SharedCodes, parts: list[_Run]) -> None
     said = []
     if unjudged.any():
         said.append(
-            f"{int(unjudged.sum())} queries are in runs only, "
-            f"{_examples(queries.names, unjudged)}: they have no judgments, and per_query leaves "
-            "them out."
+            f"per_query omits queries of the runs without judgments ({int(unjudged.sum())}:"
+            f" {_examples(queries.names, unjudged)})."
         )
     if lacking:
         shown = ", ".join(lacking[:6]) + (f", ... ({len(lacking)} runs)" if lacking[6:] else "")
         said.append(
-            f"Of {total} judged queries some have no document in {shown}: per_query gives them the"
-            " value of an empty list."
+            f"Some of the {total} judged queries have no documents in {shown}; per_query treats"
+            " these as empty lists."
         )
     if said:
-        do = "To compare common queries only, drop them: data[~data['query'].isin([...])]."
+        do = "To compare common queries only, drop the others: data[~data['query'].isin([...])]."
         warn(" ".join([*said, do]))
 
 

@@ -1,6 +1,7 @@
-"""Kernels: arrays in, arrays out, NumPy and SciPy only.
+"""Numerical kernels on arrays, with NumPy and SciPy only.
 
-The candidate axis comes last in, new axes come last out, so every kernel fits
-:func:`xarray.apply_ufunc`. A kernel knows nothing of measures, labels or frames. SciPy is imported
-inside the functions that need it: it would double the time of ``import rankeval_pd``.
+The candidate axis is the last axis of the inputs, and new axes are the last axes of the outputs, so
+every kernel works with :func:`xarray.apply_ufunc`. Kernels do not depend on measures, labels or
+frames. SciPy is imported only inside the functions that need it, because importing it would double
+the time of ``import rankeval_pd``.
 """

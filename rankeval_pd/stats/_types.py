@@ -1,4 +1,4 @@
-"""Types of arrays, named once."""
+"""Type aliases for arrays."""
 
 from __future__ import annotations
 

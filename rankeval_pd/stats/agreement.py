@@ -1,12 +1,14 @@
 """Combine the labels of several annotators, and measure their agreement.
 
 Votes are (annotator, candidate); counts are (candidate, category), the number of annotators who
-gave a candidate a label. Every coefficient is 1 - observed / expected disagreement, both from sums
-over candidates, so the jackknife over candidates is exact and takes O(candidates).
+gave a candidate a label. Every coefficient is 1 - observed / expected disagreement. Both
+disagreements are sums over candidates, so the jackknife over candidates is exact and takes
+O(candidates).
 
 References: J. Cohen (1960), A coefficient of agreement for nominal scales. J. L. Fleiss (1971),
 Measuring nominal scale agreement among many raters. K. Krippendorff (2011), Computing
-Krippendorff's alpha-reliability.
+Krippendorff's alpha-reliability. E. G. Johnson and K. F. Rust (1992), Effective degrees of freedom
+for variance estimates from a complex sample survey.
 """
 
 from __future__ import annotations
@@ -22,9 +24,10 @@ from rankeval_pd.stats.intervals.proportions import t_of
 
 
 def agreed(votes: FloatArray, agreement: str) -> FloatArray:
-    """Return one label per candidate from votes (..., annotator, candidate), NaN for no vote.
+    """Return one label per candidate from votes (..., annotator, candidate); NaN is no vote.
 
-    A tied "majority" vote and a candidate without votes are NaN; "mean" is the share of votes.
+    With "majority", the label is NaN if the vote is tied. With "mean", the label is the mean of the
+    votes. A candidate without votes gets NaN.
     """
     known = ~np.isnan(votes)
     count, positive = known.sum(axis=-2), np.where(known, votes, 0.0).sum(axis=-2)
@@ -40,12 +43,12 @@ def agreed(votes: FloatArray, agreement: str) -> FloatArray:
 
 
 class Agreement(NamedTuple):
-    """A coefficient of agreement and its interval."""
+    """A coefficient of agreement with its interval."""
 
     value: float
     ci_low: float
     ci_high: float
-    n: int  #: candidates in use
+    n: int  #: number of candidates used
 
 
 _RARE = 5.0
@@ -54,7 +57,7 @@ Disagreement = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 
 def cohen_kappa(a: IntArray, b: IntArray, level: float) -> Agreement:
-    """Return Cohen's kappa of two annotators; labels are numbers from 0, -1 means no label."""
+    """Return Cohen's kappa for two annotators; labels start at 0, and -1 means no label."""
     both = (a >= 0) & (b >= 0)
     a, b = a[both], b[both]
     categories = int(max(a.max(initial=-1), b.max(initial=-1))) + 1
@@ -72,7 +75,7 @@ def cohen_kappa(a: IntArray, b: IntArray, level: float) -> Agreement:
 
 
 def fleiss_kappa(counts: IntArray, level: float) -> Agreement:
-    """Return Fleiss' kappa, NaN unless every candidate has the same number of votes, 2 or more."""
+    """Return Fleiss' kappa; NaN if candidates differ in the number of votes or have only 1."""
     votes = counts.sum(axis=1)
     if not votes.size or votes[0] < 2 or (votes != votes[0]).any():
         return _NONE
@@ -88,7 +91,7 @@ def fleiss_kappa(counts: IntArray, level: float) -> Agreement:
 
 
 def krippendorff_alpha(counts: IntArray, level: float) -> Agreement:
-    """Return Krippendorff's alpha of nominal labels, for candidates with 2 votes or more."""
+    """Return Krippendorff's alpha for nominal labels, from candidates with 2 or more votes."""
     counts = counts[counts.sum(axis=1) > 1]
     votes = counts.sum(axis=1)
 
@@ -102,7 +105,7 @@ def krippendorff_alpha(counts: IntArray, level: float) -> Agreement:
 
 
 def _rarest(counts: AnyArray) -> FloatArray:
-    """Return 1.0 for the category with the fewest votes, and 0.0 for the others."""
+    """Return 1.0 for the category with the fewest votes, and 0.0 for all other categories."""
     total = counts.sum(axis=0)
     return np.asarray(np.arange(total.size) == total.argmin() if total.size else total, dtype=float)
 
@@ -110,10 +113,11 @@ def _rarest(counts: AnyArray) -> FloatArray:
 def _with_limits(
     per_candidate: FloatArray, alike: FloatArray, counts: AnyArray, of: Disagreement, level: float
 ) -> Agreement:
-    """Return the coefficient with its interval; for a rare label the outer limits of two.
+    """Return the coefficient with its interval, which is widened for a rare label.
 
-    If fewer than 5 candidates' worth of votes are for other labels than the most common one, the
-    second interval adds one candidate to which all give the rarest label.
+    A label is rare if all labels except the most common one have fewer votes than 5 candidates
+    have. A second interval is then computed after adding one candidate with the rarest label from
+    all annotators, and the outer limits of both intervals are returned.
     """
     found = _with_interval(per_candidate, of, level)
     share = counts.sum(axis=0).max(initial=0) / max(counts.sum(), 1)
@@ -125,7 +129,7 @@ def _with_limits(
 
 
 def _pairs_apart(counts: IntArray, weight: FloatArray | float) -> FloatArray:
-    """Return each candidate's differing ordered pairs of votes over the weight, and the counts."""
+    """Return, for each candidate, the weighted number of disagreeing votes, and the counts."""
     apart = counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1)
     return np.column_stack([apart / weight, counts]).astype(float)
 
@@ -133,10 +137,11 @@ def _pairs_apart(counts: IntArray, weight: FloatArray | float) -> FloatArray:
 def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) -> Agreement:
     """Return 1 - observed / expected, and its jackknife interval by Student's t.
 
-    The interval is computed for Fisher's z of the coefficient, with Satterthwaite's degrees of
-    freedom from the squared influences: a few candidates with a rare label carry nearly all of the
-    variance. Without any disagreement, the upper limit is 1, and the lower limit follows from the
-    share of candidates on which annotators may disagree although they agreed on all n.
+    The interval is computed on the scale of Fisher's z. Its degrees of freedom come from the
+    squared influences, because a few candidates with a rare label account for nearly all of the
+    variance. Satterthwaite's number is too small for a jackknife (Johnson and Rust 1992) and is
+    therefore raised. Without any disagreement, the upper limit is 1, and the lower limit follows
+    from an upper limit on the proportion of candidates with disagreement.
     """
     n = len(per_candidate)
     if n < 2:
@@ -151,18 +156,18 @@ def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) ->
     with np.errstate(divide="ignore", invalid="ignore"):
         left = of(total - per_candidate)
         ratio = left[0] / left[1]
-    # nothing differs without the only differing candidate, so half of it stays
+    # without the only candidate with disagreement there is none, so half of it is kept
     known = np.isfinite(ratio) & (ratio > 0.0)
     z = _z(np.where(known, ratio, 0.5 * observed / expected))
     squares = (z - z.mean()) ** 2
     error = np.sqrt((n - 1.0) / n * squares.sum())
-    freedom = squares.sum() ** 2 / max((squares**2).sum(), 1e-300)
-    margin = t_of(np.clip(freedom, 1.0, n - 1.0), level) * error
+    freedom = 1.5 * squares.sum() ** 2 / max((squares**2).sum(), 1e-300) + 2.0
+    margin = t_of(min(freedom, n - 1.0), level) * error
     middle = _z(observed / expected)
     low, high = (np.tanh(-0.5 * (middle + sign * margin)) for sign in (1.0, -1.0))
     return Agreement(float(1.0 - observed / expected), float(low), float(high), n)
 
 
 def _z(ratio: FloatArray) -> FloatArray:
-    """Return -2 times Fisher's z of the coefficient 1 - ratio."""
+    """Return -2 times Fisher's z for the coefficient 1 - ratio."""
     return np.asarray(np.log(ratio / np.maximum(2.0 - ratio, 1e-12)))

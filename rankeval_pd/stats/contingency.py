@@ -1,8 +1,8 @@
-"""Association measures of 2x2 contingency tables, from the four observed frequencies.
+"""Association measures for 2x2 contingency tables, from the four observed frequencies.
 
-The formulas follow Evert's (2004) on-line repository of association measures. R1 and C1 are
-the frequencies of the first and the second word, and E11 = R1 C1 / N. Scores are high if the words
-attract each other. A score of 0/0 is undefined and NaN.
+The formulas follow Evert's (2004) on-line repository of association measures. R1 and C1 are the
+frequencies of the first and the second word, and E11 = R1 C1 / N. Scores are high if the two words
+occur together more often than expected. A score of 0/0 is undefined and returned as NaN.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rankeval_pd.stats.distributions import binomial, hypergeometric
 from rankeval_pd.stats.distributions.hypergeometric import deviance
 from rankeval_pd.stats.intervals.proportions import beta_logits
 
-Measure = Callable[..., FloatArray]  # of the four cells
+Measure = Callable[..., FloatArray]  # frequencies of the four cells
 
 
 def expected(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
@@ -28,7 +28,7 @@ def expected(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray)
 
 
 def _excess(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
-    """Return O11 - E11 as (O11 O22 - O12 O21) / N, without the cancellation of the difference."""
+    """Return O11 - E11 as (O11 O22 - O12 O21) / N, which avoids cancellation."""
     return (o11 * o22 - o12 * o21) / (o11 + o12 + o21 + o22)
 
 
@@ -37,8 +37,8 @@ def log_likelihood(
 ) -> FloatArray:
     """Return Dunning's G2 with the sign of O11 - E11.
 
-    The sum of O log(O/E) equals the sum of the four deviances, which are all positive, because the
-    differences O - E add up to 0.
+    The sum of O log(O/E) is computed as the sum of four positive deviances. Both sums are equal
+    because the differences O - E add up to 0.
     """
     total = o11 + o12 + o21 + o22
     excess = _excess(o11, o12, o21, o22)
@@ -63,7 +63,7 @@ def _signed_square(
 ) -> FloatArray:
     """Return the sum of excess^2/E over the cells with the sign of the excess.
 
-    With one excess in all cells, this is excess^2 N^3 / (R1 R2 C1 C2).
+    If the excess is the same in all cells, the result is excess^2 N^3 / (R1 R2 C1 C2).
     """
     total = o11 + o12 + o21 + o22
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -75,12 +75,12 @@ def _signed_square(
 def chi_squared_yates(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
-    """Return X2 with Yates's correction: abs(O11 - E11) is smaller by 1/2, but not below 0."""
+    """Return X2 with Yates's correction, which reduces abs(O11 - E11) by at most 1/2."""
     return _signed_square(_corrected(_excess(o11, o12, o21, o22)), o11, o12, o21, o22)
 
 
 def _corrected(excess: FloatArray) -> FloatArray:
-    """Return O11 - E11 brought nearer to 0 by 1/2 (Yates's correction)."""
+    """Return O11 - E11 moved toward 0 by 1/2 (Yates's correction)."""
     return np.copysign(np.maximum(np.abs(excess) - 0.5, 0.0), excess) + 0.0
 
 
@@ -95,20 +95,20 @@ def z_score(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) 
 
 
 def z_score_yates(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
-    """Return the z-score with Yates's correction: abs(O11 - E11) is smaller by 1/2, at least 0."""
+    """Return the z-score with Yates's correction, which reduces abs(O11 - E11) by up to 1/2."""
     corrected = _corrected(_excess(o11, o12, o21, o22))
     return _ratio(corrected, np.sqrt(expected(o11, o12, o21, o22)))
 
 
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Return above / below: NaN for 0/0, infinite for another number over 0."""
+    """Return above / below, which is NaN for 0/0 and infinite for other numbers over 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         result: FloatArray = np.true_divide(above, below)
     return result
 
 
 def _log_ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Return log(above / below): -inf for log 0, inf for a number over 0, NaN for 0/0."""
+    """Return log(above / below); -inf for log 0, inf for a number over 0, NaN for 0/0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         result: FloatArray = np.log(above) - np.log(below)
     return result
@@ -142,7 +142,7 @@ def mutual_information_3(
 def local_mutual_information(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
-    """Return O11 log2(O11 / E11), 0 if only O11 is 0."""
+    """Return O11 log2(O11 / E11), which is 0 if only O11 is 0."""
     score = mutual_information(o11, o12, o21, o22)
     return np.where(np.isneginf(score), 0.0, o11 * np.where(np.isneginf(score), 0.0, score))
 
@@ -150,7 +150,7 @@ def local_mutual_information(
 def average_mutual_information(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
-    """Return the sum of O log2(O/E) with the sign of O11 - E11: G2 in another unit."""
+    """Return the sum of O log2(O/E) with the sign of O11 - E11, a rescaled G2."""
     return log_likelihood(o11, o12, o21, o22) / (2.0 * math.log(2.0))
 
 
@@ -188,14 +188,14 @@ def log_odds_ratio(
 def log_odds_ratio_discounted(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
-    """Return the logarithm of the odds ratio after 1/2 is added to every cell: always finite."""
+    """Return the log odds ratio after adding 1/2 to every cell, which is always finite."""
     return log_odds_ratio(o11 + 0.5, o12 + 0.5, o21 + 0.5, o22 + 0.5)
 
 
 def log_relative_risk(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
-    """Return log((O11/C1) / (O12/C2)): the first word with the second, and without it."""
+    """Return log((O11/C1) / (O12/C2)), the log risk of the first word with the second."""
     return _log_ratio(o11 * (o12 + o22), o12 * (o11 + o21))
 
 
@@ -207,7 +207,7 @@ def liddell(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) 
 def poisson_stirling(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
-    """Return O11 (log O11 - log E11 - 1), 0 if only O11 is 0."""
+    """Return O11 (log O11 - log E11 - 1), which is 0 if only O11 is 0."""
     score = _log_ratio(o11, expected(o11, o12, o21, o22)) - 1.0
     return np.where(np.isneginf(score), 0.0, o11 * np.where(np.isneginf(score), 0.0, score))
 
@@ -215,20 +215,20 @@ def poisson_stirling(
 def neglog10_poisson(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
-    """Return -log10 P(X >= O11), X ~ Poisson(E11); O11 is a whole number."""
+    """Return -log10 P(X >= O11) for X ~ Poisson(E11) and an integer O11."""
     return binomial.poisson_tails(o11, expected(o11, o12, o21, o22)).ge / -math.log(10.0) + 0.0
 
 
 def neglog10_fisher(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
-    """Return -log10 of Fisher's p-value, P(X >= O11) given the margins; the cells are whole."""
+    """Return -log10 of Fisher's p-value, P(X >= O11) given the margins, for integer cells."""
     total = o11 + o12 + o21 + o22
     return hypergeometric.tails(o11, total, o11 + o12, o11 + o21).ge / -math.log(10.0) + 0.0
 
 
 def log_dice(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
-    """Return 14 + log2 of Dice's coefficient (Rychly 2008): at most 14, -inf if O11 is 0."""
+    """Return 14 + log2 of Dice's coefficient (Rychly 2008), which is -inf if O11 is 0."""
     with np.errstate(divide="ignore"):
         score: FloatArray = 14.0 + np.log2(dice(o11, o12, o21, o22))
     return score
@@ -237,7 +237,7 @@ def log_dice(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray)
 def normalised_mutual_information(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
-    """Return log(O11 / E11) / -log(O11 / N) (Bouma 2009), from -1, if only O11 is 0, to 1."""
+    """Return log(O11 / E11) / -log(O11 / N) (Bouma 2009), between -1 and 1."""
     information = mutual_information(o11, o12, o21, o22)
     with np.errstate(divide="ignore", invalid="ignore"):
         score = information / -np.log2(o11 / (o11 + o12 + o21 + o22))
@@ -247,10 +247,11 @@ def normalised_mutual_information(
 def conservative_log_ratio(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray, *, tail: float = 0.025
 ) -> FloatArray:
-    """Return the limit closest to 0 of the interval of log2((O11/R1) / (O21/R2)), 0 if inside.
+    """Return the limit closest to 0 of the interval for log2((O11/R1) / (O21/R2)).
 
-    Given O11 + O21, O11 is binomial, and its Clopper-Pearson limits p, with ``tail`` on either
-    side, give the ratio p / (1 - p) R2 / R1 (Hardie 2014, Evert 2022). NaN if R1 or R2 is 0.
+    Given O11 + O21, O11 is binomial. Each Clopper-Pearson limit p, with probability ``tail`` on
+    each side, gives a ratio p / (1 - p) R2 / R1 (Hardie 2014, Evert 2022). The result is 0 if the
+    interval contains 0, and NaN if R1 or R2 is 0.
     """
     o11, o21, first, second = np.broadcast_arrays(o11, o21, o11 + o12, o21 + o22)
     known, attracted = (first > 0) & (second > 0), o11 * second >= o21 * first
@@ -266,7 +267,7 @@ def conservative_log_ratio(
 def delta_p_forward(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
-    """Return O11/R1 - O21/R2: the second word with the first, and without it."""
+    """Return O11/R1 - O21/R2, the effect of the first word on the second."""
     return _ratio(o11 * o22 - o12 * o21, (o11 + o12) * (o21 + o22))
 
 

@@ -1,7 +1,7 @@
-"""Exact sums of floats, independent of the order of addition and of splits of the data.
+"""Exact sums of floats that do not depend on the order of addition or on data splits.
 
-Each number is cut into pieces of at most 27 bits, whole multiples of a unit, whose sums float64
-holds exactly. The sums of pieces become Python's whole numbers, and a single rounding ends the sum.
+Each number is split into pieces of at most 27 bits, so that float64 represents the sums of the
+pieces exactly. These sums are converted to Python integers, and only the final result is rounded.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
-_PIECE_BITS = 26  # a piece is a whole number of at most 2^26 in size
-_NUMBERS_EXACT = 2**26  # so many pieces sum to at most 2^52, which is exact in float64
-_CACHED_NUMBERS = 2**15  # 256 kB of floats stay in the processor's cache
-_ROW_WIDTH = 2**10  # numbers of a row in one block, if it has so many
+_PIECE_BITS = 26  # the absolute value of a piece is an integer of at most 2^26
+_NUMBERS_EXACT = 2**26  # the sum of this many pieces is at most 2^52, which is exact in float64
+_CACHED_NUMBERS = 2**15  # 256 kB of floats fit into the processor's cache
+_ROW_WIDTH = 2**10  # largest number of values from one row in a block
 _LEAST_EXPONENT = -1074  # 2^-1074 is the smallest float
 
 
 class ExactSums(NamedTuple):
-    """Exact sums of several rows, to which further sums can be added."""
+    """Exact sums for several rows, to which further sums can be added."""
 
-    wholes: np.ndarray[Any, np.dtype[np.object_]]  #: (row,): in units of the smallest float
-    undefined: BoolArray  #: (row,): whether some number is not finite
+    wholes: np.ndarray[Any, np.dtype[np.object_]]  #: (row,): sums in units of the smallest float
+    undefined: BoolArray  #: (row,): whether any number is not finite
 
     def plus(self, other: ExactSums) -> ExactSums:
-        """Return the sums of the numbers of both."""
+        """Return the sums over the numbers of both objects."""
         return ExactSums(self.wholes + other.wholes, self.undefined | other.undefined)
 
     def rounded(self) -> FloatArray:
-        """Return the floats nearest to the sums, NaN if undefined."""
+        """Return the floats nearest to the sums; NaN if undefined."""
         found = np.array([_nearest_float(whole) for whole in self.wholes], dtype=float)
         return np.where(self.undefined, np.nan, found)
 
@@ -50,12 +50,12 @@ def exact_sums(values: FloatArray) -> ExactSums:
     wholes = np.zeros(rows, dtype=object)
     size = np.maximum(values.max(axis=1, initial=0.0), -values.min(axis=1, initial=0.0))
     undefined = np.asarray(~np.isfinite(size))
-    # the unit of the first pieces: 26 bits below the largest number of the row
+    # the unit of the first pieces is 26 bits below the largest number in the row
     top = np.frexp(np.where(undefined, 0.0, size))[1].astype(np.int64) - _PIECE_BITS
     for start in range(0, count, _NUMBERS_EXACT):
         part = values[:, start : start + _NUMBERS_EXACT]
         for level, added in enumerate(_piece_sums(part, undefined, top)):
-            # a piece sum in its unit, as a whole number of the smallest float
+            # convert a sum of pieces to an integer multiple of the smallest float
             shifts = (_unit_exponent(top, level) - _LEAST_EXPONENT).tolist()
             wholes += np.array(
                 [int(x) << shift for x, shift in zip(added.tolist(), shifts, strict=True)],
@@ -65,12 +65,12 @@ def exact_sums(values: FloatArray) -> ExactSums:
 
 
 def _unit_exponent(top: IntArray, level: int) -> IntArray:
-    """Return the exponents of the unit of the pieces at a level: 27 bits lower each, (row)."""
+    """Return the exponents of the unit at a level, which decrease by 27 per level: (row)."""
     return np.maximum(top - (_PIECE_BITS + 1) * level, _LEAST_EXPONENT)
 
 
 def _piece_sums(values: FloatArray, undefined: BoolArray, top: IntArray) -> list[FloatArray]:
-    """Return the sums of the first pieces, of the second, and so on: (row) for each level."""
+    """Return the sums of the pieces at each level: (row)."""
     rows, count = values.shape
     sums: list[FloatArray] = []
     width = max(1, min(count, max(_ROW_WIDTH, _CACHED_NUMBERS // max(rows, 1))))
@@ -79,13 +79,13 @@ def _piece_sums(values: FloatArray, undefined: BoolArray, top: IntArray) -> list
         here = slice(first, first + height)
         rest = np.array(values[here, start : start + width], order="C")
         rest[undefined[here]] = 0.0
-        # round to multiples of the unit, add those up, and go on with the exact remainder
+        # round to multiples of the unit, sum the multiples, and continue with the exact remainder
         level = 0
         while rest.any():
             if level == len(sums):
                 sums.append(np.zeros(rows))
             unit = _unit_exponent(top[here], level)[:, np.newaxis]
-            far = unit.min() < -1000  # 2^1000 and more: scale by ldexp, as 2.0**-unit may overflow
+            far = unit.min() < -1000  # use ldexp, because 2.0**-unit can overflow
             piece = np.ldexp(rest, -unit) if far else rest * 2.0**-unit
             np.rint(piece, out=piece)
             sums[level][here] += piece.sum(axis=1)
@@ -95,6 +95,6 @@ def _piece_sums(values: FloatArray, undefined: BoolArray, top: IntArray) -> list
 
 
 def exact_total(values: FloatArray) -> FloatArray:
-    """Return the sums over the last axis, each the float nearest to the exact sum."""
+    """Return the sums over the last axis, rounded once from the exact sums."""
     rows = np.reshape(values, (math.prod(values.shape[:-1]), values.shape[-1]))
     return exact_sums(np.asarray(rows, dtype=float)).rounded().reshape(values.shape[:-1])

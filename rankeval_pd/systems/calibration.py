@@ -170,8 +170,8 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
     if chosen.get("metric") is None:
         if metric not in METRICS:
             raise ValueError(
-                f"the metric of the table of pairs is a {metric}. Pass it for the other items too, "
-                "metric=..."
+                f"the metric of the table of pairs is a {metric}. Pass the same metric for the"
+                " other items, metric=..."
             )
         chosen["metric"] = metric
     asked = chosen["metric"]
@@ -181,9 +181,9 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
     if bool(chosen["higher_is_better"]) != better:
         words = {True: "higher", False: "lower"}
         raise ValueError(
-            f"metric={asked!r}, higher_is_better={chosen['higher_is_better']!r}: in the table of "
-            f"pairs ({metric!r}) {words[better]} is better. Pass higher_is_better={better!r}, or a "
-            "metric of that direction."
+            f"metric={asked!r}, higher_is_better={chosen['higher_is_better']!r}: in the table of"
+            f" pairs ({metric!r}) {words[better]} is better. Pass higher_is_better={better!r}, or a"
+            " metric with the same direction."
         )
     return chosen
 
@@ -252,7 +252,9 @@ _COLUMNS = 25  # number of columns in a table of pairs
 
 @Capabilities(
     items="Which gain is worth reporting?",
-    dask="it draws test sets from all items. Compute the items first: ddf.compute().rankeval",
+    dask=(
+        "the method draws test sets from all items. Compute the items first: ddf.compute().rankeval"
+    ),
 )
 @with_roles
 def population_calibration(
@@ -321,8 +323,8 @@ def population_calibration(
     for name in ("by", "groups"):
         if getattr(chosen, name) is not None:
             raise ValueError(
-                f"{name}={getattr(chosen, name)!r}: test sets are drawn item by item from one "
-                "population. Leave it out, or select one domain."
+                f"{name}={getattr(chosen, name)!r}: test sets are drawn item by item from one"
+                f" population. Omit {name}, or select one domain."
             )
     check_choice("ci", ci, ("clopper-pearson", "systems"))
     check_choice("prior", prior, get_args(Prior))

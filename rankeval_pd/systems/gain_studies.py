@@ -202,7 +202,10 @@ def _window(window: Any) -> tuple[float, float]:
 @Capabilities(
     items="Which gain is worth reporting?",
     clusters=True,
-    dask="it draws subsets of the items. Draw them one at a time with ddf.sample(frac=...)",
+    dask=(
+        "the method draws subsets of the items. Draw subsets one at a time with"
+        " ddf.sample(frac=...)"
+    ),
     short="size system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
 )
 @with_roles
@@ -317,8 +320,8 @@ def _domains(data: Any, by: list[Hashable], roles: Roles, draw: str) -> list[Int
     number = np.zeros(len(labels), dtype=np.int64)
     if by and isinstance(data, xr.Dataset):
         raise ValueError(
-            f"by={roles.by!r}: a Dataset holds domains as a dimension. Leave by out, or pass a "
-            "DataFrame."
+            f"by={roles.by!r}: a Dataset stores domains along a dimension. Omit by, or pass a"
+            " DataFrame."
         )
     if by:
         number = group_numbers([role_column(data, name, "by") for name in by], by, len(data))[1]

@@ -253,8 +253,8 @@ def needed_seeds(
         found = _least(enough, 2.0, _MOST_SEEDS)
         if found is None:
             raise ValueError(
-                f"gain={wanted:.4g}: no number of seeds is enough with {items:g} items. Add items; "
-                "needed_items returns how many."
+                f"gain={wanted:.4g}: no number of seeds is enough with {items:g} items. Add items;"
+                " needed_items returns the number that you need."
             )
         return found
 
@@ -354,7 +354,9 @@ def _plans(
     if n_items is None:
         raise TypeError("n_items is missing. Pass the size of the test set of gain_se.")
     if (gain_se_seeds is None) != (n_seeds is None):
-        raise ValueError("gain_se_seeds and n_seeds belong together. Pass both, or neither.")
+        raise ValueError(
+            "gain_se_seeds and n_seeds must be given together. Pass both, or omit both."
+        )
     check_numbers("gain_se", gain_se, 0.0, missing=False)
     check_numbers("n_items", n_items, 0.0, above=True, missing=False)
     given = {"gain_se": gain_se, "n_items": n_items}

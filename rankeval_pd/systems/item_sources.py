@@ -98,7 +98,9 @@ def from_sacrebleu(
     beside = [tuple(x for x in of if x is not None) for of in zip(*streams, strict=True)]
     alone = [row for row, of in enumerate(beside) if not of]
     if alone:
-        raise ValueError(f"references: segment {alone[0]} (counted from 0) has none.")
+        raise ValueError(
+            f"references: segment {alone[0]} (counted from 0) has no reference. Add one."
+        )
     scorer = SCORERS[metric](options)
     tables = {}
     for system, texts in hypotheses.items():
@@ -157,8 +159,8 @@ def _check_segments(texts: Any, name: str, size: int, *, optional: bool = False)
         raise TypeError(f"{name} is of type {type(texts).__name__}: pass a list of segments.")
     if len(texts) != size:
         raise ValueError(
-            f"{name} has {len(texts)} segments, and the references have {size}. Align them; a file "
-            "may end in an empty line."
+            f"{name} has {len(texts)} segments, and the references have {size}. Align the segments,"
+            " and check for an empty line at the end of a file."
         )
     for row, text in enumerate(texts):
         if not isinstance(text, str) and not (optional and text is None):
@@ -332,8 +334,8 @@ def synthetic_systems(
     total = len(y)
     if len(X) != total or len(X_test) != len(y_test):
         raise ValueError(
-            f"X has {len(X)} rows and y {total}, X_test {len(X_test)} and y_test {len(y_test)}: "
-            "pass a label for each row."
+            f"X has {len(X)} rows and y has {total}; X_test has {len(X_test)} rows and y_test has"
+            f" {len(y_test)}. Pass one label for each row."
         )
     seed = resamples.entropy(Roles.of({"rng": rng}).rng)
     columns: dict[str, Any] = {}
@@ -362,9 +364,9 @@ def _named(estimators: Any) -> Mapping[Hashable, Any]:
         named: Mapping[Hashable, Any] = {type(model).__name__: model for model in estimators}
         if len(named) < len(estimators):
             raise ValueError(
-                "estimators: two are of one class, "
-                f"{listed(type(x).__name__ for x in estimators)}. Name the families: pass a "
-                "mapping from name to estimator."
+                "estimators: two estimators have the same class,"
+                f" {listed(type(x).__name__ for x in estimators)}. Name the families: pass a"
+                " mapping from name to estimator."
             )
         estimators = named
     if not isinstance(estimators, Mapping) or not estimators:
@@ -484,6 +486,6 @@ def resample_counts(
     check_memory(
         float(n_items) * float(n_resamples),
         f"{n_resamples:,} resamples of {n_items:,} items",
-        "Draw fewer, n_resamples=..., some at a time with other seeds, rng=...",
+        "Draw fewer resamples, n_resamples=..., in several calls with different seeds, rng=...",
     )
     return resamples.all_counts(int(n_items), int(n_resamples), seed)

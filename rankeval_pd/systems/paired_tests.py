@@ -366,8 +366,8 @@ def paired_permutation(
     kernel, signed = kernels.get(test, swapped_gains.paired_permutation), test == "wilcoxon"
     if signed and margin is not None:
         raise ValueError(
-            f"margin={margin!r} with test='wilcoxon': only means have a test with a margin. Leave "
-            "test out."
+            f"margin={margin!r} with test='wilcoxon': only the test of means supports a margin."
+            " Omit test."
         )
     options = options_of(
         roles, n_resamples, method=method, adjust=adjust, alpha=alpha, level=level,
@@ -382,8 +382,8 @@ def paired_permutation(
     lazy = isinstance(result, xr.Dataset) and result.chunks
     if signed and not lazy and ((result["gain"] == 0.0) & (result["p_value"] <= alpha)).any():
         warn(
-            "test='wilcoxon': most differences are 0, so the Hodges-Lehmann gain is 0 although "
-            "the test finds a difference. Leave test out to test the mean."
+            "test='wilcoxon': most differences are 0, so the Hodges-Lehmann gain is 0 although the"
+            " test is significant. Omit test to test the mean."
         )
     return result
 

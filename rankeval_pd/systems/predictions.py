@@ -139,7 +139,9 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = 1) -> pd.DataFrame:
     _check_positive(positive, known)
     models, index = _models(scores, "scores", truth.size, index, classes=known)
     if "gold" in models:
-        raise ValueError("scores: a model has the name of the labels, 'gold'. Rename the model.")
+        raise ValueError(
+            "scores: a model is named 'gold', which is reserved for the labels. Rename the model."
+        )
     columns = {name: _scores(x, name, known, positive) for name, x in models.items()}
     return pd.DataFrame({**columns, "gold": _equal(truth, positive)}, index=index)
 
@@ -211,8 +213,8 @@ def _models(
         models[model] = values if hasattr(values, "__len__") else list(values)
         if len(models[model]) != size:
             raise ValueError(
-                f"{name}[{shown(model)}] has {len(models[model])} values, and y_true {size}. Pass "
-                "one for each item, in the same order."
+                f"{name}[{shown(model)}] has {len(models[model])} values, but y_true has {size}."
+                " Pass one value for each item, in the same order."
             )
     return models, index
 
@@ -235,13 +237,14 @@ def _check_labels(name: Hashable, predicted: AnyArray, known: AnyArray) -> None:
     others = [x for x in predicted.tolist() if x not in {*known.tolist()}]
     if any(isinstance(x, float) and x % 1.0 for x in others):
         raise ValueError(
-            f"predictions[{shown(name)}] holds {listed(others, 3)}, which are not labels of "
-            "y_true. Cut scores at a threshold, scores >= 0.5, or test them with from_scores."
+            f"predictions[{shown(name)}] contains {listed(others, 3)}, which are not labels in"
+            " y_true. Convert scores to labels, scores >= 0.5, or evaluate them as rankings with"
+            " from_scores."
         )
     if len(others) == len(predicted) and len({isinstance(x, str) for x in [*others, *known]}) > 1:
         raise ValueError(
-            f"predictions[{shown(name)}] holds {listed(others, 3)}, and y_true "
-            f"{listed(known.tolist(), 3)}. Pass the same labels in both."
+            f"predictions[{shown(name)}] contains {listed(others, 3)}, but y_true contains"
+            f" {listed(known.tolist(), 3)}. Use the same labels in both."
         )
 
 
@@ -273,22 +276,23 @@ def _scores(values: Any, name: Hashable, known: list[Any], positive: Any) -> Flo
         classes = sorted(known, key=lambda label: (isinstance(label, str), label))
         if len(classes) != 2:
             raise ValueError(
-                f"scores[{shown(name)}] has two columns, and y_true the labels {listed(classes)}, "
-                "so the column of the positive class is unknown. Pass it, such as proba[:, 1]."
+                f"scores[{shown(name)}] has two columns, but the labels {listed(classes)} do not"
+                " show which column belongs to the positive class. Pass this column alone, such as"
+                " proba[:, 1]."
             )
         array = array[:, 0 if classes[0] == positive else 1]
     if array.ndim != 1:
         raise ValueError(
-            f"scores[{shown(name)}] has shape {array.shape}, and its rows are not probabilities of "
-            "two classes. Pass one score for each candidate, several models as a mapping, or one "
-            "class of several as proba[:, k] with positive=..."
+            f"scores[{shown(name)}] has shape {array.shape}, but its rows are not probabilities of"
+            " two classes. Pass one score for each candidate, a mapping of models, or one class as"
+            " proba[:, k] with positive=..."
         )
     if array.dtype.kind not in "fiub":
         try:
             array = pd.to_numeric(pd.Series(array)).to_numpy(dtype=float)
         except (ValueError, TypeError) as error:
             raise TypeError(
-                f"scores[{shown(name)}] holds values that are not numbers. Pass scores; labels are "
-                "for from_predictions."
+                f"scores[{shown(name)}] contains values that are not numbers. Pass scores, or call"
+                " from_predictions for labels."
             ) from error
     return array.astype(float) if array.dtype.kind == "b" else array

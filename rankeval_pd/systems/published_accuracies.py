@@ -99,8 +99,8 @@ def compare_accuracies(
         inside = (shared.max() >= least) & (shared.min() <= most)
         if not inside.any():
             raise ValueError(
-                f"both={both!r}: of {n} items, systems with {_said(a)} and {_said(b)} right share"
-                f" {least.min()} to {most.max()}. Check the counts."
+                f"both={both!r}: two systems with {_said(a)} and {_said(b)} of {n} items right have"
+                f" {least.min()} to {most.max()} right in common. Check the counts."
             )
         one, other, least, most = (x[inside] for x in (one, other, least, most))
         least, most = np.maximum(least, shared.min()), np.minimum(most, shared.max())
@@ -147,9 +147,9 @@ def _counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray
     if low > high:
         nearest = min(max(round(value * n), 0), n)
         raise ValueError(
-            f"{argument}={given!r}: no whole number of {n} items has this rate; the nearest is "
-            f"{nearest}, {nearest / n:.6g}. Check n_items, or pass decimals=, the number of printed"
-            " decimal places."
+            f"{argument}={given!r}: no count of {n} items has this rate; the nearest is {nearest},"
+            f" {nearest / n:.6g}. Check n_items, or pass decimals=, the number of printed decimal"
+            " places."
         )
     if high - low < _MOST_COUNTS:
         return np.arange(low, high + 1)

@@ -295,8 +295,8 @@ def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: P
     check_memory(
         2 * rows * options.n_resamples,
         f"{rows:,} {what} need {options.n_resamples:,} numbers each",
-        "Compare with one system, baseline=..., name fewer with measures=..., or draw fewer "
-        "resamples, n_resamples=...; a larger alpha needs fewer.",
+        "Compare with one system, baseline=..., name fewer systems, measures=..., or draw fewer"
+        " resamples, n_resamples=... or a larger alpha.",
     )
 
 

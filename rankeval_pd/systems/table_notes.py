@@ -140,7 +140,10 @@ class TableNotes:
                 f"with fewer than {needed}, nothing is significant at {self._alpha:g} (two-sided)"
             )
         elif self._skewed:
-            found = "differences are skewed, or all scores of a system are equal, so tests may err"
+            found = (
+                "differences are skewed, or all scores of a system are equal, so tests may be"
+                " unreliable"
+            )
         elif not self._signs and self._fewest < few:
             found = (
                 f"with fewer than {few}, resampled gains vary too little, so tests are too liberal"
@@ -153,25 +156,26 @@ class TableNotes:
         if not self._sized:
             return ""
         return (
-            f"groups: the gain depends on the size of the groups of {self._groups!r}, and a few "
-            "large ones dominate, so its test and interval may be unreliable. Pass weight='group' "
-            "for the mean over groups, or split large groups."
+            f"groups: the gain depends on the size of the groups of {self._groups!r}, and a few"
+            " large groups dominate, so the test and the interval may be unreliable. Pass"
+            " weight='group' for the mean over groups, or split large groups."
         )
 
     def _about_seeds(self) -> str:
         if self._seeds > 2:
             return ""
         return (
-            "seeds: two training runs barely show the variation between runs, so only large "
-            "gains are significant. Train with five; needed_seeds returns how many a gain needs."
+            "seeds: two training runs give a poor estimate of the variation between runs, so only"
+            " large gains are significant. Train with five seeds; needed_seeds returns the number"
+            " for a given gain."
         )
 
     def _about_guesses(self) -> str:
         if self._answers >= FEW_ANSWERS - 1e-9:
             return ""
-        found = f"below {FEW_ANSWERS}, the test may be unreliable"
+        found = f"with fewer than {FEW_ANSWERS}, the test may be unreliable"
         if self._answers < LEAST_ANSWERS:
-            found = f"below {LEAST_ANSWERS}, there is no test, and p_value is NaN"
+            found = f"with fewer than {LEAST_ANSWERS}, there is no test and p_value is NaN"
         return (
             f"The ratio of a system has only {self._answers:.3g} guesses (or answers): {found}. "
             "Use more items, or a system that guesses more often."
@@ -181,7 +185,7 @@ class TableNotes:
         if not self._flat:
             return ""
         return (
-            "No interval (NaN): all items are equal or have the same difference, so the variation "
-            "between items is unknown. For right and wrong, 0 and 1, pass metric='accuracy' "
-            "without groups, which has an interval."
+            "No interval (NaN): all items are equal or have the same difference, so the variation"
+            " between items is unknown. For items scored 0 or 1, pass metric='accuracy' without"
+            " groups, which has an interval."
         )

@@ -177,11 +177,11 @@ def page() -> str:
             "How accurate are the numbers?",
             "Each statistic is compared with a reference from another source: exact fractions and"
             " enumeration, mpmath with 50 digits, SciPy, statsmodels, scikit-learn, R, RDKit,"
-            " trec_eval, sacrebleu. *error* is the worst relative error, and *values* the range of"
-            " the reference values, in absolute size. The error of a root is the residual"
-            " of its equation divided by its slope. The error of a probability is the error of its"
-            " logarithm, so the last digit of the logarithm limits it far below 1e-308."
-            " `tests/proof/accuracy.csv` names the test of each row. The test contains the"
+            " trec_eval and sacrebleu. *error* is the worst relative error, and *values* is the"
+            " range of absolute reference values. For a root, the error is the residual of the"
+            " equation divided by its slope. For a probability, the error is the error of the"
+            " logarithm; far below 1e-308, the last digit of the logarithm limits the accuracy."
+            " `tests/proof/accuracy.csv` names the test for each row. The test contains the"
             " reference and fails if an error exceeds its limit.",
             led_to("accuracy", BESIDE),
         ),
@@ -212,12 +212,11 @@ def of_peers() -> str:
     counts = pd.read_csv(ROOT / "tests" / "peers" / "counts.csv", keep_default_na=False)
     tried, agree = int(counts["tried"].sum()), int(counts["agree"].sum())
     said = (
-        f"{PEERS}\n\nSciPy and scikit-learn ship their tests. `python -m tests.peers` runs them"
-        " and repeats each call of a function that has a counterpart in this package. trec_eval"
-        " (pytrec_eval) and sacrebleu are run on seeded random cases. Two numbers agree if their"
-        f" relative difference is at most 1e-9. Of {tried:,} cases, {agree:,} agree and"
-        f" {tried - agree} differ for the reason shown. `tests/peers/counts.csv` has the counts of"
-        " each function."
+        f"{PEERS}\n\n`python -m tests.peers` runs the tests of SciPy and scikit-learn and repeats"
+        " each call to a function with a counterpart in this package. trec_eval (pytrec_eval) and"
+        " sacrebleu are run on seeded random cases. Two numbers agree if their relative difference"
+        f" is at most 1e-9. {agree:,} of {tried:,} cases agree, and {tried - agree} differ for the"
+        " reason shown. `tests/peers/counts.csv` contains the counts for each function."
     )
     rows = [
         {

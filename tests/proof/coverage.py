@@ -1,7 +1,7 @@
-"""How often is an interval, a band or a test right?
+"""Pages on the coverage of intervals and bands, and on the size of tests.
 
-The simulations are those of ``tests/reference``; ``coverage.csv`` says, for each procedure, which
-of their columns it is, of how many repetitions, and what was promised.
+The simulations are in ``tests/reference``. For each procedure, ``coverage.csv`` names the file and
+the column, the number of repetitions and the target.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from tests.proof.pages import REFERENCE, as_table, beside, led_to, opening
 
 NUMBERS = ["median", "worst", "settings", "short", "far"]
 FALLS = (
-    "Most of them have one of four causes: two or three positives, nearly identical measures with"
-    " areas of .9 or more (intervals too wide), 50 or fewer items with skewed or rare gains,"
-    " or weights by item with groups of very unequal size."
+    "Most of these settings have one of four properties: two or three positives, nearly identical"
+    " measures with areas of .9 or more (intervals too wide), 50 or fewer items with skewed or rare"
+    " gains, or weights by item with groups of very unequal size."
 )
 USES = {"default": "defaults", "option": "options", "other": "alternatives"}
 ERRORS = 3  # Monte-Carlo errors beyond which a share falls short
@@ -143,9 +143,7 @@ def shortfalls(table: pd.DataFrame, use: str) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "procedure": worst["procedure"],
-            "promise": [
-                _promise(*x) for x in worst[["promise", "nominal"]].itertuples(index=False)
-            ],
+            "target": [_promise(*x) for x in worst[["promise", "nominal"]].itertuples(index=False)],
             "short": [counts[key] for key in worst[together].itertuples(index=False, name=None)],
             "worst": [
                 f"{_share(value)}±{_share(error)}"
@@ -195,7 +193,7 @@ def section(found: pd.DataFrame, question: str) -> list[str]:
     here = found[found["question"] == question]
     sources = dict.fromkeys(claim.source for claim in claims() if claim.question == question)
     files = ", ".join(f"`{source}`" for source in sources)
-    parts = [f"## {question}", f"{' '.join(SAID[question])} All settings: {files}."]
+    parts = [f"## {question}", f"{' '.join(SAID[question])} All settings are in {files} (CSV)."]
     for use, said in USES.items():
         mine = here[here["use"] == use]
         holds, fails = mine[mine["short"] == 0], mine[mine["short"] > 0]
@@ -210,7 +208,7 @@ def section(found: pd.DataFrame, question: str) -> list[str]:
                 for row in holds.itertuples()
             ]
             count = f"{holds['settings'].sum():,} settings"
-            parts.append(f"{said.capitalize()} that never fall short ({count}):")
+            parts.append(f"{said.capitalize()} that never miss the target ({count}):")
             parts.append("\n".join(lines))
     return parts
 
@@ -232,29 +230,32 @@ def page() -> str:
     parts = [
         opening(
             "coverage",
-            "Do intervals and tests keep their promise?",
+            "Do intervals and tests keep their level?",
             "Every interval, band and test was simulated with a known truth. The pages by topic"
             " list each procedure:",
             led_to("coverage", {name: title for name, (title, _) in TOPICS.items()}),
-            "There are five kinds of *promise*. *coverage*: how often the interval contains the"
-            " truth (.95). *size*: how often the test finds a difference that does not exist (.05)."
-            " *power*: how often it finds a real one, as planned. *width*: how wide intervals are"
-            " relative to the narrowest that still cover (1.3). *warned*: how often a warning is"
-            " issued although the level holds (.1). Other promises are shown.",
-            "*worst* and *median* are simulated values over *settings*. *short* counts settings"
-            f" that miss the promise by more than {ERRORS} Monte Carlo errors (±; .000 where all"
-            " outcomes were enumerated). *far* counts coverage more than .02 below its level and"
-            " size more than .01 above it. *alternatives* are other common methods. Scripts"
-            " and all settings are in `tests/reference` (CSV).",
+            "The procedures are measured by five quantities, each with a *target*:",
+            "* *coverage*: the proportion of intervals that contain the true value (.95)\n"
+            "* *size*: the error rate of a test if no difference exists (.05)\n"
+            "* *power*: the proportion of tests that detect a real difference, as planned\n"
+            "* *width*: the width relative to the narrowest interval that covers (1.3)\n"
+            "* *warned*: the proportion of needless warnings (.1)",
+            "Targets that differ from these are shown. *worst* and *median* refer to the simulated"
+            " values over all *settings*. *short* counts the settings that miss the target by more"
+            f" than {ERRORS} Monte Carlo errors (±; .000 if all outcomes were enumerated). *far*"
+            " counts settings with a coverage more than .02 below the target or a size more than"
+            " .01 above it. *alternatives* are other common methods. Scripts and all settings are"
+            " in `tests/reference` (CSV).",
         ),
         "## Where a default falls short",
-        f"{len(defaults)} of {both[0].sum()} settings; {int(far(table[both[0]]).sum())} are far.",
+        f"{len(defaults)} of {both[0].sum()} settings miss the target;"
+        f" {int(far(table[both[0]]).sum())} are far.",
         FALLS,
         as_table(shortfalls(table, "default"), NUMBERS),
         "## Where an option falls short",
-        f"{len(options)} of {both[1].sum()} settings; {int(far(table[both[1]]).sum())} are far."
-        " These apply only if you choose the option. The worst setting of each is on the page of"
-        " its topic.",
+        f"{len(options)} of {both[1].sum()} settings miss the target;"
+        f" {int(far(table[both[1]]).sum())} are far. These settings matter only if you choose the"
+        " option. The pages by topic show the worst setting of each option.",
     ]
     return "\n\n".join(parts) + "\n"
 

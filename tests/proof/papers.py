@@ -94,7 +94,7 @@ def evert() -> list[Number]:
         equal("section 1, figure 1, baseline", "11.09%", _percent(baseline, 2)),
         claim(
             "section 1, G² and t are the best", "n = 100 to 2000",
-            f"both above X² at {int(both.sum()):,} of {len(both):,} n, above f at all",
+            f"both above X² at {int(both.sum()):,} of {len(both):,} n, above f at every n",
             bool(both.all()), f"t is below X² from n = {int(both.index[~both].min()):,} on",
         ),
         claim(
@@ -115,7 +115,7 @@ def evert() -> list[Number]:
         equal(
             "section 2, footnote 8, 5% point of the normal distribution", "1.65",
             f"{stats.norm.isf(0.05):.2f}",
-            f"it is {stats.norm.isf(0.05):.4f}",
+            f"the value is {stats.norm.isf(0.05):.4f}",
         ),
         equal("section 3.2, lower limit of 200 of 500", "35.7%", _percent(interval.ci_low)),
         equal("section 3.2, upper limit of 200 of 500", "44.4%", _percent(interval.ci_high)),
@@ -126,16 +126,16 @@ def evert() -> list[Number]:
         ),
         claim(
             "figure 2, the intervals of G² and X² overlap", "every n",
-            f"not at {len(apart)} n, from {apart.min()} to {apart.max()}", apart.empty,
-            "the lower limit of G² is above the upper one of X²",
+            f"no overlap at {len(apart)} n between {apart.min()} and {apart.max()}", apart.empty,
+            "the lower limit of G² is above the upper limit of X²",
         ),
         claim(
             "figure 3, G² significantly better than X²", "up to n = 1250",
-            f"each n alone: at every n from {first['n_first']} to {first['n_last']}",
+            f"in separate tests: at every n from {first['n_first']} to {first['n_last']}",
             bool(first["n_first"] == 100 and first["n_last"] >= 1250),
         ),
         claim(
-            "figure 3, read as one statement of all n", "up to n = 1250",
+            "figure 3, read as one claim about all n", "up to n = 1250",
             "all n together (max-t): " + ", ".join(
                 f"{a} to {b}" for a, b in together[["n_first", "n_last"]].to_numpy() if b > a
             ),
@@ -154,7 +154,8 @@ def evert() -> list[Number]:
         ),
         claim(
             "section 4, 9 failures of 80", "not called significant",
-            f"p = {rankeval_pd.coverage_for(9, 80, 0.05):.4f}", False, "it is significant at 0.05",
+            f"p = {rankeval_pd.coverage_for(9, 80, 0.05):.4f}", False,
+            "9 failures are significant at 0.05",
         ),
         *(
             closed(f"section 4, {what}", printed, samples)
@@ -241,7 +242,8 @@ def _claims() -> Iterable[Number]:
     )
     yield claim(
         "section 2.1, n(1, p) = 1 where p < N⁻/N", f"p < {1 - 3123 / 16769:.2f}",
-        f"up to {most:g} among 0.1, 0.18, 0.19, 0.5, 0.8", most == 0.8, "it holds for p ≤ N⁺/N",
+        f"up to {most:g} among 0.1, 0.18, 0.19, 0.5, 0.8", most == 0.8,
+        "the equation holds for p ≤ N⁺/N",
     )  # fmt: skip
     for what, tp, k, printed in (("Rocchio", 5, 10, "0.025"), ("Maximum Entropy", 9, 20, "0.006")):
         found = random_pvalue(tp, k, **stocks, method="discrete", strict=True)
@@ -295,7 +297,7 @@ def berg_kirkpatrick() -> list[Number]:
         equal("section 4.2, tests with the right sign", "92%", _percent(869 / 942, 0)),
         claim(
             "section 3.1.1, a threshold from 47 comparisons", "95th percentile",
-            f"its 95% interval begins at gain {threshold['threshold_low']:.0f} and has"
+            f"the 95% interval begins at gain {threshold['threshold_low']:.0f} and has"
             f" {'an' if ends else 'no'} upper limit",
             ends, "an upper limit needs 72 gains",
         ),
@@ -332,7 +334,7 @@ def berg_kirkpatrick() -> list[Number]:
         ("section 4.1, F1, 24,000 sentences", "0.22"),
         ("section 4.1, F1, 100 sentences", "3.00"),
         ("section 4.2, tests near 0.05 of 4,000", "942"),
-        ("section 4.2, of them with the right sign", "869"),
+        ("section 4.2, tests near 0.05 with the right sign", "869"),
     ):
         found.append(closed(what, printed, outputs))
     return found
@@ -375,7 +377,7 @@ def _reproduced(numbers: pd.DataFrame) -> list[str]:
     claims = as_table(numbers.loc[~same, ["where", "printed", "ours"]])
     if not same.any():
         return [claims]
-    listed = ["The same digits:", _listed(numbers[same].assign(note=""))]
+    listed = ["These numbers have the same digits:", _listed(numbers[same].assign(note=""))]
     return [*listed, claims] if not same.all() else listed
 
 
@@ -400,10 +402,12 @@ def _sections(verdict: str, title: str) -> list[str]:
         more = guide * (verdict == YES and name == "macskassy")
         if verdict == CLOSED and name == "berg_kirkpatrick":
             more = " [Calibration](../../explanation/gains.md#calibration) compares table 1 with"
-            more += " what replication alone gives."
+            more += " the agreement expected from replication alone."
         parts += [f"{label}## {TITLES[name]}", f"{title}: {len(mine)}.{more}"]
         if verdict == NO:
-            parts.append(as_table(mine.drop(columns="verdict")))
+            parts.append(
+                as_table(mine.drop(columns="verdict").rename(columns={"because": "reason"}))
+            )
         else:
             parts += _closed(mine) if verdict == CLOSED else _reproduced(mine)
     return parts
@@ -422,12 +426,11 @@ def page() -> str:
         opening(
             "papers",
             "The three papers, number by number",
-            "Every number of the papers that statistics can check is recomputed. This page gives"
-            " the reason for each number that does not reproduce. The others have their own pages:",
+            "Every number that a computation can check is recomputed from the papers. This page"
+            " explains each number that does not reproduce. Two pages list the other numbers:",
             led_to("papers", BESIDE),
-            "For figures and their meaning, see [Evert](evert2004.md),"
-            " [Macskassy](macskassy2005.md), and a study modeled on"
-            " [Berg-Kirkpatrick et al.](digits_study.md).",
+            "For the figures, see the pages on [Evert](evert2004.md), [Macskassy](macskassy2005.md)"
+            " and [Berg-Kirkpatrick et al.](digits_study.md).",
         ),
         versions("numpy", "pandas", "scipy"),
         as_table(counts),

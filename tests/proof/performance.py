@@ -200,9 +200,9 @@ def page() -> str:
         opening(
             "performance",
             "How fast is it?",
-            "Times are CPU seconds of a single run with one thread. A function of another package"
-            " that would take minutes is timed on an evenly spread sample of list sizes and"
-            " extrapolated, as its row shows.",
+            "Times are CPU seconds for a single run with one thread. Functions from other packages"
+            " that would take minutes are timed on evenly spaced list sizes and extrapolated, as"
+            " noted in the table.",
             led_to("performance", BESIDE),
         ),
         versions("numpy", "pandas", "scipy", "statsmodels", "ir-measures", "sacrebleu"),
@@ -221,10 +221,10 @@ def _section(title: str) -> str:
 def topics() -> dict[str, str]:
     """Return the page of every method, from the times that are committed."""
     said = (
-        "CPU seconds of every method with its defaults, up to 90 (>). *MB*: the peak memory of the"
-        " process at the largest size timed. Functions of other packages come last, with the"
-        " method that does at least this part of the work. Empty cells were not timed."
-        " `tests/benchmarks/costs.csv` contains plots, too."
+        "The tables show CPU seconds for every method with its defaults, up to 90 (>). *MB* is the"
+        " peak memory of the process at the largest timed size. Functions from other packages come"
+        " last; the method in parentheses does at least the same work. Empty cells were not timed."
+        " `tests/benchmarks/costs.csv` also contains plots."
     )
     parts = [beside("performance", BESIDE["methods"]), said, *map(_section, METHODS)]
     return {"methods": "\n\n".join(parts) + "\n"}

@@ -1,11 +1,15 @@
 """Coverage of the intervals of ROC areas with ``groups``, in more samples than clusters.csv has.
 
-``python tests/reference/cluster_areas.py > tests/reference/cluster_areas.csv`` takes five minutes.
+``python tests/reference/cluster_areas.py > tests/reference/cluster_areas.csv`` takes ten minutes.
 Settings and samples come from ``clusters.py``, 2,000 each. ``area`` is the share of 95%
 intervals of ``area`` that contain the mean area. ``test`` is the share of samples in which
 ``compare_area`` finds two equally good measures different at 5%, ``difference`` the share of its
 95% intervals that contain 0. ``wide`` and ``difference_wide`` are how many times as wide the
-intervals are as those that would just cover.
+intervals are as those that would just cover. If the second is above 1.3, ``least`` is the factor by
+which Student's interval must be widened to just cover in this setting, and if one measure is
+better by one standard error of the difference, which the same data cannot exclude; ``plain`` is the
+share of Student's intervals that cover there, and ``beside`` the width of the interval beside
+Student's widened so (medians). Elsewhere ``beside`` is ``difference_wide``.
 """
 
 from __future__ import annotations
@@ -26,16 +30,19 @@ from rankeval_pd.stats.rankings.ranking import Ranking
 SAMPLES = 2_000
 NAMES = (
     "clusters", "sizes", "icc", "strength", "samples", "mean_area", "area", "wide", "test",
-    "difference", "difference_wide",
+    "difference", "difference_wide", "plain", "least", "beside",
 )  # fmt: skip
 
 
-def setting(n_clusters, sizes, icc, strength):
-    """Return a row of the table."""
+def drawn(n_clusters, sizes, icc, strength, gain=0.0):
+    """Return area, variance, freedom and class sizes of samples: (which, number, sample).
+
+    Which is the first area, alone and for a difference, the second, and the difference.
+    """
     rng = np.random.default_rng(7)
     parts = []
     while len(parts) < SAMPLES:
-        data = sample(rng, n_clusters, sizes, icc, strength)
+        data = sample(rng, n_clusters, sizes, icc, strength, gain)
         gold, cluster = data["gold"].to_numpy(), data["cluster"].to_numpy()
         if not 1 < gold.sum() < len(data) - 1:
             continue
@@ -54,13 +61,44 @@ def setting(n_clusters, sizes, icc, strength):
             (area, x.spread.variance, x.spread.freedom, x.positive, x.negative)
             for area, x in zip((a.area, a.area, b.area, a.area - b.area), found, strict=True)
         ])  # fmt: skip
-    # (which, number, sample)
-    which = np.moveaxis(np.array(parts, dtype=float), 0, 2)
+    return np.moveaxis(np.array(parts, dtype=float), 0, 2)
+
+
+def students(which):
+    """Return half the width of Student's interval of the difference."""
+    return stats.t.ppf(0.975, np.maximum(which[3, 2], 1.0)) * np.sqrt(which[3, 1])
+
+
+def least_factor(which, truth):
+    """Return by how much Student's intervals must be widened to cover .95, and how many cover."""
+    away = np.abs(which[3, 0] - truth)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        needed = np.where(away < 1e-12, 0.0, away / students(which))
+    return np.quantile(needed, 0.95, method="higher"), np.mean(needed <= 1.0)
+
+
+def beside_students(which, limits, wide, *at):
+    """Return coverage, factor and width of the last three columns."""
+    if wide <= 1.3:
+        return "", "", wide
+    error, trial = which[3, 0].std(), 0.5
+    gained = drawn(*at, gain=trial)[3, 0].mean()
+    other = drawn(*at, gain=trial * min(error / gained, 3.0))
+    factor, plain = least_factor(other, other[3, 0].mean())
+    least, varies = max(factor, least_factor(which, 0.0)[0], 1.0), which[3, 1] > 0.0
+    width = np.median(((limits[1] - limits[0]) / (2.0 * students(which)))[varies])
+    return plain, least, width / least
+
+
+def setting(n_clusters, sizes, icc, strength):
+    """Return a row of the table."""
+    at = n_clusters, sizes, icc, strength
+    which = drawn(*at)
     own, a, b, gap = (roc_areas.AreaSpread(x[1], x[2], clustered=True) for x in which)
     areas = which[0, 0], which[2, 0]
     limits = roc_areas.newcombe_limits(areas[0], own, *which[0, 3:], 0.95)
     alone = list(zip(areas[0], *limits, np.full(SAMPLES, np.nan), strict=True))
-    counts = tuple(np.minimum(which[3, 3:], np.sqrt(which[3, 3:] * n_clusters)))
+    counts = tuple(area_gaps.unseen_counts(x, n_clusters) for x in which[3, 3:])
     variances = a.variance, b.variance, gap.variance
     limits = area_gaps.area_difference_limits(areas, variances, gap.freedom, counts, 0.95)
     t = np.abs(which[3, 0]) / np.maximum(np.sqrt(gap.variance), 1e-300)
@@ -69,8 +107,12 @@ def setting(n_clusters, sizes, icc, strength):
     mean = float(np.mean([row[0] for row in alone]))
     area = summed_up("", "", alone, mean)
     gap = summed_up("", "", gaps, 0.0)
-    shares = [f"{x:.4g}" for x in (mean, area[2], area[4], gap[3], gap[2], gap[4])]
-    return [n_clusters, sizes, icc, strength, SAMPLES, *shares]
+    last = beside_students(which, limits, gap[4], *at)
+    shares = [
+        x if isinstance(x, str) else f"{x:.4g}"
+        for x in (mean, area[2], area[4], gap[3], gap[2], gap[4], *last)
+    ]
+    return [*at, SAMPLES, *shares]
 
 
 def main():

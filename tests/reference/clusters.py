@@ -42,8 +42,11 @@ NAMES = (
 )  # fmt: skip
 
 
-def sample(rng, n_clusters, sizes, icc, strength):
-    """Return candidates of clusters, two equally good measures, and 25% true positives."""
+def sample(rng, n_clusters, sizes, icc, strength, gain=0.0):
+    """Return candidates of clusters, two measures, and 25% true positives.
+
+    ``gain`` is by how much the true positives' scores are higher under the first measure.
+    """
     size = np.full(n_clusters, 5) if sizes == "5" else rng.integers(1, 51, n_clusters)
     cluster = np.repeat(np.arange(n_clusters), size)
 
@@ -54,7 +57,8 @@ def sample(rng, n_clusters, sizes, icc, strength):
     gold = together() > stats.norm.ppf(0.75)
     common = together()
     scores = {
-        name: strength * gold + np.sqrt(0.6) * common + np.sqrt(0.4) * together() for name in "ab"
+        name: (strength + more) * gold + np.sqrt(0.6) * common + np.sqrt(0.4) * together()
+        for name, more in (("a", gain), ("b", 0.0))
     }
     return pd.DataFrame({**scores, "gold": gold, "cluster": cluster})
 

@@ -5,7 +5,8 @@ ratio), the coverage of the 95% interval of the gain, their power with that of a
 the default call warns, and how often ``paired_permutation`` rejects (few samples). Guesses are
 right at random: of fixed numbers of guesses that do not overlap, do by half of the smaller number,
 or are nested; of guesses at random items, where those shared are right more often; F1 of cautious
-and of bold systems; sentences with several guesses.
+and of bold systems; sentences with several guesses. If the size of 2,000 samples is above 0.06,
+20,000 samples are drawn instead.
 """
 
 import itertools
@@ -23,7 +24,7 @@ from rankeval_pd.stats.resampling.metric_sums import METRICS
 from rankeval_pd.stats.resampling.ratio_gains import FEW_ANSWERS
 from rankeval_pd.stats.resampling.test_items import Items, PairOptions, quiet
 
-SAMPLES = 2_000
+SAMPLES, MORE = 2_000, 20_000
 SWAPPED = 200  # samples that are also swapped
 PAIR = np.array([[0, 1]])
 SIZES = ((10, 10), (10, 100), (10, 500), (30, 30), (30, 500), (100, 100), (100, 500), (500, 500))
@@ -144,22 +145,24 @@ def peer(values: np.ndarray, metric: str) -> float:
     return stats.fisher_exact([[right_a, n_a - right_a], [right_b, n_b - right_b]])[1]
 
 
-def simulate(number: int, metric: str, gain: float, draw: Sample) -> dict[str, object]:
+def simulate(
+    number: int, metric: str, gain: float, draw: Sample, samples: int = SAMPLES
+) -> dict[str, object]:
     """Return the shares of samples of one setting; samples of the same sums are asked once."""
     rng = np.random.default_rng([32, number])
     known: dict[bytes, tuple[bool, bool, bool, bool]] = {}
     found, peers = [], []
-    for sample in range(SAMPLES):
+    for sample in range(samples):
         values = draw(rng)
         columns = np.concatenate([*values, np.ones((values.shape[1], 1))], axis=1)
         key = (columns.T @ columns).tobytes()
         if key not in known:
             items = Items(values, None, METRICS[metric].score, 1.0, None)
             draws = draws_of(items, PAIR, asked("wild"), quiet)
-            few = bool(draws.ratios.answers.min() < FEW_ANSWERS)
+            few = bool(draws.parametric.answers.min() < FEW_ANSWERS)
             # without a gain the interval holds 0 if the test does not reject it
-            tails = draws.ratios.tails
-            rejected = 2.0 * min(tails[0][0], tails[1][0]) <= 0.05 and not draws.ratios.few[0]
+            tails = draws.parametric.tails
+            rejected = 2.0 * min(tails[0][0], tails[1][0]) <= 0.05 and not draws.parametric.few[0]
             held = not rejected
             if gain:
                 row = paired_gains.paired_bootstrap(items, PAIR, asked("wild"))
@@ -178,7 +181,7 @@ def simulate(number: int, metric: str, gain: float, draw: Sample) -> dict[str, o
     result["power" if gain else "size"] = float(rejected.mean())
     if gain:
         result["peer"] = float(np.mean(peers))
-    result |= {"coverage": float(held.mean()), "warned": float(few.mean()), "samples": SAMPLES}
+    result |= {"coverage": float(held.mean()), "warned": float(few.mean()), "samples": samples}
     return result | {
         "swapped": SWAPPED,
         "permutation": float(np.mean(swapped[:SWAPPED])) if len(values[0]) > 20 else None,
@@ -191,7 +194,10 @@ def main() -> None:
     for number, (metric, named, gain, draw) in enumerate(settings()):
         if len(sys.argv) > 1 and sys.argv[1] not in f"{metric} {named}":
             continue
-        rows.append({"metric": metric, "setting": named, **simulate(number, metric, gain, draw)})
+        shares = simulate(number, metric, gain, draw)
+        if not gain and shares["size"] > 0.06:
+            shares = simulate(number, metric, gain, draw, MORE)
+        rows.append({"metric": metric, "setting": named, **shares})
         print(rows[-1], flush=True)
     if len(sys.argv) == 1:
         pd.DataFrame(rows).to_csv(Path(__file__).with_suffix(".csv"), index=False)

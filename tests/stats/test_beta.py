@@ -36,7 +36,7 @@ CASES = [  # a, b, z: around 1, next to the switch at 1e-200, and far below any 
 
 @pytest.mark.parametrize(("a", "b", "z"), CASES)
 def test_against_mpmath(a, b, z):
-    """The series in mpmath with 50 digits; the difference is the relative error of I."""
+    """Series in mpmath with 50 digits; the error is the relative error of I."""
     expected = exact.log(exact.betainc(a, b, z))
     assert_allclose(log_betainc(a, b, z), expected, rtol=1e-14, atol=1e-10)
 

@@ -77,7 +77,7 @@ def either_way(request, monkeypatch):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_every_order_counted(seed, either_way):
-    """All orders counted, in fractions."""
+    """All orders enumerated in fractions."""
     rng = np.random.default_rng(seed)
     total = int(rng.integers(1, 60))
     positive = int(rng.integers(0, total + 1))
@@ -149,7 +149,7 @@ def test_nothing_is_random(positive):
     [(1e-20, 300, 80), (1e-90, 500, 350), (1e-114, 700, 200), (1e-250, 900, 450)],
 )
 def test_tiny_probabilities(level, total, positive, either_way):
-    """All orders counted, in whole numbers."""
+    """All orders enumerated in integers."""
     population = Finite(float(total), float(positive))
     k = np.arange(1.0, total + 1.0)
     asked = critical_counts(np.log([level]), k, population)
@@ -161,7 +161,7 @@ def test_tiny_probabilities(level, total, positive, either_way):
 
 @pytest.mark.parametrize(("n_x", "n_y"), [(8, 12), (30, 50), (200, 37)])
 def test_smirnov_of_two_samples(n_x, n_y, either_way):
-    """The largest distance of two distribution functions is a boundary of its own shape."""
+    """Smirnov's test, whose statistic defines another boundary."""
     total = n_x + n_y
     for seed in range(4):
         drawn = np.random.default_rng(seed).permutation(total) - 0.12 * total * seed
@@ -266,7 +266,7 @@ def test_random_rankings_reach_the_envelope_as_often_as_it_says():
 
 @pytest.mark.parametrize(("total", "positive"), [(9, 4), (11, 3), (10, 5)])
 def test_adjusted_by_all_orders(total, positive):
-    """The share of all orders whose smallest p-value is at most as large."""
+    """Proportion of all orders with a smallest p-value that is at most as large."""
     n = np.array([2, 3, 5, total - 1, total])
     tails = [
         [exact.tail(exact.hypergeometric(total, positive, int(k)), i) for i in range(positive + 1)]

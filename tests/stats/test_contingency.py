@@ -51,7 +51,7 @@ def test_against_scipy(name, kind, table):
 
 @pytest.mark.parametrize("table", [t for t in TABLES if 0 not in t] + [(3, 5, 4, 7)])
 def test_yates_against_scipy(table):
-    """scipy.stats.chi2_contingency with correction; z is the part of the first cell."""
+    """scipy.stats.chi2_contingency with correction; z is the contribution of the first cell."""
     statistic = stats.chi2_contingency(np.reshape(table, (2, 2)), correction=True).statistic
     sign = 1 if excess(*table) > 0 else -1
     cells = np.array(table, dtype=float)
@@ -292,7 +292,7 @@ def test_small_formulas(table):
     ],
 )
 def test_close_to_independence(table):
-    """2 sum O log(O/E) in mpmath with 50 digits: the terms cancel, the result must not."""
+    """2 sum O log(O/E) in mpmath with 50 digits, in spite of cancellation."""
     with mpmath.workdps(50):
         a, b, c, d = (mpf(x) for x in table)
         n = a + b + c + d

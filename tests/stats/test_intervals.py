@@ -66,7 +66,7 @@ def test_published(ci, low, high, digits):
 @pytest.mark.parametrize("ci", SHIFTS)
 @pytest.mark.parametrize(("tp", "n", "level"), HARD)
 def test_limits_solve_their_equation(ci, tp, n, level):
-    """Beta tails in mpmath with 50 digits at the limits: residual over slope, over the limit."""
+    """Beta tails in mpmath with 50 digits at the limits, as relative errors of the limits."""
     fp, target = n - tp, (1 - mpf(level)) / 2
 
     def mean_tail(shifts, *, upper):
@@ -90,7 +90,7 @@ def test_limits_solve_their_equation(ci, tp, n, level):
 @pytest.mark.parametrize("n", [10**6, 10**8, 10**9, 10**12])
 @pytest.mark.parametrize("tp", [0, 1, 2, 20, 63, 64])
 def test_a_few_of_very_many(tp, n, level):
-    """The binomial tail at the upper limit, by its terms in mpmath: P(X <= tp) = (1 - level)/2."""
+    """Binomial tail at the upper limit in mpmath: P(X <= tp) = (1 - level)/2."""
     high = float(clopper_pearson(tp, n, level)[1])
     with mpmath.workdps(60):
         p = mpf(high)
@@ -249,7 +249,7 @@ def test_blaker_by_scanning(n, level):
     ],
 )
 def test_blaker_solves_its_equation(tp, n, level, mirrored):
-    """Beta tails in mpmath with 50 digits: a limit is a root, or where two tails are equal."""
+    """Beta tails in mpmath with 50 digits at the limits, which are roots or equal tails."""
     low, high = blaker(n - tp if mirrored else tp, n, level)
     limit = float(high if mirrored else low)
 
@@ -398,7 +398,7 @@ def score_statistic(difference, tp_a, n_a, tp_b, n_b):
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.9999])
 @pytest.mark.parametrize("table", [*SMALL_TABLES, *LARGE_TABLES])
 def test_miettinen_nurminen_in_mpmath(table, level):
-    """At the limits the score statistic is -+z, its proportions found in mpmath."""
+    """Score statistic of -z or +z at the limits, with proportions from mpmath."""
     limits = miettinen_nurminen(*table, level)
     with mpmath.workdps(50):
         z = mpmath.sqrt(2) * mpmath.erfinv(mpf(level))

@@ -47,7 +47,7 @@ def _assert_close(found: float, wanted: Fraction) -> None:
     [(0, 49, 1), (1, 190, 9), (20, 200, 80), (10, 5, 3, 7, 20, 15), (1, 498, 1), (30, 0, 0, 0, 1)],
 )
 def test_drawn_sums_are_exact_in_the_far_tail(counts):
-    """The power of a polynomial in whole numbers."""
+    """Power of a polynomial with integer coefficients."""
     numbers = np.repeat(np.arange(len(counts)) - 1, counts)
     n, lowest = numbers.size, int(numbers.min())
     law = _power(np.bincount(numbers - lowest).tolist(), n)
@@ -69,7 +69,7 @@ def test_drawn_sums_are_exact_in_the_far_tail(counts):
     ids=str,
 )
 def test_signed_sums_are_exact_in_the_far_tail(sizes):
-    """All signs counted in whole numbers."""
+    """All signs enumerated in integers."""
     law = [1]
     for size in sizes:
         wider = [*law, *[0] * size]

@@ -30,7 +30,7 @@ def test_published():
     [("two-sided", "mcnemar"), ("greater", "mcnemar_greater"), ("less", "mcnemar_less")],
 )
 def test_against_r(alternative, column):
-    """R's binom.test of the same decisions."""
+    """R's binom.test for the same decisions."""
     reference = pd.read_csv(REFERENCE, comment="#")
     found = mcnemar_test(*reference[["tp_a", "n_a", "tp_b", "n_b"]].to_numpy().T, alternative)
     assert_allclose(found, reference[column], rtol=1e-10)

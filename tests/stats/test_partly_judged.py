@@ -87,7 +87,7 @@ def test_what_stands_at_or_below_each_candidate():
 
 
 def test_gamma_limits_of_fay_and_feuer():
-    """Fay and Feuer's (1997) chi-squared quantiles; one candidate more, of the largest weight."""
+    """Fay and Feuer's (1997) chi-squared quantiles with an added candidate of maximal weight."""
     rng = np.random.default_rng(1)
     chance = rng.uniform(0.1, 0.5, 400)
     true, judged = rng.random(400) < 0.3, rng.random(400) < chance
@@ -103,7 +103,7 @@ def test_gamma_limits_of_fay_and_feuer():
 
 
 def test_limits_of_korn_and_graubard():
-    """Clopper and Pearson's, with the effective number of judgments (Korn and Graubard 1998)."""
+    """Clopper-Pearson limits for the effective number of judgments (Korn and Graubard 1998)."""
     rng = np.random.default_rng(2)
     chance = rng.uniform(0.1, 0.5, 60)
     true, judged = rng.random(60) < 0.3, rng.random(60) < chance

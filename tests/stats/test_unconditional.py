@@ -84,7 +84,7 @@ def largest_probability(region, n_a, n_b):
     ],
 )  # fmt: skip
 def test_by_enumeration(name, table, alternative):
-    """Regions from fractions, their largest probability by search."""
+    """Rejection regions from fractions; largest probability by numerical search."""
     _, n_a, _, n_b = table
     p = [largest_probability(region, n_a, n_b) for region in regions(name, table, alternative)]
     expected = min(1.0, len(p) * float(min(p)))
@@ -172,7 +172,7 @@ def test_arrays(name):
 
 @pytest.mark.parametrize("name", TESTS)
 def test_far_tail(name):
-    """All of a, none of b: one pair of counts, whose probability is largest at pi = 1/2."""
+    """Exact probability of the most extreme table, which is largest at pi = 1/2."""
     for d in (5, 100, 500):
         p = TESTS[name](d, d, 0, d, "greater")
         assert_allclose(p, 2.0 ** (-2 * d), rtol=1e-11)

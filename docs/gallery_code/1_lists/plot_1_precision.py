@@ -2,7 +2,7 @@
 Precision of n-best lists
 =========================
 
-How good is the list of the n best candidates, for every n? The bars are confidence
+How precise is the list of the n best candidates, for every n? Bars show confidence
 intervals at a few n.
 
 Function: :func:`rankeval_pd.plotting.precision`.
@@ -20,8 +20,8 @@ ax = rankings.plot.precision(range(50, 1501), measures=["G2", "t"], target="nbes
 
 # %%
 # **How to read it.** Each line is the precision of the first n candidates. The gray
-# line is the share of terms among all candidates, the precision of a random order. Bars
-# at a few n are intervals, each for its n alone.
+# line is the proportion of terms among all candidates, the precision of a random order.
+# Bars are pointwise intervals at a few n.
 #
 # The caption for a paper:
 

@@ -2,8 +2,8 @@
 Is one measure better than another?
 ===================================
 
-The precision of two measures, the list sizes at which they differ significantly, and
-their difference with a band for all n together.
+The plot shows the precision of two measures, the list sizes with a significant
+difference, and the difference with a band for all n together.
 
 Function: :func:`rankeval_pd.plotting.comparison`.
 """
@@ -19,10 +19,10 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.comparison("G2", "t", range(50, 1501))
 
 # %%
-# **How to read it.** Top: the precision of both measures. The strip marks the n at
-# which they differ significantly: pale for each n alone, full for all n together.
-# Bottom: the difference with a band that holds for all n together. Where the band
-# excludes 0, one measure is better.
+# **How to read it.** Top: the precision of both measures. The strip marks n with a
+# significant difference: pale in separate tests, full for all n together. Bottom: the
+# difference with a band for all n together. If the band excludes 0, one measure is
+# better.
 #
 # The caption for a paper:
 
@@ -34,7 +34,7 @@ print(rankeval_pd.plotting.caption(ax))
 rankings.plot.comparison("G2", "t", range(50, 1501), relevant=0.05)
 
 # %%
-# The share of candidates in both lists:
+# The proportion of candidates in both lists:
 
 rankings.plot.comparison("G2", "t", range(50, 1501), overlap=True)
 

@@ -2,8 +2,8 @@
 One difference for a range of n
 ===============================
 
-The mean difference of two curves, tested once. The small ticks are the differences at
-each n.
+The mean difference between two curves has a single test. Small ticks are the
+differences at each n.
 
 Function: :func:`rankeval_pd.plotting.mean_difference`.
 """
@@ -35,7 +35,7 @@ rankings.plot.mean_difference(
 )
 
 # %%
-# The head of the lists alone:
+# The head of the lists only:
 
 rankings.plot.mean_difference("G2", "t", range(50, 301, 10), n_resamples=999)
 

@@ -19,8 +19,9 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.odds_ratios("G2", "t", [100, 200, 500, 1000, 1500])
 
 # %%
-# **How to read it.** An odds ratio above 1 favors the first measure, below 1 the
-# second. An interval without 1 is a significant difference at this n.
+# **How to read it.** An odds ratio above 1 favors the first measure, an odds ratio
+# below 1 the second. If an interval excludes 1, the difference at this n is
+# significant.
 #
 # The caption for a paper:
 

@@ -2,8 +2,8 @@
 Do ties matter?
 ===============
 
-The p-values of a comparison over random orders of equal scores. Where the bars cross
-the line, the verdict depends on the order.
+The plot shows p-values of a comparison over random orders of equal scores. If a bar
+crosses the line, the verdict depends on the order.
 
 Function: :func:`rankeval_pd.plotting.tie_sensitivity`.
 """
@@ -20,7 +20,7 @@ ax = rankings.plot.tie_sensitivity("G2", "f", [200, 400, 800, 1200, 1600], n_key
 
 # %%
 # **How to read it.** Each bar spans the p-values over random orders of equal scores. If
-# a bar crosses the line, the order decides whether the difference is significant.
+# a bar crosses the line, significance depends on the order.
 #
 # The caption for a paper:
 

@@ -1,9 +1,9 @@
 """
-Would it happen again?
-======================
+Repetition on other samples
+===========================
 
-Precision at one n in the documentation of five packages, beside the expectation of the
-model.
+The plot compares precision at one n in the documentation of five packages with the
+binomial model.
 
 Function: :func:`rankeval_pd.plotting.repetition`.
 """
@@ -20,9 +20,10 @@ ax = rankings.plot.repetition(n=100)
 
 # %%
 # **How to read it.** Each panel is a measure. The columns count packages by their
-# precision. The gray curve comes from the binomial model, for independent candidates;
-# the colored curve has the spread of the packages. If the colored curve is wider,
-# precision varies more between packages than an interval from one of them shows.
+# precision. The gray curve is the binomial model for independent candidates. The
+# colored curve has the standard deviation of the packages. If the colored curve is
+# wider, precision varies more between packages than the interval from one package
+# shows.
 #
 # The caption for a paper:
 

@@ -1,8 +1,8 @@
 """
-Which measure is best, and who is tied?
-=======================================
+Which measures are best or tied?
+================================
 
-The precision of all measures at one n, and the ranks that each may have.
+The plot shows the precision of all measures at one n, and the range of possible ranks.
 
 Function: :func:`rankeval_pd.plotting.measure_ranks`.
 """
@@ -18,9 +18,9 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "X2", "f"])
 ax = rankings.plot.measure_ranks(500)
 
 # %%
-# **How to read it.** Measures are sorted by precision. The interval is for all measures
-# together. The rank column shows the ranks that a measure may have. Measures in one
-# lane on the right are tied.
+# **How to read it.** Measures are sorted by precision. Intervals are for all measures
+# together. The rank column shows the possible ranks of each measure. Measures connected
+# by a bar on the right are tied.
 #
 # The caption for a paper:
 

@@ -2,8 +2,8 @@
 Better than chance?
 ===================
 
-What a random ranking reaches at each n, and at all n together, with the measures' own
-precision.
+The plot compares the precision of measures with bounds for a random ranking, at each n
+and at all n together.
 
 Function: :func:`rankeval_pd.plotting.random_bound`.
 """
@@ -19,8 +19,8 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.random_bound([0.05, 0.001], range(20, 1501), measures=["G2", "t"])
 
 # %%
-# **How to read it.** The gray field contains what random orders reach. A measure above
-# the field is better than chance at this n.
+# **How to read it.** The gray area is the range of random orders. A measure above the
+# area is better than chance at this n.
 #
 # The caption for a paper:
 

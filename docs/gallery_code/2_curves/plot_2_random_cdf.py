@@ -1,8 +1,9 @@
 """
-What a random list reaches at one n
-===================================
+True positives in a random list
+===============================
 
-The distribution of the number of true positives in a random list, with its bounds.
+The plot shows the distribution of the number of true positives in a random list, with
+bounds.
 
 Function: :func:`rankeval_pd.plotting.random_cdf`.
 """
@@ -19,8 +20,8 @@ ax = rankings.plot.random_cdf(100, [0.5, 0.05])
 
 # %%
 # **How to read it.** Each curve gives the probability that a random list has at most
-# this many true positives, by one of three definitions. The key lists their bounds at
-# each level p.
+# this many true positives, by one of three definitions. The key lists the bounds of
+# each definition at each level p.
 #
 # The caption for a paper:
 

@@ -2,8 +2,8 @@
 ROC curves and their areas (AUC)
 ================================
 
-The curves of all measures, the area under each, and where the lists of 100 and 500
-end.
+The plot shows the curves of all measures, the area under each curve, and the ends of
+lists with 100 and 500 candidates.
 
 Function: :func:`rankeval_pd.plotting.roc`.
 """
@@ -20,8 +20,8 @@ ax = rankings.plot.roc(bands=0.05, isolines=[100, 500])
 
 # %%
 # **How to read it.** A curve near the upper left corner finds many terms with few
-# errors. The diagonal is a random order, with its bounds in gray. A thin line joins the
-# lists of one n.
+# errors. The diagonal is a random order, with bounds in gray. A thin line joins the
+# lists with the same n.
 #
 # The caption for a paper:
 

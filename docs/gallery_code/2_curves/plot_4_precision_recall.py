@@ -2,7 +2,8 @@
 Precision and recall
 ====================
 
-What a list finds, and what it costs. The hairlines join points of equal F1.
+The plot shows the precision of a list against its recall. Thin lines join points with
+equal F1.
 
 Function: :func:`rankeval_pd.plotting.precision_recall`.
 """
@@ -18,8 +19,8 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.precision_recall(f_scores=[0.2, 0.4, 0.6])
 
 # %%
-# **How to read it.** From left to right the list grows: recall increases and precision
-# falls toward the share of terms among all candidates.
+# **How to read it.** Lists grow from left to right: recall increases, and precision
+# falls toward the proportion of terms among all candidates.
 #
 # The caption for a paper:
 

@@ -2,7 +2,7 @@
 Detection error trade-off (DET)
 ===============================
 
-Both kinds of error on the scale of normal quantiles.
+The plot shows false negative and false positive rates on the scale of normal quantiles.
 
 Function: :func:`rankeval_pd.plotting.det`.
 """
@@ -18,7 +18,7 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.det()
 
 # %%
-# **How to read it.** Lower is better: fewer misses at the same share of false alarms.
+# **How to read it.** Lower is better: fewer misses at the same false positive rate.
 # Normally distributed scores give a straight line.
 #
 # The caption for a paper:

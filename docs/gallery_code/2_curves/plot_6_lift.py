@@ -2,8 +2,8 @@
 Lift and enrichment factor
 ==========================
 
-How many times more true positives than in a random list of the same size; screening
-calls it the enrichment factor.
+Lift is the number of true positives relative to a random list of the same size. In
+screening, lift is called the enrichment factor.
 
 Function: :func:`rankeval_pd.plotting.lift`.
 """
@@ -20,14 +20,14 @@ ax = rankings.plot.lift(enrichment=0.05)
 
 # %%
 # **How to read it.** A lift of 1 is a random order. The vertical line marks the first
-# 5% of the candidates, and the key shows the enrichment factors there.
+# 5% of the candidates, and the key shows the enrichment factors at this line.
 #
 # The caption for a paper:
 
 print(rankeval_pd.plotting.caption(ax))
 
 # %%
-# The first 1%, with log-likelihood and frequency alone:
+# The first 1%, for log-likelihood and frequency only:
 
 rankings.plot.lift(enrichment=0.01, measures=["G2", "f"])
 

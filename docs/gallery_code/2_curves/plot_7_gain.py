@@ -2,7 +2,8 @@
 Cumulated gain
 ==============
 
-The share of all true positives found in each share of the candidates.
+The plot shows the proportion of true positives found against the proportion of
+candidates.
 
 Function: :func:`rankeval_pd.plotting.gain`.
 """
@@ -19,7 +20,7 @@ ax = rankings.plot.gain()
 
 # %%
 # **How to read it.** The diagonal is a random order. The upper gray line is an ideal
-# order, all terms first.
+# order with all terms first.
 #
 # The caption for a paper:
 

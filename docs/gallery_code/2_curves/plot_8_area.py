@@ -2,7 +2,8 @@
 Areas with intervals
 ====================
 
-The area under each ROC curve (AUC), its interval, and what chance reaches.
+The plot shows the area under each ROC curve (AUC) with an interval, and the chance
+level.
 
 Function: :func:`rankeval_pd.plotting.area`.
 """
@@ -19,7 +20,7 @@ ax = rankings.plot.area()
 
 # %%
 # **How to read it.** The best measure is on top. The vertical line is chance. Each
-# interval is for its measure alone.
+# interval is for a single measure.
 #
 # The caption for a paper:
 

@@ -1,9 +1,9 @@
 """
-How much do the best lists find?
-================================
+Recall of n-best lists
+======================
 
-The recall of n-best lists with a band that holds for all n together, and the recall of
-a random order.
+The plot shows the recall of n-best lists with a band for all n together, and the recall
+of a random order.
 
 Function: :func:`rankeval_pd.plotting.recall_band`.
 """
@@ -19,15 +19,15 @@ rankings = df.rankeval(gold="gold", measures="G2")
 ax = rankings.plot.recall_band()
 
 # %%
-# **How to read it.** The line is the share of all terms in the first n candidates. The
-# band holds for all n together. The gray line is a random order.
+# **How to read it.** The line is the proportion of all terms in the first n candidates.
+# The band is for all n together. The gray line is a random order.
 #
 # The caption for a paper:
 
 print(rankeval_pd.plotting.caption(ax))
 
 # %%
-# 99%:
+# A 99% band:
 
 rankings.plot.recall_band(level=0.99)
 

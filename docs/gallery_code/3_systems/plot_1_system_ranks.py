@@ -2,7 +2,7 @@
 A leaderboard with ranks
 ========================
 
-The score of each system and the ranks that it may have.
+The plot shows the score of each system and its range of possible ranks.
 
 Function: :func:`rankeval_pd.plotting.system_ranks`.
 """
@@ -36,8 +36,8 @@ systems = items.rankeval(metric="accuracy")
 ax = systems.plot.system_ranks()
 
 # %%
-# **How to read it.** The best system is on top. The rank column shows the ranks that a
-# system may have. Systems in one lane on the right are tied.
+# **How to read it.** The best system is on top. The rank column shows the possible
+# ranks of each system. Systems connected by a bar on the right are tied.
 #
 # The caption for a paper:
 

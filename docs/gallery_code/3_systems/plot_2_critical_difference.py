@@ -2,7 +2,7 @@
 Critical differences
 ====================
 
-Systems by their scores. Bars join systems that no test distinguishes.
+The plot shows systems by score. Bars join systems that do not differ significantly.
 
 Function: :func:`rankeval_pd.plotting.critical_difference`.
 """
@@ -36,8 +36,8 @@ systems = items.rankeval(metric="accuracy")
 ax = systems.plot.critical_difference()
 
 # %%
-# **How to read it.** Systems stand at their scores. A bar on the right joins systems
-# that are not significantly different.
+# **How to read it.** The position of a system is its score. A bar on the right joins
+# systems that do not differ significantly.
 #
 # The caption for a paper:
 

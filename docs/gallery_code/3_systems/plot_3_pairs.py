@@ -1,8 +1,8 @@
 """
-Who is better than whom?
-========================
+Significant differences between pairs
+=====================================
 
-A square for each pair of systems.
+The plot has one square for each pair of systems.
 
 Function: :func:`rankeval_pd.plotting.pairs`.
 """
@@ -36,9 +36,9 @@ systems = items.rankeval(metric="accuracy")
 ax = systems.plot.pairs()
 
 # %%
-# **How to read it.** Each square compares the system of its row with the system of its
-# column. A colored square is a significant difference, and its color is the gain. Pale
-# gray squares are not significant.
+# **How to read it.** Each square compares the system in the row with the system in the
+# column. A colored square is a significant difference, and the color shows the gain.
+# Pale gray squares are not significant.
 #
 # The caption for a paper:
 

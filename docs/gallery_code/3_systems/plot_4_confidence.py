@@ -2,7 +2,7 @@
 Gain and confidence
 ===================
 
-The gain of each pair of systems against its confidence, 1 - p.
+The plot shows the confidence (1 - p) of each pair of systems against the gain.
 
 Function: :func:`rankeval_pd.plotting.confidence`.
 """
@@ -27,15 +27,15 @@ ax = systems.plot.confidence()
 
 # %%
 # **How to read it.** Each dot is a pair of systems. Dots above the line are
-# significant. Larger gains have more confidence, and the scatter shows how much the
-# confidence of pairs with equal gains varies.
+# significant. Confidence increases with the gain, and the scatter shows how much
+# confidence varies between pairs with equal gains.
 #
 # The caption for a paper:
 
 print(rankeval_pd.plotting.caption(ax))
 
 # %%
-# The system with 1 neighbor against each other:
+# The system with 1 neighbor against all other systems:
 
 systems.plot.confidence("1 neighbors")
 

@@ -1,8 +1,9 @@
 """
-Which gain is significant on how many items?
-============================================
+Required gain by size of the test set
+=====================================
 
-The gains of all pairs on growing parts of the test set, and the required gain.
+The plot shows the gains of all pairs on growing parts of the test set, and the gain
+required for significance.
 
 Function: :func:`rankeval_pd.plotting.gain_by_size`.
 """
@@ -25,8 +26,8 @@ ax = systems.plot.gain_by_size([50, 100, 200, 400, 800, 1600])
 
 # %%
 # **How to read it.** Each dot is a pair on the first items of the test set. The line is
-# the gain worth reporting at this size, with its interval. It falls roughly with the
-# square root of the number of items. Read from it how many items your gain needs.
+# the gain worth reporting at each size, with an interval. This gain falls roughly with
+# the square root of the number of items. The line shows how many items your gain needs.
 #
 # The caption for a paper:
 
@@ -43,7 +44,7 @@ systems.plot.gain_by_size([100, 400, 1600])
 systems.plot.gain_by_size([50, 100, 200, 400, 800, 1600], draw="random")
 
 # %%
-# Every second system, so fewer pairs:
+# Every second system, for fewer pairs:
 
 part = items.iloc[:, ::2].rankeval(metric="accuracy")
 part.plot.gain_by_size([100, 200, 400, 800, 1600])

@@ -2,7 +2,8 @@
 Gain query by query
 ===================
 
-The difference of two search systems on each query, sorted, and their mean difference.
+The plot shows the sorted differences between two search systems for each query, and
+the mean difference.
 
 Function: :func:`rankeval_pd.plotting.paired_differences`.
 """
@@ -18,7 +19,8 @@ ax = ndcg.rankeval.plot.paired_differences("bm25", "tfidf")
 
 # %%
 # **How to read it.** Each bar is a query. Bars above 0 favor the first system. The
-# names are the queries that differ most. The mean and its interval are on the right.
+# queries with the largest differences are named. The mean with its interval is on the
+# right.
 #
 # The caption for a paper:
 

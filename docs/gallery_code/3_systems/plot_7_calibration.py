@@ -1,9 +1,9 @@
 """
-Do gains hold on other data?
-============================
+Do gains keep their sign on other data?
+=======================================
 
-How often the gains of one half of the items keep their sign on the other half, and how
-often that is expected.
+The plot shows how often gains on one half of the items keep their sign on the other
+half, compared with the expectation.
 
 Function: :func:`rankeval_pd.plotting.calibration`.
 """
@@ -28,8 +28,8 @@ pairs = items[::2].rankeval(metric="accuracy").paired_bootstrap()
 ax = pairs.rankeval.plot.calibration(items[1::2], n_resamples=99)
 
 # %%
-# **How to read it.** Bins collect pairs by their p-value. The dots show how often the
-# gain kept its sign on the other half, the line how often that is expected.
+# **How to read it.** Pairs are binned by p-value. Dots show the proportion of gains
+# that keep their sign on the other half, and the line shows the expected proportion.
 #
 # The caption for a paper:
 

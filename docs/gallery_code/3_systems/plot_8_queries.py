@@ -1,9 +1,9 @@
 """
-Two search systems, a dot for each query
-========================================
+Scatter plot of two search systems
+==================================
 
-The values of two search systems for each query against each other; the queries that
-differ most are named.
+The plot shows the values of two search systems for each query. The queries with the
+largest differences are named.
 
 Function: :func:`rankeval_pd.plotting.queries`.
 """
@@ -19,7 +19,7 @@ ax = ndcg.rankeval.plot.queries("bm25", "tfidf")
 
 # %%
 # **How to read it.** Each dot is a query. Dots above the diagonal favor the system on
-# the y axis, dots below it the system on the x axis.
+# the y axis, and dots below the diagonal favor the system on the x axis.
 #
 # The caption for a paper:
 

@@ -2,8 +2,8 @@
 Interpolated precision at eleven levels of recall
 =================================================
 
-The mean over queries of the highest precision at a recall of at least 0, 0.1, ..., 1,
-with its intervals.
+The plot shows the mean over queries of the highest precision at a recall of at least 0,
+0.1, ..., 1, with intervals.
 
 Function: :func:`rankeval_pd.plotting.interpolated_precision`.
 """
@@ -17,8 +17,8 @@ found = rankeval_pd.datasets.load_docstring_search(progress=False)
 ax = found.rankeval.plot.interpolated_precision(n_resamples=999)
 
 # %%
-# **How to read it.** Each line is a system, averaged over queries. Lines that stay high
-# find many relevant documents before many others.
+# **How to read it.** Each line is a system, averaged over queries. High lines on the
+# right mean that a system finds most relevant documents among few other documents.
 #
 # The caption for a paper:
 

@@ -1,8 +1,8 @@
 """
-Several pictures, one legend
-============================
+Several panels with one legend
+==============================
 
-A figure of four panels for a paper.
+The figure has four panels and one shared legend.
 
 Function: :func:`rankeval_pd.plotting.shared_legend`.
 """
@@ -27,8 +27,8 @@ rankings.plot.lift(ax=axes[1, 1])
 rankeval_pd.plotting.shared_legend(figure)
 
 # %%
-# **How to read it.** A color is one measure in all panels, and the legend names it
-# once.
+# **How to read it.** Each color is the same measure in all panels, and the legend is
+# shared.
 #
 # The caption for a paper:
 

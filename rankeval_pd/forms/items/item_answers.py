@@ -139,7 +139,7 @@ def answer_items(
         results.append(result)
     if not results:
         raise ValueError(
-            "data has no items, but a comparison needs at least two. Check whether it is empty."
+            "data has no items, but a comparison needs at least two. Pass at least two rows."
         )
     if question.finish is not None:
         results = question.finish(results, [tables.GROUP])
@@ -340,7 +340,10 @@ def asked_pairs(
             numbers[role] = places[name]
     if b is not None:
         if numbers["a"] == numbers["b"]:
-            raise ValueError(f"a={shown(a)}, b={shown(b)}: these are the same system. Name two.")
+            raise ValueError(
+                f"a={shown(a)}, b={shown(b)}: these are the same system. Name two different"
+                " systems."
+            )
         return np.array([[numbers["a"], numbers["b"]]])
     if baseline is not None:
         base = numbers["baseline"]

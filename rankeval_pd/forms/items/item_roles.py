@@ -25,41 +25,43 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
         raise ValueError(
             f"lower_is_better={keywords['lower_is_better']!r} belongs to rankings with a gold"
             " label. For systems over test items, pass higher_is_better=False if lower scores are"
-            " better; it holds for all systems."
+            " better for all systems."
         )
     _check_weight(roles)
     for name in ("by", "groups", "strata"):
         if any(map(are_values, roles.factors if name == "groups" else [getattr(roles, name)])):
             raise ValueError(
-                f"{name} holds values: for systems over test items, pass the name of a column or of"
-                f" a level of the index. Add the column: data.assign(part=...), {name}='part'."
+                f"{name} contains values, but systems over test items need the name of a column or"
+                f" index level. Add a column, data.assign(part=...), and pass {name}='part'."
             )
     for name in ("unjudged", "ties"):
         if keywords.get(name) in ("negative", "skip", "trec"):
             raise ValueError(
-                f"{name}={keywords[name]!r} is a role of candidates, but these are items. Omit it."
+                f"{name}={keywords[name]!r} is a role of candidates, but data contains test items."
+                f" Omit {name}."
             )
     for name in _OF_RANKINGS:
         if keywords.get(name) is not None:
             raise ValueError(
-                f"{name}={_as_given(keywords[name])} is a role of rankings, candidates with a gold"
-                " label, but this is a method for systems over test items. Omit it; for"
-                f" rankings, use compare.{_of_predictions(roles.metric) if name == 'gold' else ''}"
+                f"{name}={_as_given(keywords[name])} is a role of rankings with a gold label, but"
+                f" this method compares systems over test items. Omit {name}, or for rankings call"
+                f" compare.{_of_predictions(roles.metric) if name == 'gold' else ''}"
             )
     if roles.missing not in ("raise", "ratio"):
         raise ValueError(
-            f"missing={roles.missing!r} is for rankings; to compare rankings, use compare. For "
-            "systems over test items, pass 'raise', or 'ratio', the score of the available items."
+            f"missing={roles.missing!r} is for rankings, which you compare by calling compare. For"
+            " systems over test items, pass 'raise', or 'ratio' to score each system on its"
+            " available items."
         )
     if roles.average is not None and roles.strata is None:
         raise ValueError(
-            f"average={roles.average!r} combines strata, but there are none. Name"
-            " the column of the strata, strata=..., or omit it."
+            f"average={roles.average!r} combines strata, but there are none. Name the column of"
+            " strata, strata=..., or omit average."
         )
     if roles.seed_variance is not None and roles.seeds is None:
         raise ValueError(
             f"seed_variance={roles.seed_variance!r} pools the variances of training seeds, but"
-            " there are none. Name the seeds, seeds=..., or omit it."
+            " there are none. Name the column of seeds, seeds=..., or omit seed_variance."
         )
     check_better(roles.higher_is_better)
     return roles
@@ -69,8 +71,8 @@ def _check_weight(roles: Roles) -> None:
     """Raise a ValueError if a mean over groups is undefined."""
     if len(roles.factors) == 2 and (roles.strata is not None or roles.seeds is not None):
         raise ValueError(
-            f"groups={roles.groups!r} with strata or seeds: two crossed factors cannot be combined "
-            "with either. Omit strata and seeds, or name one factor."
+            f"groups={roles.groups!r} with strata or seeds: two crossed factors cannot be combined"
+            " with strata or seeds. Omit strata and seeds, or name one factor."
         )
     if roles.weight != "group":
         return
@@ -86,8 +88,8 @@ def check_better(better: object) -> None:
     """Raise a TypeError unless the argument is True, False or None."""
     if better is not None and not isinstance(better, (bool, np.bool_)):
         raise TypeError(
-            f"higher_is_better={better!r}: pass False if lower scores are better, for all systems;"
-            " else True, or None for the metric's default."
+            f"higher_is_better={better!r}: pass False if lower scores are better for all systems,"
+            " True if higher scores are better, or None for the metric's default."
         )
 
 
@@ -95,9 +97,9 @@ def check_dimension(data: xr.Dataset, dim: Hashable) -> None:
     """Raise a ValueError unless the data have this dimension."""
     if dim not in data.dims:
         raise ValueError(
-            f"data has no dimension {dim!r}; it has {listed(data.dims)}. Systems over test"
-            " items have the dimensions 'item' (named by dim=) and 'system', and one variable"
-            " per statistic. For rankings, candidates with a gold label, use compare."
+            f"data has no dimension {dim!r}, only {listed(data.dims)}. Systems over test items have"
+            " the dimensions 'item' (named by dim=) and 'system', and one variable per statistic."
+            " For rankings with a gold label, call compare."
         )
 
 
@@ -118,7 +120,10 @@ def _of_predictions(metric: object) -> str:
     if not isinstance(metric, str):
         return ""
     if metric == "accuracy":
-        return " For predictions pass right or wrong: predictions.eq(y_true, axis=0)."
+        return (
+            " For predictions, pass whether each prediction is right: predictions.eq(y_true,"
+            " axis=0)."
+        )
     if metric in ("f1", "precision", "recall"):
         return (
             f" For predictions {metric!r} takes three counts for each system, columns (system, "
@@ -154,7 +159,7 @@ def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> p
     plain = frame.set_index(columns, append=True)
     if plain.index.nlevels == 1 + len(beside) and seeds in frame.index.names:
         raise ValueError(
-            f"seeds={seeds!r}: no index level names the items. Add the column of items to the"
+            f"seeds={seeds!r}: no index level identifies the items. Add the column of items to the"
             f" index: data.set_index([..., {seeds!r}])."
         )
     plain = plain.droplevel(seeds)
@@ -164,10 +169,9 @@ def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> p
         lacking = first.symmetric_difference(part.index)
         if part.index.has_duplicates or len(lacking):
             raise ValueError(
-                f"seeds={seeds!r}: every seed needs every item once, and seed {shown(label)} has"
-                f" {len(part)} rows instead of {len(first)}. The index must name the"
-                " items, the same for all seeds, as after data.set_index('item'); by, groups and"
-                " strata of an item must be the same for all seeds."
+                f"seeds={seeds!r}: each seed needs every item once, with by, groups and strata the"
+                f" same for all seeds, unlike seed {shown(label)} ({len(part)} rows for"
+                f" {len(first)} items). Index the rows by item: data.set_index('item')."
             )
     wide: pd.DataFrame = pd.concat(parts, axis=1, names=[seeds, *frame.columns.names])
     return wide
@@ -188,8 +192,8 @@ def system_columns(
         header = header.get_level_values(0) if len(rest) == 1 else header
     if header.nlevels > 2:
         raise ValueError(
-            f"the header of data has {header.nlevels} levels, but only two are allowed: systems"
-            " and statistics. Drop the others: data.droplevel(..., axis=1)."
+            f"the header of data has {header.nlevels} levels, but only two are allowed: systems and"
+            " statistics. Drop the other levels: data.droplevel(..., axis=1)."
         )
     which = _system_level(header)
     known = list(header) if header.nlevels == 1 else [name for label in header for name in label]
@@ -209,14 +213,14 @@ def system_columns(
         if not _is_number(frame.iloc[:, place]):
             if str(key[0]) == "system":
                 raise ValueError(
-                    "data has a column 'system' that names systems. Name the columns of the"
-                    " scores and items: system='system', score='...', item='...'."
+                    "data looks like a long table with a column 'system'. Name the columns of"
+                    " systems, scores and items: system='system', score='...', item='...'."
                 )
             continue
         if key in by_name:
             raise ValueError(
-                f"the name {key[0]!r} stands for several columns. Rename or drop all but one of"
-                " them; data.columns.duplicated() shows repeated names."
+                f"data has several columns named {key[0]!r}. Rename or drop all but one of them;"
+                " data.columns.duplicated() shows repeated names."
             )
         by_name[key] = place
     if roles.measures is None and frame.columns.nlevels == 1:
@@ -259,10 +263,9 @@ def _is_number(values: pd.Series) -> bool:
 def _refuse_runs(frame: pd.DataFrame) -> None:
     """Raise a ValueError for runs, whose document scores are not system scores."""
     raise ValueError(
-        f"data has 'query' and 'document': {listed(frame.columns)}. A row is a document that runs"
-        " retrieved, and its score does not measure the run. First compute a metric of each query,"
-        " table = data.rankeval.per_query('nDCG@10', wide=True), then call this method on it."
-        " If columns are systems and rows their items, name the systems: measures=[...]."
+        "data has columns 'query' and 'document', so a row looks like a retrieved document instead"
+        " of a test item. Call this method on the table of data.rankeval.per_query('nDCG@10',"
+        " wide=True). If the columns are systems, name them: measures=[...]."
     )
 
 
@@ -273,9 +276,9 @@ def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int], metric: obje
             f" {listed(frame.columns)}. Pass one row per test item and one column per system."
         )
     raise ValueError(
-        "data has a column 'gold'. If these are candidates with a gold label, a ranking,"
-        " use compare. This is a method for systems over test items, one column per system. If"
-        f" 'gold' is a system, rename it.{_of_predictions(metric)}"
+        "data has a column 'gold'. This method compares systems over test items, one column per"
+        " system. For rankings with a gold label, call compare; if 'gold' is a system, rename"
+        f" it.{_of_predictions(metric)}"
     )
 
 

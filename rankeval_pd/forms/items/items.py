@@ -92,7 +92,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
     wanted = {(system, name, seed) for system, seed in trained for name in metric.chosen}
     for system, statistic, _ in sorted(wanted - set(columns), key=str):
         raise ValueError(
-            f"system {system!r} has no column of the statistic {statistic!r}, which metric"
+            f"system {system!r} has no column for the statistic {statistic!r}, which metric"
             f" {metric.name!r} needs. Every system needs {listed(metric.chosen)}."
         )
     order = item_order(frame.index)
@@ -128,10 +128,9 @@ def _warn_of_repeated(labels: pd.Index, by: list[pd.Series], roles: Roles) -> No
     if again:
         name = labels.names[0] if labels.nlevels == 1 else list(labels.names)
         warn(
-            f"{again:,} rows repeat the label of another in the index {name!r}, but rows of one"
-            " item, for example from several annotators, count as independent. Name the column"
-            f" that groups them, groups={name!r}, or with a column of annotators groups=[{name!r},"
-            " 'annotator']."
+            f"the index {name!r} has {again:,} repeated labels, but the test treats rows of one"
+            f" item, for example from several annotators, as independent. Pass groups={name!r}, or"
+            f" for a column of annotators groups=[{name!r}, 'annotator']."
         )
 
 
@@ -191,7 +190,7 @@ def _numbers(values: pd.Series, name: Hashable) -> FloatArray:
     return as_floats(
         values,
         f"{shown(name)} has",
-        "so gains would be lost. Subtract the same number from all systems, or round them.",
+        "and would lose gains. Subtract the same number from all systems, or round the scores.",
     )
 
 
@@ -204,7 +203,7 @@ def read_dataset(
     clusters, strata and seeds, and the items' labels. With ``spread``, items keep their order and
     chunks. Without ``spread``, items are sorted by label in one chunk.
     """
-    refuse_by(roles.by, roles.dim, "domains", "Leave it out, or pass a DataFrame.")
+    refuse_by(roles.by, roles.dim, "domains", "Omit by, or pass a DataFrame.")
     seeded = [] if roles.seeds is None else [roles.seeds]
     for dim in (roles.dim, "system", *seeded):
         check_dimension(data, dim)
@@ -353,8 +352,8 @@ def to_items(
         cluster = np.unique(cluster, return_inverse=True)[1]
         if min(levels.max() for levels in (*factors, cluster)) < 1:
             raise ValueError(
-                "groups has one group, but resampling groups needs two. Omit"
-                " groups, or name a column with several groups."
+                "groups has one group, but resampling groups needs at least two. Omit groups, or"
+                " name a column with several groups."
             )
     items = crossed(values, there, metric, systems, cluster, beside)
     return items if len(factors) < 2 else replace(items, factors=(factors[0], factors[1]))
@@ -366,8 +365,8 @@ def _of_those_there(
     """Return statistics with missing values as 0, and a 1 per available item."""
     if metric.name == "sum" or not metric.names:
         raise ValueError(
-            f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is smaller, so "
-            "these scores are not comparable. Pass a mean, a ratio or another metric by its name."
+            f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is smaller, so"
+            " these scores are not comparable. Pass another metric, such as metric='ratio'."
         )
     known: BoolArray = np.asarray(~np.isnan(values).any(axis=-1, keepdims=True))
     for name, row in zip(names, known, strict=True):

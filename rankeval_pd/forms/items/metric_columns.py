@@ -21,7 +21,7 @@ from rankeval_pd.stats.resampling.test_items import Items
 
 _ONE_COLUMN = ("mean", "sum", "rouge")
 _COUNTED = ("mean", "rouge", "accuracy")  # the second statistic is 1 per item by default
-_SCORES = " If the columns contain its scores, omit metric: their means are compared."
+_SCORES = " If the columns contain scores of single items, omit metric to compare the mean scores."
 
 
 class Metric(NamedTuple):
@@ -110,7 +110,8 @@ def _chosen(
         raise ValueError(
             f"metric={metric!r} takes one column per system, but data has the statistics"
             f" {listed(statistics)}. Choose one of them, for example data.xs({statistics[0]!r},"
-            " axis=1, level=...), or pass a metric that takes these, such as metric='f1' or 'bleu'."
+            " axis=1, level=...), or pass a metric that uses several statistics, such as"
+            " metric='f1' or 'bleu'."
         )
     needed = [
         name
@@ -119,7 +120,7 @@ def _chosen(
     ]
     missing = [name for name in needed if name not in statistics]
     if missing:
-        have = f"the statistics {listed(statistics)}: {listed(missing)} missing."
+        have = f"the statistics {listed(statistics)}, without {listed(missing)}."
         raise ValueError(
             f"metric={metric!r} needs the statistics {listed(needed, most=4)}, but data has"
             f" {f'one column per system.{_SCORES}' if one_level else have} from_sacrebleu or"
@@ -174,16 +175,16 @@ def check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Index
     infinite = labels[np.isinf(values[k]).any(axis=1)]
     if len(infinite):
         raise ValueError(
-            f"system {shown(systems[k])} has infinite scores for {len(infinite)} of {len(labels)} "
-            f"items: {listed(infinite, most=6)}. Sums over items need finite numbers. Correct "
-            "them, or drop these items for all systems."
+            f"system {shown(systems[k])} has infinite scores for {len(infinite)} of {len(labels)}"
+            f" items: {listed(infinite, most=6)}. Sums over items need finite numbers. Correct"
+            " these scores, or drop these items for all systems."
         )
     items = labels[lacking[k]]
     raise ValueError(
-        f"system {shown(systems[k])} has no score for {len(items)} of {len(labels)} items: "
-        f"{listed(items, most=6)}. A paired test needs all systems on all items. Drop these items, "
-        "data.dropna(), or run the system on them; a missing score is not 0. For missing ratings "
-        "pass missing='ratio'."
+        f"system {shown(systems[k])} has no score for {len(items)} of {len(labels)} items:"
+        f" {listed(items, most=6)}. A paired test needs every score: drop these items,"
+        " data.dropna(), or run the system on them, but do not fill in 0. For missing ratings,"
+        " pass missing='ratio'."
     )
 
 
@@ -318,7 +319,7 @@ def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
     sizes = np.bincount(drawn)
     if sizes.min() < 2:
         raise ValueError(
-            f"strata: {int((sizes < 2).sum())} of {sizes.size} strata have only one of the {what},"
+            f"strata: {int((sizes < 2).sum())} of {sizes.size} strata have fewer than two {what},"
             " but drawing within a stratum needs two. Merge small strata, or omit them."
         )
 
@@ -336,9 +337,9 @@ def _seeds(
     alone = [systems[k] for k in np.flatnonzero(there.sum(axis=1) < 2)]
     if alone:
         raise ValueError(
-            f"seeds: a single training run of {listed(alone)} shows no variation between runs. "
-            "Train with at least two seeds (better five), or omit seeds; the test then compares "
-            "these runs only, and rejects far too often if the training methods are equal."
+            f"seeds: data has a single training run of {listed(alone)}, which cannot show the"
+            " variation between runs. Train with at least two seeds (better five). Without seeds=,"
+            " the test compares these runs only and rejects far too often."
         )
     result = np.full(there.shape, np.nan)
     result[there] = score(values[there].sum(axis=1))
@@ -434,6 +435,6 @@ def metric_of_queries(data: pd.DataFrame | xr.Dataset) -> str | None:
 def _check_one_metric(metrics: Sequence[Hashable], one: str) -> None:
     if len(metrics) != 1:
         raise ValueError(
-            f"data has the metrics {listed(metrics)}, but systems over items have one score each."
-            f" Pass one metric: {one}."
+            f"data has the metrics {listed(metrics)}, but this method needs one score per system"
+            f" and item. Select one metric: {one}."
         )

@@ -71,8 +71,7 @@ def _in_numbers(table: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
         times = int((table.columns == name).sum())
         if times > 1:
             raise ValueError(
-                f"the name {name!r} stands for {times} columns of the table of pairs."
-                " Drop all but one of them."
+                f"the table of pairs has {times} columns named {name!r}. Drop all but one of them."
             )
     for name in (*_NEEDED[2:], *more, *({"p_one_sided", "gain_se"} & {*table})):
         column = table[name]

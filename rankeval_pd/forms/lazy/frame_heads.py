@@ -243,7 +243,7 @@ def _refuse_values(roles: Roles) -> None:
         if are_values(getattr(roles, role)):
             raise ValueError(
                 f"{role} is given as values, but the rows of a Dask DataFrame are spread over its"
-                f" partitions: pass the name of a column, ddf.assign({role}=...)."
+                f" partitions. Add a column, ddf.assign({role}=...), and pass its name."
             )
     if len(roles.factors) > 1:
         raise ValueError(
@@ -252,7 +252,7 @@ def _refuse_values(roles: Roles) -> None:
         )
     if roles.by is not None:
         raise ValueError(
-            f"by={roles.by!r}: a head belongs to one ranking, but there are several. For lists of"
+            f"by={roles.by!r}: a head contains one ranking, but data has several. For lists of"
             " groups, use ddf.rankeval(by=...).nbest_precision(n) or .compare(n=...)."
         )
 
@@ -270,9 +270,9 @@ def _check_gold(column: pd.Series, name: Hashable, roles: Roles) -> None:
     among = true_values(roles.positive)
     if text and not (among and all(isinstance(value, str) for value in among)):
         raise ValueError(
-            f"gold={name!r} is text, dtype {column.dtype}. Dask converts objects to text,"
-            " even True and False. Name the texts of true positives, positive='True', or"
-            " turn the conversion off: dask.config.set({'dataframe.convert-string': False})."
+            f"gold={name!r} is text, dtype {column.dtype}. Dask converts objects to text, even True"
+            " and False. Name the text that marks true positives, positive='True', or turn off the"
+            " conversion: dask.config.set({'dataframe.convert-string': False})."
         )
 
 

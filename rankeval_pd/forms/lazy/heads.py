@@ -37,6 +37,7 @@ from rankeval_pd.forms.rankings.values import (
 from rankeval_pd.forms.roles.columns import frame_column, native
 from rankeval_pd.forms.roles.roles import Roles, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.rankings import swap_draws
 from rankeval_pd.stats.rankings.ranking import Ranking, Whole
 
@@ -45,9 +46,9 @@ _FIXED = (
     "dim",
 )  # fmt: skip
 _PLACES = 2**40  # rows of a part, at most
-OWN = (  # advice if candidates repeat
-    "ties need a label that identifies each candidate. Name it, label=..., or use row numbers "
-    "across all partitions, label=rankeval_pd.dask.ROWS."
+OWN = (  # the advice if candidates repeat
+    "to break ties, each candidate needs its own label. Name the column of labels, label=..., or"
+    " use row numbers across all partitions, label=rankeval_pd.dask.ROWS."
 )
 
 
@@ -115,8 +116,9 @@ class Counts(NamedTuple):
         """Reject missing labels and scores; ``dropped`` is the text for missing="drop"."""
         if roles.unjudged == "skip" or roles.ties == "trec":
             raise ValueError(
-                f"unjudged={roles.unjudged!r}, ties={roles.ties!r}: for a whole Dask DataFrame"
-                " pass unjudged='negative' or omit it, and ties='shared'; or name queries, by=..."
+                f"unjudged={roles.unjudged!r}, ties={roles.ties!r}: a whole Dask DataFrame supports"
+                " only unjudged='negative' and ties='shared'. Pass these values, or name the"
+                " queries, by=..."
             )
         if roles.unjudged != "negative":
             refuse_unlabeled(self.unlabeled, self.total, request.gold)
@@ -149,7 +151,7 @@ class PartialHead(NamedTuple):
     place: IntArray  #: (candidate) the part and the row within the part, in one number
     edge: Edge
     counts: Counts
-    clusters: frozenset[int]
+    clusters: pd.DataFrame  #: candidates and true positives of each group, by the hash of its name
     accepted: IntArray  #: (2, measure, cut) candidates and true positives that thresholds accept
 
 
@@ -172,12 +174,22 @@ def reduced(
     rows = np.arange(len(frame)) if limit is None else np.flatnonzero(_reach(worse, limit))
     best, edge = _best(worse[:, rows], truth[rows] == 1.0, frame.iloc[rows], request)
     kept = rows[best]
-    clusters: frozenset[int] = frozenset()
-    if request.groups is not None:
-        names = frame_column(frame, request.groups, "groups").unique()
-        clusters = frozenset(label_hashes(pd.Index(names, tupleize_cols=False)).tolist())
     counts, accepted = Counts.of(frame, worse, truth, request), _accepted(worse, truth, request)
+    clusters = _clusters(frame, truth, request)
     return PartialHead(frame.iloc[kept], number * _PLACES + kept, edge, counts, clusters, accepted)
+
+
+def _clusters(frame: pd.DataFrame, truth: FloatArray, request: Request) -> pd.DataFrame:
+    """Return the candidates and the true positives of each group, by the hash of its name."""
+    if request.groups is None:
+        return pd.DataFrame({"size": [], "positive": []})
+    column = frame_column(frame, request.groups, "groups")
+    codes, names = pd.factorize(column, use_na_sentinel=False)
+    sums = {
+        "size": np.bincount(codes, minlength=len(names)),
+        "positive": np.bincount(codes, truth == 1.0, len(names)),
+    }
+    return pd.DataFrame(sums, index=label_hashes(pd.Index(names, tupleize_cols=False)))
 
 
 def with_numbers(frame: pd.DataFrame, start: int) -> pd.DataFrame:
@@ -227,7 +239,7 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
         np.concatenate([part.place for part in parts])[kept],
         edge._replace(tied=tied[0], tied_true=tied[1]),
         Counts.merged([part.counts for part in parts]),
-        frozenset().union(*(part.clusters for part in parts)),
+        pd.concat([part.clusters for part in parts]).groupby(level=0).sum(),
         np.sum([part.accepted for part in parts], axis=0),
     )
 
@@ -351,8 +363,8 @@ class Head(NamedTuple):
                 )
         if roles.groups is not None and roles.ends:
             raise ValueError(
-                "groups with missing='absent': the empty ranks of a list count as groups, and a "
-                "head does not know how many there are. Pass missing='last'."
+                "groups with missing='absent': the empty ranks of a list count as groups, but a"
+                " head does not contain their number. Pass missing='last'."
             )
         if roles.seed != self.request.seed:
             raise ValueError(
@@ -392,17 +404,16 @@ def refuse_head(data: object) -> None:
     head = head_of(data)
     if head is not None:
         raise ValueError(
-            f"this method needs all {head.whole.total:,} candidates, but the data are a"
-            f" head, the best {head.whole.asked:,} of each measure. Call it"
-            " on ddf.rankeval, or, if it lacks the method, on a sample:"
-            " ddf.sample(frac=...).compute().rankeval."
+            f"this method needs all {head.whole.total:,} candidates, but the head contains only the"
+            f" best {head.whole.asked:,} of each measure. Call the method on ddf.rankeval, or on a"
+            " sample: ddf.sample(frac=...).compute().rankeval."
         )
 
 
 _DROPPED = (
-    "missing='drop': each measure and pair would have its own candidates, so they have no"
-    " common head. Drop the rows without a score first: ddf.dropna(subset=[...]),"
-    " or pass missing='last' or 'absent'."
+    "missing='drop': the measures and pairs would use different candidates, so there is no common"
+    " head. Drop the rows without a score first: ddf.dropna(subset=[...]), or pass missing='last'"
+    " or 'absent'."
 )
 
 
@@ -436,6 +447,7 @@ def _whole(part: PartialHead, request: Request, n_max: int) -> Whole:
         scored=counts.total - counts.unscored,
         tp_scored=counts.positive - counts.unscored_true,
         clusters=len(part.clusters) if request.groups is not None else None,
+        positives_variance=cluster_totals.positives_variance(*part.clusters.to_numpy().T),
         orders=request.orders,
         accepted=None if request.cuts is None else part.accepted,
     )
@@ -456,6 +468,6 @@ def refuse_repeated(rows: pd.DataFrame, request: Request) -> None:
         shown = several[0] if len(several) == 1 else list(zip(*several, strict=True))
     if again.any():
         raise ValueError(
-            f"{what} repeats {int(again.sum()):,} times among the best candidates"
+            f"{what} has {int(again.sum()):,} repeated values among the best candidates"
             f" ({listed(dict.fromkeys(shown))}): {OWN}"
         )

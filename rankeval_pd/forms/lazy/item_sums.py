@@ -63,16 +63,16 @@ def check_asked(asked: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeed
     if roles.missing != "raise":
         raise ValueError(
             f"missing={roles.missing!r}: items are spread over the workers, but every system needs"
-            f" all items. Drop the others, ddf.dropna(). {instead}"
+            f" all items. Drop incomplete items, ddf.dropna(). {instead}"
         )
     if asked is None:
         raise ValueError(f"this method needs all items in memory. {instead}")
     options = asked.options
     if studentises(options) and not asked.swaps:
         raise ValueError(
-            "event='studentised', ci='studentised' and adjust='max-t' with draws of items need a "
-            "standard error of every pair in every resample, so another pass over the items. Pass "
-            f"event='wild', also for adjust='max-t', or another ci and adjust='holm'. {instead}"
+            "event='studentised', ci='studentised' and adjust='max-t' with resampled items need"
+            " another pass over the items for standard errors. Pass event='wild', or another ci"
+            f" with adjust='holm'. {instead}"
         )
     if options.ci == "bca":
         raise ValueError(
@@ -90,7 +90,7 @@ _NEXT = {
         "Sum each cluster first, ddf.groupby(...).sum().compute(), and pass metric='ratio' or"
         " another metric of sums."
     ),
-    "strata": "Leave it out.",
+    "strata": "Omit strata.",
     "seeds": "Average each system over its seeds, and report that you did.",
 }
 OF_FRAME = "Call ddf.compute() if the data fit into memory."

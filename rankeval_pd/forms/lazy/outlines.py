@@ -326,5 +326,5 @@ def ranks_of(ddf: Any, request: Request, few: Any, count: int | None = None) -> 
     if found.alike != found.rows.size:  # every candidate matches only itself
         what = f"label={list(request.label)!r}" if request.label else "the index"
         what = what if request.key is None else f"key={request.key!r}"
-        raise ValueError(f"{what} repeats among equal scores: {heads.OWN}")
+        raise ValueError(f"{what} has repeated values among equal scores: {heads.OWN}")
     return 1 + found.rows

@@ -31,8 +31,8 @@ def check_groups(names: Collection[Hashable]) -> None:
     """Raise a ValueError if there are no groups to combine."""
     if len(names) == 0:
         raise ValueError(
-            "average= and combine=True combine groups, but there are none. Name the column that"
-            " holds them, by=..., or give them a dimension of a Dataset."
+            "average= and combine=True combine groups, but there are none. Name the column of"
+            " groups, by=..., or add a dimension of groups to the Dataset."
         )
 
 

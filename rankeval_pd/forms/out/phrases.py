@@ -149,11 +149,11 @@ def level_of(attrs: Mapping[Any, Any]) -> str:
     return percent_of(attrs.get("level", 0.95))
 
 
-def join(names: Iterable[Any], last: str = "and", *, most: int = 6) -> str:
-    """Join names for a sentence, or return the number of many names."""
+def join(names: Iterable[Any], last: str = "and", *, most: int = 6, noun: str = "others") -> str:
+    """Join names for a sentence, or return the number of many names with a noun."""
     texts = [str(name) for name in names]
     if len(texts) > most:
-        return f"{len(texts)} others"
+        return f"{len(texts)} {noun}"
     if len(texts) < 3:
         return f" {last} ".join(texts)
     return f"{', '.join(texts[:-1])}, {last} {texts[-1]}"
@@ -169,12 +169,14 @@ TESTS = {
     "fisher": "Fisher's exact test", "midp": "the mid-p version of Fisher's test",
     "mcnemar": "McNemar's test", "boschloo": "Boschloo's test", "barnard": "Barnard's test",
     "score": "the score test", "cluster": "a cluster-robust t test", "t": "a t test",
-    "votes": "a t test over candidates of the annotators' mean votes",
-    "delong": "DeLong's test", "swaps": "swaps of the labels",
+    "votes": "a t test of the annotators' mean votes over candidates",
+    "delong": "DeLong's test", "swaps": "random swaps of the labels",
 }  # fmt: skip
 TESTED = {
     "compare": "Fisher's exact test", "compare_area": "a t test", "unpaired_area": "Welch's t test",
-    "paired_permutation": "approximate randomization", "mean_difference": "swaps of the labels",
+    "paired_permutation": "approximate randomization", "mean_difference": (
+        "random swaps of the labels"
+    ),
     "random_test": "hypergeometric tests", "measure_ranks": "Fisher's exact test",
     "summary": "Fisher's exact test",
 }  # fmt: skip
@@ -184,8 +186,8 @@ EVENTS = {
     "strict": "the paired bootstrap as written in Berg-Kirkpatrick et al. (2012, figure 1)",
     "zero": "a paired bootstrap (share of gains below 0)", "studentised": "a bootstrap t test",
     "bias-corrected": "a bias-corrected paired bootstrap",
-    "crossed": "a t test with the variance of two crossed factors",
-    "seeds": "a t test with the variances of items and of training seeds (Welch and Cochran)",
+    "crossed": "a t test with variances for two crossed factors",
+    "seeds": "a t test with variances for items and training seeds (Welch and Cochran)",
 }  # fmt: skip
 HANDLED = {
     "groups": "Rows of the same {} were kept together.", "weight": "Each {} has the same weight.",
@@ -202,7 +204,7 @@ INTERVALS = {
     "bca": "BCa bootstrap", "percentile": "percentile bootstrap", "basic": "basic bootstrap",
     "studentised": "studentized bootstrap", "tango": "Tango", "student": "Student's t",
     "korn-graubard": "Korn-Graubard", "votes": "Student's t",
-    "order": "order-statistic", "systems": "bootstrap (systems drawn)",
+    "order": "order-statistic", "systems": "system bootstrap",
 }  # fmt: skip
 
 
@@ -251,15 +253,18 @@ _LIMITING = 1.2  # mention seeds that widen intervals by this factor
 def design(attrs: Mapping[Any, Any]) -> Iterator[str]:
     """Describe strata, clusters, and a small number of training seeds."""
     if attrs.get("strata") is not None:
-        count = f"{attrs['n_strata']} " if "n_strata" in attrs else "the "
-        text = f"The score is the {attrs['average']} average over {count}{attrs['strata']}s"
-        yield text + ("." if attrs.get("groups") is None else f", clustered by {attrs['groups']}.")
+        count = f"{attrs['n_strata']} " if "n_strata" in attrs else ""
+        text = (
+            f"The score is the {attrs['average']} average over {count}strata ({attrs['strata']})."
+        )
+        groups = attrs.get("groups")
+        yield text + ("" if groups is None else f" The items are clustered by {groups}.")
     elif attrs.get("weight") is not None:
         yield f"The items are clustered by {attrs['groups']}."
     if attrs.get("seed_widening", 1.0) >= _LIMITING:
         yield (
-            f"{attrs['n_seeds']} seeds were used: their variation makes intervals of gains "
-            f"{attrs['seed_widening']:.1f} times as wide as the items alone would make them."
+            f"With {attrs['n_seeds']} training seeds, the intervals for gains are"
+            f" {attrs['seed_widening']:.1f} times as wide as intervals from the items alone."
         )
     if attrs.get("seed_variance") == "pooled":
         yield f"The variance between seeds is pooled over all {attrs['n_systems']} systems."
@@ -304,8 +309,8 @@ def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
     """Describe how a table was made."""
     if "method" not in attrs:
         raise ValueError(
-            "table has lost its attrs, which record how it was made; pandas drops them, for "
-            "example in merge. Pass the table as the method returned it."
+            "table has lost its attrs, which record how it was made, for example in pd.merge. Pass"
+            " the table that the method returned."
         )
     method = str(attrs["method"])
     sizes = f" at n = {sizes_text(frame['n'].tolist())}" if "n" in frame else ""
@@ -384,29 +389,29 @@ def known(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
 #: chosen by the columns of a table; the first match is used
 SENTENCES = (
     ("statistic annotators value n_candidates",
-     "{statistic} of {annotators} is {value} for {n_candidates} candidates ({ci})."),
+     "{statistic} for {annotators} is {value} ({ci}), based on {n_candidates} candidates."),
     ("measure n precision ci_low n_judged",
-     "In the {n}-best list of {measure}, {n_judged} candidates are judged and {n_unjudged} are "
-     "not; its precision is estimated at {precision} ({ci})."),
+     "With {n_judged} judged and {n_unjudged} unjudged candidates in the {n}-best list of"
+     " {measure}, the precision of the list is estimated at {precision} ({ci})."),
     ("measure n recall ci_low n_judged",
-     "With {n_judged} candidates of its {n}-best list judged and {n_unjudged} not, the recall of"
-     " {measure} is estimated at {recall} ({ci})."),
+     "With {n_judged} judged and {n_unjudged} unjudged candidates in the {n}-best list of"
+     " {measure}, the recall of the list is estimated at {recall} ({ci})."),
     ("measure average_precision n_judged",
-     "With {n_judged} candidates judged, the average precision of {measure} is estimated at"
+     "With {n_judged} judged candidates, the average precision of {measure} is estimated at"
      " {average_precision} ({ci})."),
     ("measure n tp recall lift tied",
-     "The {n}-best list of {measure} contains {tp} true positives: recall {recall} ({ci}),"
-     " {lift} times chance."),
+     "The {n}-best list of {measure} contains {tp} true positives. The recall is {recall} ({ci}),"
+     " {lift} times the chance level."),
     ("measure n tp precision lift",
-     "The {n}-best list of {measure} contains {tp} true positives: precision {precision} ({ci}),"
-     " {lift} times chance."),
+     "The {n}-best list of {measure} contains {tp} true positives. The precision is {precision}"
+     " ({ci}), {lift} times the chance level."),
     ("measure threshold n_accepted tp precision recall ci_high",
-     "At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, {tp} of them"
-     " true positives: precision {precision} ({ci}), recall {recall}."),
+     "At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp}"
+     " true positives. The precision is {precision} ({ci}) and the recall {recall}."),
     ("measure threshold n_accepted tp precision recall",
-     "At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, {tp} of them "
-     "true positives: precision {precision}, recall {recall}. With {level} confidence, the "
-     "requested rate is at least {least}."),
+     "At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp}"
+     " true positives. The precision is {precision} and the recall {recall}. With {level}"
+     " confidence, the requested rate is at least {least}."),
     ("measure n_samples n_mean precision",
      "Over {n_samples} samples, {measure} accepts {n_mean} candidates on average with a "
      "precision of {precision}. The standard deviation between samples is {sd_observed}, "
@@ -421,7 +426,7 @@ SENTENCES = (
      "At n = {n}, the precision of {measure} is {precision}."),
     ("measure share n tp lift ci_low",
      "The top {share} of {measure} ({n} candidates) contain {tp} true positives, {lift} times as"
-     " many as chance ({ci})."),
+     " many as expected by chance ({ci})."),
     ("measure area chance",
      "The {noun} of {measure} is {area} ({ci}; chance {chance})."),
     ("measure value chance",
@@ -433,16 +438,17 @@ SENTENCES = (
      "At n = {n}, a random ranking has {expected} true positives on average; {critical} or more "
      "give p ≤ {p}."),
     ("alpha n envelope",
-     "At n = {n}, a random ranking has {expected} true positives on average. With a probability "
-     "of at most {alpha}, it reaches {envelope} there or the limit at another requested size."),
+     "At n = {n}, a random ranking has {expected} true positives on average. The probability that"
+     " a random ranking reaches {envelope} at this n, or the limit at another requested n, is at"
+     " most {alpha}."),
     ("measure p n_first n_last",
      "{measure} is better than chance (p ≤ {p}) from n = {n_first} to n = {n_last}."),
     ("measure_a measure_b n_more power",
-     "To compare {measure_a} and {measure_b} at n = {n}, {n_more} more judgments are needed in "
-     "addition to {n_judged}; the power is then {power}."),
+     "The comparison of {measure_a} and {measure_b} at n = {n} needs {n_more} judgments in"
+     " addition to the existing {n_judged}. The power is then {power}."),
     ("n n_judgements power_low",
-     "Lists of n = {n} with {n_judgements} judgments have a power of {power} on average over the "
-     "precisions that the pilot allows ({power_low} to {power_high})."),
+     "Lists of n = {n} with {n_judgements} judgments have an average power of {power} over the"
+     " precisions that are compatible with the pilot ({power_low} to {power_high})."),
     ("n n_judgements power",
      "Lists of n = {n} with {n_judgements} judgments have a power of {power}."),
     ("measure_a measure_b n p_min p_median p_max",
@@ -454,8 +460,8 @@ SENTENCES = (
      "Of {n_pairs} pairs with p between {p_low} and {p_high}, {agreement} keep the sign of their"
      " gain ({ci}; {expected_agreement} expected)."),
     ("gain p_low p_high",
-     "The gain is {gain} ({ci}); its p-value lies between {p_low} and {p_high}, depending on how "
-     "many items both systems have right. {verdict}"),
+     "The gain is {gain} ({ci}). The p-value lies between {p_low} and {p_high}, depending on the"
+     " number of items that both systems have right. {verdict}"),
     ("difference p_low p_high",
      "The difference of {difference} has a p-value between {p_low} and {p_high}."),
     ("measure metric value",

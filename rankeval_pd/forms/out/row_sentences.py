@@ -133,7 +133,7 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs
     end = " The list ends inside a tie." if row.get("tied") else ""
     if row.get("_chosen") and row["ci_low_best"] < row["ci_low"]:
         limits = units["precision"].limits(row["ci_low_best"], row["ci_high_best"])
-        end = f" Corrected for the choice among the measures, the interval is {limits}.{end}"
+        end = f" After correction for the choice among the measures, the interval is {limits}.{end}"
     if "n_accepted" in row and texts.get("threshold") == _NONE:
         return f"No threshold of {row['measure']} reaches the requested value."
     if sentence is not None:
@@ -151,19 +151,19 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs
     return f"{who}{join(parts, most=12)}.{end}"
 
 
-_ONE = re.compile(r"\b1 (true positive|candidate|gain|pair|sample)s\b")
+_ONE = re.compile(r"\b1 ((?:judged )?(?:true positive|candidate|gain|judgment|pair|sample))s\b")
 
 
 def _bounded(row: Row, alpha: float) -> str:
     """Return the conclusion from the bounds of a p-value."""
     at = f"significant at the {percent_of(alpha)} level"
     if row["p_low"] == row["p_high"]:
-        return f"It is {'' if row['p_high'] <= alpha else 'not '}{at}."
+        return f"The gain is {'' if row['p_high'] <= alpha else 'not '}{at}."
     if row["p_high"] <= alpha:
-        return f"It is {at} in any case."
+        return f"The gain is {at} in either case."
     if row["p_low"] > alpha:
-        return f"It cannot be {at}."
-    return f"Whether it is {at} depends on this number."
+        return f"The gain cannot be {at}."
+    return f"This number decides whether the gain is {at}."
 
 
 class _Known(dict[Any, Any]):
@@ -179,10 +179,10 @@ _UNKNOWN = (
     (rf"is estimated at {_NONE}( \([^)]*\))?", "cannot be estimated"),
     (rf"({_NONE}) \(\d[^)]*\)", r"\1"),
     (
-        r"its p-value lies between (\S+) and \1, depending on how many items both .* right",
-        r"its p-value is \1",
+        r"The p-value lies between (\S+) and \1, depending on the number of items .* right",
+        r"The p-value is \1",
     ),
-    (rf", {_NONE} times( chance| as many as chance \([^)]*\))", ""),
+    (rf", {_NONE} times( the chance level| as many as expected by chance \([^)]*\))", ""),
 )
 
 

@@ -64,7 +64,7 @@ def check_names(role: str, names: Iterable[Hashable], columns: Sequence[str]) ->
         if name in {*columns, *_TAKEN}:
             raise ValueError(
                 f"{role}{name!r}: the result has a column of this name, or the name is reserved."
-                f" Rename the input's: data.rename({{{name!r}: 'by_{name}'}})."
+                f" Rename the input: data.rename({{{name!r}: 'by_{name}'}})."
             )
 
 

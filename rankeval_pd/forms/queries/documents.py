@@ -69,8 +69,8 @@ def _item_role_hint(name: str) -> str:
     if name not in ("groups", "strata", "seeds"):
         return ""
     return (
-        f" {name}= is a role of the table of queries: call per_query(metric, wide=True), assign the"
-        " column, and run a paired test on the result."
+        f" To use {name}=, call per_query(metric, wide=True), add the column to the result, and"
+        f" call a paired test on the result with {name}=..."
     )
 
 
@@ -113,8 +113,8 @@ class QueryOptions:
             )
         if not 0.0 < least < np.inf:
             raise ValueError(
-                f"min_grade={least!r}: pass a finite number above 0. A grade of 0 marks"
-                " a negative, and one below 0 an unjudged document."
+                f"min_grade={least!r}: pass a finite number above 0. Grade 0 marks a negative"
+                " document, and a grade below 0 an unjudged document."
             )
         _ = chosen.common.seed  # raises an error for an rng that is not a seed
         return chosen
@@ -240,8 +240,8 @@ def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
     if not (api.is_numeric_dtype(values.dtype) or api.is_bool_dtype(values.dtype)):
         found = values.dropna().unique()[:5].tolist()
         raise ValueError(
-            f"gold={name!r} holds {listed(found)}, but grades must be numbers or booleans. Map "
-            f"them to numbers: data.assign(grade=data[{name!r}].map({{...}}))."
+            f"gold={name!r} contains {listed(found)}, but grades must be numbers or booleans. Map"
+            f" them to numbers: data.assign(grade=data[{name!r}].map({{...}}))."
         )
     grades = values.to_numpy(dtype=np.float64, na_value=np.nan)
     if np.isinf(grades).any():
@@ -331,9 +331,8 @@ def _refuse_repeated(values: pd.Series, query: IntArray, name: Hashable) -> None
     row = int(repeated.argmax())
     raise ValueError(
         f"key={name!r}: the document {values.iloc[row]!r} occurs {_repeat_count(codes, query, row)}"
-        f" times in a query ({int(repeated.sum())} rows too many). A document may occur once"
-        " per query: drop the repeats, or name the columns of the query, by=..., and of the"
-        " document, key=..."
+        f" times in a query ({int(repeated.sum())} rows too many). Drop the repeated rows, or name"
+        " the columns of queries and documents, by=... and key=..."
     )
 
 
@@ -392,7 +391,7 @@ def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
     """Convert a Dataset of queries and documents to the internal form."""
     common = roles.common
     check_dim(data, common)
-    refuse_by(roles.by, roles.dim, "queries", "Leave it out.")
+    refuse_by(roles.by, roles.dim, "queries", "Omit by.")
     gold = _find_grades(data, common)
     key = _document_variable(data, roles)
     if key is not None and key not in data.variables:

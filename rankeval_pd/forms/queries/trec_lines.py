@@ -203,7 +203,9 @@ def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueErro
             problem = f"the {kind.number} {words[place]!r} is not {whole}"
         else:
             continue
-        return ValueError(f"{path}, line {number}: {problem}. It reads {' '.join(words)[:80]!r}.")
+        return ValueError(
+            f"{path}, line {number}: {problem}. The line reads {' '.join(words)[:80]!r}."
+        )
     return ValueError(f"{path} cannot be read as lines of {wanted!r}: {why}.")
 
 
@@ -320,8 +322,9 @@ def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
         return
     if lines.files:
         raise ValueError(
-            f"{lines.where}: the lines have several tags, {listed(tags, most=4)}, but a file must "
-            "hold one run. Name it, read_trec({'name': 'path'}), or pass a file per run."
+            f"{lines.where}: the lines have several tags, {listed(tags, most=4)}, but a file must"
+            " contain one run. Name the run, read_trec({'name': 'path'}), or split the file into"
+            " one file per run."
         )
     for code, name in enumerate(tags):
         rows = codes == code

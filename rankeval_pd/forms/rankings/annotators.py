@@ -80,14 +80,14 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
         if roles.agreement != "majority":
             raise ValueError(
                 f"agreement={_said(roles)!r} needs several annotators. Name their columns,"
-                " gold=['a1', 'a2', 'a3'], or pass the gold label of a Dataset a dimension"
+                " gold=['a1', 'a2', 'a3'], or give the gold label of a Dataset the dimension"
                 f" {ANNOTATOR!r}."
             )
         return OneLabel(data, roles)
     if roles.agreement == "mean":
         raise ValueError(
             "agreement='mean' gives each candidate a share of votes, but this method counts true"
-            " positives. Use compare, which tests the difference of the lists' mean votes; or pass"
+            " positives. Call compare, which tests differences in mean votes, or pass"
             " agreement='majority', 'any', 'all' or 'each'."
         )
     known = data.columns if isinstance(data, pd.DataFrame) else data.variables
@@ -188,8 +188,8 @@ def _warn_of_undecided(left_out: Any, roles: Roles) -> None:
     count, total = int(left_out.sum()), int(np.size(left_out))
     if count and roles.agreement == "each":
         warn(
-            f"gold: {count:,} of {total:,} votes are missing. Each annotator's ranking excludes "
-            "the candidates they did not judge, so lists reach further down."
+            f"gold: {count:,} of {total:,} votes are missing. Each annotator's ranking excludes"
+            " candidates without this annotator's vote, so n-best lists include lower scores."
         )
     elif count:
         warn(

@@ -236,8 +236,8 @@ def _left(
     batch: list[Hashable] = inner.attrs["batch"]
     if results[0]["exists"].chunks is None and (above := _above_all(call.n, results)):
         warn(
-            f"{above}, in every batch, so these rows are NaN. In a lazy Dataset they"
-            " are NaN too, without this warning."
+            f"{above} in every batch, so these rows are NaN. Pass smaller n; a lazy Dataset gives"
+            " NaN without this warning."
         )
     if call.finish is not None:
         results = call.finish(results, batch if len(parts) == 1 else [tables.GROUP])
@@ -396,8 +396,8 @@ def _above_all(n: Sizes, results: Sequence[xr.Dataset]) -> str:
         lacking = n[~np.any([x.to_numpy() for x in listed], axis=0)]
         if lacking.size:
             return (
-                f"n={int(lacking.flat[0])} is above the number of candidates in use, which"
-                " excludes padding and, with missing='drop', candidates without scores"
+                f"n={int(lacking.flat[0])} is above the number of available candidates (without"
+                " padding and, with missing='drop', without missing scores)"
             )
     return ""
 

@@ -336,8 +336,8 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     if not all(data.sizes.values()):  # empty data need no delayed computation
         data = data.compute()
     advice = (
-        "Leave it out; data.groupby and unstack make such a dimension, padded with NaN where groups"
-        " differ in size."
+        "Omit by. To add such a dimension, use data.groupby and unstack, which pad smaller groups"
+        " with NaN."
     )
     refuse_by(roles.by, roles.dim, "groups", advice)
     found = one_label(*with_given_dataset(data, roles))
@@ -351,8 +351,8 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
             raise unknown_name(role, name, data.data_vars)
     if data[gold].dtype.kind == "c" and roles.positive is None:
         raise ValueError(
-            f"gold={gold!r} holds complex numbers, but a gold label is True or False, 1 or 0. Name"
-            " the values of true positives: positive=..., a value or a list."
+            f"gold={gold!r} contains complex numbers, but a gold label is True or False, 1 or 0."
+            " Name the values of true positives: positive=..., a value or a list."
         )
     dims = {roles.dim: "candidate"}
     true_of = partial(

@@ -212,7 +212,7 @@ def pair_names(inner: xr.Dataset, a: Hashable, b: Names) -> list[Pair]:
     if not pairs:
         raise ValueError(
             f"a={a!r}, b={b!r}: there is one measure, {measures[0]!r}, but a comparison needs two."
-            " Add a column of scores of another measure."
+            " Add a column with the scores of another measure."
         )
     return pairs
 

@@ -256,10 +256,10 @@ def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
         ) from None
     if len(repeated):
         raise ValueError(
-            f"key={name!r} has repeated values, {listed(repeated.unique()[:3])}: a key breaks ties "
-            "only if its values are distinct within each group. If the same candidates occur for "
-            "several queries, name their column: by=... Otherwise pass another column, or omit key "
-            "to break ties by a hash of the label."
+            f"key={name!r} has repeated values, {listed(repeated.unique()[:3])}: a key must be"
+            " distinct within each group. If candidates occur for several queries, name the column"
+            " of queries, by=... Otherwise pass another column, or omit key to break ties by a"
+            " hash."
         )
 
 
@@ -286,8 +286,8 @@ def as_compared(scores: Any, ties: str, key: object) -> Any:
         return scores
     if key is None:
         raise ValueError(
-            "ties='trec' orders equal scores by the names of documents, the larger first. Name"
-            " their column, key=..."
+            "ties='trec' orders equal scores by document name in descending order. Name the column"
+            " of documents, key=..."
         )
     with np.errstate(over="ignore", under="ignore"):
         return scores.astype(np.float32).astype(np.float64)

@@ -132,10 +132,10 @@ def gold_values(
             )
         return np.where(np.isnan(truth), np.nan, truth >= min_grade)
     if truth is None or not (np.isnan(truth) | (truth == 0) | (truth == 1)).all():
-        grades = "" if truth is None else ", or their lowest grade, min_grade=..."
+        grades = "" if truth is None else ", or their lowest grade, min_grade=1"
         raise ValueError(
-            f"gold={name!r} holds {value_counts(values)}, but a gold label is True or False, 1 or"
-            f" 0. Name the values of true positives: positive=..., a value or a list{grades}."
+            f"gold={name!r} contains {value_counts(values)}, but a gold label is True or False, 1"
+            f" or 0. Name the values of true positives: positive=..., a value or a list{grades}."
         )
     return truth
 
@@ -154,8 +154,8 @@ def _among(values: pd.Series, name: Hashable, positive: Any, *, all_there: bool)
     for value in among if all_there else []:
         if not plain.isin([value]).any():
             raise ValueError(
-                f"positive={positive!r}: no candidate has the value {value!r}; gold={name!r} holds"
-                f" {value_counts(values)}. Pass values that occur."
+                f"positive={positive!r}: no candidate has the value {value!r}; gold={name!r}"
+                f" contains {value_counts(values)}. Pass values that occur."
             )
     result = plain.isin(among).to_numpy(dtype=np.float64)
     # an empty cell in a sheet is not a judgment, even if it is read as empty text
@@ -228,10 +228,10 @@ def refuse_unlabeled(lacking: int, total: int, gold_name: Hashable) -> None:
     """Raise a ValueError if candidates have no gold label."""
     if lacking:
         raise ValueError(
-            f"gold={gold_name!r} is missing for {lacking} of {total} candidates. Judge them, or "
-            "pass unjudged='negative' (a lower bound of precision) or 'skip' (judged candidates "
-            "only; optimistic if the top was judged first). If a random sample was judged, use "
-            "judged_precision or judged_difference."
+            f"gold={gold_name!r} is missing for {lacking} of {total} candidates. Pass"
+            " unjudged='negative' (a lower bound for precision) or 'skip' (optimistic if the top"
+            " was judged first). If a random sample was judged, call judged_precision or"
+            " judged_difference."
         )
 
 
@@ -246,9 +246,9 @@ def refuse_unscored(
             if count
         ]
         raise ValueError(
-            f"missing='raise': scores are missing in {', '.join(shown)} of {total} candidates. "
-            "Pass missing='absent' if the measure did not retrieve these candidates, 'last' to tie "
-            "them after all scores, or 'drop' to evaluate the measure without them."
+            f"missing='raise': some of the {total} candidates have no score in {', '.join(shown)}."
+            " Pass missing='absent' if the measure did not retrieve them, 'last' to rank them at"
+            " the end, tied, or 'drop' to evaluate the measure without them."
         )
 
 
@@ -266,8 +266,8 @@ def _warn_of_dropped(
         if out
     ]
     warn(
-        f"missing='drop' evaluates {'; '.join(taken)}: candidates without a score do not count "
-        "against a measure. If it could have retrieved them but did not, pass missing='absent'."
+        f"missing='drop' evaluates {'; '.join(taken)}: a missing score does not count against a"
+        " measure. If a measure failed to retrieve these candidates, pass missing='absent'."
     )
 
 
@@ -411,7 +411,7 @@ def asked_thresholds(
     if not isinstance(threshold, Mapping):
         if len(measures) != 1:
             raise ValueError(
-                f"threshold={threshold!r}: one number needs one measure, but there are"
+                f"threshold={threshold!r}: a single number requires a single measure, but there are"
                 f" {listed(measures)}. Pass a mapping from measure to a number or a list of"
                 f" numbers: threshold={{{measures[0]!r}: ...}}."
             )

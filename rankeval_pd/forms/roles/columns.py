@@ -64,8 +64,8 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
         if isinstance(result, np.ndarray) and result.dtype == bool:
             times = int(result.sum())
         raise ValueError(
-            f"{role}: the name {name!r} stands for {times} columns. Rename or drop all but one of"
-            " them; data.columns.duplicated() shows repeated names."
+            f"{role}: data has {times} columns named {name!r}. Rename or drop all but one of them;"
+            " data.columns.duplicated() shows repeated names."
         )
     return frame.iloc[:, result]
 
@@ -100,9 +100,8 @@ def split_measures(data: xr.Dataset, roles: Roles, named: list[Hashable]) -> dic
         for position, label in enumerate(data["measure"].to_numpy().tolist()):
             if label in by_name or label in data.data_vars:
                 raise ValueError(
-                    f"measures: the name {label!r} stands for several measures of the Dataset:"
-                    " variables, or positions along the dimension 'measure'. Rename or drop all"
-                    " but one of them."
+                    f"measures: the Dataset has several measures named {label!r}, as variables or"
+                    " along the dimension 'measure'. Rename or drop all but one of them."
                 )
             by_name[label] = variable.isel(measure=position, drop=True)
     return by_name
@@ -154,7 +153,7 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
         if getattr(roles, role) is not None:
             raise ValueError(
                 f"{role}={getattr(roles, role)!r} belongs to systems over test items, but this"
-                " method needs candidates with a gold label. Omit it, or use"
+                f" method needs candidates with a gold label. Omit {role}, or call"
                 " paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
             )
     columns = variables_of(data, roles)
@@ -182,7 +181,7 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
         )
     if "grade" in columns:
         raise ValueError(
-            "gold is not given, but the column 'grade' may hold it. Pass gold='grade' and the"
+            "gold is not given, but the column 'grade' may contain it. Pass gold='grade' and the"
             " lowest grade that counts, min_grade=1, or call per_query('AP') or summary(['AP'])."
         )
     if (likely := likely_gold(data)) is not None:
@@ -383,9 +382,9 @@ def _aligned(values: Any, index: pd.Index, role: str) -> Any:
     if there.is_unique and here.is_unique and there.isin(here).all():
         return values.reindex(here)
     raise ValueError(
-        f"{role} is a Series whose index differs from the index of the data, so its rows are"
-        " unclear. Give it the index of the data, or, if its values are in the order of the"
-        " rows, pass .to_numpy()."
+        f"{role} is a Series whose index differs from the index of the data, so its values cannot"
+        " be matched to the rows. Give the Series the index of the data, or pass .to_numpy() if"
+        " the values are in row order."
     )
 
 
@@ -396,7 +395,7 @@ def refuse_dim(dim: Hashable, own: str) -> None:
     """Raise a ValueError if ``dim`` is passed with a DataFrame."""
     if dim != own:
         raise ValueError(
-            f"dim={dim!r} names a dimension of a Dataset, but data is a DataFrame. Omit it."
+            f"dim={dim!r} names a dimension of a Dataset, but data is a DataFrame. Omit dim."
         )
 
 
@@ -404,8 +403,8 @@ def refuse_by(by: Any, dim: Hashable, groups: str, advice: str) -> None:
     """Raise a ValueError if ``by`` is passed with a Dataset."""
     if by is not None and (are_values(by) or as_names(by, ())):
         raise ValueError(
-            f"by={'values' if are_values(by) else repr(by)}: in a Dataset, {groups} are a dimension"
-            f" of their own beside {dim!r} and need no by. {advice}"
+            f"by={'values' if are_values(by) else repr(by)}: a Dataset stores {groups} along a"
+            f" separate dimension beside {dim!r}, so by does not apply. {advice}"
         )
 
 

@@ -88,9 +88,9 @@ def warn_of_copied_groups(
         name = repr(by[0]) if len(by) == 1 else repr(list(by))
         warn(
             f"by={name}: {int(again.sum()):,} of {again.size:,} candidates have the same label and"
-            " scores as one in another group, so the groups are not independent. If they"
-            " are annotators, pass a column for each, gold=['a1', 'a2', ...]; otherwise"
-            " name the clusters, groups=..."
+            " scores as a candidate in another group, so the groups are not independent. If the"
+            " groups are annotators, pass one column each, gold=['a1', 'a2', ...]; otherwise name"
+            " clusters, groups=..."
         )
 
 
@@ -103,6 +103,7 @@ def warn_of_same_order(measures: Sequence[Hashable], same: Sequence[int]) -> Non
     told = "; ".join(listed(names) for names in alike[:4])
     copies = [name for names in alike for name in names[1:]]
     warn(
-        f"measures: {told} rank all candidates identically and count as one measure in families of "
-        f"tests. Leave out the copies, exclude={copies!r}, or name your measures, measures=[...]."
+        f"measures: {told} rank all candidates identically and count as one measure in adjustments"
+        f" of p-values. Exclude the copies, exclude={copies!r}, or name your measures,"
+        " measures=[...]."
     )

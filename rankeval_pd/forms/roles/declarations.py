@@ -27,13 +27,14 @@ from rankeval_pd.forms.roles.roles import MEANINGS, Roles, default_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-NO_EFFECT = "This role has no effect here."
-NO_CONCLUSION = "This role has no effect here, because single rows allow no conclusions."
+NO_EFFECT = "Has no effect."
+NO_CONCLUSION = "Has no effect, because single rows support no conclusion."
 
 # ------------------------------------- The capabilities of a function
 
 IN_MEMORY = (
-    "it needs the data in memory. Compute the columns you use, ddf[[...]].compute().rankeval"
+    "the method needs all data in memory. Compute the columns you use,"
+    " ddf[[...]].compute().rankeval"
 )
 
 

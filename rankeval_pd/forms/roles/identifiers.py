@@ -87,10 +87,10 @@ def warn_of_identifiers(
     as_role = f"{role}={name!r}" if role else "by=..., groups=..."
     votes = any(reason.startswith("votes") for reason in reasons.values())
     warn(
-        f"taken as {taken_as}, although they look like identifiers or labels: {told}{more}. Leave"
-        f" them out, exclude={given}, or pass their role, for example {as_role}"
-        f"{' (votes: gold=[...])' if votes else ''}. If they are {taken_as}, name"
-        f" all {taken_as}: measures=[...]."
+        f"columns used as {taken_as} look like identifiers or labels: {told}{more}. Pass"
+        f" exclude={given} or their role, for example"
+        f" {as_role}{' (votes: gold=[...])' if votes else ''}. If they are {taken_as}, name all"
+        f" {taken_as}: measures=[...]."
     )
 
 
@@ -252,8 +252,8 @@ def check_clusters(missing: int, name: Hashable) -> None:
     """Raise a ValueError if candidates have no group."""
     if missing:
         raise ValueError(
-            f"groups={name!r} has {missing} missing values, but every candidate needs a group."
-            " Fill them; a group may have a single candidate."
+            f"groups={name!r} has {missing} missing values, but every candidate needs a group. Fill"
+            " in the values; a group may contain a single candidate."
         )
 
 
@@ -275,10 +275,10 @@ def warn_of_repeated(
     what = where if label else "the index"
     within = f" within one group of by={list(by)!r}" if by else ""
     warn(
-        f"{int(again.sum()):,} of {again.size:,} rows repeat the label of an earlier row{within} "
-        f"({what}: {listed(shown)}). If they are the same candidates, intervals and p-values are "
-        "invalid: name the clusters, groups=..., or the samples, by=... If not, name what "
-        "distinguishes them, label=..., or pass data.reset_index()."
+        f"{int(again.sum()):,} of {again.size:,} rows repeat the label of an earlier row{within}"
+        f" ({what}: {listed(shown)}). If candidates repeat, tests are invalid: name clusters,"
+        " groups=..., or samples, by=... Otherwise name a unique label, label=..., or call"
+        " data.reset_index()."
     )
 
 

@@ -28,15 +28,16 @@ def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     instead = f"label={shown(given['item'])}" if {*given} == {"item"} else "none of them"
     if len({"system", "measure"} & set(given)) != 1 or "score" not in given:
         raise ValueError(
-            f"{told}: a long frame, a row for each score, needs system='...' (rankings and runs:"
-            " measure='...'), score='...', and item='...' unless the index names the items."
-            f" Pass these, or {instead} if each system has a column."
+            f"{told}: a long frame with one row per score needs system='...' (for rankings"
+            " measure='...'), score='...', and item='...' unless the index identifies the items."
+            f" Pass these roles, or {instead} if each system has its own column."
         )
     if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1 or data.empty:
         raise TypeError(
-            f"{told}: data is not a long frame, a DataFrame in memory with a row for each score and"
-            f" one header; it is {'empty' if len(data) == 0 else f'a {type(data).__name__}'}. For"
-            " Dask, use ddf.compute(); a Dataset already has a dimension of systems."
+            f"{told}: these roles need a long frame, a DataFrame in memory with one row per score"
+            " and one header, but data is"
+            f" {'empty' if len(data) == 0 else f'a {type(data).__name__}'}. For Dask, call"
+            " ddf.compute(); for a Dataset, omit these roles."
         )
     levels = [x for x in data.index.names if x is not None and x not in data.columns]
     frame = data.reset_index(level=levels) if levels else data
@@ -52,8 +53,8 @@ def _names(role: str, given: Any, frame: pd.DataFrame) -> list[Hashable]:
         return []
     if any(map(are_values, given if isinstance(given, list) else [given])):
         raise ValueError(
-            f"{role} holds values, but for a long frame it must name a column. Add one:"
-            f" data.assign(part=...), {role}='part'."
+            f"{role} contains values, but a long frame needs the name of a column. Add a column,"
+            f" data.assign(part=...), and pass {role}='part'."
         )
     names = as_names(given, frame.columns)
     for name in names:
@@ -165,10 +166,11 @@ def _spread(
     if again.any():
         where = frame.loc[again.to_numpy(), keys].iloc[0].to_dict()
         raise ValueError(
-            f"{int(again.sum())} rows repeat another's {listed(keys)}, for example {shown(where)},"
-            f" but a {role} has one score per item. Name what distinguishes them, item=['...',"
+            f"the combination of {listed(keys)} is not unique (repeated rows: {int(again.sum())},"
+            f" for example {shown(where)}), but a {role} has one score per item. Name the columns"
+            " that distinguish the rows, item=['...',"
             f" '...']{', seeds=..., strata=...' if role == 'system' else ', by=...'}; or average"
-            f" them first, data.groupby({keys!r}).mean()."
+            f" the scores, data.groupby({keys!r}).mean()."
         )
     plain = frame.set_index(keys)[scores]
     order = frame[columns].drop_duplicates()

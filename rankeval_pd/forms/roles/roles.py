@@ -243,8 +243,8 @@ class Roles:
                 raise unknown_keyword(name, known)
         for name in (name for name in LONG if keywords.get(name) is not None):
             raise ValueError(
-                f"{name}={keywords[name]!r}: a long frame has to be in memory here. Compute it, or"
-                " pass a column for each measure or system."
+                f"{name}={keywords[name]!r}: a long frame must be in memory for this method."
+                " Compute it, or pass a column for each measure or system."
             )
         roles = replace(cls(), **keywords)
         for name in ("gold", "key", "dim", "groups", "strata", "seeds"):
@@ -285,25 +285,25 @@ class Roles:
         """
         if len(self.factors) > 1 and crossed:
             raise ValueError(
-                f"groups={self.groups!r}: only nbest_precision, compare and significant_ranges"
-                " without draws, and paired_bootstrap, support crossed factors. Name the factor"
-                " with fewer levels; the result is overconfident if the other matters too."
+                f"groups={self.groups!r}: crossed factors are supported only by paired_bootstrap,"
+                " and without resampling by nbest_precision, compare and significant_ranges. Name"
+                " the factor with fewer levels; the result is overconfident if the other factor"
+                " matters."
             )
         if self.groups is not None and not crossed:
             raise ValueError(
-                "groups: this method assumes independent candidates. The overview,"
-                " df.rankeval(groups=...), lists methods for clusters, without by=... or"
-                " average=... For clustered queries, pass groups=... to the tests of the table of"
-                " per_query(metric, wide=True)."
+                "groups: this method assumes independent candidates. Print df.rankeval(groups=...)"
+                " to list methods for clusters, which exclude by and average. For clustered"
+                " queries, test the table of per_query(metric, wide=True) with groups=..."
             )
 
     def check_ends(self) -> None:
         """Raise a ValueError if the method does not support lists that end early."""
         if self.ends:
             raise ValueError(
-                "missing='absent' is supported only by lists of single n (nbest_precision, compare,"
-                " significant_ranges, odds_ratios, random_test), acceptance sets, curves and areas."
-                " Pass missing='last' to rank candidates without a score at the end."
+                "missing='absent' is supported only for n-best lists (nbest_precision, compare,"
+                " significant_ranges, odds_ratios, random_test), acceptance sets, curves and"
+                " areas. Pass missing='last' to rank candidates without a score at the end."
             )
 
     def lower(self, measures: Iterable[Hashable], columns: Any) -> list[Hashable]:
@@ -326,8 +326,7 @@ class Roles:
             raise ValueError(
                 f"ties={self.ties!r} is supported only by nbest_precision, random_test and the"
                 " curves (roc, precision_recall, det, lift, gain); 'expected' also by compare,"
-                " significant_ranges, measure_ranks and summary. Here, pass one of"
-                f" {listed(CUTTING)}."
+                f" significant_ranges, measure_ranks and summary. Pass one of {listed(CUTTING)}."
             )
 
     @property
@@ -426,8 +425,8 @@ def excluded_names(roles: Roles, known: Iterable[Hashable]) -> list[Hashable]:
     for name in as_names(roles.measures, names):
         if name in set(out):
             raise ValueError(
-                f"measures and exclude both name {name!r}. Leave it out of one of them; with"
-                " measures=, exclude= is not needed."
+                f"measures and exclude both contain {name!r}. Omit exclude, which measures= makes"
+                " unnecessary."
             )
     return out
 

@@ -1,1 +1,1 @@
-"""Distributions of counts: probabilities and tails, exact however small."""
+"""Distributions of counts, with exact probabilities and tails down to tiny values."""

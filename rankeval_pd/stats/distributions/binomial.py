@@ -17,11 +17,11 @@ from rankeval_pd.stats.distributions.hypergeometric import (
 
 # ----------------------------------------------------------------------- The binomial distribution
 #
-# The random model of an infinite population (Macskassy 2005, Eqs 17, 18).
+# The random model for an infinite population (Macskassy 2005, Eqs 17, 18).
 
 
 def log_pmf(i: FloatArray, n: FloatArray, z: FloatArray) -> FloatArray:
-    """Return log P(X = i) for X ~ Binomial(n, z); i a whole number in 0, ..., n."""
+    """Return log P(X = i) for X ~ Binomial(n, z), with an integer i from 0 to n."""
     rest: FloatArray = (
         stirling_remainder(n) - stirling_remainder(i) - stirling_remainder(n - i)
     ) - (deviance(i, n * z) + deviance(n - i, n * (1.0 - z)))
@@ -29,9 +29,9 @@ def log_pmf(i: FloatArray, n: FloatArray, z: FloatArray) -> FloatArray:
 
 
 def tails(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
-    """Return the upper tails of X ~ Binomial(n, z) at whole numbers i, in logarithms.
+    """Return the log upper tails of X ~ Binomial(n, z) at integers i.
 
-    Arguments broadcast; i may lie outside 0, ..., n, and z may be 0 or 1.
+    Arguments are broadcast. i can lie outside 0, ..., n, and z can be 0 or 1.
     """
     i, n, z = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(i, n, z))
     lowest, highest = np.where(z == 1.0, n, 0.0), np.where(z == 0.0, 0.0, n)
@@ -41,7 +41,7 @@ def tails(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
     lp = np.where(proper, log_pmf(inside, n, zs), 0.0)
     above_mode = inside >= np.floor((n + 1.0) * zs)
     infinite = np.full_like(n, np.inf)
-    # one series suffices: upwards from i if i is at or right of the mode, else downwards
+    # one series suffices, upward from i if i is at or above the mode, otherwise downward
     up, down = n - inside, inside
     odds = zs / (1.0 - zs)
     series = ratio_sum(
@@ -58,14 +58,14 @@ def tails(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
 
 # ------------------------------------------------------ The incomplete beta function in logarithms
 #
-# A binomial tail made continuous: I_z(x + 1, n - x) is P(X > x) at whole x.
+# The continuous extension of a binomial tail: I_z(x + 1, n - x) is P(X > x) at integers x.
 
-# below this value SciPy's function may underflow, although the true value is above 1e-300
+# below this value SciPy's function can underflow although the true value is above 1e-300
 _UNDERFLOW_LIMIT = 1e-200
 
 
 def log_betainc(a: FloatArray, b: FloatArray, z: float | FloatArray) -> FloatArray:
-    """Return log I_z(a, b) for a > 0, b >= 0, 0 < z < 1; -inf at b = 0 only.
+    """Return log I_z(a, b) for a > 0, b >= 0, 0 < z < 1, which is -inf only at b = 0.
 
     In the far tail, I_z is its leading term, a binomial probability, times the hypergeometric
     series 2F1(a + b, 1; a + 1; z), whose terms are positive.
@@ -76,7 +76,7 @@ def log_betainc(a: FloatArray, b: FloatArray, z: float | FloatArray) -> FloatArr
     value = np.where(b > 0, special.betainc(a, np.where(b > 0, b, 1.0), z), 0.0)
     with np.errstate(divide="ignore"):
         result = np.log(value)
-    # tiny values: the leading term z^a (1 - z)^b / (a B(a, b)) in Stirling remainders and deviances
+    # tiny values: write the leading term z^a (1 - z)^b / (a B(a, b)) with Stirling remainders
     tiny = (value < _UNDERFLOW_LIMIT) & (b > 0)
     if tiny.any():
         a, b, z = a[tiny], b[tiny], z[tiny]
@@ -101,22 +101,22 @@ def log_betainc(a: FloatArray, b: FloatArray, z: float | FloatArray) -> FloatArr
 
 
 def poisson_log_pmf(i: FloatArray, mean: FloatArray) -> FloatArray:
-    """Return log P(X = i) for X ~ Poisson(mean); i a whole number of 0 or more."""
+    """Return log P(X = i) for X ~ Poisson(mean), with an integer i >= 0."""
     result: FloatArray = -stirling_remainder(i) - deviance(i, mean)
     return result
 
 
 def poisson_tails(i: AnyArray, mean: AnyArray | float) -> Tails:
-    """Return the upper tails of X ~ Poisson(mean) at whole numbers i, in logarithms.
+    """Return the log upper tails of X ~ Poisson(mean) at integers i.
 
-    Arguments broadcast; i may be negative, and the mean may be 0.
+    Arguments are broadcast. i can be negative, and the mean can be 0.
     """
     i, mean = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(i, mean))
     highest = np.where(mean > 0.0, np.inf, 0.0)
     inside = np.clip(i, 0.0, highest)
     above_mode = inside >= np.floor(mean)
     series = np.zeros(i.shape)
-    # the two sides have series of different kinds, and each mean only its own
+    # the series differ between the two sides, and each mean needs only one of them
     for side in (True, False):
         here = above_mode == side
         x, m = inside[here], np.where(mean[here] > 0.0, mean[here], 1.0)

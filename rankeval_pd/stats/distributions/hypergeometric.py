@@ -1,4 +1,4 @@
-"""The hypergeometric distribution, and the tail sums that all distributions of counts use."""
+"""The hypergeometric distribution, and tail sums for all distributions of counts."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
 # ----------------------------------------------------------------- The hypergeometric distribution
 #
-# The random model of a finite set (Macskassy 2005, Eqs 5, 6).
+# The random model for a finite population (Macskassy 2005, Eqs 5, 6).
 
 
 def log_pmf(i: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArray) -> FloatArray:
-    """Return log P(X = i), X positives in a random list of n of ``total`` with ``positive``.
+    """Return log P(X = i) for the number X of positives in a random list of size n.
 
-    i is a possible count. The error is a few 1e-13 at a total of ten million, because the four
-    cells of the table enter through their deviance from expectation, never through the logarithm of
-    a factorial.
+    i must be a possible count. The error is a few 1e-13 at a total of ten million, because the
+    formula uses the deviance of each cell from its expectation instead of logarithms of factorials.
     """
-    # the 2x2 table: each cell with its row and column sum
+    # the 2x2 table, each cell with its row and column sum
     negative, left = total - positive, total - n
     cells = (
         (i, positive, n),
@@ -51,15 +50,15 @@ def support(
 
 
 def mode(total: FloatArray, positive: FloatArray, n: FloatArray) -> FloatArray:
-    """Return the most likely count (the larger of two that are equally likely)."""
+    """Return the most likely count, or the larger of two equally likely counts."""
     result: FloatArray = np.floor((n + 1.0) * (positive + 1.0) / (total + 2.0))
     return result
 
 
 def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: AnyArray) -> Tails:
-    """Return the upper tails of X at whole numbers i, in logarithms.
+    """Return the log upper tails of X at integers i.
 
-    Arguments broadcast; i may lie outside the support.
+    Arguments are broadcast. i can lie outside the support.
     """
     i, total, positive, n = (
         np.asarray(x, dtype=float) for x in np.broadcast_arrays(i, total, positive, n)
@@ -68,8 +67,8 @@ def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: A
     inside = np.clip(i, lowest, highest)
     lp = log_pmf(inside, np.maximum(total, 1.0), positive, n)
     above_mode = inside >= mode(total, positive, n)
-    # the other three cells of the table; P(i + 1) / P(i) = only_positive only_listed /
-    # ((i + 1) (neither + 1)), and downwards the two pairs change places
+    # the other three cells of the table: P(i + 1) / P(i) = only_positive only_listed / ((i + 1)
+    # (neither + 1)), and for P(i - 1) / P(i) the two pairs are exchanged
     only_listed, only_positive = n - inside, positive - inside
     neither = (total - positive) - n + inside
     series = ratio_sum(
@@ -85,13 +84,13 @@ def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: A
 
 # ----------------------------------------------------------- Tail sums in units of one probability
 #
-# A tail is the probability of its first point times ``1 + r1 + r1 r2 + ...``, where r are ratios of
-# neighboring probabilities. All terms are positive, so nothing cancels, and the sum stays of order
-# one even if the probabilities themselves are 1e-300 or less.
+# A tail is the probability of its first point times ``1 + r1 + r1 r2 + ...``, where each r is a
+# ratio of neighboring probabilities. All terms are positive, so there is no cancellation. The sum
+# is of order one even if the probabilities are 1e-300 or less.
 
-_SUMS_AT_ONCE = 4096  # nine arrays of so many floats stay in the processor's cache
-_STRIDE = 8  # terms between two checks for convergence
-_NEGLIGIBLE = 1e-18  # a term smaller than this share of its sum ends the sum
+_SUMS_AT_ONCE = 4096  # nine arrays of this size fit into the processor's cache
+_STRIDE = 8  # number of terms between two checks for convergence
+_NEGLIGIBLE = 1e-18  # the sum ends when a term is smaller than this fraction of the sum
 _LOG_HALF = math.log(0.5)
 
 
@@ -109,10 +108,10 @@ def ratio_sum(
 ) -> FloatArray:
     """Return the sum over m >= 1 of the product over t < m of weight (a-t)(b-t) / ((c+t)(d+t)).
 
-    The ratios fall with t and reach 0 at t = min(a, b), whole numbers both; c and d are positive.
-    An infinite b and d stand for factors of 1, and so does an infinite a or c beside them.
-    The cost grows with the number of terms that matter: about eight standard deviations of the
-    distribution, fewer far from its mode.
+    The ratios decrease with t and reach 0 at t = min(a, b), where a and b are integers. c and d are
+    positive. If b and d are infinite, the corresponding factors are 1, and the same applies to an
+    infinite a or c. The cost is proportional to the number of relevant terms, which is about eight
+    standard deviations of the distribution and fewer far from the mode.
     """
     result: FloatArray = _series_sums(a, b, c, d, weight, highest_power=0)[0]
     return result
@@ -121,7 +120,7 @@ def ratio_sum(
 def ratio_moments(
     a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, weight: float | FloatArray = 1.0
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return :func:`ratio_sum` and the sums of its m-th terms times m and times m squared."""
+    """Return :func:`ratio_sum`, and its sums with terms weighted by m and by m squared."""
     total, first, second = _series_sums(a, b, c, d, weight, highest_power=2)
     return total, first, second
 
@@ -159,7 +158,7 @@ def _series_sums_of_block(
     infinite: list[bool],
     highest_power: int,
 ) -> FloatArray:
-    """Return the sums of one block: (power, sum); the arguments are overwritten."""
+    """Return the sums for one block, (power, sum); the arguments are overwritten."""
     no_a, no_b, no_c = infinite
     result = np.zeros((highest_power + 1, a.size))
     active = np.arange(a.size)
@@ -167,7 +166,7 @@ def _series_sums_of_block(
     ratio, denominator = np.empty_like(a), np.empty_like(a)
     uniform = bool((weight == 1.0).all())
     while active.size:
-        # add the next terms to all sums that still grow, in place
+        # add the next terms in place to all sums that have not converged
         for _ in range(_STRIDE):
             if no_a:
                 np.reciprocal(c, out=ratio)
@@ -190,10 +189,11 @@ def _series_sums_of_block(
                 totals[power] += m**power * term
             a -= 1.0
             c += 1.0
-        # a sum that overflowed is done as well: it would never converge
+        # stop sums that overflowed as well, because they never converge
         last = totals[highest_power]
         going = (m**highest_power * term > _NEGLIGIBLE * last) & np.isfinite(last)
-        # compress the arrays only once a quarter of the sums is done: copies cost more than terms
+        # compress the arrays only after a quarter of the sums is finished: copies cost more than
+        # terms
         if np.count_nonzero(going) <= 0.75 * active.size:
             result[:, active] = totals
             active, term, totals = active[going], term[going], totals[:, going]
@@ -205,10 +205,11 @@ def _series_sums_of_block(
 def tails_from_series(
     log_pmf: FloatArray, upward: FloatArray, downward: FloatArray, above_mode: BoolArray
 ) -> Tails:
-    """Return the tails from log P(X = i) and the sum on one side of i.
+    """Return the tails, given log P(X = i) and the sum on one side of i.
 
-    If ``above_mode``, ``upward`` is P(X > i) / P(X = i) and the tails are sums; otherwise
-    ``downward`` is P(X < i) / P(X = i) and the tails, which are then large, are complements.
+    If ``above_mode`` is True, ``upward`` is P(X > i) / P(X = i), and the tails are computed as
+    sums. Otherwise ``downward`` is P(X < i) / P(X = i), and the large upper tails are computed as
+    complements.
     """
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         side = np.where(above_mode, upward, downward)
@@ -222,17 +223,17 @@ def tails_from_series(
 
 
 def _log_complement(log_p: FloatArray) -> FloatArray:
-    """Return log(1 - exp(log_p)); rounding may have moved p slightly above 1."""
+    """Return log(1 - exp(log_p)), even if rounding moved p slightly above 1."""
     log_p = np.minimum(log_p, 0.0)
     rare = log_p < _LOG_HALF
-    # log1p(-p) keeps the digits of a small p, log(-expm1) those of a p near 1
+    # log1p(-p) is accurate for small p, and log(-expm1) for p near 1
     return np.where(rare, np.log1p(-np.exp(log_p)), np.log(-np.expm1(np.where(rare, -1.0, log_p))))
 
 
 def tails_beyond_support(
     found: Tails, i: FloatArray, lowest: FloatArray, highest: FloatArray
 ) -> Tails:
-    """Return the tails, with probability 1 or 0 for counts beyond the support."""
+    """Return the tails, with probability 1 or 0 for counts outside the support."""
     below, above = i < lowest, i > highest
     ge = np.where(i <= lowest, 0.0, np.where(above, -np.inf, found.ge))
     gt = np.where(below, 0.0, np.where(i >= highest, -np.inf, found.gt))
@@ -243,10 +244,10 @@ def tails_beyond_support(
 
 # --------------------------------------------------- Logarithms of factorials without cancellation
 #
-# ``lgamma`` of ten million is 1.5e8, and the difference of a few such values has lost eight of its
-# sixteen digits. Loader's decomposition writes every binomial and hypergeometric probability in
-# Stirling remainders, which are small, and deviances, which are small wherever the probability is
-# not.
+# ``lgamma`` of ten million is 1.5e8, so differences between such values lose eight of their sixteen
+# digits. Loader's decomposition expresses every binomial and hypergeometric probability by Stirling
+# remainders and deviances. Stirling remainders are always small, and deviances are small unless the
+# probability is tiny.
 #
 # Reference: C. Loader (2000), Fast and accurate computation of binomial probabilities.
 
@@ -276,7 +277,7 @@ _SMALL_REMAINDERS = np.array(
 
 
 def stirling_remainder(x: FloatArray) -> FloatArray:
-    """Return log(x!) - (x log x - x) of whole numbers x >= 0, to about 1e-16."""
+    """Return log(x!) - (x log x - x) for integers x >= 0, to about 1e-16."""
     x = np.asarray(x, dtype=float)
     small = _SMALL_REMAINDERS[np.minimum(x, 15.0).astype(np.intp)]
     rest: FloatArray = np.where(x <= 15.0, small, _stirling_series(np.maximum(x, 15.0)))
@@ -284,8 +285,8 @@ def stirling_remainder(x: FloatArray) -> FloatArray:
 
 
 def _stirling_series(x: FloatArray) -> FloatArray:
-    """Return log Gamma(x + 1) - (x log x - x) of x >= 15."""
-    # log(2 pi x)/2 + 1/(12 x) - 1/(360 x^3) + ...: from x = 15 on, six terms give 1e-16
+    """Return log Gamma(x + 1) - (x log x - x) for x >= 15."""
+    # log(2 pi x)/2 + 1/(12 x) - 1/(360 x^3) + ...: for x >= 15, six terms give 1e-16
     u = 1.0 / (x * x)
     series = (
         1 / 12 - u * (1 / 360 - u * (1 / 1260 - u * (1 / 1680 - u * (1 / 1188 - u * 691 / 360360))))
@@ -295,7 +296,7 @@ def _stirling_series(x: FloatArray) -> FloatArray:
 
 
 def real_stirling_remainder(x: FloatArray) -> FloatArray:
-    """Return log Gamma(x + 1) - (x log x - x) of any x >= 0."""
+    """Return log Gamma(x + 1) - (x log x - x) for any x >= 0."""
     from scipy import special
 
     x = np.asarray(x, dtype=float)
@@ -308,16 +309,16 @@ def real_stirling_remainder(x: FloatArray) -> FloatArray:
 def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = None) -> FloatArray:
     """Return x log(x/mean) + mean - x >= 0 (Loader's bd0), accurate if x is close to mean.
 
-    0 log 0 is 0; a mean of 0 needs x = 0. ``difference`` is x - mean, if it is known more exactly
-    than by subtraction.
+    0 log 0 counts as 0, and a mean of 0 requires x = 0. Pass ``difference`` = x - mean if you know
+    this difference more accurately than by subtraction.
     """
     x, mean = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(mean, dtype=float))
     total = x + mean
     gap = x - mean if difference is None else difference
     v = gap / np.where(total > 0, total, 1.0)
     v2 = v * v
-    # for |v| < 0.1, x log(x/mean) = 2x artanh(v) = 2x (v + v^3/3 + ... + v^21/21): Horner's scheme
-    # from v^3 on; the first term 2x v, less the gap, is gap v
+    # for |v| < 0.1, x log(x/mean) = 2x artanh(v) = 2x (v + v^3/3 + ... + v^21/21). Use Horner's
+    # scheme from v^3; the first term 2x v minus the gap is gap v
     series = np.zeros_like(v)
     for odd in range(21, 2, -2):
         series = (series + 1.0 / odd) * v2
@@ -331,13 +332,13 @@ def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = No
     return near
 
 
-# -------------------------------------------------- Bisection over whole numbers, for whole arrays
+# ------------------------------------------------------------ Bisection over integers, for arrays
 
 
 def first_true(
     predicate: Callable[[FloatArray], BoolArray], low: FloatArray, high: FloatArray
 ) -> FloatArray:
-    """Return the smallest whole number in [low, high] with the increasing predicate, else high."""
+    """Return the smallest integer in [low, high] that satisfies the predicate, or high."""
     low, high = low.copy(), np.maximum(low, high)
     while bool((low < high).any()):
         middle = np.floor(0.5 * (low + high))
@@ -353,11 +354,12 @@ def first_near(
     high: FloatArray,
     guess: FloatArray,
 ) -> FloatArray:
-    """Return the result of :func:`first_true`, searched around a guess.
+    """Return the result of :func:`first_true`, with a search that starts at a guess.
 
-    From the guess, steps grow fourfold until they enclose the change; then the bracket is halved.
-    The cost is logarithmic in the error of the guess. ``predicate`` also gets the positions of its
-    numbers: those that are still open.
+    From the guess, each step is four times as large as the last one until the steps bracket the
+    change. The bracket is then halved repeatedly. The cost is logarithmic in the error of the
+    guess. ``predicate`` is also called with the positions of the numbers that are not yet
+    determined.
     """
     low, high = low.copy(), np.maximum(low, high)
     probe, step = np.clip(np.floor(guess), low, high), 1.0

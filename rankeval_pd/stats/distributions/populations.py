@@ -1,4 +1,4 @@
-"""The populations of the random model (Macskassy 2005), and sums of independent counts."""
+"""Populations for the random model (Macskassy 2005), and sums of independent counts."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import binomial, hypergeometric
 from rankeval_pd.stats.distributions.hypergeometric import Tails
 
-# ------------------------------------------------ A finite set of candidates, or an endless supply
+# ------------------------------------------------------------- A finite or an infinite population
 
 
 @dataclass(frozen=True)
 class Finite:
-    """A random order of ``total`` candidates with ``positive`` true positives: hypergeometric."""
+    """A finite population of ``total`` candidates, with hypergeometric counts."""
 
     total: float
     positive: float
 
     @property
     def prior(self) -> float:
-        """The share of positives, N+/N; 0 without candidates."""
+        """The prevalence N+/N, or 0 without candidates."""
         return self.positive / self.total if self.total else 0.0
 
     @property
     def opposite(self) -> Finite:
-        """The same candidates with negatives in the place of positives."""
+        """The same candidates with the labels exchanged."""
         return Finite(self.total, self.total - self.positive)
 
     def at(self, where: BoolArray) -> Finite:
-        """Return the candidates of some of the lists: all lists share them."""
+        """Return the population for some of the lists; all lists have the same population."""
         return self
 
     def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -45,30 +45,30 @@ class Finite:
         return hypergeometric.tails(i, self.total, self.positive, n)
 
     def up(self, i: FloatArray, n: FloatArray) -> FloatArray:
-        """Return P(the next candidate is positive | i of n were): Macskassy, Eq 12."""
+        """Return P(next candidate is positive | i of n were positive), Macskassy's Eq. 12."""
         chance: FloatArray = (self.positive - i) / np.maximum(self.total - n, 1.0)
         return chance
 
     def stay(self, i: FloatArray, n: FloatArray) -> FloatArray:
-        """Return P(the next candidate is negative | i of n were positive): Macskassy, Eq 13."""
+        """Return P(next candidate is negative | i of n were positive), Macskassy's Eq. 13."""
         chance: FloatArray = (self.total - self.positive - n + i) / np.maximum(self.total - n, 1.0)
         return chance
 
 
 @dataclass(frozen=True)
 class FiniteEach:
-    """A set of candidates for each list: ``total`` and ``positive`` are arrays like n."""
+    """A finite population for each list; ``total`` and ``positive`` are arrays like n."""
 
     total: FloatArray
     positive: FloatArray
 
     @property
     def prior(self) -> FloatArray:
-        """The share of positives, N+/N."""
+        """The prevalence N+/N."""
         return self.positive / np.maximum(self.total, 1.0)
 
     def at(self, where: BoolArray) -> FiniteEach:
-        """Return the candidates of some of the lists."""
+        """Return the populations for some of the lists."""
         return FiniteEach(self.total[where], self.positive[where])
 
     def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -82,12 +82,12 @@ class FiniteEach:
 
 @dataclass(frozen=True)
 class InfiniteEach:
-    """An infinite supply for each list: ``prior`` is an array like n."""
+    """An infinite population for each list; ``prior`` is an array like n."""
 
     prior: FloatArray
 
     def at(self, where: BoolArray) -> InfiniteEach:
-        """Return the supplies of some of the lists."""
+        """Return the infinite populations for some of the lists."""
         return InfiniteEach(self.prior[where])
 
     def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -101,17 +101,17 @@ class InfiniteEach:
 
 @dataclass(frozen=True)
 class Infinite:
-    """An infinite supply of candidates with a share ``prior`` of positives: binomial."""
+    """An infinite population with prevalence ``prior`` and binomial counts."""
 
     prior: float
 
     @property
     def opposite(self) -> Infinite:
-        """The same supply with negatives in the place of positives."""
+        """The same population with the labels exchanged."""
         return Infinite(1.0 - self.prior)
 
     def at(self, where: BoolArray) -> Infinite:
-        """Return the supply of some of the lists: all lists share it."""
+        """Return the population for some of the lists, which all have the same one."""
         return self
 
     def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -127,11 +127,11 @@ class Infinite:
         return binomial.tails(i, n, self.prior)
 
     def up(self, i: FloatArray, n: FloatArray) -> FloatArray:
-        """Return the chance of a positive (Macskassy, Eq 17)."""
+        """Return the probability of a positive (Macskassy, Eq. 17)."""
         return np.full(np.broadcast(i, n).shape, self.prior)
 
     def stay(self, i: FloatArray, n: FloatArray) -> FloatArray:
-        """Return the chance of a negative (Macskassy, Eq 18)."""
+        """Return the probability of a negative (Macskassy, Eq. 18)."""
         return np.full(np.broadcast(i, n).shape, 1.0 - self.prior)
 
 
@@ -140,17 +140,17 @@ Population = Finite | Infinite
 
 # ---------------------------------------------------------------------- Sums of independent counts
 #
-# The random model of several queries together. The law of the sum is the convolution of the laws,
-# whose terms are all positive. To keep far tails from underflowing, every law is first tilted by
-# exp(theta i), with theta such that the mean of the sum is the observed count; the tilt is taken
-# back at the end.
+# The random model for several queries together. The distribution of the sum is a convolution of
+# distributions, in which all terms are positive. To avoid underflow in far tails, every
+# distribution is first tilted by exp(theta i), with theta chosen so that the mean of the sum equals
+# the observed count. The tilting is undone at the end.
 
-_NEGLIGIBLE_MASS = 1e-30  # probabilities of a tilted law that are cut off at its ends
-_TILT_TOLERANCE = 0.25  # standard deviations, or counts, between the tilted mean and the count
+_NEGLIGIBLE_MASS = 1e-30  # probabilities cut off at the ends of a tilted distribution
+_TILT_TOLERANCE = 0.25  # in standard deviations or counts
 
 
 def hypergeometric_laws(n: FloatArray, total: FloatArray, positive: FloatArray) -> FloatArray:
-    """Return log P(X = i) for i = 0, 1, ... of random lists of n (law, i)."""
+    """Return log P(X = i) for i = 0, 1, ... in random lists of size n: (law, i)."""
     n, total, positive = (x[:, np.newaxis] for x in (n, total, positive))
     lowest, highest = hypergeometric.support(total, positive, n)
     i = np.arange(highest.max(initial=0.0) + 1.0)
@@ -159,13 +159,13 @@ def hypergeometric_laws(n: FloatArray, total: FloatArray, positive: FloatArray) 
 
 
 def binomial_laws(n: FloatArray, prior: FloatArray) -> FloatArray:
-    """Return log P(X = i) for i = 0, 1, ... of n of an infinite supply (law, i)."""
+    """Return log P(X = i) for lists of size n from infinite populations: (law, i)."""
     i = np.arange(n.max(initial=0.0) + 1.0)
     return binomial.tails(i, n[:, np.newaxis], prior[:, np.newaxis]).pmf
 
 
 def tails_of_sum(count: float, laws: FloatArray, times: IntArray) -> Tails:
-    """Return the upper tails of the sum of independent counts at a whole number.
+    """Return the upper tails for the sum of independent counts at an integer.
 
     Parameters
     ----------
@@ -173,12 +173,12 @@ def tails_of_sum(count: float, laws: FloatArray, times: IntArray) -> Tails:
     laws : array (law, i)
         log P(X = i) for i = 0, 1, ...
     times : array (law)
-        How many of the counts have each distribution.
+        Number of counts with each distribution.
 
     Notes
     -----
-    The error is about 1e-12 relative. The cost is a few convolutions of arrays that are
-    about twenty standard deviations long.
+    The relative error is about 1e-12. The cost is a few convolutions of arrays with lengths of
+    about twenty standard deviations.
     """
     i = np.arange(float(laws.shape[1]))
     possible = laws > -np.inf
@@ -191,14 +191,14 @@ def tails_of_sum(count: float, laws: FloatArray, times: IntArray) -> Tails:
     theta, log_scales = _tilt(count, laws, times, i)
     tilted = np.exp(laws + theta * i - log_scales[:, np.newaxis])
     first, law = _convolved(tilted, times)
-    # split the law of the sum at the observed count, and take back the tilt
+    # split the distribution of the sum at the observed count, and undo the tilting
     x = first + np.arange(law.size) - count
     at = float(law[x == 0.0].sum())
     above = float((law[x > 0.0] * np.exp(-theta * x[x > 0.0])).sum())
     upper = np.array([at + above, above, above + 0.5 * at, at])
     with np.errstate(divide="ignore"):
         result = np.log(upper) + float((times * log_scales).sum()) - theta * count
-        if theta == 0.0:  # of a tail near 1 the complement is the exact part
+        if theta == 0.0:  # if a tail is near 1, its complement is more accurate
             below = float(law[x < 0.0].sum())
             lower = np.minimum([below, below + at, below + 0.5 * at, 1.0 - at], 1.0)
             result = np.where(upper < 0.5, result, np.log1p(-lower))
@@ -208,11 +208,11 @@ def tails_of_sum(count: float, laws: FloatArray, times: IntArray) -> Tails:
 def _tilt(
     count: float, laws: FloatArray, times: IntArray, i: FloatArray
 ) -> tuple[float, FloatArray]:
-    """Return theta >= 0 with the tilted mean near the count, and each log E exp(theta X).
+    """Return a theta >= 0 with a tilted mean near the count, and each log E exp(theta X).
 
-    At or below the mean the tail is not small, and theta is 0.
+    If the count is at or below the mean, the tail is not small, and theta is 0.
     """
-    # Newton's method: the derivative of the tilted mean is the tilted variance; bisected otherwise
+    # Newton's method with bisection as a fallback: the derivative is the tilted variance
     low, high, theta = 0.0, np.inf, 0.0
     while True:
         exponents = laws + theta * i
@@ -233,13 +233,13 @@ def _tilt(
 
 
 def _convolved(laws: FloatArray, times: IntArray) -> tuple[float, FloatArray]:
-    """Return the distribution of the sum of all counts, from its first count on.
+    """Return the distribution of the sum of all counts, starting at its lowest count.
 
-    Equal distributions are raised to a power by repeated squaring; then the shortest two
-    distributions are convolved until one is left, which keeps the arrays short.
+    Equal distributions are raised to a power by repeated squaring. The shortest two distributions
+    are then convolved repeatedly until only one is left, which keeps the arrays short.
     """
     number = itertools.count()
-    # (length, number, first count, law): the number breaks ties, so laws are never compared
+    # (length, number, first count, law): the number breaks ties between equal lengths
     parts: list[tuple[int, int, int, FloatArray]] = []
     for law, often in zip(laws, times.tolist(), strict=True):
         first, power = _trimmed(0, law)

@@ -1,1 +1,1 @@
-"""Intervals and bands of precision, of differences and of odds ratios."""
+"""Intervals and bands for precision, differences and odds ratios."""

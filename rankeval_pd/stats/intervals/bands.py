@@ -1,4 +1,4 @@
-"""Variance and simultaneous bands of precision and recall over all n together."""
+"""Variance and simultaneous bands for precision and recall over all n."""
 
 from __future__ import annotations
 
@@ -15,35 +15,34 @@ from rankeval_pd.stats.rankings.ranking import Whole, up_to_ranks
 from rankeval_pd.stats.rankings.swap_draws import Keys
 
 # -------------------------------------------------------------------------------------------------
-# Variance and simultaneous bands of the precision of n-best lists, over all n together.
+# Variance and simultaneous bands for the precision of n-best lists over all n.
 #
-# The n-best list has no fixed threshold. If the candidates are a sample, the precision at n varies
-# by the labels of those in the list, which is the binomial variance of Evert (2004, section 3.2),
-# and by where the list ends: at the end the share of true positives is ``edge``, and a list that
-# ends earlier or later loses or gains candidates of this precision. The influence of a candidate
-# with label y on the precision p of the list of n among N is
+# An n-best list has no fixed threshold. If the candidates are a sample, the precision at n has two
+# sources of variation. The first is the labels of the candidates in the list, with the binomial
+# variance of Evert (2004, section 3.2). The second is the threshold at the end of the list, where
+# the proportion of true positives is ``edge``. The influence of a candidate with label y on the
+# precision p of a list of n among N candidates is
 #
 #     ((y - edge) [it is in the list] - (p - edge) n / N) N / n,
 #
-# so that the variance is (p (1 - p) + (1 - n/N) (p - edge)^2) / n. Sums of the influences, each
-# times a standard normal number, vary as the whole curve does: the largest of them over all n, in
-# units of its standard deviation, gives the factor by which a band has to be wider than an
-# interval.
+# and the variance is (p (1 - p) + (1 - n/N) (p - edge)^2) / n. If each influence is multiplied by a
+# standard normal number, the sums of the influences vary like the whole curve. The largest
+# standardized sum over all n gives the factor by which a band must be wider than an interval.
 
 Advance = Callable[[int], object]
-_BLOCK = 4_000_000  # multipliers in memory together
-_LARGE = 64  # candidates whose signs add up to a normal number
-_NOWHERE = swap_draws.mix(np.arange(2**32, 2**32 + 2, dtype=np.uint64))  # the two cells in no list
-_NOTHING = 1e-7  # influences as small are rounding
+_BLOCK = 4_000_000  # multipliers in memory at once
+_LARGE = 64  # number of candidates from which a sum of signs is nearly normal
+_NOWHERE = swap_draws.mix(np.arange(2**32, 2**32 + 2, dtype=np.uint64))  # two cells in no list
+_NOTHING = 1e-7  # smaller influences are rounding errors
 
 
 class Spread(NamedTuple):
-    """The variation of the precision of n-best lists; the last axis is n."""
+    """The variance of the precision of n-best lists; the last axis is n."""
 
-    precision: FloatArray  #: shrunken toward a half, never 0 or 1
-    edge: FloatArray  #: share of true positives around the n-th candidate
+    precision: FloatArray  #: shrunk toward one half, never 0 or 1
+    edge: FloatArray  #: proportion of true positives around the n-th candidate
     variance: FloatArray  #: n times the variance of the precision
-    influence: FloatArray  #: sum of the squared influences on n times the precision, not shrunken
+    influence: FloatArray  #: sum of squared influences on n times the unshrunk precision
 
     @property
     def ratio(self) -> FloatArray:
@@ -51,15 +50,15 @@ class Spread(NamedTuple):
         return np.asarray(self.variance / (self.precision * (1.0 - self.precision)), dtype=float)
 
     def effective(self, n: IntArray) -> FloatArray:
-        """Return the size of a fixed region whose precision varies as much; at most n."""
+        """Return the size, at most n, of a fixed region with the same variance of precision."""
         return np.asarray(n / np.maximum(self.ratio, 1.0), dtype=float)
 
 
 def edge_precision(tp: FloatArray | IntArray, n: IntArray, total: IntArray) -> FloatArray:
-    """Return the share of true positives among the candidates around rank n.
+    """Return the proportion of true positives among the candidates around rank n.
 
-    ``tp`` counts the true positives up to each rank, from rank 0. The window has n^0.8 / 2
-    candidates, at least 20, to either side.
+    ``tp`` counts the true positives up to each rank, from rank 0. The window includes n^0.8 / 2
+    candidates, but at least 20, on each side.
     """
     half = np.maximum(20, (0.5 * n**0.8).astype(np.int64))
     low = np.maximum(n - half, 0)
@@ -72,9 +71,10 @@ def edge_precision(tp: FloatArray | IntArray, n: IntArray, total: IntArray) -> F
 
 
 def nbest_spread(tp: FloatArray | IntArray, n: IntArray, total: IntArray) -> Spread:
-    """Return the variation of the precision of n-best lists.
+    """Return the variance of the precision of n-best lists.
 
-    ``tp`` (..., rank from 0) counts true positives, ``total`` (...) the candidates.
+    ``tp`` (..., rank from 0) is the number of true positives, and ``total`` (...) the number of
+    candidates.
     """
     total = total[..., np.newaxis]
     n = np.minimum(np.broadcast_to(n, (*tp.shape[:-1], n.size)), np.maximum(total, 1))
@@ -92,13 +92,13 @@ def nbest_spread(tp: FloatArray | IntArray, n: IntArray, total: IntArray) -> Spr
 
 
 class DifferenceSpread(NamedTuple):
-    """The variation of the difference in precision of two n-best lists; the last axis is n."""
+    """The variance of the difference in precision between two n-best lists; the last axis is n."""
 
-    edge_a: FloatArray  #: share of true positives around the n-th candidate of either ranking
+    edge_a: FloatArray  #: proportion of true positives around the n-th candidate in each ranking
     edge_b: FloatArray
-    center: FloatArray  #: mean over all candidates of their influence on n times the difference
-    variance: FloatArray  #: of n times the difference
-    influence: FloatArray  #: sum of the squared influences, no candidate added
+    center: FloatArray  #: mean influence of a candidate on n times the difference
+    variance: FloatArray  #: variance of n times the difference
+    influence: FloatArray  #: sum of squared influences, without added candidates
 
 
 def difference_spread(
@@ -110,12 +110,12 @@ def difference_spread(
     only: IntArray,
     tp_only: tuple[IntArray, IntArray],
 ) -> DifferenceSpread:
-    """Return the variation of the difference in precision of two n-best lists.
+    """Return the variance of the difference in precision between two n-best lists.
 
-    The influence of a candidate on n times the difference is y - edge_a in one list, minus y -
-    edge_b in the other. To the counts of the difference regions, ``only`` candidates each, a
-    candidate of either label is added (Agresti and Caffo), so the variance is positive. ``total``
-    (...) counts the candidates.
+    The influence of a candidate on n times the difference is y - edge_a if the first list contains
+    it, minus y - edge_b if the second list contains it. ``only`` is the size of each difference
+    region. One positive and one negative are added to each region (Agresti and Caffo), so that the
+    variance is positive. ``total`` (...) is the number of candidates.
     """
     total = total[..., np.newaxis]
     size = np.minimum(np.broadcast_to(n, only.shape), np.maximum(total, 1))
@@ -138,22 +138,22 @@ def difference_spread(
 
 
 class Cells(NamedTuple):
-    """Counts of candidates that no requested n distinguishes."""
+    """Candidates in cells, where a cell lies in the same lists at every requested n."""
 
     size: FloatArray
-    tp: FloatArray  #: size if the candidates are true positives, else 0
-    first: tuple[IntArray, ...]  #: per ranking, the first requested n whose list has them
-    listed: BoolArray  #: whether a list has them
+    tp: FloatArray  #: size if the candidates are true positives, otherwise 0
+    first: tuple[IntArray, ...]  #: first requested n with the cell in the list, per ranking
+    listed: BoolArray  #: whether any list contains the cell
     of: IntArray  #: the cell of each candidate
-    where: IntArray  #: one candidate of each cell
-    keys: Keys  #: the key of each candidate's draws
+    where: IntArray  #: one candidate from each cell
+    keys: Keys  #: key of each candidate's draws
 
     def multipliers(self, seed: int, start: int, stop: int, *, at_once: bool = False) -> FloatArray:
-        """Return the sum over each cell of one standard normal number per candidate.
+        """Return, for each cell, the sum of one standard normal number per candidate.
 
-        In large cells, fair signs replace the normal numbers, because their sum is nearly normal
-        too. Candidates in no list are counted as a whole and have their own numbers.
-        ``at_once`` draws each sum as a single normal number, from the key of one of the candidates.
+        Large cells use random signs instead of normal numbers, because the sum is nearly normal.
+        Candidates outside all lists form separate cells. With ``at_once``, each sum is drawn as a
+        single normal number from one candidate's key.
         """
         if at_once:
             drawn = swap_draws.normals(self.keys[self.where], seed, start, stop)
@@ -173,7 +173,7 @@ class Cells(NamedTuple):
     def _summed(
         self, draw: Callable[..., Any], chosen: BoolArray, seed: int, start: int, stop: int
     ) -> Any:
-        """Return the summed draws of the candidates of each chosen cell."""
+        """Return the sum of the candidates' draws in each chosen cell."""
         from scipy import sparse
 
         number = np.cumsum(chosen) - 1
@@ -181,7 +181,7 @@ class Cells(NamedTuple):
         cell = number[self.of[candidates]]
         order = np.argsort(
             cell, kind="stable"
-        )  # the candidates of one cell together, few cells at a time
+        )  # keep the candidates of a cell together, and process a few cells at a time
         candidates, cell = candidates[order], cell[order]
         kind: Any = np.int32 if draw is swap_draws.coins else np.float64
         sums: Any = np.zeros((np.count_nonzero(chosen), stop - start), dtype=kind)
@@ -190,7 +190,7 @@ class Cells(NamedTuple):
         last = 0
         while last < candidates.size:
             first, last = last, min(last + width, candidates.size)
-            if kind is np.float64:  # whole cells, so no sum's order depends on the width
+            if kind is np.float64:  # whole cells fix the order of summation
                 last = int(ends[np.searchsorted(ends, last, side="right") - 1])
             part = slice(first, last)
             drawn = draw(self.keys[candidates[part]], seed, start, stop).astype(kind, copy=False)
@@ -210,10 +210,10 @@ def cells(
     keys: Keys | None = None,
     whole: Whole | None = None,
 ) -> Cells:
-    """Return the candidates in cells; ``n`` increases, and a ranking's last cell is in no list.
+    """Return the candidates in cells; ``n`` increases, and the last cell is in no list.
 
-    ``keys`` are the keys of the candidates' draws, by default their places. With a ``whole`` the
-    candidates in no list are counted in their cells, one for each label.
+    ``keys`` are the keys of the candidates' draws, by default the positions of the candidates. With
+    ``whole``, the candidates outside all lists are only counted, in one cell for each label.
     """
     keys = swap_draws.by_position(gold.size) if keys is None else keys
     times: IntArray = np.ones(gold.size, dtype=np.int64)
@@ -240,7 +240,7 @@ def cells(
 def _with_rest(
     gold: BoolArray, ranks: tuple[IntArray, ...], n: IntArray, keys: Keys, whole: Whole
 ) -> tuple[BoolArray, tuple[IntArray, ...], Keys, IntArray]:
-    """Return the candidates in a list, and one for all others of each label, with counts."""
+    """Return the listed candidates, and one per label for all unlisted ones, with counts."""
     listed = np.min(ranks, axis=0) <= n[-1]
     positive = int(gold[listed].sum())
     rest = np.array(
@@ -268,13 +268,13 @@ def largest(
     advance: Advance = lambda _: None,
     at_once: bool = False,
 ) -> FloatArray:
-    """Return, for each draw of multipliers, the largest |Z| over the n.
+    """Return the largest |Z| over all n for each draw of multipliers.
 
-    Z is the sum over the candidates of multiplier times influence, by its standard deviation, the
-    root of ``influence``; ``center`` is the amount subtracted from the influences of all
-    candidates, ``of_true`` the amount added to the influences of all true positives. For two
-    rankings the influences are subtracted. The draws of the candidates of a cell are summed first,
-    or drawn ``at_once``.
+    Z is the sum of multipliers times influences over the candidates, divided by its standard
+    deviation, the square root of ``influence``. ``center`` is subtracted from the influences of all
+    candidates, and ``of_true`` is added to the influences of all true positives. For two rankings,
+    Z uses the differences of the influences. The draws in each cell are summed first, or drawn
+    ``at_once``.
     """
     true = found.tp > 0
     lists = [_entering(first, true, center.size) for first in found.first]
@@ -299,7 +299,7 @@ def largest(
 
 
 def _entering(first: IntArray, true: BoolArray, n_lists: int) -> tuple[Any, Any]:
-    """Return the cells that the list of each n has first (n, cell), and the true ones."""
+    """Return the cells that enter the list at each n, (n, cell), and the true-positive cells."""
     from scipy import sparse
 
     def of(chosen: BoolArray) -> Any:
@@ -311,15 +311,15 @@ def _entering(first: IntArray, true: BoolArray, n_lists: int) -> tuple[Any, Any]
 
 
 def draws_needed(level: float) -> int:
-    """Return the number of draws of which one exceeds the quantile of this level."""
+    """Return the number of draws of which one is expected to exceed the level's quantile."""
     return math.ceil(level / (1.0 - level) * (1.0 - 1e-12))
 
 
 def critical_value(largest_of_draw: FloatArray, level: float) -> float:
-    """Return the factor that a share ``level`` of the draws stay within, the data counted as one.
+    """Return the ``level`` quantile of the draws, with the data counted as one draw.
 
-    It is at least the normal quantile, which holds for a single n. The draws carry no information
-    if the labels do not vary over the lists.
+    The result is at least the normal quantile for a single n. The draws carry no information if the
+    labels do not vary over the lists.
     """
     ordered = np.sort(largest_of_draw)
     rank = math.ceil((ordered.size + 1) * level * (1.0 - 1e-12))
@@ -328,31 +328,31 @@ def critical_value(largest_of_draw: FloatArray, level: float) -> float:
 
 
 # -------------------------------------------------------------------------------------------------
-# Variance, interval and simultaneous band of the recall of n-best lists.
+# Variance, interval and simultaneous band for the recall of n-best lists.
 #
-# If the candidates are a sample, the recall k = tp / N+ of the list of n among N varies by which
-# true positives the list has, by where it ends, and by how many there are. With ``edge``, the share
-# of true positives around its end, the influence of a candidate with label y on N+ times the recall
-# is
+# If the candidates are a sample, the recall k = tp / N+ of a list of n among N candidates varies
+# with the true positives in the list, with the threshold, and with N+. Let ``edge`` be the
+# proportion of true positives around the end of the list. The influence of a candidate with label y
+# on N+ times the recall is
 #
 #     (y - edge) [it is in the list] - k y + edge n / N,
 #
-# and its variance, for each true positive, k (1 - k)(1 - 2 edge) + edge^2 (1 - n/N) n / N+
-# ("EmProc", J. R. Ash and J. M. Hughes-Oliver 2022, Confidence bands and hypothesis tests for hit
+# and the variance per true positive is k (1 - k)(1 - 2 edge) + edge^2 (1 - n/N) n / N+ ("EmProc",
+# J. R. Ash and J. M. Hughes-Oliver 2022, Confidence bands and hypothesis tests for hit
 # enrichment curves).
 
-_ADDED = swap_draws.mix(np.arange(2**33, 2**33 + 4, dtype=np.uint64))  # keys of nobody
-_NEAR = 1_000  # ranks to either side that the kernel estimate of the edge sees
-_LEAST = 0.5  # of the variance of a fixed region
-_PLUS = 2  # true positives that are added to either end
+_ADDED = swap_draws.mix(np.arange(2**33, 2**33 + 4, dtype=np.uint64))  # keys that no candidate has
+_NEAR = 1_000  # number of ranks on each side in the kernel estimate of the edge
+_LEAST = 0.5  # least variance, as a fraction of a fixed region's variance
+_PLUS = 2  # number of true positives added at each end
 
 
 class RecallSpread(NamedTuple):
-    """The variation of the recall of n-best lists; the last axis is n."""
+    """The variance of the recall of n-best lists; the last axis is n."""
 
-    recall: FloatArray  #: with what was added
+    recall: FloatArray  #: recall, including the added true positives
     variance: FloatArray  #: N+ times the variance of the recall
-    positive: FloatArray  #: N+, with what was added
+    positive: FloatArray  #: N+, including the added true positives
 
     @property
     def ratio(self) -> FloatArray:
@@ -361,10 +361,10 @@ class RecallSpread(NamedTuple):
             return np.asarray(self.variance / (self.recall * (1.0 - self.recall)), dtype=float)
 
     def effective(self, positive: IntArray) -> FloatArray:
-        """Return how many true positives of a fixed region vary as much; at most 2 N+.
+        """Return the number of true positives, at most 2 N+, with the same variance of recall.
 
-        In short lists with many true positives, recall varies far less than a region's recall, but
-        limits from less than half the variance cover too rarely.
+        In short lists with many true positives, recall varies far less than in a fixed region. But
+        with less than half of the region's variance, the coverage of the limits is too low.
         """
         return np.asarray(positive / np.fmax(self.ratio, _LEAST), dtype=float)
 
@@ -378,9 +378,10 @@ def spread(
     *,
     added: int = _PLUS,
 ) -> RecallSpread:
-    """Return the variation of the recall of lists of n with tp true positives.
+    """Return the variance of the recall of lists of size n with tp true positives.
 
-    ``added`` more true positives come first and as many last, so no variance is 0 by chance.
+    ``added`` true positives are added at the top and at the bottom, so that no variance is 0 by
+    chance.
     """
     n, total, positive = n + added, total + 2 * added, positive + 2 * added
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -393,11 +394,11 @@ def spread(
 
 
 class Sup(NamedTuple):
-    """The parts of the band of one ranking, at every requested n."""
+    """The components of a band for one ranking, at every requested n."""
 
     tp: FloatArray
     spread: RecallSpread
-    factor: float  #: bound of all standardized deviations with the requested probability
+    factor: float  #: bound on all standardized deviations, with the requested probability
 
 
 def sup_t(
@@ -411,10 +412,10 @@ def sup_t(
     added: int,
     **drawing: Any,
 ) -> Sup:
-    """Return the bound of one ranking's largest deviation over all n, from draws.
+    """Return a bound on one ranking's largest deviation over all n, from draws.
 
-    ``ranked`` are labels, best first; ``n`` increases; ``tp`` are the true positives of each list.
-    ``added`` true positives more come first, and as many last.
+    ``ranked`` contains the labels in order of rank, ``n`` increases, and ``tp`` is the number of
+    true positives in each list. ``added`` true positives are added at the top and at the bottom.
     """
     total, positive = np.array(ranked.size), np.array(int(ranked.sum()))
     found = spread(tp, n, total, positive, edge, added=added)
@@ -436,7 +437,7 @@ def sup_t(
 
 
 def exact_band(found: Sup, positive: int) -> Limits:
-    """Return Clopper and Pearson's limits at the level of the largest deviation."""
+    """Return Clopper-Pearson limits at the level of the largest deviation."""
     from scipy import special
 
     within = 1.0 - 2.0 * float(special.ndtr(-found.factor))
@@ -445,24 +446,24 @@ def exact_band(found: Sup, positive: int) -> Limits:
 
 
 def emproc_band(found: Sup, n: IntArray, positive: int) -> Limits:
-    """Return recall -+ factor times se, within 0 and the recall of a perfect ranking."""
+    """Return recall ± factor times se, limited to 0 and the recall of a perfect ranking."""
     half = found.factor * np.sqrt(found.spread.variance / found.spread.positive)
     center, ideal = found.spread.recall, np.minimum(1.0, n / positive)
     return np.maximum(center - half, 0.0), np.minimum(center + half, ideal)
 
 
 class KernelLists(NamedTuple):
-    """Lists of the candidates above the score of the (n + 1)-th, and their ends."""
+    """Lists of the candidates with scores above the (n + 1)-th score, and their edges."""
 
     tp: IntArray
     edge: FloatArray
 
 
 def kernel_lists(score: FloatArray, ranked: BoolArray, n: IntArray) -> KernelLists:
-    """Return true positives, and the share of them at the end by a kernel of the scores.
+    """Return true positives, and a kernel estimate of their proportion at the edge.
 
-    ``score`` decreases. The kernel is normal with bandwidth N^(-1/5) sd, over 1,000 ranks on each
-    side (Nadaraya and Watson). Cost: O(n), at most 2,001 candidates per list.
+    ``score`` decreases. The estimate is Nadaraya and Watson's, with a normal kernel of bandwidth
+    N^(-1/5) sd over 1,000 ranks on each side. Cost: O(n), with at most 2,001 candidates per list.
     """
     total = score.size
     tp, edge = np.zeros(n.size, dtype=np.int64), np.zeros(n.size)

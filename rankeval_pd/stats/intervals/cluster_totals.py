@@ -1,4 +1,4 @@
-"""Intervals from totals of clusters, and from values of queries, as independent units."""
+"""Intervals for which clusters or queries are the independent units."""
 
 from __future__ import annotations
 
@@ -10,29 +10,33 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_of, z_of
 
-# -------------------------------------------------- n-best lists whose candidates come in clusters
+# ------------------------------------------------------ n-best lists with clustered candidates
 #
-# Candidates of one document, molecule family or repeat of a study depend on each other; the
-# clusters can be taken as independent. To a count that is a sum over candidates, a cluster
-# contributes the total u of its candidates' influences. With the share e of true positives at the
-# edge of the list (or, for a region with a fixed threshold, in all of it)
+# Candidates from the same document, molecule family or study are dependent, but clusters of such
+# candidates can be treated as independent. The contribution of a cluster to a count is the total u
+# of the influences of its candidates. Let e be the proportion of true positives at the edge of the
+# list, or in the whole region if the threshold is fixed. Then
 #
 #     u = sum over its candidates in the list of (y - e),
 #
-# so the variance of the true positives in the list is the sum of u^2 about their mean. Large
-# clusters pull the estimates towards themselves. Therefore each total is divided by a power of
-# 1 - h, where h is the cluster's share of the candidates: 1 for a region, whose precision is a
-# ratio (the jackknife), and 1/2 for an n-best list, whose size is given (Bell and McCaffrey). Since
-# a spread estimated from few totals is uncertain, Student's t is used. Its degrees of freedom are
-# Satterthwaite's, of totals that vary as clusters of m candidates are large, (sum m^2)^2 / sum m^4,
-# at most k - 1 with k clusters in the list. They are at least 4, since the largest total counts in
-# what it is measured by too, but no more than 2 k - 2, and G - 1 of all G. If few totals are far
-# larger than the others, their own count holds: 2 (sum u^2)^2 / sum u^4, or again 4.
+# and the variance of the number of true positives is the sum of u^2 about the mean of u. Large
+# clusters bias this variance downward because they influence the estimates. Each total is therefore
+# divided by a power of 1 - h, where h is the cluster's fraction of the candidates. The power is 1
+# for a region (the jackknife) and 1/2 for an n-best list of given size (Bell and McCaffrey). The
+# critical values come from Student's t, because a variance estimated from few totals is uncertain.
+# The degrees of freedom are Satterthwaite's for totals proportional to the cluster sizes m, (sum
+# m^2)^2 / sum m^4. They are at most k - 1 with k clusters in the list. They are at least 4, because
+# the largest total also enters the variance, but at most 2 k - 2 and G - 1 with G clusters in all.
+# If a few totals are far larger than the rest, the degrees of freedom are 2 (sum u^2)^2 / sum u^4,
+# and again at least 4.
 #
-# The totals of a difference of two lists are symmetric if the lists are equally good, and a sum of
-# symmetric totals is the less often large by its own spread the more unequal they are. So the
-# totals are taken as they are, and the degrees of freedom are those of G clusters, G - 1; with k of
-# them in the lists at most 2 k - 1, or few equal totals would reject far too often.
+# For the difference between two equally good lists, the totals are symmetrically distributed. The t
+# statistic of symmetric totals is conservative if the totals are unequal. The totals are therefore
+# not rescaled, and the degrees of freedom are G - 1. With k clusters in the lists they are at most
+# 2 k - 1, because otherwise tests with a few equal totals would reject far too often.
+# If one list is better, its gain grows with the number of true positives, which varies between
+# samples of clusters. An interval therefore adds a part of this variance at each true difference,
+# as Fieller's does.
 #
 # References: R. M. Bell and D. F. McCaffrey (2002), Bias reduction in standard errors for linear
 # regression with multi-stage samples, Survey Methodology 28. C. Franco et al. (2019), Comparative
@@ -45,20 +49,20 @@ from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_o
 
 Advance = Callable[[int], object]
 _CELLS_AT_ONCE = 2_000_000  # cells (list, cluster) in memory: 16 MB
-_LEAST, _LEAST_OF_RECALL = 4.0, 7.0  # degrees of freedom of unequal clusters, in simulations enough
-ADDED = 0.1  # of the squares of a candidate, in simulations enough for lists of one label
+_LEAST, _LEAST_OF_RECALL = 4.0, 7.0  # least degrees of freedom, from simulations
+ADDED = 0.1  # fraction of a candidate's square, sufficient in simulations for lists with one label
 _TINY = 1e-300
-_ROUNDING = 1e-7  # a standard deviation of influences below this is rounding
+_ROUNDING = 1e-7  # a smaller standard deviation of influences is a rounding error
 
 
 class ClusterSpread(NamedTuple):
-    """The variance of a count if whole clusters are drawn; the last axis is n."""
+    """The variance of a count when whole clusters are sampled; the last axis is n."""
 
     variance: FloatArray
     freedom: FloatArray  #: degrees of freedom of the variance
-    n_groups: IntArray  #: clusters with candidates in the list
-    influence: FloatArray  #: the variance of the observed totals alone
-    clusters: int  #: all of them, in the list or not
+    n_groups: IntArray  #: number of clusters with candidates in the list
+    influence: FloatArray  #: variance of the observed totals, without additions
+    clusters: int  #: number of all clusters, in the list or not
 
     def quantile(self, level: float) -> FloatArray:
         """Return the two-sided quantile of Student's t."""
@@ -72,9 +76,9 @@ class ClusterSpread(NamedTuple):
 def list_counts(
     weight: FloatArray, first: IntArray, cluster: IntArray, n_lists: int, n_clusters: int
 ) -> FloatArray:
-    """Return the sums of weights (list, cluster); list k contains the candidates with first <= k.
+    """Return the sums of weights (list, cluster) over the candidates with first <= list.
 
-    One count of (first list, cluster), then cumulative sums over the lists.
+    The sums by first list and cluster are computed first, then cumulated over the lists.
     """
     flat = first * n_clusters + cluster
     sums = np.bincount(flat, weights=weight, minlength=(n_lists + 1) * n_clusters)
@@ -85,26 +89,26 @@ def list_counts(
 
 
 def _cluster_blocks(n_lists: int, n_clusters: int) -> Iterator[slice]:
-    """Yield the clusters in blocks that fit in memory for all lists."""
+    """Yield blocks of clusters that fit in memory for all lists."""
     width = max(1, _CELLS_AT_ONCE // max(1, n_lists))
     for start in range(0, n_clusters, width):
         yield slice(start, min(start + width, n_clusters))
 
 
 class ListTotals(NamedTuple):
-    """The totals of clusters in the n-best lists of one ranking, or in the difference of two."""
+    """Cluster totals in the n-best lists of one ranking, or in the difference between two."""
 
     gold: BoolArray
-    ranks: tuple[IntArray, ...]  #: of one ranking, or of two
-    cluster: IntArray  #: whole numbers from 0
+    ranks: tuple[IntArray, ...]  #: ranks in one ranking, or in two
+    cluster: IntArray  #: integers from 0
     n: IntArray  #: ascending
-    edges: tuple[FloatArray, ...]  #: the share of true positives at the edge, per ranking: (n)
-    fixed: bool  #: whether these are regions with fixed thresholds, not n-best lists
-    everyone: int | None = None  #: number of clusters in the whole data, if only heads are here
+    edges: tuple[FloatArray, ...]  #: proportion of true positives at the edge, per ranking: (n)
+    fixed: bool  #: whether these are regions with fixed thresholds instead of n-best lists
+    everyone: int | None = None  #: number of clusters in the full data, if only heads are in memory
 
     @property
     def power(self) -> float:
-        """The power of 1 - h by which totals are divided, see above."""
+        """The power of 1 - h by which totals are divided."""
         return 0.0 if len(self.ranks) > 1 else 1.0 if self.fixed else 0.5
 
     @property
@@ -113,7 +117,7 @@ class ListTotals(NamedTuple):
         return int(self.cluster.max(initial=-1)) + 1 if self.everyone is None else self.everyone
 
     def listed(self) -> ListTotals:
-        """Return the totals of clusters in some list alone: the others have totals of 0."""
+        """Return only the totals of clusters in some list; all other totals are 0."""
         here = np.min(self.ranks, axis=0) <= self.n.max(initial=0)
         return self._replace(
             gold=self.gold[here],
@@ -123,8 +127,8 @@ class ListTotals(NamedTuple):
         )
 
     def blocks(self) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield totals and sizes, (n, cluster), of block after block of clusters."""
-        # sort candidates by cluster, so that a block of clusters is a slice of candidates
+        """Yield totals and sizes, (n, cluster), for one block of clusters after another."""
+        # sort candidates by cluster, so that each block of clusters is a slice of candidates
         order = np.argsort(self.cluster, kind="stable")
         cluster = self.cluster[order]
         gold = self.gold[order]
@@ -146,7 +150,7 @@ class ListTotals(NamedTuple):
         def counts(weight: FloatArray, first: IntArray) -> FloatArray:
             return list_counts(weight, first, cluster, self.n.size, n_clusters)
 
-        # with two rankings, the first list minus the second: shared candidates cancel
+        # with two rankings, subtract the second list from the first, so shared candidates cancel
         one = np.ones_like(gold)
         total = np.zeros((self.n.size, n_clusters))
         size = np.zeros_like(total)
@@ -160,10 +164,10 @@ class ListTotals(NamedTuple):
 
 
 def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> ClusterSpread:
-    """Return the variance of the sum of the totals; O(lists times clusters).
+    """Return the variance of the sum of the totals in O(lists times clusters).
 
-    ``added`` is the square of a candidate. Times the typical size of a cluster, it keeps the
-    variance of a share above 0 if all candidates have one label.
+    ``added`` is the square of a candidate's influence. This square times the typical cluster size
+    keeps the variance of a proportion above 0 if all candidates have the same label.
     """
     if len(factors := factors_of(totals.cluster)) > 1:
         one, other, cells = (
@@ -177,7 +181,7 @@ def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> Cluster
             of_both_factors([x.influence for x in (one, other, cells)]),
             min(one.clusters, other.clusters),
         )
-    # two passes over the blocks: sizes first, which the leverages need, then totals
+    # two passes over the blocks: first the sizes for the leverages, then the totals
     everyone, totals = totals.size, totals.listed()
     whole, second, fourth, n_groups = np.zeros((4, totals.n.size))
     for _, size in totals.blocks():
@@ -192,7 +196,7 @@ def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> Cluster
         squares += square.sum(axis=1)
         fourths += (square**2).sum(axis=1)
     own = 2.0 * squares**2 / np.maximum(fourths, _TINY)
-    # subtract the squared mean: over the clusters in the region, or for others over all
+    # subtract the squared mean, over the clusters in a region or over all clusters for lists
     counted = n_groups if totals.power == 1.0 else np.full(totals.n.size, float(everyone))
     squares = np.maximum(squares - sums**2 / np.maximum(counted, 1.0), 0.0)
     if totals.power:
@@ -210,25 +214,27 @@ def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> Cluster
 def unequal_freedom(
     second: FloatArray, fourth: FloatArray, listed: FloatArray, everyone: int, least: float
 ) -> FloatArray:
-    """Return Satterthwaite's degrees of freedom, from sums of powers of the clusters' sizes."""
+    """Return Satterthwaite's degrees of freedom from sums of powers of the cluster sizes."""
     own = np.minimum(second**2 / np.maximum(fourth, 1.0), listed - 1.0)
     most = np.minimum(2.0 * listed - 2.0, everyone - 1.0)
     return np.asarray(np.minimum(np.maximum(own, least), most))
 
 
 def between(own: AnyArray | float, most: AnyArray | float) -> FloatArray:
-    """Return degrees of freedom between those of own clusters and of all: the harmonic mean.
+    """Return the harmonic mean of the degrees of freedom for listed and for all clusters.
 
-    Few own clusters give so few that tests and bands are conservative, and all are too many.
+    The degrees of freedom for a few listed clusters make tests and bands conservative, and those
+    for all clusters make them liberal.
     """
     most = np.maximum(own, most)
     return np.asarray(own * 2.0 * most / np.maximum(own + most, _TINY))
 
 
 def band_freedom(found: ClusterSpread, cluster: IntArray) -> FloatArray:
-    """Return the degrees of freedom of the lists in a band.
+    """Return the degrees of freedom for the lists in a band.
 
-    They lie between those of the clusters in a list and of all, (sum m^2)^2 / sum m^4.
+    The result lies between (sum m^2)^2 / sum m^4 for the clusters in a list and for all clusters of
+    size m.
     """
     everyone = np.inf
     for levels in factors_of(cluster):
@@ -239,32 +245,53 @@ def band_freedom(found: ClusterSpread, cluster: IntArray) -> FloatArray:
 
 
 def rare_label(share: FloatArray, power: int) -> FloatArray:
-    """Return the part of the squares of a candidate to add to the squares of the totals.
+    """Return the fraction of a candidate's square to add to the squares of the totals.
 
-    Near 0 or 1 few clusters have the rare label, and may be absent by chance.
+    If a proportion is near 0 or 1, few clusters contain the rare label, and a sample may lack these
+    clusters by chance.
     """
     return np.maximum(ADDED, (1.0 - 2.0 * share) ** power)
 
 
+def positives_variance(size: AnyArray, positive: AnyArray) -> float:
+    """Return the variance of the number of true positives, relative to its squared mean.
+
+    Whole clusters are drawn. Analysis of variance estimates the intraclass correlation of the
+    labels; the sum of the clusters' squared shares times it times (1 - p) / p is the variance.
+    """
+    size, positive = size[size > 0], positive[size > 0]
+    whole, k = float(size.sum()), size.size
+    p = float(positive.sum()) / max(whole, 1.0)
+    if k < 2 or not 0.0 < p < 1.0:
+        return 0.0
+    share, squares = positive / size, float((size**2.0).sum())
+    apart = float((size * (share - p) ** 2).sum()) / (k - 1.0)
+    within = float((positive * (1.0 - share)).sum()) / max(whole - k, 1.0)
+    total = apart + ((whole - squares / whole) / (k - 1.0) - 1.0) * within
+    alike = min(max((apart - within) / total, 0.0), 1.0) if total > 0.0 else 0.0
+    return alike * squares / whole**2 * (1.0 - p) / p
+
+
 def simpson_number(size: FloatArray) -> FloatArray:
-    """Return how many clusters of one size are as likely to have two candidates in one."""
+    """Return Simpson's effective number of clusters, from the chance of a shared cluster."""
     whole, pairs = size.sum(axis=-1), (size * (size - 1.0)).sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         alike = np.where(pairs > 0.0, whole * (whole - 1.0) / pairs, np.inf)
     return np.asarray(np.minimum(alike, (size > 0).sum(axis=-1)))
 
 
-# Two crossed factors, as verb and particle: variances of the totals of either factor's levels are
-# added, and that of the totals of their cells subtracted (A. C. Cameron, J. B. Gelbach and D. L.
+# Two crossed factors, such as verb and particle. The variances from the totals for the levels of
+# both factors are added, and the variance from the totals for the cells is subtracted (A. C.
+# Cameron, J. B. Gelbach and D. L.
 # Miller 2011, Robust inference with multiway clustering, Journal of Business and Economic
-# Statistics 29). It is no smaller here than the variance of either factor, which also keeps it
-# above 0, and Student's t has the degrees of freedom of the factor with fewer levels.
+# Statistics 29). The result is at least the variance for each single factor, which also keeps the
+# result above 0. Student's t has the degrees of freedom of the factor with fewer levels.
 
-_FACTOR = 2**32  # a cell's number is (1 + level of one factor) times this, + level of the other
+_FACTOR = 2**32  # cell number = (1 + level of one factor) times this + level of the other factor
 
 
 def packed(*levels: IntArray) -> IntArray:
-    """Return the numbers of clusters, or of the cells of two factors; -1 for none."""
+    """Return cluster numbers, or cell numbers for two factors; -1 means none."""
     if len(levels) == 1:
         return levels[0]
     first, second = levels
@@ -272,33 +299,33 @@ def packed(*levels: IntArray) -> IntArray:
 
 
 def factors_of(cluster: IntArray) -> list[IntArray]:
-    """Return the clusters, or for two factors the levels of each and the cells."""
+    """Return the clusters, or for two factors the levels of both factors and the cells."""
     if cluster.max(initial=0) < _FACTOR:
         return [cluster]
     return [np.unique(x, return_inverse=True)[1] for x in (*np.divmod(cluster, _FACTOR), cluster)]
 
 
 def of_both_factors(variances: Sequence[FloatArray]) -> FloatArray:
-    """Return the variance of two crossed factors, from the variances of factors and cells."""
+    """Return the variance for two crossed factors from the variances for factors and cells."""
     one, other, cells = variances
     return np.maximum(one + other - cells, np.maximum(one, other))
 
 
 class WholeSpread(NamedTuple):
-    """The variance of a count that all clusters move, in the list or not; the last axis is n."""
+    """The variance of a count that depends on all clusters; the last axis is n."""
 
     spread: ClusterSpread
-    typical: FloatArray  #: the size of the cluster of a random candidate that counts
+    typical: FloatArray  #: mean cluster size for a random counted candidate
 
 
 def whole_spread(
     totals: ListTotals, of_positive: FloatArray, of_all: FloatArray, *, by_positive: bool
 ) -> WholeSpread:
-    """Return the variance of recall, or of the excess of a list over a random one, as counts.
+    """Return the variance, as counts, of recall or of the excess over a random list.
 
-    To the totals of the list, ``of_positive`` times the true positives of a cluster is subtracted,
-    and ``of_all`` times its candidates is added. Clusters are as large as their true positives,
-    their share being random as in a region; or as their candidates.
+    ``of_positive`` times the true positives in a cluster is subtracted from the cluster's total,
+    and ``of_all`` times the candidates in the cluster is added. The size of a cluster is its number
+    of true positives for recall, and its number of candidates otherwise.
     """
     positive = np.bincount(totals.cluster, totals.gold, totals.size)
     size = np.bincount(totals.cluster, minlength=totals.size).astype(float)
@@ -326,7 +353,7 @@ def whole_spread(
 def _jackknifed(
     total: FloatArray, size: FloatArray, whole: FloatArray, power: float = 1.0
 ) -> FloatArray:
-    """Return total / (1 - h)^power, finite also for a cluster that is the whole list."""
+    """Return total / (1 - h)^power, which is finite even for a cluster that fills the list."""
     if not power:
         return total
     share = size / np.maximum(whole, 1.0)[:, np.newaxis]
@@ -339,8 +366,9 @@ def effective_size(
 ) -> FloatArray:
     """Return the size of a region of independent candidates with the same interval.
 
-    Korn and Graubard's effective size: n times the ratio of the binomial to the clusters' variance,
-    times the squared ratio of the normal quantile to Student's. It is at most ``most`` times n.
+    This is Korn and Graubard's effective size: n times the ratio of the binomial variance to the
+    cluster variance, times the squared ratio of the normal quantile to Student's quantile. The
+    result is at most ``most`` times n.
     """
     binomial = n * precision * (1.0 - precision)
     wider = (z_of(level) / found.quantile(level)) ** 2
@@ -356,9 +384,10 @@ def largest_statistics(
     seed: int,
     advance: Advance = lambda _: None,
 ) -> FloatArray:
-    """Return, for each draw of one normal multiplier per cluster, the largest |Z| over the lists.
+    """Return the largest |Z| over the lists for each draw of cluster multipliers.
 
-    O(draws times lists times clusters), as one matrix product per block: (draw).
+    A draw has one normal multiplier per cluster. The cost is O(draws times lists times clusters),
+    as one matrix product per block. The result is (draw).
     """
     rng = np.random.default_rng(seed)
     power = totals.power
@@ -381,7 +410,7 @@ def largest_statistics(
 
 # ------------------------------------------------------------------- Means and ratios over queries
 #
-# The queries are the sample, along the last axis; NaN is a query without a value.
+# The queries on the last axis are the sample. NaN means a query without a value.
 
 
 class QueryMean(NamedTuple):
@@ -389,13 +418,13 @@ class QueryMean(NamedTuple):
 
     value: FloatArray
     se: FloatArray
-    n: IntArray  #: queries with a value
+    n: IntArray  #: number of queries with a value
 
 
 def query_ratio(above: FloatArray, below: FloatArray) -> QueryMean:
-    """Return the sum of one number over queries, divided by the sum of another.
+    """Return the ratio of two sums over queries.
 
-    The standard error comes from the residuals above - ratio x below (W. Cochran 1977, 6.4).
+    The standard error is computed from the residuals above - ratio x below (W. Cochran 1977, 6.4).
     """
     known = ~(np.isnan(above) | np.isnan(below))
     count = known.sum(axis=-1)
@@ -406,16 +435,17 @@ def query_ratio(above: FloatArray, below: FloatArray) -> QueryMean:
         rest = np.where(known, over - value[..., np.newaxis] * under, 0.0)
         squares = (rest**2).sum(axis=-1)
         se = np.sqrt(np.where(count > 1, count / (count - 1.0), np.nan) * squares) / total
-        # a standard error as small as rounding means that all queries are equal
+        # a standard error no larger than rounding errors means that all queries are equal
         se = np.where(se <= 1e-14 * np.abs(value), 0.0, se)
     return QueryMean(value, se, count)
 
 
 def share_limits(value: FloatArray, se: FloatArray, count: IntArray, level: float) -> Limits:
-    """Return limits of a mean of shares: Clopper and Pearson's for the effective number.
+    """Return Clopper-Pearson limits for a mean of proportions, with an effective number.
 
-    As in Korn and Graubard (1998), from the standard error, Student's quantile and the number of
-    queries. If all queries are equal, only a share of the others may have another value.
+    As in Korn and Graubard (1998), the effective number follows from the standard error, Student's
+    quantile and the number of queries. If all queries have the same value, the limits follow from
+    the largest plausible proportion of queries with a different value.
     """
     known = ~np.isnan(value) & (count > 1)
     value = np.where(known, np.clip(value, 0.0, 1.0), 0.5)
@@ -431,19 +461,19 @@ def share_limits(value: FloatArray, se: FloatArray, count: IntArray, level: floa
 
 
 def alike_share(count: AnyArray, level: float) -> FloatArray:
-    """Return the least share of all queries that are equal if ``count`` of ``count`` are.
+    """Return the lower limit for the proportion of equal queries if all ``count`` are equal.
 
-    It is Clopper and Pearson's lower limit, 1 for infinitely many.
+    This is the Clopper-Pearson lower limit, which is 1 for an infinite count.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((0.5 - 0.5 * level) ** (1.0 / np.asarray(count, dtype=float)))
 
 
 def t_test(found: QueryMean, alternative: str) -> FloatArray:
-    """Return the p-value of a mean of 0, consistent with the interval of the mean.
+    """Return the p-value for a mean of 0, consistent with the interval for the mean.
 
-    If all Q queries have the same difference, Student's p-value would be 0. The p-value is then
-    2^-Q, the p-value of Q equal signs.
+    If all Q queries have the same difference, the p-value is 2^-Q, as for Q equal signs, instead of
+    Student's p-value of 0.
     """
     from scipy import special
 

@@ -1,9 +1,10 @@
-"""Intervals and simultaneous bands of curves: ROC, DET, precision-recall, gain and lift.
+"""Intervals and simultaneous bands for ROC, DET, precision-recall, gain and lift curves.
 
-If the candidates are a sample, a curve varies with the candidates in its lists and with the ends of
-the lists. Let y be the label, w = 1 inside the list of n (f inside a block of equal scores of which
-the list takes the share f), and ``edge`` the share of true positives around its end. The influence
-of a candidate is
+If the candidates are a sample, a curve varies with the candidates in the lists and with the ends of
+the lists. Let y be the label of a candidate, and w = 1 if the list of size n contains the
+candidate. If the list takes a fraction f of a block of equal scores, w = f inside this block. Let
+``edge`` be the proportion of true positives around the end of the list. The influence of a
+candidate is
 
     y (a + b w) + (1 - y) (d + c w),
 
@@ -13,8 +14,8 @@ with, for t = tp / N+, u = fp / (N - N+), s = n / N, r = edge / (1 - edge),
     t at fixed s         a = edge s - t          b = 1 - edge          c = -edge    d = edge s
     logit precision at t a = 1 - tp / (r fp)     b = N+ / (r fp)       c = -N+ / fp d = 0
 
-times 1 / N+ (Hsieh and Turnbull 1996; Ash and Hughes-Oliver 2022). Limits are Clopper and Pearson's
-for the number of candidates with this variance.
+times 1 / N+ (Hsieh and Turnbull 1996; Ash and Hughes-Oliver 2022). The limits are Clopper-Pearson
+limits for the number of candidates that gives this variance.
 """
 
 from __future__ import annotations
@@ -27,24 +28,24 @@ from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.intervals.bands import critical_value
 from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson
 
-LEAST = 30  #: candidates of either class from which a simultaneous band is drawn
-ENDS = 5  #: candidates of a class to either side of every list that it covers
+LEAST = 30  #: least number of candidates in each class for a simultaneous band
+ENDS = 5  #: least number of candidates of a class inside and outside the lists in a band
 DRAWS = 1000
-_POINTS = 200  # lists among which the largest deviation is sought
+_POINTS = 200  # number of lists searched for the largest deviation
 _BETWEEN = 0.5826
-_ADDED = 2.0  # candidates of either class at both ends, so that no variance is 0 by chance
-_RATIO = 0.5  # least variance, in units of the binomial one
+_ADDED = 2.0  # candidates of each class added at both ends, so that no variance is 0 by chance
+_RATIO = 0.5  # least variance, in units of the binomial variance
 
 
 class CurveLists(NamedTuple):
-    """Lists of one ranking, the shortest first, and the classes of the ranking."""
+    """The lists of one ranking, shortest first, and the sizes of both classes."""
 
     n: FloatArray
     tp: FloatArray
-    edge: FloatArray  #: share of true positives around the end
-    above: FloatArray  #: candidates above the block of equal scores that the list cuts, else n
+    edge: FloatArray  #: proportion of true positives around the end
+    above: FloatArray  #: candidates above the block of equal scores that the list cuts, or n
     tp_above: FloatArray
-    size: FloatArray  #: candidates of this block, at least 1
+    size: FloatArray  #: candidates in this block, at least 1
     tp_block: FloatArray
     total: int
     positive: int
@@ -62,8 +63,8 @@ class _Influence(NamedTuple):
 
 
 def _odds(space: str, x: CurveLists) -> FloatArray:
-    """Return the odds of a true positive around the end, moved by their error to the wider side."""
-    width = np.maximum(40.0, x.n**0.8)  # of :func:`bands.edge_precision`
+    """Return the odds of a true positive at the end, moved to the side with wider limits."""
+    width = np.maximum(40.0, x.n**0.8)  # window of :func:`bands.edge_precision`
     error = np.sqrt(x.edge * (1.0 - x.edge) / width)
     edge = x.edge - error if space == "precision_recall" else x.edge + error
     edge = np.clip(edge, 0.1 / width, 1.0 - 0.1 / width)
@@ -71,7 +72,7 @@ def _odds(space: str, x: CurveLists) -> FloatArray:
 
 
 def _influence(space: str, x: CurveLists) -> _Influence:
-    """Return the influences on N+ times the height of the curve, ``_ADDED`` at the ends."""
+    """Return the influences on N+ times the curve height, with ``_ADDED`` at the ends."""
     positive, negative = x.positive + 2.0 * _ADDED, x.total - x.positive + 2.0 * _ADDED
     tp, fp = x.tp + _ADDED, x.n - x.tp + _ADDED
     odds = _odds(space, x)
@@ -79,13 +80,13 @@ def _influence(space: str, x: CurveLists) -> _Influence:
         return _Influence(-tp / positive, np.ones_like(tp), -odds, odds * fp / negative)
     if space == "precision_recall":
         return _Influence(1.0 - tp / (odds * fp), positive / (odds * fp), -positive / fp, 0.0 * fp)
-    share = (tp + fp) / (positive + negative)  # the edge itself
+    share = (tp + fp) / (positive + negative)  # the edge
     d = x.edge * share
     return _Influence(d - tp / positive, 1.0 - x.edge, -x.edge, d)
 
 
 def _effective(space: str, x: CurveLists) -> FloatArray:
-    """Return the number of candidates whose share varies as much as the height of the curve."""
+    """Return the effective number of candidates for the variance of the curve height."""
     a, b, c, d = _influence(space, x)
     inside = (x.n - x.above) / x.size
     positive, negative = x.positive + 2.0 * _ADDED, x.total - x.positive + 2.0 * _ADDED
@@ -110,10 +111,11 @@ def _effective(space: str, x: CurveLists) -> FloatArray:
 
 
 def curve_limits(space: str, x: CurveLists, level: float) -> Limits:
-    """Return the limits of the height of a curve at each list alone.
+    """Return pointwise limits for the height of a curve at each list.
 
-    ``space`` is "roc" or "det" (at fixed false positive rate), "gain" or "lift" (at fixed share) or
-    "precision_recall" (at fixed recall). "det" and "lift" have the limits of recall.
+    ``space`` is "roc" or "det" (at a fixed false positive rate), "gain" or "lift" (at a fixed
+    fraction of the candidates) or "precision_recall" (at fixed recall). For "det" and "lift", the
+    function returns limits for recall.
     """
     size = _effective(space, x)
     share = x.tp / np.maximum(x.n, 1.0) if space == "precision_recall" else x.tp / x.positive
@@ -124,7 +126,7 @@ def curve_limits(space: str, x: CurveLists, level: float) -> Limits:
 
 
 def _alike(across: FloatArray, low: FloatArray, high: FloatArray) -> Limits:
-    """Return the outer limits of the lists with the same place on the axis across."""
+    """Return the outer limits over the lists at the same position on the x axis."""
     first = np.flatnonzero(np.diff(across, prepend=-1.0) > 0.0)
     times = np.diff(np.append(first, across.size))
     low, high = np.minimum.reduceat(low, first), np.maximum.reduceat(high, first)
@@ -132,7 +134,7 @@ def _alike(across: FloatArray, low: FloatArray, high: FloatArray) -> Limits:
 
 
 def covered(space: str, x: CurveLists) -> AnyArray:
-    """Return which lists a simultaneous band covers."""
+    """Return whether a simultaneous band covers each list."""
     negative, fp = x.total - x.positive, x.n - x.tp
     inside = (x.tp >= ENDS) & (x.tp <= x.positive - ENDS)
     if space in ("roc", "det"):
@@ -141,9 +143,9 @@ def covered(space: str, x: CurveLists) -> AnyArray:
 
 
 def band_level(space: str, x: CurveLists, level: float, seed: int) -> float:
-    """Return the level of single intervals that hold at all these lists together (sup-t).
+    """Return the level of pointwise intervals that are simultaneous over the lists (sup-t).
 
-    The sums of the influences, each times a standard normal number, vary as the whole curve does.
+    If each influence is multiplied by a standard normal number, the sums vary like the whole curve.
     """
     from scipy import special
 
@@ -168,13 +170,13 @@ def band_level(space: str, x: CurveLists, level: float, seed: int) -> float:
     scale = np.sqrt(np.mean(z**2, axis=1))[:, np.newaxis]
     z /= np.where(scale > 0.0, scale, np.inf)
     factor = critical_value(np.abs(z).max(axis=0, initial=0.0), level)
-    if x.n.size < every:  # the lists between two points: Siegmund's correction
+    if x.n.size < every:  # Siegmund's correction for the lists between two points
         factor += _BETWEEN * float(np.sqrt(np.mean(np.diff(z, axis=0) ** 2)))
     return 1.0 - 2.0 * float(special.ndtr(-factor))
 
 
 def _some(x: CurveLists) -> CurveLists:
-    """Return at most ``_POINTS`` of the lists, evenly spaced on a logit scale of both classes."""
+    """Return at most ``_POINTS`` lists, evenly spaced on the logit scales of both classes."""
     if x.n.size <= _POINTS:
         return x
     middle = 0.5 * (x.tp / x.positive + (x.n - x.tp) / (x.total - x.positive))

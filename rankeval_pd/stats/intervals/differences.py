@@ -1,4 +1,4 @@
-"""Intervals of the difference of two proportions: independent, overlapping or paired."""
+"""Intervals for the difference of two proportions: independent, overlapping or paired."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
 from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, wilson, z_of
 
-_LEAST_LEVEL = 1e-6  # a two-sided interval of which one end is requested
+_LEAST_LEVEL = 1e-6  # a two-sided interval of which only one limit is needed
 
 # --------------------------------------------------------------------- Two independent proportions
 
@@ -18,7 +18,7 @@ _LEAST_LEVEL = 1e-6  # a two-sided interval of which one end is requested
 def newcombe(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float) -> Limits:
     """Return Newcombe's (1998, method 10) hybrid score interval for tp_a/n_a - tp_b/n_b.
 
-    NaN if one of the two is empty.
+    The limits are NaN if a sample is empty.
     """
     low_a, high_a = wilson(tp_a, n_a, level)
     low_b, high_b = wilson(tp_b, n_b, level)
@@ -35,8 +35,8 @@ def agresti_caffo(
 ) -> Limits:
     """Return Agresti and Caffo's (2000) interval for tp_a/n_a - tp_b/n_b, within [-1, 1].
 
-    Wald's interval after adding one positive and one negative to each sample. NaN if one of
-    the two is empty.
+    This is Wald's interval after adding one positive and one negative to each sample. The limits
+    are NaN if a sample is empty.
     """
     tp_a, n_a, tp_b, n_b = (
         np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
@@ -54,9 +54,10 @@ def miettinen_nurminen(
 ) -> Limits:
     """Return Miettinen and Nurminen's (1985) score interval for tp_a/n_a - tp_b/n_b.
 
-    It contains the differences that the score test does not reject. The variance of the test is the
-    variance at the most likely proportions with the difference, times N/(N - 1), N = n_a + n_b, as
-    in their paper (Mee's interval lacks this factor). NaN if one of the two is empty.
+    The interval contains the differences that the score test does not reject. The test uses the
+    variance at the most likely proportions with the given difference, times N/(N - 1) with N = n_a
+    + n_b, as in the paper (Mee's interval lacks this factor). The limits are NaN if a sample is
+    empty.
     """
     tables = [np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)]
     _, n_a, _, n_b = tables
@@ -68,25 +69,26 @@ def miettinen_nurminen(
     return low, high
 
 
-_LAST_STEP = 1e-9  # relative to the distance: after this step only rounding is left
-_MOST_SECANTS = 12  # five suffice as a rule; what is still open is bracketed
+_LAST_STEP = 1e-9  # step relative to the distance below which only rounding errors remain
+_MOST_SECANTS = 12  # five steps usually suffice; limits that have not converged are bracketed
 
 
 def _score_high(
     tp_a: FloatArray, n_a: FloatArray, tp_b: FloatArray, n_b: FloatArray, level: float
 ) -> FloatArray:
-    """Return the difference above the observed one at which the score statistic is z.
+    """Return the difference above the observed difference at which the score statistic is z.
 
-    It equals the observed difference plus z standard deviations, where the standard deviation
-    depends on the difference itself. The equation is nearly linear close to Newcombe's limit, so
-    the method of secants takes about five evaluations. Limits that it does not find are bracketed.
+    The result equals the observed difference plus z standard deviations, where the standard
+    deviation depends on the result. The equation is nearly linear close to Newcombe's limit, so the
+    secant method takes about five evaluations. If the secant method does not converge, the limit is
+    bracketed.
     """
     from scipy.optimize import elementwise
 
     z = z_of(level)
     total = n_a + n_b
     observed = tp_a / n_a - tp_b / n_b
-    # counts divided by an overdispersion may add up to 1 or less: the limit is then 1
+    # counts divided by an overdispersion may add up to at most 1, and the limit is then 1
     known = (total > 1.0) & (observed < 1.0)
 
     def gap(
@@ -96,7 +98,7 @@ def _score_high(
         variance = _restricted_variance(difference, tp_a, n_a, tp_b, n_b)
         scale = np.sqrt(variance * ((n_a + n_b) / (n_a + n_b - 1.0)))
         beyond = difference - (tp_a / n_a - tp_b / n_b)
-        # the statistic is 0 at the observed difference even where its variance is 0
+        # the statistic is 0 at the observed difference even if its variance is 0
         result: FloatArray = np.where(beyond <= 0.0, -1.0, beyond - z * scale)
         return result
 
@@ -105,7 +107,7 @@ def _score_high(
     least = observed[known]
     result = newcombe(tp_a[known], n_a[known], tp_b[known], n_b[known], level)[1]
     result = np.where((result > least) & (result < 1.0), result, 0.5 * (least + 1.0))
-    # the second point of the secant: one step of slope 1, kept inside the bracket
+    # second point for the secant: one step with slope 1, kept inside the bracket
     before, short_before = result, gap(result, *tables)
     result = np.clip(before - short_before, 0.9 * least + 0.1 * before, 0.9 + 0.1 * before)
     active = np.arange(result.size)
@@ -119,14 +121,14 @@ def _score_high(
         inside = (after > least[active]) & (after < 1.0)  # False for NaN
         before, short_before = result[active], short
         result[active] = np.where(inside, after, before)
-        # drop limits that have converged; those whose step left the bracket become NaN
+        # drop limits that have converged, and set limits with steps outside the bracket to NaN
         going = inside & (np.abs(step) > _LAST_STEP * (after - least[active]))
         lost = ~inside
         result[active[lost]] = np.nan
         active, before, short_before = active[going], before[going], short_before[going]
         if not active.size:
             break
-    # Chandrupatla's method, inside a bracket, for what the secants left open
+    # Chandrupatla's bracketing method for limits that the secant method did not find
     result[active] = np.nan
     left = np.isnan(result)
     if left.any():
@@ -139,7 +141,7 @@ def _score_high(
 def difference_score(
     tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, delta: float
 ) -> FloatArray:
-    """Return Miettinen and Nurminen's score statistic of a difference."""
+    """Return Miettinen and Nurminen's score statistic for a difference."""
     x_a, n_a, x_b, n_b = (
         np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
     )
@@ -157,11 +159,11 @@ def _restricted_variance(
     # x of n have the smaller proportion s, and y of m have s + gap
     x, n, y, m = np.where(difference >= 0.0, tables[[2, 3, 0, 1]], tables)
     s = restricted_share(gap, x, n, y, m)
-    # near the upper end, count negatives instead: small proportions keep their digits
+    # near the upper end, count negatives instead, because small proportions keep their digits
     turned = s > 0.5 * (1.0 - gap)
     x, n, y, m = np.where(turned, np.stack([m - y, m, n - x, n]), np.stack([x, n, y, m]))
     s = np.where(turned, 1.0 - gap - s, s)
-    for _ in range(3):  # Newton's steps recover the digits that the arc cosine has lost
+    for _ in range(3):  # Newton's steps recover the digits lost by the arc cosine
         larger, rest = s + gap, 1.0 - s - gap
         score = (y - m * larger) * s * (1.0 - s) + (x - n * s) * larger * rest
         slope = (
@@ -182,9 +184,9 @@ def restricted_share(
     gap: FloatArray | float, x: FloatArray | float, n: FloatArray | float, y: FloatArray | float,
     m: FloatArray | float,
 ) -> FloatArray:  # fmt: skip
-    """Return the most likely s, nearly, if x of n come from s and y of m from s + gap.
+    """Return the approximate most likely s if x of n come from s and y of m from s + gap.
 
-    The score equation is a cubic. It is solved as in Farrington and Manning (1990).
+    The score equation is a cubic, which is solved as in Farrington and Manning (1990).
     """
     total = m + n
     c2 = ((m + 2.0 * n) * gap - total - x - y) / total
@@ -204,10 +206,10 @@ def corrected_score(
 ) -> Limits:
     """Return Miettinen and Nurminen's limits, moved outward by half of Yates' correction.
 
-    The correction is (1/n_a + 1/n_b)/4, within [-1, 1]. With it the coverage for regions of equal
-    size is at least the level, by enumeration (``tests/reference/differences.csv``). Without it, as
-    with the other intervals here, coverage falls to 0.84 if both proportions are near the ends. NaN
-    if one of the two is empty.
+    The correction is (1/n_a + 1/n_b)/4, and the limits stay within [-1, 1]. With the correction,
+    the coverage for regions of equal size is at least the nominal level, by enumeration
+    (``tests/reference/differences.csv``). Without the correction, coverage drops to 0.84 if both
+    proportions are near 0 or 1. The limits are NaN if a sample is empty.
     """
     low, high = miettinen_nurminen(tp_a, n_a, tp_b, n_b, level)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -230,11 +232,11 @@ def one_sided(
     limits: Callable[..., Limits], level: FloatArray, columns: Sequence[AnyArray], alternative: str,
     ends: tuple[float, float] = (-1.0, 1.0),
 ) -> Limits:  # fmt: skip
-    """Return limits with a level for each row; one-sided with "greater" or "less".
+    """Return limits with a level for each row, one-sided for "greater" or "less".
 
-    ``limits`` makes two-sided ones of some rows, at one level. A one-sided interval has one of the
-    two limits at the level 2 * level - 1, and the end of the range as the other, except for the
-    interval [0, 0] of two equal lists. NaN is not a level.
+    ``limits`` returns two-sided limits for some rows at one level. A one-sided interval has one
+    limit at the two-sided level 2 * level - 1, and its other limit is the end of the range. The
+    interval [0, 0] for two equal lists is not changed. Rows with a level of NaN have no limits.
     """
     level, *columns = np.broadcast_arrays(level, *columns)
     asked = level if alternative == "two-sided" else np.maximum(2.0 * level - 1.0, _LEAST_LEVEL)
@@ -255,8 +257,8 @@ def agree_with_test(
 ) -> Limits:
     """Return the limits, extended to 0 if the test does not reject a difference of 0.
 
-    The interval can only grow, so its coverage cannot fall. A one-sided test that does not reject
-    leaves the other side unchanged, because it is no evidence about that side.
+    The interval can only become wider, so the coverage cannot decrease. A one-sided test that does
+    not reject is no evidence about the other side, so the limit on the other side is not changed.
     """
     kept = p_value > (1.0 - level) * (1.0 + 1e-12)
     if alternative != "less":
@@ -272,31 +274,31 @@ def overlap_difference(
     level: float,
     phi: float = 1.0,
 ) -> Limits:
-    """Return the limits of the difference in precision of two sets that share candidates.
+    """Return limits for the difference in precision between two overlapping sets.
 
     Parameters
     ----------
     tp, size : tuple of arrays
-        True positives and candidates in both sets, in a only, and in b only.
+        Numbers of true positives and of candidates in both sets, in a only, and in b only.
     level : float
     phi : float
-        The variance of the true positives over the binomial variance.
+        Variance of the number of true positives divided by the binomial variance.
 
     Notes
     -----
-    The distances of both sets' Clopper-Pearson limits from their precision are combined like
-    standard errors (Zou and Donner 2008). The correlation of the two precisions follows from the
-    labels of the shared candidates, with each set's precision drawn slightly toward a half. Unlike
-    the delta method it needs no large counts: for sets of two candidates or more it covered at
-    least 0.946 in simulations (``tests/reference/sets.csv``), whether the sizes of the three parts
-    are fixed or vary. NaN if a set is empty.
+    The distances between the precision of each set and its Clopper-Pearson limits are combined like
+    standard errors (Zou and Donner 2008). The correlation between the two precisions is estimated
+    from the labels of the shared candidates, with each precision shrunk slightly toward one half.
+    Unlike the delta method, this method does not need large counts. In simulations with sets of two
+    or more candidates, the coverage was at least 0.946 (``tests/reference/sets.csv``), whether the
+    sizes of the three parts are fixed or random. The limits are NaN if a set is empty.
     """
     both, only_a, only_b = (np.asarray(t, dtype=float) for t in tp)
     n_both, n_only_a, n_only_b = (np.asarray(n, dtype=float) for n in size)
     n_a, n_b, tp_a, tp_b = n_both + n_only_a, n_both + n_only_b, both + only_a, both + only_b
     with np.errstate(divide="ignore", invalid="ignore"):
         a, b = tp_a / n_a, tp_b / n_b
-        # precisions drawn toward a half keep the correlation defined at 0 and 1
+        # with precisions shrunk toward one half, the correlation is defined at 0 and 1
         near_a, near_b = (tp_a + 0.5) / (n_a + 1.0), (tp_b + 0.5) / (n_b + 1.0)
         shared = both * (1.0 - near_a) * (1.0 - near_b) + (n_both - both) * near_a * near_b
         spread_a = tp_a * (1.0 - near_a) ** 2 + (n_a - tp_a) * near_a**2
@@ -308,7 +310,7 @@ def overlap_difference(
 
 
 def _combined(shares: Iterable[Any], limits: Iterable[Limits], correlation: FloatArray) -> Limits:
-    """Return limits of the difference of two shares, from the limits of each (Zou and Donner)."""
+    """Combine the limits of two proportions into limits of the difference (Zou and Donner)."""
     (a, b), ((low_a, high_a), (low_b, high_b)) = shares, limits
 
     def together(x: FloatArray, y: FloatArray) -> FloatArray:
@@ -322,9 +324,10 @@ def _combined(shares: Iterable[Any], limits: Iterable[Limits], correlation: Floa
 def paired_difference(
     both: AnyArray, only_a: AnyArray, only_b: AnyArray, n: AnyArray, level: float
 ) -> Limits:
-    """Return the limits of the difference of two shares of the same n candidates.
+    """Return limits for the difference of two proportions of the same n candidates.
 
-    As in :func:`overlap_difference`, with the correlation of the labels. NaN if n is 0.
+    The method is described in :func:`overlap_difference`, with the correlation of the labels. The
+    limits are NaN if n is 0.
     """
     both, only_a, only_b, n = (np.asarray(x, dtype=float) for x in (both, only_a, only_b, n))
     tp_a, tp_b = both + only_a, both + only_b
@@ -341,13 +344,13 @@ def correlated_limits(
     values: tuple[FloatArray, FloatArray], limits: tuple[Limits, Limits],
     variances: tuple[FloatArray, FloatArray, FloatArray], half: FloatArray, power: Any = 1.0,
 ) -> Limits:  # fmt: skip
-    """Return limits of the difference of two values between 0 and 1, from the limits of each.
+    """Combine the limits of two values between 0 and 1 into limits of the difference.
 
-    ``variances`` are the variances of both values and of their difference; the test rejects
+    ``variances`` are the variances of both values and of their difference. The test rejects
     differences beyond ``half``. The distances of the limits are combined like standard errors (Zou
-    and Donner 2008). In a share equal to the correlation, to ``power``, both values move together,
-    and their distances on the same side are subtracted. The limits are widened to all differences
-    that the test does not reject. If the test rejects, they end at its limit on the side of 0.
+    and Donner 2008), with the correlation raised to ``power``. The limits are then widened to
+    include all differences that the test does not reject. If the test rejects 0, the limit on the
+    side of 0 is the limit of the test.
     """
     gap = values[0] - values[1]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -378,9 +381,9 @@ def delta_method(
     weight: tuple[AnyArray, AnyArray, AnyArray], difference: FloatArray, level: float,
     phi: float = 1.0,
 ) -> Limits:  # fmt: skip
-    """Return difference -+ z se for a weighted sum of the counts of three independent binomials.
+    """Return difference ± z se for a weighted sum of three independent binomial counts.
 
-    ``phi`` is their variance over the binomial variance.
+    ``phi`` is the variance of the counts divided by the binomial variance.
     """
     variance = np.zeros(np.shape(difference))
     for t, n, w in zip(tp, size, weight, strict=True):
@@ -391,16 +394,16 @@ def delta_method(
     return difference - margin, difference + margin
 
 
-# --------------------------------------------------------------- Two proportions of the same items
+# ------------------------------------------------------------ Two proportions on the same items
 
-PairedCounts = tuple[int, int, int, int]  # both right, only a, only b, neither
+PairedCounts = tuple[int, int, int, int]  # both correct, only a, only b, neither
 
 
 def tango(counts: PairedCounts, level: float) -> tuple[float, float]:
-    """Return Tango's (1998) score interval for the difference of paired proportions.
+    """Return Tango's (1998) score interval for a difference of paired proportions.
 
-    It contains the differences that the score test does not reject; the test of a difference of 0
-    is McNemar's without continuity correction.
+    The interval contains the differences that the score test does not reject. For a difference of
+    0, the score test is McNemar's test without continuity correction.
     """
     only_a, only_b = (np.array([x]) for x in counts[1:3])
     low, high = tango_limits(only_a, only_b, sum(counts), level)
@@ -408,7 +411,7 @@ def tango(counts: PairedCounts, level: float) -> tuple[float, float]:
 
 
 def tango_limits(only_a: AnyArray, only_b: AnyArray, n: float, level: float) -> Limits:
-    """Return Tango's intervals of many pairs on n items."""
+    """Return Tango's intervals for many pairs on n items."""
     z, estimate = z_of(level), (only_a - only_b) / n
     ends = np.full(estimate.shape, -1.0), np.ones(estimate.shape)
 
@@ -420,9 +423,9 @@ def tango_limits(only_a: AnyArray, only_b: AnyArray, n: float, level: float) -> 
 
 
 def paired_score(only_a: AnyArray | int, only_b: AnyArray | int, n: float, delta: Any) -> Any:
-    """Return Tango's score statistic of a difference, a decreasing function of it."""
-    # the most likely share of items that only b has right, given the difference: the larger root of
-    # 2 n q^2 + linear q + constant = 0
+    """Return Tango's score statistic, which decreases with the difference."""
+    # given the difference, the most likely proportion of items on which only b is correct is the
+    # larger root of 2 n q^2 + linear q + constant = 0
     linear = -only_a - only_b + (2.0 * n - only_a + only_b) * delta
     constant = -only_b * delta * (1.0 - delta)
     root = np.sqrt(np.maximum(linear * linear - 8.0 * n * constant, 0.0))
@@ -432,7 +435,7 @@ def paired_score(only_a: AnyArray | int, only_b: AnyArray | int, n: float, delta
 
 
 def _over_error(excess: Any, variance: Any) -> Any:
-    """Return an excess over its standard error; without a variance it is 0, or infinite."""
+    """Return an excess divided by its standard error: 0 or infinite without variance."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = excess / np.sqrt(np.maximum(variance, 0.0))
     return np.where(excess == 0.0, 0.0, ratio)
@@ -441,7 +444,7 @@ def _over_error(excess: Any, variance: Any) -> Any:
 def _bisection_points(
     below: Callable[[FloatArray], AnyArray], low: FloatArray, high: FloatArray
 ) -> FloatArray:
-    """Return the points up to which a condition holds, bisected to neighboring floats."""
+    """Return the points up to which a condition is true, bisected to neighboring floats."""
     never, always = ~below(low), below(high)
     ends = np.where(never, low, high)
     settled = never | always
@@ -465,7 +468,7 @@ def paired_newcombe(counts: PairedCounts, level: float) -> tuple[float, float]:
     below, above = share - low, high - share
     product = float(np.prod(right) * np.prod(n - right))
     covered = float(both * neither - only_a * only_b)
-    if covered > 0.0:  # corrected for continuity
+    if covered > 0.0:  # with continuity correction
         covered = max(covered - n / 2.0, 0.0)
     phi = covered / np.sqrt(product) if product > 0.0 else 0.0
     gain = float(share[0] - share[1])

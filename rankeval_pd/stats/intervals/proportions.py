@@ -1,4 +1,4 @@
-"""Intervals of a proportion, and their quantiles."""
+"""Intervals for a proportion, and the quantiles for these intervals."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.distributions.hypergeometric import first_true
 
-# ----------------------------------------------------------------------- Intervals of a proportion
+# ---------------------------------------------------------------------- Intervals for a proportion
 
 Limits = tuple[FloatArray, FloatArray]
 
 
 def clopper_pearson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
-    """Return the limits of Clopper and Pearson: tests of level (1 - level)/2 on either side."""
+    """Return Clopper-Pearson limits, which invert tests of level (1 - level)/2 on each side."""
     return _beta_limits(tp, n, level, lower=((0.0, 1.0),), upper=((1.0, 0.0),))
 
 
@@ -28,11 +28,11 @@ def jeffreys(tp: AnyArray, n: AnyArray, level: float) -> Limits:
 
 def midp(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """Return the proportions whose mid-p tails, P(beyond tp) + P(tp)/2, are (1 - level)/2."""
-    # the mid-p tail is the mean of P(X >= tp) and P(X > tp), two beta tails
+    # the mid-p tail is the mean of the two beta tails P(X >= tp) and P(X > tp)
     halves = ((0.0, 1.0), (1.0, 0.0))
     low, high = _beta_limits(tp, n, level, lower=halves, upper=halves, inner=True)
     tp, n = np.broadcast_arrays(tp, n)
-    # at tp = n or tp = 0 the mid-p tail is p^n / 2 or (1 - p)^n / 2: solved directly
+    # at tp = n or tp = 0 the mid-p tail is p^n / 2 or (1 - p)^n / 2, which is solved directly
     end = np.log(1.0 - level) / np.where(n > 0, n, 1.0)
     low = np.where((tp == n) & (n > 0), np.exp(end), low)
     high = np.where((tp == 0) & (n > 0), -np.expm1(end), high)
@@ -48,10 +48,10 @@ def _beta_limits(
     upper: tuple[tuple[float, float], ...],
     inner: bool = False,
 ) -> Limits:
-    """Return the limits at which the mean tail of Beta(tp + a, fp + b) is (1 - level)/2.
+    """Return the limits at which the mean of tails of Beta(tp + a, fp + b) is (1 - level)/2.
 
-    ``lower`` and ``upper`` list the (a, b). The lower limit is 0 at tp = 0, the upper 1 at tp = n;
-    with ``inner`` neither is sought at tp = 0 or tp = n.
+    ``lower`` and ``upper`` are lists of (a, b). The lower limit is 0 at tp = 0, and the upper limit
+    is 1 at tp = n. With ``inner``, no limits are computed at tp = 0 and tp = n.
     """
     tail = (1.0 - level) / 2.0
     tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
@@ -61,12 +61,12 @@ def _beta_limits(
     low, high = np.zeros(tp.shape), np.ones(tp.shape)
     low[some] = beta_quantile(tp[some], fp[some], lower, tail, upper_tail=False)
     high[not_all] = beta_quantile(tp[not_all], fp[not_all], upper, tail, upper_tail=True)
-    return np.minimum(low, high), high  # at tiny levels they are equal up to rounding
+    return np.minimum(low, high), high  # at tiny levels both limits are equal up to rounding
 
 
-_LAST_STEP = 1e-5  # Halley's steps converge cubically: after this one the error is below 1e-15
-_LONGEST_STEP = 4.0  # in logits: where the tail is nearly flat, a full step would overshoot
-# further away than this in log tail, take Newton's steps, which never diverge
+_LAST_STEP = 1e-5  # after a Halley step of this size the error is below 1e-15
+_LONGEST_STEP = 4.0  # largest step in logits, to avoid overshooting on flat tails
+# at a larger distance in log tail, use Newton's method, which never diverges
 _HALLEY_RANGE = 1.0
 
 
@@ -78,18 +78,18 @@ def beta_quantile(
     *,
     upper_tail: bool,
 ) -> FloatArray:
-    """Return p at which the mean tail of the distributions Beta(tp + a, fp + b) is ``tail``.
+    """Return the p at which the mean tail of the Beta(tp + a, fp + b) is ``tail``.
 
-    The result is accurate to about 1e-13, relative to p and to 1 - p. If both counts are 100 or
-    more, the quantiles of a tail follow from one polynomial (:func:`fit_expansion`), otherwise they
-    are roots.
+    The relative error, with respect to p and to 1 - p, is about 1e-13. If both counts are 100 or
+    more, the quantiles are computed from one polynomial (:func:`fit_expansion`). Otherwise the
+    quantiles are found as roots.
     """
     from scipy import special
 
     shape, tp, fp = tp.shape, tp.ravel(), fp.ravel()
     a, b = (x + sum(s[k] for s in shifts) / len(shifts) for k, x in enumerate((tp, fp)))
     large = np.minimum(a, b) >= LEAST_EXPANDED
-    # the polynomial serves single counts too: a limit must not depend on the other counts
+    # use the polynomial for single counts as well: a limit must not depend on other counts
     law = _cached_expansion(shifts, tail, upper_tail) if large.any() else None
     if law is None:
         return _expit(beta_logits(tp, fp, shifts, tail, upper_tail=upper_tail)).reshape(shape)
@@ -105,7 +105,7 @@ def beta_quantile(
 def _cached_expansion(
     shifts: tuple[tuple[float, float], ...], tail: float, upper_tail: bool
 ) -> QuantileExpansion | None:
-    """Return the polynomial of all quantiles of a tail, None if it is not accurate enough."""
+    """Return the polynomial for the quantiles of a tail, or None if it is too inaccurate."""
     # for the mean of two beta tails, a and b are the means of their parameters
     shift = [sum(s[k] for s in shifts) / len(shifts) for k in (0, 1)]
     return fit_expansion(
@@ -123,10 +123,10 @@ def beta_logits(
 ) -> FloatArray:
     """Return the logits of the quantiles, for flat arrays.
 
-    The logarithm of the tail is a concave function of logit p. So Newton's steps converge from
-    anywhere, and Halley's steps finish. Two or three evaluations of the incomplete beta function
-    suffice. (SciPy's inverse is about as precise: at 49,001 of 50,000 it is off by 1e-13 in SciPy
-    1.15 and by 3e-12 in 1.17.)
+    The logarithm of the tail is a concave function of logit p. Newton's method therefore converges
+    from any starting point, and Halley's method is used for the last steps. Two or three
+    evaluations of the incomplete beta function suffice. (SciPy's inverse has a similar accuracy. At
+    49,001 of 50,000 its error is 1e-13 in SciPy 1.15 and 3e-12 in 1.17.)
     """
     from scipy import special
 
@@ -154,7 +154,7 @@ def beta_logits(
             newton = np.clip(-gap / first, -_LONGEST_STEP, _LONGEST_STEP)
             halley = newton / (1.0 + 0.5 * newton * second / first)
         step = np.where((np.abs(gap) < _HALLEY_RANGE) & np.isfinite(halley), halley, newton)
-        # if a tail underflowed, x is too far out: go half of the way back to the middle
+        # if a tail underflowed, x is too extreme: move halfway back to the middle
         lost = (area == 0.0) | ~np.isfinite(step)
         step = np.where(lost, 0.5 * (np.log(ab[0][0] / ab[0][1]) - x[active]), step)
         x[active] += step
@@ -176,9 +176,9 @@ def _set_infinite_logits(
     *,
     upper_tail: bool,
 ) -> None:
-    """Set logits to infinity if floats cannot distinguish the quantile from 0, or from 1.
+    """Set logits to infinity if floats cannot distinguish the quantile from 0 or 1.
 
-    This happens with tiny fractions of a success: counts divided by a large overdispersion.
+    Such quantiles occur for tiny fractional counts, after division by a large overdispersion.
     """
     from scipy import special
 
@@ -195,19 +195,20 @@ def _set_infinite_logits(
     x[few[sign * (area_1 - tail) < 0.0]] = np.inf
 
 
-# a or b below the first may have quantiles below the second, or as close to 1
+# if a or b is below the first number, quantiles can be below the second, or as close to 1
 _FRACTION_OF_SUCCESS, _LEAST_QUANTILE = 0.05, 1e-300
 _FARTHEST_LOGIT = 700.0  # exp(-700) is 1e-304, near the smallest float
-# a at most the first and b at least the second: the tail is summed term by term
+# if a is at most the first and b at least the second number, sum the tail term by term
 _FEW_TERMS, _MANY_TRIALS = 64.0, 1e6
 
 
 def _beta_tail(
     a: FloatArray, b: FloatArray, p: FloatArray, q: FloatArray, *, upper: bool
 ) -> FloatArray:
-    """Return I_p(a, b), or for the upper tail 1 - I_p(a, b); q is 1 - p.
+    """Return I_p(a, b), or 1 - I_p(a, b) for the upper tail; q is 1 - p.
 
-    For a few successes in very many trials, SciPy's function loses digits, so the terms are summed.
+    The terms are summed for a few successes in very many trials, because SciPy's function loses
+    digits in this case.
     """
     from scipy import special
 
@@ -253,7 +254,7 @@ def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """Return the limits of Wilson's score test; (0, 1) for an empty list."""
     tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
     z2 = z_of(level) ** 2
-    size = np.where(n > 0, n, 1.0)  # divided by an overdispersion, n may be below 1
+    size = np.where(n > 0, n, 1.0)  # n can be below 1 after division by an overdispersion
     share = tp / size
     # The limits are the roots of (n + z2) p^2 - (2 tp + z2) p + tp^2/n = 0. The smaller root of
     # p and that of 1 - p follow from the product of the roots, without cancellation.
@@ -261,27 +262,28 @@ def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     twice = 2.0 * tp + z2 + spread
     high = twice / (2.0 * (size + z2))
     low = 2.0 * tp * share / np.where(twice > 0.0, twice, 1.0)
-    # rounding must not move the limits past the share, or beyond 1
+    # rounding must not move the limits past the proportion, or beyond 1
     low, high = np.minimum(low, share), np.clip(high, share, 1.0)
     return np.where(n > 0, low, 0.0), np.where((n > 0) & (tp < n), high, 1.0)
 
 
 def blaker(tp: AnyArray, n: AnyArray, level: float) -> Limits:
-    """Return the smallest and the largest proportion that Blaker's test does not reject (2000).
+    """Return the smallest and the largest proportion not rejected by Blaker's (2000) test.
 
-    The acceptability of a proportion is the smaller tail at tp plus the largest tail on the other
-    side that is not larger. A proportion is rejected if its acceptability is at most 1 - level. The
-    proportions that are not rejected need not form an interval: gaps between the limits are
-    ignored. So the coverage is at least the level, the limits lie within Clopper and Pearson's, and
-    a higher level never gives a narrower interval. Counts divided by an overdispersion need not be
-    whole: the tails are then tails of Beta distributions. Cost: about 60 microseconds each.
+    The acceptability of a proportion is the smaller tail probability at tp plus the largest tail
+    probability on the other side that is not larger. A proportion is rejected if its acceptability
+    is at most 1 - level. The accepted proportions need not form an interval, and gaps between the
+    limits are ignored. Therefore the coverage is at least the level, the limits lie within the
+    Clopper-Pearson limits, and a higher level never gives a narrower interval. Counts that were
+    divided by an overdispersion can be fractional, and their tails are tails of Beta distributions.
+    Cost: about 60 microseconds per interval.
     """
     tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
     fp = n - tp
     low, high = np.zeros(tp.shape), np.ones(tp.shape)
     some, not_all = tp > 0, fp > 0
     low[some] = _expit(_blaker_low(tp[some], fp[some], 1.0 - level))
-    # the upper limit is the lower one of the negatives: negate its logit, which loses no digits
+    # the upper limit is the negated lower logit for the negatives, without loss of digits
     high[not_all] = _expit(-_blaker_low(fp[not_all], tp[not_all], 1.0 - level))
     return low, high
 
@@ -294,13 +296,14 @@ def _expit(x: FloatArray) -> FloatArray:
 
 
 def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
-    """Return the logit of the smallest proportion whose acceptability is above ``alpha``, tp > 0.
+    """Return the logit of the smallest proportion with acceptability above ``alpha``, tp > 0.
 
-    Let p rise from Clopper and Pearson's limit, where P(X >= tp) = alpha/2, and let k be the first
-    count whose P(X <= k) is above P(X >= tp). As long as it is, the acceptability is
-    P(X >= tp) + P(X <= k - 1), which falls and then rises, from at most alpha. When P(X <= k) has
-    fallen to P(X >= tp), it jumps to twice the latter, above alpha. The limit is where the
-    acceptability rises through alpha or jumps, whichever comes first.
+    Let p increase from the Clopper-Pearson limit, at which P(X >= tp) = alpha/2. Let k be the first
+    count for which P(X <= k) is above P(X >= tp). While this inequality is true, the acceptability
+    is P(X >= tp) + P(X <= k - 1), which starts at no more than alpha, decreases and then increases.
+    When P(X <= k) has decreased to P(X >= tp), the acceptability jumps to 2 P(X >= tp), which is
+    above alpha. The limit is the first p at which the acceptability increases through alpha or
+    jumps.
     """
     from scipy import special
     from scipy.optimize import elementwise
@@ -314,7 +317,7 @@ def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
         return np.where(k >= 0.0, result, 0.0)
 
     def gap(x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
-        # negative below the limit: the larger of both conditions, each scaled to [-1, 1]
+        # the larger of both conditions, each scaled to [-1, 1], which is negative below the limit
         tail = upper(x, tp, fp)
         risen, left = tail + lower(x, k - 1.0, tp, fp), lower(x, k, tp, fp)
         return np.maximum((risen - alpha) / (risen + alpha), (tail - left) / (tail + left))
@@ -325,7 +328,7 @@ def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
     k = first_true(
         lambda k: lower(start, k, tp, fp) > 0.5 * alpha, np.zeros(tp.shape), np.ceil(tp) - 1.0
     )
-    # if the gap is not negative at the start, the limit is Clopper and Pearson's, up to rounding
+    # if the gap is not negative at the start, the limit is the Clopper-Pearson limit
     result = start.copy()
     inner = gap(start, k, tp, fp) < 0.0
     args = (k[inner], tp[inner], fp[inner])
@@ -350,34 +353,34 @@ INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {
 
 # ---------------------------------------------------------------- Beta quantiles as one polynomial
 #
-# For millions of counts, a polynomial replaces the roots. The logit of a beta variable is the
-# difference of the logarithms of two gamma variables. Its cumulants are differences and sums of
-# polygamma functions, and with
+# For millions of counts, a polynomial replaces root finding. The logit of a beta variable is the
+# difference between the logarithms of two gamma variables. The cumulants of the logit are
+# differences and sums of polygamma functions. With
 #
 #     σ² = 1/a + 1/b,    t = (b - a)/(a + b)
 #
-# the m-th term of its Cornish-Fisher expansion at a fixed level is σ^(m + 1) times a polynomial in
-# t of degree m, with only even powers or only odd ones. So the logit of a quantile is
+# the m-th term of the Cornish-Fisher expansion at a fixed level is σ^(m + 1) times a polynomial in
+# t of degree m, with only even or only odd powers. The logit of a quantile is therefore
 #
 #     log(a/b) + σ P(σ², σ t)
 #
-# with one polynomial P for all a and b of a level. Its coefficients are fitted to exact quantiles
-# on a grid of Chebyshev points, and the residual shows how accurate it is: for a and b of 100 or
-# more, ten powers leave some 1e-14. Temme's uniform inversion (1992, Asymptotic inversion of
-# incomplete gamma functions; of the beta function in the same issue) has the same small parameter,
-# but its coefficients are functions of a/b that cost much more.
+# with one polynomial P for all a and b at a given level. The coefficients of P are fitted to exact
+# quantiles on a grid of Chebyshev points, and the residuals show the accuracy. If a and b are 100
+# or more, ten powers leave an error of about 1e-14. Temme's uniform inversion (1992, Asymptotic
+# inversion of incomplete gamma functions, and of the beta function in the same issue) has the same
+# small parameter, but the coefficients are expensive functions of a/b.
 
-LEAST_EXPANDED = 100.0  #: the least a and b for which the polynomial is used
+LEAST_EXPANDED = 100.0  #: least a and b for which the polynomial is used
 _DEGREE = 10
-_GRID_POINTS = 16  # points of the grid in each direction
-_WORST_RESIDUAL = 2e-13  # largest absolute error of a logit
-_QUANTILES_AT_ONCE = 1 << 14  # a few arrays of so many floats stay in the processor's cache
+_GRID_POINTS = 16  # number of grid points in each direction
+_WORST_RESIDUAL = 2e-13  # largest acceptable absolute error of a logit
+_QUANTILES_AT_ONCE = 1 << 14  # a few arrays of this size fit into the processor's cache
 
 Logits = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 class QuantileExpansion(NamedTuple):
-    """The polynomial of one level: rows of powers of σ t, each with powers of σ²."""
+    """The polynomial for one level, as coefficients (power of σ t, power of σ²)."""
 
     coefficients: tuple[tuple[float, ...], ...]
 
@@ -412,18 +415,18 @@ class QuantileExpansion(NamedTuple):
 
 
 def fit_expansion(exact: Logits) -> QuantileExpansion | None:
-    """Return the polynomial of a level, or None if its error exceeds 2e-13.
+    """Return the polynomial for a level, or None if its error exceeds 2e-13.
 
     ``exact`` returns the logits of the quantiles for arrays of a and b.
     """
-    # Chebyshev points of t in [-1, 1] and of the share of σ in [0, 1], flattened: (point)
+    # Chebyshev points for t in [-1, 1] and for σ relative to its maximum, flattened: (point)
     turn = np.cos((np.arange(_GRID_POINTS) + 0.5) * np.pi / _GRID_POINTS)
     t, part = (x.ravel() for x in np.meshgrid(turn, 0.5 * (1.0 + turn), indexing="ij"))
-    # the largest σ at this t has the smaller of a and b at its least
+    # at the largest σ for this t, the smaller of a and b has its least value
     width = part * np.sqrt(2.0 / (LEAST_EXPANDED * (1.0 + np.abs(t))))
     a, b = 2.0 / (width**2 * (1.0 + t)), 2.0 / (width**2 * (1.0 - t))
     wanted = exact(a, b) - np.log(a / b)
-    # least squares for the coefficients, (point, power), with columns scaled to 1
+    # least squares for the coefficients (point, power), with columns scaled to 1
     powers = [(k, i) for k in range(_DEGREE + 1) for i in range((_DEGREE - k) // 2 + 1)]
     terms = np.stack([width ** (2 * i + 1) * (width * t) ** k for k, i in powers], axis=1)
     scale = np.abs(terms).max(axis=0)
@@ -443,16 +446,16 @@ def fit_expansion(exact: Logits) -> QuantileExpansion | None:
 
 
 def z_of(level: float) -> float:
-    """Return the number of standard deviations to either side of the mean for this share."""
+    """Return the normal two-sided critical value for this level."""
     from scipy import special
 
     return -float(special.ndtri((1.0 - level) / 2.0))
 
 
 def t_of(freedom: Any, level: float) -> FloatArray:
-    """Return the number of standard errors to either side for this share, by Student's t.
+    """Return Student's two-sided critical value for this level.
 
-    Computed from the lower tail: an upper tail close to 1 is rounded to 1.
+    The value is computed from the lower tail, because an upper tail close to 1 is rounded to 1.
     """
     from scipy import special
 
@@ -460,7 +463,7 @@ def t_of(freedom: Any, level: float) -> FloatArray:
 
 
 def quantile_of(freedom: FloatArray, level: float | FloatArray) -> FloatArray:
-    """Return :func:`t_of`, for infinite degrees of freedom the normal distribution's."""
+    """Return :func:`t_of`, or the normal critical value for infinite degrees of freedom."""
     from scipy import special
 
     endless = np.isinf(freedom)

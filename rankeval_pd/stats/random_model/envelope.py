@@ -1,9 +1,9 @@
-"""Counts that a random ranking reaches anywhere with a given probability: equal local levels.
+"""Envelopes with equal local levels for random rankings.
 
-The probability of reaching the boundary of a level t is a step function of t. It changes only at
-the tails P(X_n >= i) of the counts: tens of millions of steps for all n of a million
-candidates. One evaluation is expensive. So the search starts where a model places the level, the
-heights of the steps are estimated, and the bracket is closed from both ends.
+The probability of reaching the boundary for a level t is a step function of t. The steps are at the
+tail probabilities P(X_n >= i), and a million candidates have tens of millions of steps. Because one
+evaluation is expensive, the search starts at a level predicted by a model, estimates the heights of
+the steps, and closes the bracket from both ends.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from rankeval_pd.stats.distributions.populations import Finite, Population
 from rankeval_pd.stats.random_model.boundary import boundary_probability
 from rankeval_pd.stats.random_model.random_counts import critical_counts, largest_tail
 
-_EQUAL = 1e-12  # two probabilities are equal up to this relative difference
-_MOST_STEPS = 2**14  # the highest steps, looked at one by one; the others count as a slope
-_MARGIN = 0.03  # the relative error that a guess may have
-_LEAST_ASIDE = 1e-4  # the least share of the bracket that a trial steps beyond the guess
-_CORRELATION_TIME = 0.3  # list sizes further apart in log-odds time are reached independently
+_EQUAL = 1e-12  # probabilities within this relative difference count as equal
+_MOST_STEPS = 2**14  # number of highest steps that are listed; all other steps count as a slope
+_MARGIN = 0.03  # relative error allowed for a guess
+_LEAST_ASIDE = 1e-4  # least fraction of the bracket by which a trial exceeds the guess
+_CORRELATION_TIME = 0.3  # in log-odds time: independent list sizes are further apart
 
 
 class Envelope(NamedTuple):
-    """Counts that a random ranking reaches somewhere with a probability of at most alpha."""
+    """Counts that a random ranking reaches at any n with a probability of at most alpha."""
 
-    counts: FloatArray  #: one for each n
-    local_level: float  #: the largest P(X_n >= count)
+    counts: FloatArray  #: one count for each n
+    local_level: float  #: largest P(X_n >= count) over all n
 
 
 def envelope(
@@ -39,11 +39,11 @@ def envelope(
     population: Population,
     step: Callable[[int], object] = lambda _: None,
 ) -> Envelope:
-    """Return the envelope of equal local level for the list sizes n, each once, in any order.
+    """Return the envelope with equal local level for distinct list sizes n in any order.
 
-    The count at n is min{i: P(X_n >= i) <= t} with one t for all n, the largest t that keeps the
-    probability of reaching it anywhere at alpha or below. This t lies between
-    alpha / (number of n) and alpha. ``step`` is called for every t that is tried.
+    The count at n is min{i: P(X_n >= i) <= t} with the same t for all n. t is the largest level for
+    which the probability of reaching a count at any n is at most alpha. This t lies between alpha /
+    (number of n) and alpha. ``step`` is called for every t that is tried.
     """
     if n.size == 0:
         return Envelope(n.copy(), math.nan)
@@ -55,7 +55,7 @@ def envelope(
 
 
 class _LevelTrial(NamedTuple):
-    """A level, its boundary, and how likely a random ranking reaches it."""
+    """A level, its boundary, and the probability that a random ranking reaches the boundary."""
 
     log_t: float
     counts: FloatArray
@@ -63,7 +63,7 @@ class _LevelTrial(NamedTuple):
 
 
 class _LevelSearch:
-    """The search for the largest level whose boundary is reached with probability <= alpha."""
+    """The search for the largest level at which the boundary's probability is <= alpha."""
 
     def __init__(
         self,
@@ -84,19 +84,19 @@ class _LevelSearch:
         return _LevelTrial(log_t, counts[0], float(reached))
 
     def holds(self, tried: _LevelTrial) -> bool:
-        """Return whether the boundary of a level is reached with probability <= alpha."""
+        """Return whether the boundary for a level is reached with probability <= alpha."""
         return tried.reached <= self.alpha * (1.0 + _EQUAL)
 
     def largest_level(self) -> _LevelTrial:
         """Close the bracket from both ends."""
         low, high = self.bracket()
-        behind = 0  # how often in a row the nearer end has moved: the guess falls short
+        behind = 0  # consecutive moves of the nearer end: the guess falls short
         while high is not None:
             log_t = self.between(low, high, _MARGIN * 4.0**behind)
             if log_t is None:
                 break
             middle = self.at(log_t)
-            # a trial just beyond the level, seen from the nearer end, moves the other end
+            # a trial just beyond the level, from the nearer end, moves the other end
             share = _share_below(self.alpha, low.reached, high.reached)
             far_end_moved = self.holds(middle) == (share >= 0.5)
             behind = 0 if far_end_moved else behind + 1
@@ -104,17 +104,17 @@ class _LevelSearch:
         return low
 
     def bracket(self) -> tuple[_LevelTrial, _LevelTrial | None]:
-        """Return a level that holds, and one that does not, None if all hold.
+        """Return a level that satisfies the condition, and one that does not (None if all do).
 
-        From the level of the model, trials move toward the wanted level: as far as the model
-        predicts, and at least twice as far each time.
+        Trials start at the level of the model and move toward the desired level, by the distance
+        that the model predicts and at least twice as far each time.
         """
         lowest, highest = math.log(self.alpha) - math.log(self.n.size), math.log(self.alpha)
         here = self.at(min(max(self.likely_level(0.0), lowest), highest))
         step = 0.0
         while not (self.holds(here) and here.log_t == highest):
             up = self.holds(here)
-            # by what factor the model's hazard is off here, and where it then has alpha
+            # the factor by which the model's hazard is off, and the corrected level for alpha
             off = _log_hazard(here.reached) - math.log(self.hazard(-_normal_quantile(here.log_t)))
             way = abs(self.likely_level(off) - here.log_t) if math.isfinite(off) else 0.5
             step = max((1.0 + _MARGIN) * way, 2.0 * step, _LEAST_ASIDE)
@@ -125,25 +125,25 @@ class _LevelSearch:
         return here, None
 
     def between(self, low: _LevelTrial, high: _LevelTrial, margin: float) -> float | None:
-        """Return a level just beyond the likely one, as seen from the end nearer to it.
+        """Return a level just beyond the predicted one, from the nearer end.
 
-        None if there is no step between the two ends.
+        Return None if there is no step between the two ends.
         """
-        # the share of the hazard between the ends that lies below alpha, moved by the margin
+        # fraction of the hazard between the ends that is below alpha, moved by the margin
         share = _share_below(self.alpha, low.reached, high.reached)
         aside = max(min(share, 1.0 - share), _LEAST_ASIDE) * margin
         upwards = share < 0.5
         share = min(max(share + (aside if upwards else -aside), 0.0), 1.0)
         tails, heights, rest = self.steps(low, high)
         known = np.cumsum(heights)
-        if rest:  # many small steps are not listed: add their hazard as a slope
+        if rest:  # many small steps are not listed, so add their hazard as a slope
             slope = rest * (tails - low.log_t) / (high.log_t - low.log_t)
             levels = [low.log_t, *np.repeat(tails, 2), high.log_t]
             at = np.stack([known - heights + slope, known + slope], axis=1).reshape(-1)
             whole = rest + heights.sum()
             log_t = float(np.interp(share * whole, [0.0, *at, whole], levels))
             return log_t if low.log_t < log_t < high.log_t else (low.log_t + high.log_t) / 2.0
-        if tails.size < 2:  # the last step is the boundary of the higher level itself
+        if tails.size < 2:  # the last step is the boundary for the higher level
             return None
         wanted = share * float(known[-1])
         if upwards:
@@ -153,18 +153,18 @@ class _LevelSearch:
         return float(tails[min(max(place, 0), tails.size - 2)])
 
     def steps(self, low: _LevelTrial, high: _LevelTrial) -> tuple[FloatArray, FloatArray, float]:
-        """Return the tails between two levels, their heights, and the total height of the rest.
+        """Return the steps between two levels, their heights, and the total of the rest.
 
-        The heights have a unit of their own. Equal tails are one step.
+        The heights are in an arbitrary unit. Equal tail probabilities form a single step.
         """
-        # how many counts of each n lie between the two boundaries: (n)
+        # number of counts between the two boundaries at each n: (n)
         many = (low.counts - high.counts).astype(np.int64)
         whole = float((many * self.heights).sum())
         listed = np.flatnonzero(many)
         if many.sum() > _MOST_STEPS:
             listed = listed[np.argsort(-self.heights[listed], kind="stable")]
             listed = np.sort(listed[np.cumsum(many[listed]) <= _MOST_STEPS])
-        # one entry for each listed step: its n, and its count above the lower boundary
+        # one entry for each listed step: n, and the count above the lower boundary
         times = many[listed]
         at = np.repeat(listed, times)
         above = np.arange(at.size) - np.repeat(np.cumsum(times) - times, times)
@@ -179,11 +179,11 @@ class _LevelSearch:
         return tails[new], sums, float(rest)
 
     def likely_level(self, off: float) -> float:
-        """Return log t at which the model, its log hazard off by ``off``, has the chance alpha."""
+        """Return the log t at which the model, corrected by ``off``, has the probability alpha."""
         from scipy import special
 
         wanted = -math.log1p(-self.alpha) / math.exp(off)
-        # by bisection: the hazard falls as the boundary c (in standard deviations) rises
+        # bisection: the hazard decreases as the boundary c (in standard deviations) increases
         low, high = 0.0, 40.0
         while high - low > 1e-6:
             c = (low + high) / 2.0
@@ -191,10 +191,11 @@ class _LevelSearch:
         return float(special.log_ndtr(-low))
 
     def hazard(self, c: float) -> float:
-        """Return about how often c is crossed upward, if X_n were a Brownian bridge in time n / N.
+        """Return the approximate number of upward crossings of c by a Brownian bridge.
 
-        In its own standard deviations, and in the time log(n / (N - n)) / 2, a bridge is an
-        Ornstein-Uhlenbeck process, which crosses c some T c phi(c) times in a time T.
+        X_n is modeled as a Brownian bridge in time n / N. After standardization, and in the time
+        log(n / (N - n)) / 2, a bridge is an Ornstein-Uhlenbeck process, which crosses c about T c
+        phi(c) times in a time T.
         """
         above = math.erfc(c / math.sqrt(2.0)) / 2.0
         time = float(self.time[-1] - self.time[0])
@@ -208,14 +209,14 @@ def _normal_quantile(log_t: float) -> float:
 
 
 def _log_hazard(p: float) -> float:
-    """Return log(-log(1 - p)): the log rate of a Poisson process with the probability p."""
+    """Return log(-log(1 - p)), the log rate of a Poisson process with probability p."""
     if 0.0 < p < 1.0:
         return math.log(-math.log1p(-p))
     return math.inf if p else -math.inf
 
 
 def _share_below(wanted: float, low: float, high: float) -> float:
-    """Return where a probability lies between two others, as a share on the log rate scale."""
+    """Return the relative position of a probability between two others, in log rates."""
     first, wanted, last = (_log_hazard(p) for p in (low, wanted, high))
     if not (first < last and math.isfinite(last - first)):
         return 0.5
@@ -223,7 +224,7 @@ def _share_below(wanted: float, low: float, high: float) -> float:
 
 
 def _log_odds_time(n: FloatArray, population: Population) -> FloatArray:
-    """Return the time of each n at which X_n resembles an Ornstein-Uhlenbeck process."""
+    """Return the time for each n in which X_n resembles an Ornstein-Uhlenbeck process."""
     time: FloatArray = np.log(n) / 2.0
     if isinstance(population, Finite):
         time -= np.log(np.maximum(population.total - n, 1.0)) / 2.0
@@ -231,10 +232,10 @@ def _log_odds_time(n: FloatArray, population: Population) -> FloatArray:
 
 
 def _step_heights(n: FloatArray, time: FloatArray, population: Population) -> FloatArray:
-    """Return the approximate effect of one count more or less at each n, in a common unit.
+    """Return the approximate effect of a change by one count at each n, in a common unit.
 
-    In equal times a boundary moved by one standard deviation is reached equally often, and one
-    standard deviation of X_n corresponds to this many counts.
+    Moving the boundary by one standard deviation has the same effect in equal times. The result
+    converts standard deviations of X_n to counts.
     """
     gaps = np.minimum(np.diff(time), _CORRELATION_TIME)
     around = np.append(gaps, _CORRELATION_TIME) + np.insert(gaps, 0, _CORRELATION_TIME)

@@ -1,4 +1,4 @@
-"""Counts of true positives in random lists (Macskassy 2005, section 2), also inside a tie."""
+"""True positives in random lists, including ties (Macskassy 2005, section 2)."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from rankeval_pd.stats.distributions.populations import (
     Population,
 )
 
-# ---------------------------------------------------------------- Bounds of the count at a level p
+# --------------------------------------------------------------- Bounds on the count at a level p
 #
-# Two algorithms give the same bounds. For a few n, the exact tail is searched by bisection. For
-# every n, the bound is a path that rises by 0 or 1 with each further candidate: a few hundred
-# stretches of the path start from exact tails and are walked side by side, one step of the
-# recursion (Eqs 12 to 15) at a time, with all quantities in units of p.
+# Two algorithms give the same bounds. For a few n, each bound is found by bisection on the exact
+# tail. For every n, the bound is a path that increases by 0 or 1 with each candidate. The path is
+# split into a few hundred stretches. Each stretch starts from an exact tail, and all stretches
+# advance in parallel by the recursion (Eqs 12 to 15), with all quantities in units of p.
 
-_LEAST_LOG_P = -700.0  # below, tails in units of p could overflow
-_EQUAL = 1e-12  # a tail equals p up to this relative difference
-_WALK_ERROR = 1e-9  # the relative errors of walked tails are far smaller
-MOST_SEARCHED = 64  # up to so many n, or so many times wider a range than n, each n is searched
+_LEAST_LOG_P = -700.0  # for smaller p, tails in units of p could overflow
+_EQUAL = 1e-12  # a tail within this relative difference of p counts as equal
+_WALK_ERROR = 1e-9  # relative errors of tails from the recursion are far smaller
+MOST_SEARCHED = 64  # largest number of n, and of gaps per n, for which each n is searched
 
 
 class Bounds(NamedTuple):
-    """Bounds of the number of true positives of a random ranking."""
+    """Bounds on the number of true positives in a random ranking."""
 
     discrete: FloatArray  #: min{i: P(X > i) < p}, Macskassy's n(k, p), Eq 7
-    interpolated: FloatArray  #: where the interpolated tail P(X > i) is p; at least 0
+    interpolated: FloatArray  #: point at which the interpolated tail P(X > i) is p; at least 0
     critical: FloatArray  #: min{i: P(X >= i) <= p}, a test of level p
 
 
@@ -43,7 +43,7 @@ BOUND_KINDS = ("critical", "discrete", "interpolated", "parametric")
 
 
 def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatArray:
-    """Return one of the bounds, by name."""
+    """Return the bound with this name."""
     if kind == "parametric":
         return parametric_bound(p, n, population.prior)
     result: FloatArray = getattr(bounds(p, n, population), kind)
@@ -51,7 +51,7 @@ def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatAr
 
 
 def bound_each(kind: str, p: float, n: FloatArray, population: FiniteEach) -> FloatArray:
-    """Return one of the bounds, by name, if each list has its own population."""
+    """Return the bound with this name if each list has its own population."""
     if kind == "parametric":
         return parametric_each(p, n, population.prior)
     result: FloatArray = getattr(bounds_each(p, n, population), kind)
@@ -59,14 +59,14 @@ def bound_each(kind: str, p: float, n: FloatArray, population: FiniteEach) -> Fl
 
 
 def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
-    """Return the bounds at level p for lists of n, whole numbers of at least 1 in any order."""
+    """Return the bounds at level p for lists of size n >= 1, in any order."""
     n = np.asarray(n, dtype=float)
     if n.size == 0:
         return Bounds(n.copy(), n.copy(), n.copy())
     lowest, highest = population.support(n)
-    if p >= 1.0 - _EQUAL:  # every count is reached with probability 1 at most
+    if p >= 1.0 - _EQUAL:  # every count has a probability of at most 1
         return Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
-    if (lowest == highest).all():  # no, or only, positives: nothing is random
+    if (lowest == highest).all():  # with no or only positives, the count is not random
         return Bounds(lowest, np.maximum(lowest - p, 0.0), lowest + 1.0)
     return _bounds_from_tails(*_critical_tails(math.log(p), n, population))
 
@@ -74,7 +74,7 @@ def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
 def bounds_each(p: float, n: FloatArray, population: FiniteEach | InfiniteEach) -> Bounds:
     """Return the bounds at level p if each list has its own population.
 
-    All lists are searched side by side, equal ones once. A list costs a few tails, or a few
+    All distinct lists are searched in parallel. The cost per list is a few tails, or a few
     microseconds, for any number of populations.
     """
     if isinstance(population, InfiniteEach):
@@ -92,9 +92,9 @@ def bounds_each(p: float, n: FloatArray, population: FiniteEach | InfiniteEach) 
 
 
 def unique_rows(*columns: AnyArray) -> tuple[list[Any], IntArray]:
-    """Return the distinct combinations of values, and the number of each one.
+    """Return the distinct rows of values, and the number of the distinct row for each row.
 
-    ``np.unique(axis=...)`` does the same and takes several times as long.
+    ``np.unique(axis=...)`` gives the same result but takes several times as long.
     """
     order = np.lexsort(columns)
     ordered = [column[order] for column in columns]
@@ -106,8 +106,8 @@ def unique_rows(*columns: AnyArray) -> tuple[list[Any], IntArray]:
 
 
 def _bounds_from_tails(critical: FloatArray, tail: FloatArray, below: FloatArray) -> Bounds:
-    """Return the bounds from the critical count c and, in units of p, P(X >= c) and P(X = c-1)."""
-    # P(X > c - 1) = P(X >= c) is at most p: the discrete bound is c - 1, or c if this equals p
+    """Return the bounds from the critical count c, P(X >= c) / p and P(X = c - 1) / p."""
+    # P(X > c - 1) = P(X >= c) is at most p, so the discrete bound is c - 1, or c if it equals p
     discrete = critical - np.where(tail >= 1.0 - _EQUAL, 0.0, 1.0)
     interpolated = np.maximum(critical - 1.0 + (tail - 1.0) / below, 0.0)
     return Bounds(discrete, interpolated, critical)
@@ -125,14 +125,14 @@ def critical_counts(log_p: FloatArray, n: FloatArray, population: Population) ->
 
 
 def largest_tail(log_p: float, n: FloatArray, population: Population) -> float:
-    """Return the logarithm of the largest P(X >= critical count) of some lists: at most p."""
+    """Return the logarithm of the largest P(X >= critical count) over some lists."""
     lowest, highest = population.support(n)
     if (lowest == highest).all():
         return -math.inf
     critical, tail, _ = _critical_tails(np.array([[log_p]]), n, population)
     if log_p < _LEAST_LOG_P:  # too small to compare in units of p
         return float(population.tails(critical[0], n).ge.max())
-    # walked tails are a little less exact: compute those near the largest one again
+    # tails from the recursion are less exact, so recompute the tails near the largest one
     near = tail[0] >= tail.max() * (1.0 - _WALK_ERROR)
     return float(population.tails(critical[0, near], n[near]).ge.max())
 
@@ -140,9 +140,9 @@ def largest_tail(log_p: float, n: FloatArray, population: Population) -> float:
 def _critical_tails(
     log_p: float | FloatArray, n: FloatArray, population: Population
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the critical count c and, in units of p, P(X >= c) and P(X = c - 1)."""
+    """Return the critical count c, P(X >= c) / p and P(X = c - 1) / p."""
     first, last = float(n.min()), float(n.max())
-    # search a few n, or n far apart, or any n at a tiny p, in whose units likely counts overflow
+    # search if n are few or far apart, or if p is so small that tails overflow in units of p
     if (
         n.size <= MOST_SEARCHED
         or last - first > MOST_SEARCHED * n.size
@@ -157,7 +157,7 @@ def _critical_tails(
 def _critical_search(
     log_p: float | FloatArray, n: FloatArray, population: Population | FiniteEach | InfiniteEach
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return the critical count c and, in units of p, P(X >= c), P(X = c - 1) and P(X = c)."""
+    """Return the critical count c, P(X >= c) / p, P(X = c - 1) / p and P(X = c) / p."""
     n, log_p = np.broadcast_arrays(n, log_p)
     lowest, highest = population.support(n)
     low, high = lowest.copy(), highest + 1.0
@@ -168,7 +168,7 @@ def _critical_search(
         below, above = low[active], high[active]
         below, above = np.where(rare, below, middle + 1.0), np.where(rare, middle, above)
         low[active], high[active] = below, above
-        # first probe near the last count, in growing steps, then in the middle of the bracket
+        # first probe near the last count with growing steps, then bisect
         half = np.floor(0.5 * (below + above))
         at[active] = np.where(
             rare, np.maximum(half, above - step), np.minimum(half, below + step - 1.0)
@@ -183,7 +183,7 @@ def _critical_search(
 def _normal_quantile(
     log_p: FloatArray, n: FloatArray, population: Population | FiniteEach | InfiniteEach
 ) -> FloatArray:
-    """Return the rounded normal quantile, near which the upper tail is p."""
+    """Return the rounded normal quantile as a guess at which the upper tail is p."""
     from scipy import special
 
     variance = n * population.prior * (1.0 - population.prior)
@@ -196,8 +196,8 @@ def _normal_quantile(
 def _critical_path(
     log_p: float | FloatArray, first: float, last: float, population: Population
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return critical count, P(X >= c)/p and P(X = c - 1)/p for every n from first to last."""
-    # cut the range of n into sqrt(n) stretches of sqrt(n) steps, and walk all of them side by side
+    """Return the critical count c, P(X >= c)/p and P(X = c - 1)/p for every n in a range."""
+    # split the range of n into sqrt(n) stretches of sqrt(n) steps that advance in parallel
     count = int(last - first) + 1
     steps = math.isqrt(count - 1) + 1
     n = np.arange(first, last + 1.0, steps)
@@ -218,7 +218,7 @@ def _next_size(
     n: FloatArray,
     population: Population,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Advance a result of :func:`_critical_search` from lists of n to lists of n + 1.
+    """Advance a result of :func:`_critical_search` from n to n + 1.
 
     Eqs 12 to 15: P(X' >= c) = P(X >= c) + up(c - 1) P(X = c - 1), and
     P(X' = c) = stay(c) P(X = c) + up(c - 1) P(X = c - 1).
@@ -226,11 +226,11 @@ def _next_size(
     up, stay = population.up(c, n), population.stay(c, n)
     gain = below * population.up(c - 1.0, n)
     rises = tail + gain > 1.0 + _EQUAL
-    # the same counts in lists of n + 1; P(X = c - 2) is replaced by its ratio to P(X = c - 1)
+    # the same counts at n + 1; P(X = c - 2) is replaced by its ratio to P(X = c - 1)
     below = below * population.stay(c - 1.0, n) * (n + 1.0) / (n + 2.0 - c)
     at_next = at * stay + gain
-    # if the tail exceeds p, c rises by 1. P(X' >= c + 1) follows from P(X >= c) - P(X = c), both at
-    # most p, so the subtraction costs no accuracy that matters
+    # if the tail exceeds p, c increases by 1. P(X' >= c + 1) follows from P(X >= c) - P(X = c).
+    # Both are at most p, so the subtraction is accurate enough
     tail = np.where(rises, np.maximum(tail - at, 0.0) + at * up, tail + gain)
     with np.errstate(divide="ignore", invalid="ignore"):
         above = at_next * ((n + 1.0 - c) / (c + 1.0)) * (up / stay)
@@ -239,10 +239,10 @@ def _next_size(
 
 
 def parametric_bound(p: float, n: FloatArray, prior: float) -> FloatArray:
-    """Return x >= 0 with I_z(x + 1, n - x) = p, z = prior: Macskassy's Eqs 8 and 9, corrected.
+    """Return the x >= 0 with I_z(x + 1, n - x) = p and z = prior (Macskassy's Eqs 8 and 9).
 
-    The printed Eq 8 has N for k. The regularized incomplete beta function with z = N+/N is the
-    upper tail P(X > x) of the binomial distribution, made continuous in x.
+    The printed Eq. 8 has N instead of k, which is corrected here. The regularized incomplete beta
+    function with z = N+/N is a continuous extension of the binomial upper tail P(X > x).
     """
     n = np.asarray(n, dtype=float)
     if p >= 1.0 - _EQUAL or prior == 0.0:
@@ -250,10 +250,10 @@ def parametric_bound(p: float, n: FloatArray, prior: float) -> FloatArray:
     if prior == 1.0:
         return n.copy()
     result = np.zeros_like(n)
-    # the root is above 0 if P(X > 0) is above p: from some n on
+    # the root is above 0 if P(X > 0) is above p, which is true from some n on
     positive = -np.expm1(n * np.log1p(-prior)) > p
-    # spline only where a list of positives alone is far rarer than p; elsewhere the root is close
-    # to n, and not smooth
+    # use a spline only if a list of positives alone is far rarer than p; otherwise the root is
+    # close to n and not smooth
     smooth = positive & (n * math.log(prior) < math.log(p) - 20.0)
     if np.count_nonzero(smooth) <= 2 * _KNOTS:
         smooth = np.zeros_like(positive)
@@ -264,11 +264,11 @@ def parametric_bound(p: float, n: FloatArray, prior: float) -> FloatArray:
     return result
 
 
-_KNOTS = 1000  # exact roots behind a spline
+_KNOTS = 1000  # number of exact roots for a spline
 
 
 def parametric_each(p: float, n: FloatArray, prior: FloatArray) -> FloatArray:
-    """Return :func:`parametric_bound` for lists with a prior each; equal lists are solved once."""
+    """Return :func:`parametric_bound` for lists with different priors."""
     n, prior = np.asarray(n, dtype=float), np.asarray(prior, dtype=float)
     if p >= 1.0 - _EQUAL:
         return np.zeros_like(n)
@@ -285,7 +285,7 @@ def _log_tail(x: FloatArray, n: FloatArray, prior: float | FloatArray) -> FloatA
 
 
 def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArray:
-    """Return x in (0, n) with I_z(x + 1, n - x) = p by secants that stay inside a bracket."""
+    """Return x in (0, n) with I_z(x + 1, n - x) = p by a bracketed secant method."""
     from scipy import special
 
     target = math.log(p)
@@ -294,7 +294,7 @@ def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArr
     sd = np.sqrt(n * prior * (1.0 - prior))
     skew = (1.0 - 2.0 * prior) / 6.0
     z = -float(special.ndtri(p))
-    # start at the Cornish-Fisher quantile with its term of skewness, (z^2 - 1)(1 - 2 prior)/6
+    # start at the Cornish-Fisher quantile with the skewness term (z^2 - 1)(1 - 2 prior)/6
     x = n * prior + z * sd + skew * (z * z - 1.0) - 0.5
     x = np.where((x > low) & (x < high), x, 0.5 * (low + high))
     other = x - 0.01 * np.minimum(sd, x)
@@ -306,10 +306,11 @@ def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArr
         low, high = np.where(at_x >= 0.0, x, low), np.where(at_x <= 0.0, x, high)
         with np.errstate(divide="ignore", invalid="ignore"):
             secant = x - at_x * (x - other) / (at_x - at_other)
-        # halve the bracket if the secant leaves it, or if a tail has underflowed
+        # bisect if the secant leaves the bracket or if a tail has underflowed
         inside = (secant >= low) & (secant <= high) & np.isfinite(at_x + at_other)
         new = np.where(at_x == 0.0, x, np.where(inside, secant, 0.5 * (low + high)))
-        # the error of a secant is about the product of the errors of its two points, over the scale
+        # the error of a secant step is about the product of the errors of both points, over the
+        # scale
         ends = np.minimum(np.maximum(new, 1e-3), np.maximum(n - new, 1e-12 * n))
         scale = np.minimum(sd, ends)
         settled = inside & (np.abs(new - x) <= 1e-8 * scale) & (np.abs(x - other) <= 1e-3 * scale)
@@ -323,20 +324,21 @@ def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArr
 
 
 def _interpolated_root(p: float, n: FloatArray, prior: float) -> FloatArray:
-    """Return the root for very many n: roots at some n, a spline, and one step of Newton.
+    """Return the root for very many n, from a spline through some roots and a Newton step.
 
-    The root is a smooth function of log n. If the step is not small, the root is computed exactly.
+    The root is a smooth function of log n. If the Newton step is not small, the root is computed
+    exactly.
     """
     from scipy.interpolate import CubicSpline
 
     first, last = float(n.min()), float(n.max())
     knots = np.unique(np.round(np.geomspace(first, last, _KNOTS)))
     roots = _smooth_root(p, knots, prior)
-    # the slope of the log tail at each knot, by a difference to the left: to the right, the tail
-    # of p = 1e-300 would underflow
+    # slope of the log tail at each knot, by a backward difference, because a forward difference
+    # would underflow at p = 1e-300
     width = 1e-4 * np.minimum(np.minimum(roots, knots - roots), 1.0)
     slopes = (math.log(p) - _log_tail(roots - width, knots, prior)) / width
-    # one spline of root / sqrt(n), which varies less than the root, and of the slope, over log n
+    # one spline over log n for root / sqrt(n), which varies less than the root, and for the slope
     curve = CubicSpline(np.log(knots), np.column_stack([roots / np.sqrt(knots), slopes]))
     scaled, slope = np.moveaxis(curve(np.log(n)), -1, 0)
     x = np.clip(scaled * np.sqrt(n), 0.0, np.nextafter(n, 0.0))
@@ -350,16 +352,16 @@ def _interpolated_root(p: float, n: FloatArray, prior: float) -> FloatArray:
 
 # --------------------------------------------------------------------- Lists that end inside a tie
 #
-# Equal scores form a block, whose order is averaged. Of N candidates in random order of labels, T0
-# positives stand above the block and t in it. The list takes j of the m candidates of the block,
-# and their share of positives counts: T0 + j t / m.
+# Equal scores form a block, and counts are averaged over the orders of the block. If the labels of
+# N candidates are in random order, there are T0 positives above the block and t positives in the
+# block. The list contains j of the m candidates in the block, so its mean count is T0 + j t / m.
 
-_CELLS_AT_ONCE = 2**21  # cells (list, t) of an array: 16 MB
+_CELLS_AT_ONCE = 2**21  # cells (list, t) in an array: 16 MB
 _NEGLIGIBLE_LOG = 45.0  # exp(-45) = 3e-20 added to 1 changes nothing in float64
 
 
 class LogTails(NamedTuple):
-    """Logarithms of P(at least as many as observed), and of P(more)."""
+    """Logarithms of P(at least the observed count) and of P(a larger count)."""
 
     ge: FloatArray
     gt: FloatArray
@@ -368,16 +370,16 @@ class LogTails(NamedTuple):
 def averaged_tails(
     above: int, tp_above: int, size: int, tp: int, taken: IntArray, model: Population
 ) -> LogTails:
-    """Return the tails of T0 + j t / m at the observed counts, for each number j taken.
+    """Return the tails of T0 + j t / m at the observed counts, for each number j.
 
-    Comparing T0 m + j t keeps both sides whole, so rounding never decides what is equal. The limits
-    of T0 repeat from one j to the next: J values of j and T possible t need J T tails, of which
-    some T^2 / 2 differ.
+    Comparing T0 m + j t uses integers, so rounding errors cannot affect equality. The limits for T0
+    repeat from one j to the next, so of the J T tails for J values of j and T possible t, only
+    about T^2 / 2 are different.
     """
     in_block, log_weight = _block_counts(above, tp_above, size, tp, model)
-    # a block with fewer positives than observed needs more above it: T0 >= T0_observed + needed/m
+    # with fewer positives in the block, more are needed above: T0 >= T0_observed + needed/m
     missing = tp - in_block
-    # tabulate the tails if there are more j than t, else compute each when it is asked for
+    # tabulate the tails if there are more j than t; otherwise compute them on demand
     tails_of = _tail_table if taken.size > missing.size else _tail_function
     lookup = tails_of(missing, in_block, float(above), float(size), model, tp_above)
     ge, gt = np.empty(taken.size), np.empty(taken.size)
@@ -385,19 +387,19 @@ def averaged_tails(
     for start in range(0, taken.size, step):
         part = slice(start, start + step)
         needed = taken[part, np.newaxis] * missing  # (j, t), in units of 1/m
-        # rounded up for "at least", and one above the rounded-down value for "more"
+        # round up for "at least", and add one to the rounded-down value for "more"
         ge[part] = np.logaddexp.reduce(log_weight + lookup(-(-needed // size)), axis=-1)
         gt[part] = np.logaddexp.reduce(log_weight + lookup(needed // size + 1), axis=-1)
-    return LogTails(np.minimum(ge, 0.0), np.minimum(gt, 0.0))  # the sum of all may round above 1
+    return LogTails(np.minimum(ge, 0.0), np.minimum(gt, 0.0))  # the sum can exceed 1 by rounding
 
 
 def _block_counts(
     above: int, tp_above: int, size: int, tp: int, model: Population
 ) -> tuple[IntArray, FloatArray]:
-    """Return the counts t of the block that matter, and the logarithms of their probabilities.
+    """Return the relevant counts t in the block, and their log probabilities.
 
-    The observed t with one more in T0, or one more t with the observed T0, is more for any j.
-    Counts t that are far less likely than these two events add nothing to the sum.
+    Adding one to the observed T0 or to the observed t gives a larger count for any j. Counts t that
+    are far less likely than these two events do not change the sum.
     """
     low, high = model.support(np.array([float(size)]))
     in_block = np.arange(int(low[0]), int(high[0]) + 1)
@@ -410,14 +412,14 @@ def _block_counts(
     return in_block[matters], log_weight[matters]
 
 
-TailLookup = Callable[[IntArray], FloatArray]  # (j, t) of T0 less the observed T0 -> log tails
+TailLookup = Callable[[IntArray], FloatArray]  # (j, t) of T0 minus the observed T0 -> log tails
 
 
 def _tail_table(
     missing: IntArray, in_block: IntArray, above: float, size: float, model: Population, seen: int
 ) -> TailLookup:
-    """Compute every tail for 0 < j <= m, whose limit is between 0 and ``missing``."""
-    # for each t, all limits from the lowest to the highest, one after the other: (t, limit)
+    """Compute every tail for 0 < j <= m with a limit between 0 and ``missing``."""
+    # all limits from the lowest to the highest for each t, in one array: (t, limit)
     lowest, highest = np.minimum(missing, 0), np.maximum(missing, 0) + 1
     counts = highest - lowest + 1
     first = np.cumsum(counts) - counts - lowest
@@ -435,7 +437,7 @@ def _tail_function(
 def _conditional_log_tail(
     limit: IntArray, in_block: IntArray, above: float, size: float, model: Population
 ) -> FloatArray:
-    """Return log P(T0 >= limit | t positives in the block)."""
+    """Return log P(T0 >= limit), given t positives in the block."""
     if isinstance(model, Infinite):
         return model.tails(limit.astype(float), np.full(limit.shape, above)).ge
     rest, taken = np.array(max(model.total - size, 1.0)), np.array(above)

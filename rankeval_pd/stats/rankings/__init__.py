@@ -1,1 +1,1 @@
-"""Orders, n-best lists, ties, areas, and swaps of two rankings."""
+"""Rankings, n-best lists, ties, areas, and random swaps between two rankings."""

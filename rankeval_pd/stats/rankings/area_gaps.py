@@ -1,4 +1,4 @@
-"""Intervals of differences of two areas on the same candidates, and rankings in the same order."""
+"""Intervals for differences between two areas on the same candidates."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import Limits, t_of
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.rankings.roc_areas import LEAST
 
-_UNSEEN = 0.4  # candidates of a class with extreme scores; with 0.35 a test of a margin had .06
-_NORMAL = 0.85, 0.95  # mean area up to which Student's t is used, and from which the normal
+_UNSEEN = 0.4  # extreme candidates to add per class; with 0.35 a margin test had a size of 0.06
+_NORMAL = 0.85, 0.95  # mean areas: Student's t up to the first, normal from the second
 
 
 def difference_freedom(
     freedom: FloatArray, areas: tuple[FloatArray, FloatArray], sizes: Sequence[Any]
 ) -> FloatArray:
-    """Return the degrees of freedom of a difference of two areas, more near 1.
+    """Return the degrees of freedom for a difference of areas, which increase near 1.
 
-    A few placements determine a difference near 1. They make both it and its error large, so a
-    normal test is conservative. Classes below 5 candidates keep their degrees of freedom.
+    For areas near 1, a few placements determine the difference. These placements increase both the
+    difference and its standard error, so a normal test is conservative. If a class has fewer than 5
+    candidates, the degrees of freedom are not changed.
     """
     far = np.abs(0.5 * (areas[0] + areas[1]) - 0.5) + 0.5
     student, normal = _NORMAL
@@ -31,29 +32,38 @@ def difference_freedom(
     return np.where(np.minimum(*sizes) <= LEAST, freedom, more)
 
 
+def unseen_counts(size: AnyArray, groups: AnyArray | int) -> FloatArray:
+    """Return the size of a class that determines its unseen candidates, at most its own.
+
+    Candidates of a group are alike in part, so it lies between candidates and groups.
+    """
+    return np.asarray(np.minimum(size, np.sqrt(size * groups)), dtype=float)
+
+
 def area_difference_limits(
     areas: tuple[FloatArray, FloatArray], variances: tuple[FloatArray, FloatArray, FloatArray],
     freedom: FloatArray, sizes: tuple[IntArray | FloatArray, IntArray | FloatArray], level: float,
 ) -> Limits:  # fmt: skip
-    """Return limits of the difference of two areas that agree with Student's test of it.
+    """Return limits for the difference of two areas that agree with Student's test.
 
-    ``variances`` are the variances of both areas and of the difference. A small class has a small
-    variance if the sample lacks the few candidates with extreme scores. For a true difference,
-    DeLong's variance is therefore raised by the variance that 0.4 candidates of each class add,
-    reduced by the correlation, times true / (true - observed). At 0 it is DeLong's. If the test
-    rejects, the limit on the side of 0 is the test's.
+    ``variances`` are the variances of both areas and of the difference. The variance of a small
+    class is too small if the sample lacks the few candidates with extreme scores. For a given true
+    difference, DeLong's variance is therefore increased by the variance that 0.4 candidates of each
+    class add, reduced by the correlation, times true / (true - observed). At a true difference of
+    0, DeLong's variance is not changed. If the test rejects 0, the limit on the side of 0 is the
+    limit of the test.
     """
     gap = np.asarray(areas[0] - areas[1], dtype=float)
     variance, t = variances[2], t_of(np.maximum(freedom, 1.0), level)
     positive, negative = (np.asarray(size, dtype=float) for size in sizes)
     with np.errstate(divide="ignore", invalid="ignore"):
-        swapped = 2.0 / (positive * negative) ** 2  # the variance of one pair in another order
+        swapped = 2.0 / (positive * negative) ** 2  # the variance if one pair is reversed
         apart = (variance + swapped) / (variances[0] + variances[1] + swapped)
         unseen = apart * (_UNSEEN / positive + _UNSEEN / negative) ** 2
         own = np.asarray(t * np.sqrt(variance), dtype=float)
 
     def distance(side: float) -> FloatArray:
-        # bisection between the observed difference, whose distance is 0, and the largest
+        # bisection between the observed difference (distance 0) and the largest possible one
         inside, outside = 0.0 * own, np.full(own.shape, 2.0)
         for _ in range(60):
             middle = 0.5 * (inside + outside)
@@ -66,12 +76,12 @@ def area_difference_limits(
 
 
 def same_order(first: Ranking, second: Ranking) -> BoolArray:
-    """Return whether both scores give the same order and the same ties."""
-    a, b = (  # (..., rank by the first)
+    """Return whether both scores give the same ranking, including ties."""
+    a, b = (  # (..., rank by the first score)
         np.take_along_axis(np.where(np.isnan(score), -np.inf, score), first.order, axis=-1)
         for score in (first.score, second.score)
     )
-    # compare the sign of each step from rank to rank: it falls, or it is a tie
+    # compare the sign of each step from rank to rank: a decrease or a tie
     inside = np.arange(1, a.shape[-1]) < first.here[..., np.newaxis]
     falls = [np.sign((x[..., 1:] > x[..., :-1]) * 1 - (x[..., 1:] < x[..., :-1])) for x in (a, b)]
     same: BoolArray = ((falls[0] == falls[1]) | ~inside).all(axis=-1)

@@ -6,16 +6,16 @@ import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
-_LOOKED_AT = 256  # candidates that distinguish measures before all are compared
-_LEAST = 10  # candidates; with fewer, two measures are equal by chance
-_ROUNDING = 1e-12  # relative difference below which scores are equal
+_LOOKED_AT = 256  # number of candidates checked before all candidates are compared
+_LEAST = 10  # with fewer candidates, two measures are equal by chance
+_ROUNDING = 1e-12  # relative difference below which scores count as equal
 
 
 def same_order(score: FloatArray) -> IntArray:
-    """Return, for each measure, the first one with the same ranking: (measure).
+    """Return, for each measure, the first measure with the same ranking: (measure).
 
-    Scores that differ by rounding are equal. Measures that a few candidates distinguish need no
-    sort.
+    Scores that differ only by rounding count as equal. No sorting is needed if a few candidates
+    show that two measures differ.
     """
     count, size = score.shape
     result = np.arange(count)
@@ -37,7 +37,7 @@ def same_order(score: FloatArray) -> IntArray:
 
 
 def _steps(ordered: FloatArray) -> BoolArray:
-    """Return whether the next score differs; NaN comes last."""
+    """Return whether the next score is different; NaN comes last."""
     low, high = ordered[:-1], ordered[1:]
     with np.errstate(invalid="ignore", over="ignore"):
         close = np.abs(high - low) <= _ROUNDING * np.abs(high)
@@ -58,9 +58,9 @@ def _alike(one: FloatArray, other: FloatArray) -> bool:
 
 
 def stands_for(a: IntArray, b: IntArray, *, ordered: bool) -> IntArray:
-    """Return, for each pair, the first pair with the same two rankings; -1 if a is b.
+    """Return, for each pair, the first pair with the same two rankings; -1 if both are equal.
 
-    With ``ordered``, as in one-sided tests, a pair is not the same as the reversed one.
+    With ``ordered``, as in one-sided tests, a pair differs from the reversed pair.
     """
     first: dict[tuple[int, int], int] = {}
     result = []
@@ -70,19 +70,20 @@ def stands_for(a: IntArray, b: IntArray, *, ordered: bool) -> IntArray:
     return np.array(result, dtype=np.int64)
 
 
-_SHARE = 0.2  # share of the candidates that another group repeats
+_SHARE = 0.2  # least fraction of candidates that are repeated in another group
 
 
 def again_in_groups(score: FloatArray, number: IntArray, label: AnyArray) -> BoolArray | None:
-    """Return the candidates that another group has with the same label and scores.
+    """Return the candidates that also occur in another group with the same label and scores.
 
-    ``score`` is (measure, candidate), ``number`` the group's number, ``label`` a hash unique within
-    a group. If no label is in two groups, the scores alone decide. None if too few candidates are
-    repeated, or if scores are so coarse that they are equal by chance.
+    ``score`` is (measure, candidate), ``number`` is the number of the group, and ``label`` is a
+    hash that is unique within a group. If no label occurs in two groups, only the scores are
+    compared. The result is None if too few candidates are repeated, or if the scores are so coarse
+    that they are equal by chance.
     """
     few = np.unique(score[0, :: max(number.size // _LOOKED_AT, 1)])
     place = np.minimum(np.searchsorted(few, score[0]), few.size - 1)
-    if (few[place] == score[0]).sum() < (1.0 + _SHARE / 2.0) * few.size:  # too few are repeated
+    if (few[place] == score[0]).sum() < (1.0 + _SHARE / 2.0) * few.size:  # too few repeated
         return None
     bits = np.zeros(number.size, dtype=np.uint64)
     for row in score:
@@ -93,13 +94,13 @@ def again_in_groups(score: FloatArray, number: IntArray, label: AnyArray) -> Boo
         return None
     mixed = bits * np.uint64(0xD6E8FEB86659FD93)
     within = np.unique(mixed + number.astype(np.uint64), return_counts=True)[1]
-    chance = (float((within * (within - 1.0)).sum()) + 3.0) / pairs  # that two have equal scores
+    chance = (float((within * (within - 1.0)).sum()) + 3.0) / pairs  # of equal scores
     known = _repeated(label)
     if known.mean() >= _SHARE:
         again = _repeated(mixed + label)
         enough = again.sum() >= 0.9 * known.sum() and chance <= 0.1
     else:
-        again = _repeated(bits)  # and nearly never in one group, as by chance
+        again = _repeated(bits)  # repetitions within a group are rare, as expected by chance
         enough = again.mean() >= 0.9 and chance * number.size <= 0.5
     return again if enough and again.sum() >= _LEAST else None
 

@@ -1,4 +1,4 @@
-"""How early the true positives come: average precision, BEDROC, partial ROC areas."""
+"""Measures of early retrieval: average precision, BEDROC and partial ROC areas."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from rankeval_pd.stats.rankings.ranking import Blocks, Ranking, inverse
 # -------------------------------------------------------------- Average precision and its variance
 #
 # Average precision is the mean over the positives of P = tp / n, the precision of the list that
-# ends at each; equal scores form one block. With the numbers N+ and N- of positives and others
-# fixed, tp / N+ and fp / N- are shares of two samples, and P changes with them by N+ fp / n^2 and
-# -N- tp / n^2. So the influence of a positive is its own P less the mean, plus what it adds to the
-# lists of the positives at or below it. The influence of another candidate is what it takes from
-# them.
+# ends at the positive. Equal scores form one block. If the numbers N+ and N- of positives and
+# negatives are fixed, tp / N+ and fp / N- are proportions in two samples, and the derivatives of P
+# are N+ fp / n^2 and -N- tp / n^2. The influence of a positive is therefore its own P minus the
+# mean, plus its contribution to the lists of the positives at or below its rank. The influence of a
+# negative is its negative contribution to the same lists.
 #
-# The mean over all orders of equal scores follows from the same sums: a block of m candidates with
-# t positives has t / m of a positive at each of its ranks.
+# The mean over all orders of equal scores follows from the same sums, because a block of m
+# candidates with t positives has t / m of a positive at each rank.
 
 
 class Influence(NamedTuple):
-    """Average precision and the influence of each candidate on it; the candidates come last."""
+    """Average precision and the influence of each candidate; candidates on the last axis."""
 
     value: FloatArray
     influence: FloatArray
@@ -51,22 +51,23 @@ class Influence(NamedTuple):
 
 
 def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
-    """Return average precision and the influences, in O(N log N); NaN without positives.
+    """Return average precision and the influences in O(N log N); NaN without positives.
 
-    ``ties``: "expected" is the mean over all orders of equal scores; otherwise each score is one
-    block. If a ranking ends with its last score, a positive without one has the precision 0.
+    If ``ties`` is "expected", the result is the mean over all orders of equal scores. Otherwise
+    each score forms one block. In an incomplete ranking, a positive without a score has a precision
+    of 0.
     """
     at = _RankedLists.of(ranking, ties)
     positive, negative = at.positive, at.negative
     share = np.where(at.inside, at.share, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        # precision at each rank, and the same without the positive itself: (..., rank)
+        # precision at each rank, with and without the positive at this rank: (..., rank)
         precision = np.where(at.inside, at.tp / at.n, 0.0)
         others = np.where(at.inside, (at.tp - 1.0) / (at.n - 1.0), 0.0)
         others = np.where(at.inside & (at.n <= 1), 1.0, others)
         value = (share * precision).sum(axis=-1, keepdims=True) / positive
         corrected = (share * others).sum(axis=-1, keepdims=True) / positive
-        # what a candidate adds to, or takes from, the lists of the positives at or below it
+        # contribution of a candidate to the lists of the positives at or below its rank
         gained = at.from_own_on(share * positive * (at.n - at.tp) / at.n**2) / positive
         lost = at.from_own_on(share * negative * at.tp / at.n**2) / positive
         drift = np.where(at.true, gained, 0.0).sum(axis=-1) / positive[..., 0]
@@ -82,9 +83,10 @@ def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
 
 
 def chance_average_precision(ranking: Ranking, *, ties: str = "blocks") -> FloatArray:
-    """Return the mean of average precision over all orders of the labels; NaN without positives.
+    """Return the mean average precision over all orders of the labels.
 
-    Given a positive, each other candidate is one with probability (N+ - 1) / (N - 1).
+    Given a positive, every other candidate is a positive with probability (N+ - 1) / (N - 1). The
+    result is NaN without positives.
     """
     at = _RankedLists.of(ranking, ties)
     total = ranking.here
@@ -96,7 +98,7 @@ def chance_average_precision(ranking: Ranking, *, ties: str = "blocks") -> Float
 
 
 class _RankedLists(NamedTuple):
-    """The candidates by rank, and the list that gives a positive at each rank its precision.
+    """The candidates by rank, and the list that determines the precision at each rank.
 
     All fields are (..., rank) unless noted otherwise.
     """
@@ -106,11 +108,11 @@ class _RankedLists(NamedTuple):
     here: BoolArray
     inside: BoolArray  #: whether the ranking reaches this rank
     n: IntArray  #: size of the list, 1 or more
-    tp: FloatArray  #: true positives in it, given one here
+    tp: FloatArray  #: true positives in the list, given one at this rank
     share: FloatArray  #: expected true positives at this rank: 0 or 1, or t / m in a tie
-    reach: FloatArray  #: the share of its block's lists that contain a candidate
+    reach: FloatArray  #: fraction of the block's lists that contain the candidate
     start: IntArray  #: candidates above the block
-    end: IntArray  #: candidates above or in it
+    end: IntArray  #: candidates above or in the block
     positive: IntArray  #: N+, (..., 1)
     negative: IntArray
 
@@ -122,12 +124,12 @@ class _RankedLists(NamedTuple):
         listed = ranking.eligible.sum(axis=-1)[..., np.newaxis]
         rank = np.arange(1, true.shape[-1] + 1)
         before, after = (np.take_along_axis(counts, edge, axis=-1) for edge in (start, end))
-        # a block is one list, which ends with it
+        # a block forms a single list that ends with the block
         n, tp, share = np.maximum(end, 1), after.astype(float), true.astype(float)
         reach = np.ones(true.shape)
         if ties == "expected":
-            # a list ends at each rank of a block, with t / m of a positive there, and if there is
-            # one, (t - 1) / (m - 1) of a positive at each rank before it
+            # a list ends at each rank of a block, with t / m of a positive at this rank. Given a
+            # positive there, each earlier rank in the block has (t - 1) / (m - 1) of a positive
             size = np.maximum(end - start, 1)
             there = (after - before) / size
             ahead = (rank - start - 1) * (after - before - 1) / np.maximum(size - 1, 1)
@@ -144,17 +146,17 @@ class _RankedLists(NamedTuple):
         return size
 
     def of_block(self, values: FloatArray) -> FloatArray:
-        """Return the sum of the values over the block of each rank."""
+        """Return, for each rank, the sum of the values over the rank's block."""
         sums = _sums_before(values)
         first, last = (np.take_along_axis(sums, x, axis=-1) for x in (self.start, self.end))
         total: FloatArray = last - first
         return total
 
     def from_own_on(self, values: FloatArray) -> FloatArray:
-        """Return the sum over the lists that contain the candidate of each rank.
+        """Return, for each rank, the sum over the lists that contain its candidate.
 
-        These are all lists that end below its block, and the share ``reach`` of the lists that end
-        in its block.
+        These lists are all lists that end below the candidate's block, and the fraction ``reach``
+        of the lists that end inside the block.
         """
         values = np.where(self.inside, values, 0.0)
         below = _sums_before(values[..., ::-1])[..., ::-1]
@@ -163,7 +165,7 @@ class _RankedLists(NamedTuple):
 
 
 def _center_class(values: FloatArray, group: BoolArray, size: IntArray) -> FloatArray:
-    """Return the values minus their mean over a class."""
+    """Return the values minus the mean over a class."""
     centered: FloatArray = values - (
         np.where(group, values, 0.0).sum(axis=-1, keepdims=True) / size
     )
@@ -171,7 +173,7 @@ def _center_class(values: FloatArray, group: BoolArray, size: IntArray) -> Float
 
 
 def _sums_before(values: FloatArray) -> FloatArray:
-    """Return the sums of the values before each rank, and of all: (..., rank + 1)."""
+    """Return the sums of the values before each rank, and the total: (..., rank + 1)."""
     sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
     np.cumsum(values, axis=-1, out=sums[..., 1:])
     return sums
@@ -184,7 +186,7 @@ def ap_logit_limits(
     positive: FloatArray | IntArray,
     level: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return :func:`ap_limits` from the parts of an average precision."""
+    """Return :func:`ap_limits` from an :class:`Influence`."""
     return ap_limits(found.value, found.corrected, error, freedom, positive, level)
 
 
@@ -196,11 +198,12 @@ def ap_limits(
     positive: FloatArray | IntArray,
     level: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the limits of an average precision: the outer ones of two intervals.
+    """Return limits for an average precision, which are the outer limits of two intervals.
 
-    Both are symmetric on the logit scale, with Student's quantile. One is around the value, the
-    other around the value in which no positive counts itself. If all positives come first, nothing
-    varies; the lower limit is then the limit of a share of ``positive`` out of ``positive``.
+    Both intervals are symmetric on the logit scale and use Student's quantile. The first is
+    centered at the value, and the second at a value in which no positive counts in its own
+    precision. If all positives are ranked first, the variance is 0, and the lower limit is the
+    limit for ``positive`` successes out of ``positive``.
     """
     return ap_limits_at(
         value, corrected, error, positive, student_quantile(freedom, level), 0.5 - 0.5 * level
@@ -215,11 +218,11 @@ def ap_limits_at(
     quantile: FloatArray,
     tail: FloatArray | float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return :func:`ap_limits` at a quantile of Student's t with the tail ``tail``."""
+    """Return :func:`ap_limits` at the quantile of Student's t with this tail probability."""
     low, high = _limits_around(value, quantile * error)
     lower, higher = _limits_around(corrected, quantile * error)
     with np.errstate(divide="ignore", invalid="ignore"):
-        # Clopper-Pearson's lower limit of k out of k: p^k = (1 - level) / 2
+        # the Clopper-Pearson lower limit for k out of k: p^k = (1 - level) / 2
         alone = tail ** (1.0 / positive)
     first = value == 1.0
     known = ~np.isnan(error)
@@ -231,7 +234,7 @@ def ap_limits_at(
 
 
 def _limits_around(value: FloatArray, half: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return value -+ half, made on the logit scale by the delta method."""
+    """Return value ± half, computed on the logit scale by the delta method."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         odds = np.log(value) - np.log1p(-value)
         margin = half / (value * (1.0 - value))
@@ -245,8 +248,8 @@ def student_quantile(freedom: FloatArray | IntArray, level: float) -> FloatArray
 
 # -------------------------------------------------------------------- BEDROC and partial ROC areas
 #
-# Both are means over two samples, positives and others, whose sizes are fixed. The influence of
-# each candidate on them gives their variance.
+# Both statistics are means over two samples of fixed size, the positives and the negatives. The
+# variances follow from the influences of the candidates.
 #
 # References: J.-F. Truchon and C. I. Bayly (2007), Evaluating virtual screening methods: good and
 # bad metrics for the "early recognition" problem, Journal of Chemical Information and Modeling 47.
@@ -255,16 +258,16 @@ def student_quantile(freedom: FloatArray | IntArray, level: float) -> FloatArray
 
 
 class EarlyShare(NamedTuple):
-    """A share between 0 and 1, and the influence of each candidate on it, the candidates last."""
+    """A value between 0 and 1, and the influence of each candidate; candidates last."""
 
     share: FloatArray
-    influence: FloatArray  #: with mean 0 in either class; 0 for absent candidates
+    influence: FloatArray  #: influences with mean 0 in each class; 0 for absent candidates
     gold: BoolArray
     present: BoolArray
 
 
 def _by_candidate(at: Blocks, of_positive: FloatArray, of_other: FloatArray) -> FloatArray:
-    """Return influences, centered in either class: (..., rank) -> (..., candidate)."""
+    """Return influences, centered in each class: (..., rank) -> (..., candidate)."""
     result = np.zeros(of_positive.shape)
     for group, values in ((at.true, of_positive), (at.here & ~at.true, of_other)):
         size = np.maximum(group.sum(axis=-1, keepdims=True), 1)
@@ -276,16 +279,17 @@ def _by_candidate(at: Blocks, of_positive: FloatArray, of_other: FloatArray) -> 
 
 
 class Bedroc(NamedTuple):
-    """BEDROC, which is linear in the mean weight of the positives, and its mean under chance."""
+    """BEDROC, which is linear in the positives' mean weight, and its mean under chance."""
 
     early: EarlyShare
     chance: FloatArray
 
 
 def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
-    """Return BEDROC with its influences, in O(N log N); NaN without candidates of both classes.
+    """Return BEDROC with influences in O(N log N); NaN if a class is empty.
 
-    The candidate of rank r has the weight exp(-alpha r / N); equal scores have the mean of theirs.
+    The candidate at rank r has the weight exp(-alpha r / N). Candidates with equal scores get the
+    mean of their weights.
     """
     at = Blocks.of(ranking)
     size = np.maximum(at.total, 1)
@@ -298,12 +302,13 @@ def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
         share = at.positive / size
         every = -np.expm1(-alpha) / step / size  # mean weight of all candidates
         mean = np.where(at.true, weight, 0.0).sum(axis=-1, keepdims=True) / at.positive
-        # all positives first; all last, they have exp(-alpha N- / N) times this weight
+        # weight if all positives come first; exp(-alpha N- / N) times this weight if they come last
         best = -np.expm1(-alpha * share) / step / at.positive
         worst = best * np.exp(-alpha * (1.0 - share))
         scale = np.where((share > 0.0) & (share < 1.0), 1.0 / (best - worst), np.nan)
         value, chance = (mean - worst) * scale, (every - worst) * scale
-        # a candidate moves those below it down by one rank, which lowers their weights by alpha / N
+        # each candidate moves lower candidates down by one rank, which reduces their weights by
+        # alpha / N
         moved = _sums_below(np.where(at.true, weight, 0.0), at) * alpha / size
         of_positive = (weight - moved) * scale
         of_other = -moved * (at.total - at.positive) / at.positive * scale
@@ -313,7 +318,7 @@ def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
 
 
 def _sums_below(values: FloatArray, at: Blocks) -> FloatArray:
-    """Return the sum of the values below the block of each rank, and half of those in it."""
+    """Return, for each rank, the sum of values below the block plus half the sum in it."""
     sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
     np.cumsum(values[..., ::-1], axis=-1, out=sums[..., 1:])
     below = sums[..., ::-1]
@@ -324,24 +329,25 @@ def _sums_below(values: FloatArray, at: Blocks) -> FloatArray:
 def partial_area(ranking: Ranking, most: float) -> EarlyShare:
     """Return the mean true positive rate over false positive rates from 0 to ``most``.
 
-    Blocks of equal scores are straight pieces of the curve, as in scikit-learn. O(N log N); NaN
-    without candidates of both classes.
+    Blocks of equal scores are straight segments of the curve, as in scikit-learn. The cost is O(N
+    log N). The result is NaN if a class is empty.
     """
     at = Blocks.of(ranking)
     negative = at.total - at.positive
     tp_first, tp_last = (np.take_along_axis(at.tp, x, axis=-1) for x in (at.start, at.end))
     with np.errstate(divide="ignore", invalid="ignore"):
         # (..., rank): false and true positive rates at the start and at the end of the block, and
-        # the share of the block that lies in the range
+        # the fraction of the block inside the range
         low, high = (at.start - tp_first) / negative, (at.end - tp_last) / negative
         rate, later = tp_first / at.positive, tp_last / at.positive
         width = np.where(high > low, high - low, 1.0)
         inside = np.where(high > low, np.clip((most - low) / width, 0.0, 1.0), 1.0 * (low < most))
-        # of a positive: the share of the range of false positive rates in which it is found
+        # influence of a positive: the fraction of the range in which the positive is found
         found = np.where(high <= most, most - 0.5 * (low + high), 0.5 * inside**2 * width)
         found = np.where(low >= most, 0.0, found) / most
         value = np.where(at.true, found, 0.0).sum(axis=-1, keepdims=True) / at.positive
-        # of another candidate: the positives above it, less those at the end of the range
+        # influence of a negative: the positives above it minus the positives at the end of the
+        # range
         reached = np.where(at.here & (low <= most), rate + inside * (later - rate), 0.0)
         last = reached.max(axis=-1, keepdims=True, initial=0.0)
         behind = inside * (rate + 0.5 * inside * (later - rate) - last) / most
@@ -365,11 +371,11 @@ def area_between(ranking: Ranking, least: float, most: float) -> EarlyShare:
 
 
 def found_early(ranking: Ranking, share: float) -> EarlyShare:
-    """Return the share of the positives in a list of this share of the candidates.
+    """Return the recall of a list with this fraction of the candidates.
 
-    A block at the end of the list counts in part. Candidates above the end of the list move it. For
-    their places, the list loses positives at the precision around its end, from half to 1.5 times
-    its size (Jiang and Zhao 2015).
+    A block at the end of the list counts in part. Each candidate above the end of the list also
+    shifts the end, so the list loses positives at the precision around its end, estimated from half
+    to 1.5 times the list size (Jiang and Zhao 2015).
     """
     at = Blocks.of(ranking)
     size = np.ceil(share * at.total - 1e-9)
@@ -388,10 +394,10 @@ def found_early(ranking: Ranking, share: float) -> EarlyShare:
 
 
 def with_end_pairs(ranking: Ranking) -> Ranking:
-    """Return the ranking with a true positive and another candidate at its top, and two at its end.
+    """Return the ranking with a true positive and a negative added at each end.
 
-    The end is after the last score and before candidates without a score. Nothing is sorted: ranks
-    rise by two, and by four after the scores.
+    The lower end is after the last score and before candidates without a score. No sorting is
+    needed, because ranks increase by two, or by four after the scores.
     """
     shape = (*ranking.score.shape[:-1], 2)
     pair = np.broadcast_to(np.array([True, False]), shape)
@@ -414,9 +420,9 @@ def logit_limits(
     positive: FloatArray | IntArray,
     level: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return limits that are symmetric on the logit scale, with Student's quantile.
+    """Return limits that are symmetric on the logit scale, using Student's quantile.
 
-    At a share of 0 or 1 nothing varies; the other limit is then the limit of none, or all, out of
+    At a value of 0 or 1 the variance is 0, and the limits are those of 0, or all, successes out of
     ``positive``.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

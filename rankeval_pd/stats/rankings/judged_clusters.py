@@ -1,14 +1,16 @@
-"""Limits of sums over partly judged rankings whose candidates come in clusters.
+"""Limits for sums over partly judged rankings with clustered candidates.
 
-A total is estimated as without clusters, see ``judged_sums``. Its variance comes from the totals of
-clusters of judged candidates. A candidate of label y, weight w and rate r of judging contributes
+Totals are estimated as without clusters, see ``judged_sums``. The variance of a total is estimated
+from cluster totals of the judged candidates. A candidate with label y, weight w and judging rate r
+contributes
 
     w sqrt(1 - r) (y - p),
 
-with the share p of true positives in its stratum. This is the error of a sample of whole clusters.
-Unjudged candidates in clusters with judged candidates add only the error of single candidates. If
-all are judged, the error is 0. As in ``cluster_totals``, the interval is Wilson's for the effective
-number of judged candidates, or Student's for Horvitz and Thompson's estimator.
+where p is the proportion of true positives in the candidate's stratum. This gives the error of a
+sample of whole clusters. Unjudged candidates in clusters with judged candidates add only the error
+of single candidates. If all candidates are judged, the error is 0. As in ``cluster_totals``, the
+interval is Wilson's for the effective number of judged candidates, or Student's for the
+Horvitz-Thompson estimator.
 """
 
 from __future__ import annotations
@@ -23,14 +25,14 @@ from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.intervals.proportions import INTERVALS, Limits, t_of, z_of
 from rankeval_pd.stats.rankings.judged_sums import Design, apart
 
-_BOTH = 1.4  # times the degrees of freedom of one region, in simulations enough for the difference
+_BOTH = 1.4  # factor on a region's degrees of freedom, sufficient for differences in simulations
 
 Sets = Sequence[tuple[float, IntArray]]
 """Sums of lists, each with its sign: the first list that contains each candidate."""
 
 
 class JudgedClusters(NamedTuple):
-    """The candidates of one ranking, which of them are judged, and their clusters from 0."""
+    """The candidates of one ranking, a mask of judged candidates, and cluster numbers."""
 
     judged: BoolArray
     true: BoolArray
@@ -38,13 +40,13 @@ class JudgedClusters(NamedTuple):
     stratum: IntArray
     cluster: IntArray
     design: Design
-    here: BoolArray  #: the places of these among all candidates
+    here: BoolArray  #: positions of these candidates among all candidates
 
     @classmethod
     def of(
         cls, of_each: Sequence[AnyArray], cluster: IntArray, here: BoolArray, design: Design
     ) -> JudgedClusters:
-        """Return the fields of all candidates for these, in their order."""
+        """Return the fields of these candidates, in their order."""
         number = np.unique(cluster[here], return_inverse=True)[1].astype(np.int64)
         judged, true, probability, stratum = (x[here] for x in of_each)
         return cls(judged, true, probability, stratum, number, design, here)
@@ -56,16 +58,16 @@ class JudgedClusters(NamedTuple):
 
     @property
     def apart(self) -> float:
-        """The share of the unjudged candidates in clusters without judged candidates."""
+        """The fraction of unjudged candidates in clusters without judged candidates."""
         return apart(self.judged, self.cluster)
 
     def list_limits(
         self, rank: IntArray, listed: BoolArray, n: IntArray, share: FloatArray, whole: FloatArray,
         *, recall: bool,
     ) -> Limits:  # fmt: skip
-        """Return the limits of the share of true positives in lists, or of their recall.
+        """Return limits for the precision or the recall of lists.
 
-        ``whole`` is the denominator of the share: n, or the estimated positives.
+        ``whole`` is the denominator: n, or the estimated number of positives.
         """
         low, high = np.empty((2, n.size))
         for block in self._blocks(n):
@@ -95,9 +97,10 @@ class JudgedClusters(NamedTuple):
         return low, high
 
     def _fixed_sizes(self, first: IntArray, judged: FloatArray, recall: FloatArray) -> FloatArray:
-        """Return the variance of recall divided by the binomial one, for single candidates.
+        """Return the variance of recall over the binomial variance, for single candidates.
 
-        The sizes of a list and of the rest are fixed, so only their precisions vary.
+        The sizes of the list and of the remaining candidates are fixed, so only the two precisions
+        vary.
         """
         hits = self.judged & self.true
         inside = np.cumsum(np.bincount(first[hits], minlength=judged.size + 1)[: judged.size])
@@ -109,7 +112,7 @@ class JudgedClusters(NamedTuple):
         self, ranks: tuple[IntArray, IntArray], listed: tuple[BoolArray, BoolArray], n: IntArray,
         shares: tuple[FloatArray, FloatArray],
     ) -> list[Limits]:  # fmt: skip
-        """Return the limits of the shares of true positives in the two difference regions."""
+        """Return limits for the precision in each of the two difference regions."""
         limits = np.empty((2, 2, n.size))
         for block in self._blocks(n):
             firsts = [self._firsts(*x, n[block]) for x in zip(ranks, listed, strict=True)]
@@ -136,13 +139,13 @@ class JudgedClusters(NamedTuple):
         return np.where(listed[self.here], found, n.size)
 
     def _blocks(self, n: IntArray) -> Iterator[slice]:
-        """Yield the lists in blocks whose tables by cluster fit in memory."""
+        """Yield blocks of lists for which the tables by cluster fit in memory."""
         step = max(1, 2_000_000 // (int(self.cluster.max(initial=0)) + 1))
         for start in range(0, n.size, step):
             yield slice(start, start + step)
 
     def totals(self, sets: Sets, n_lists: int) -> tuple[FloatArray, FloatArray]:
-        """Return the errors of the clusters, and their judged candidates: (list, cluster)."""
+        """Return cluster errors and numbers of judged candidates: (list, cluster)."""
         clusters = int(self.cluster.max(initial=-1)) + 1
         error, seen = np.zeros((2, n_lists, clusters))
         horvitz = self.design.estimator == "horvitz-thompson"
@@ -181,12 +184,13 @@ def share_limits(
     share: FloatArray, error: FloatArray, seen: FloatArray, left: FloatArray, level: float,
     apart: float = 1.0, *, whole: bool = True, more: float = 1.0, alone: AnyArray | float = 1.0,
 ) -> Limits:  # fmt: skip
-    """Return the limits of a share, from the clusters' errors and judged candidates.
+    """Return limits for a proportion, from the clusters' errors and judged candidates.
 
-    ``left`` is the share of unjudged candidates; without them nothing varies. ``apart`` is the
-    share of these in clusters without judged ones. ``whole`` marks an estimate that is a share of
-    judged candidates. Horvitz and Thompson's is not; its interval is Student's. ``more`` multiplies
-    the degrees of freedom, ``alone`` the binomial variance of single candidates.
+    ``left`` is the fraction of unjudged candidates. If this fraction is 0, the variance is 0.
+    ``apart`` is the fraction of unjudged candidates in clusters without judged candidates.
+    ``whole`` is True if the estimate is a proportion of judged candidates. The Horvitz-Thompson
+    estimate is not, so its interval uses Student's t. ``more`` multiplies the degrees of freedom,
+    and ``alone`` multiplies the binomial variance of single candidates.
     """
     judged = np.maximum(seen.sum(axis=-1), 1.0)
     near = (np.nan_to_num(share) * judged + 2.0) / (judged + 4.0)
@@ -199,7 +203,7 @@ def share_limits(
     )
     variance = np.maximum(apart * squares, alone * near * (1.0 - near) * left / judged)
     freedom = cluster_totals.simpson_number(seen) - 1.0
-    # single candidates have more degrees of freedom than their clusters
+    # single candidates have more degrees of freedom than clusters
     freedom = np.minimum(more * freedom / max(apart, 1e-9), judged - 1.0)
     known = (freedom > 0.0) & (variance > 0.0)
     t = t_of(np.where(known, freedom, 1.0), level)

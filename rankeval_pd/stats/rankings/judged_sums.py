@@ -1,4 +1,4 @@
-"""Sums over partly judged rankings, their limits, and average precision."""
+"""Sums over partly judged rankings, with limits, and average precision."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from rankeval_pd.stats.rankings import ranking
 from rankeval_pd.stats.rankings.roc_areas import ALONE
 
 # -------------------------------------------------------------------------------------------------
-# Numbers of true positives in partly judged sets, and their limits.
+# Estimated numbers of true positives in partly judged sets, with limits.
 #
-# The last axis has the sums over a set: the numbers of candidates, of judged and of judged true
-# ones, then the same for each stratum, or weighted by the inverse probabilities of being judged.
+# The last axis contains sums over a set: the numbers of candidates, of judged candidates and of
+# judged true positives. The same three numbers follow for each stratum, or weighted by the inverse
+# probabilities of being judged.
 
 _COUNTS = 3
-_LEAST = 4.0  # clusters with positives, in simulations enough for average precision
-MOST_STRATA = 12  # with more, probabilities are weights instead of strata
+_LEAST = 4.0  # clusters with positives, sufficient for average precision in simulations
+MOST_STRATA = 12  # with more different probabilities, use weights instead of strata
 
 
 class Total(NamedTuple):
-    """An estimated number of true positives, and its limits."""
+    """An estimated number of true positives, with limits."""
 
-    estimate: FloatArray  #: NaN if nothing of the set is judged
+    estimate: FloatArray  #: NaN if no candidate in the set is judged
     low: FloatArray
     high: FloatArray
 
@@ -38,13 +39,13 @@ class Total(NamedTuple):
 
 
 class Design(NamedTuple):
-    """The sampling of judged candidates, and the estimator."""
+    """The sampling design for judged candidates, and the estimator."""
 
-    strata: int  #: number of strata, each with a random judged sample; 0: single probabilities
+    strata: int  #: number of strata with a random judged sample each, or 0 for single probabilities
     unjudged: str  #: "estimate" or "bounds"
     estimator: str  #: "ratio" or "horvitz-thompson"
     level: float
-    heaviest: float = 0.0  #: the largest inverse probability of an unjudged candidate
+    heaviest: float = 0.0  #: largest inverse probability of an unjudged candidate
 
     def parts(
         self,
@@ -53,7 +54,7 @@ class Design(NamedTuple):
         probability: FloatArray,
         stratum: IntArray,
     ) -> FloatArray:
-        """Return each candidate's contributions to the sums of a set: (candidate, part)."""
+        """Return each candidate's contributions to the sums over a set: (candidate, part)."""
         counts = [np.ones(judged.shape), judged, judged & true]
         if self.estimator != "horvitz-thompson" and self.strata:
             inside = stratum[:, np.newaxis] == np.arange(self.strata)
@@ -65,7 +66,7 @@ class Design(NamedTuple):
         return np.stack([*counts, weight, weight * true, spread, spread * true], axis=-1)
 
     def total(self, sums: FloatArray) -> Total:
-        """Return the number of true positives in each set: (..., part) -> (...)."""
+        """Estimate the number of true positives in each set: (..., part) -> (...)."""
         size, judged, tp = np.moveaxis(sums[..., :_COUNTS], -1, 0)
         sure = tp, size - (judged - tp)
         if self.estimator == "horvitz-thompson":
@@ -81,14 +82,14 @@ class Design(NamedTuple):
         return Total(np.where(known, found.estimate, np.nan), low, high)
 
     def _stratified(self, sums: FloatArray) -> Total:
-        """Sum the strata, each with its exact interval (MOVER, Zou and Donner 2008)."""
+        """Sum over strata and combine their exact intervals (MOVER, Zou and Donner 2008)."""
         size, judged, tp = np.split(sums[..., _COUNTS:], 3, axis=-1)
         low, high = hypergeometric_limits(tp, judged, size, self.level)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(judged > 0, tp / judged, 0.0)
             seen = np.where(judged > 0, size, 0.0)
             others = (share * seen).sum(axis=-1, keepdims=True) / seen.sum(axis=-1, keepdims=True)
-            # a stratum without judgments is assumed equal to the others of the set
+            # a stratum without judgments is assumed to be like the other strata in the set
             share = np.where(judged > 0, share, np.where(np.isnan(others), 0.5, others))
         middle = np.where(judged > 0, tp * size / np.maximum(judged, 1), share * size)
         estimate = middle.sum(axis=-1)
@@ -102,9 +103,9 @@ class Design(NamedTuple):
         )
 
     def _weighted(self, sums: FloatArray) -> Total:
-        """Return the weighted mean times the size, with its interval.
+        """Return the weighted mean times the size, with an interval.
 
-        It is Clopper and Pearson's for the effective number of judgments (Korn and Graubard).
+        The interval is Clopper-Pearson for the effective number of judgments (Korn and Graubard).
         """
         from scipy import special
 
@@ -136,7 +137,7 @@ class Design(NamedTuple):
 
 
 def _gamma(tail: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
-    """Return a gamma quantile for this mean and variance; 0 for a mean of 0."""
+    """Return the gamma quantile for this mean and variance; 0 for a mean of 0."""
     from scipy import special
 
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -146,24 +147,24 @@ def _gamma(tail: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
 
 
 def difference(a: Total, b: Total) -> Total:
-    """Return the difference of the totals of two disjoint sets (MOVER)."""
+    """Return the difference between the totals of two disjoint sets (MOVER)."""
     one, other = (
         np.where(np.isnan(x.estimate), 0.5 * (x.low + x.high), x.estimate) for x in (a, b)
     )
     middle = one - other
     below, above = np.hypot(one - a.low, b.high - other), np.hypot(a.high - one, other - b.low)
     estimate = a.estimate - b.estimate
-    # if nothing of a set is judged, its limits are the possible values
+    # if no candidate in a set is judged, the limits are the possible values
     unknown = np.isnan(estimate)
     low = np.where(unknown, a.low - b.high, middle - below)
     return Total(estimate, low, np.where(unknown, a.high - b.low, middle + above))
 
 
 def share_of(inside: Total, outside: Total) -> Total:
-    """Return inside / (inside + outside) of the totals of two disjoint sets.
+    """Return inside / (inside + outside) for the totals of two disjoint sets.
 
-    Its limits are the r at which the MOVER limits of (1 - r) inside - r outside are 0 (the idea of
-    Fieller; Donner and Zou 2012). NaN without true positives.
+    The limits are the r at which the MOVER limits of (1 - r) inside - r outside are 0, as in
+    Fieller's method (Donner and Zou 2012). The result is NaN without true positives.
     """
     middle, rest = (
         np.where(np.isnan(x.estimate), 0.5 * (x.low + x.high), x.estimate)
@@ -171,7 +172,7 @@ def share_of(inside: Total, outside: Total) -> Total:
     )
 
     def edge(sign: float, near: FloatArray, far: FloatArray) -> FloatArray:
-        """Return the r at which the lower (-1) or upper (+1) limit changes its sign."""
+        """Return the r at which the lower (-1) or upper (+1) limit changes sign."""
         low, high = np.zeros(middle.shape), np.ones(middle.shape)
         for _ in range(60):
             r = 0.5 * (low + high)
@@ -191,7 +192,7 @@ def share_of(inside: Total, outside: Total) -> Total:
 
 
 def share_bounds(inside: Total, outside: Total) -> tuple[FloatArray, FloatArray]:
-    """Return the smallest and the largest inside / (inside + outside) that the limits allow."""
+    """Return the range of inside / (inside + outside) that the limits allow."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return (
             inside.low / (inside.low + outside.high),
@@ -205,11 +206,12 @@ def share_bounds(inside: Total, outside: Total) -> tuple[FloatArray, FloatArray]
 def hypergeometric_limits(
     tp: AnyArray, judged: AnyArray, size: AnyArray, level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the smallest and the largest number of all positives that the sample allows.
+    """Return exact limits for the total number of positives, given the sample.
 
-    Exact and equal-tailed: the numbers T of ``size`` candidates for which neither tail of the
-    hypergeometric distribution at ``tp`` of ``judged`` is at most (1 - level) / 2 (Buonaccorsi
-    1987). If all are judged, the limits are the number itself; if none is, 0 and the size.
+    The interval is equal-tailed. It contains the numbers of positives among ``size`` candidates for
+    which both tails of the hypergeometric distribution at ``tp`` of ``judged`` exceed (1 - level) /
+    2 (Buonaccorsi 1987). If all candidates are judged, both limits are the observed number. If no
+    candidate is judged, the limits are 0 and the size.
     """
     wide = np.broadcast_arrays(tp, judged, size)
     shape = wide[0].shape
@@ -218,13 +220,13 @@ def hypergeometric_limits(
     low, high = tp, size - (judged - tp)
 
     def enough(total: FloatArray, these: IntArray) -> BoolArray:
-        """Whether this many positives give the sample's number often enough."""
+        """Return whether this many positives give the sample's number often enough."""
         tails = hypergeometric.tails(tp[these], size[these], total, judged[these])
         result: BoolArray = np.exp(tails.ge) > alpha
         return result
 
     def too_many(total: FloatArray, these: IntArray) -> BoolArray:
-        """Whether this many give so few too rarely, counted by negatives."""
+        """Return whether this many positives give so few too rarely, counted by negatives."""
         inside = np.minimum(total, high[these])
         false, all_ = (judged - tp)[these], size[these]
         upper = hypergeometric.tails(false, all_, all_ - inside, judged[these]).ge
@@ -240,10 +242,10 @@ def hypergeometric_limits(
 def _about(
     tp: FloatArray, judged: FloatArray, size: FloatArray, level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return approximate limits: Wilson's for a sample without replacement.
+    """Return approximate limits by Wilson's method for a sample without replacement.
 
-    It has the variance of as many judgments with replacement, half a candidate on each side, and
-    the skewness of the distribution (Cornish and Fisher).
+    The limits use the variance of an equivalent number of judgments with replacement, a continuity
+    correction by half a candidate, and the skewness of the distribution (Cornish and Fisher).
     """
     z = z_of(level)
     judged = np.maximum(judged, 1.0)
@@ -261,9 +263,9 @@ def _about(
 
 
 def up_to(parts: FloatArray, rank: IntArray, listed: BoolArray, n: IntArray) -> FloatArray:
-    """Return the sums over the candidates of rank 1 to n: (candidate, part) -> (n, part)."""
+    """Return the sums over ranks 1 to n: (candidate, part) -> (n, part)."""
     sums = np.zeros((parts.shape[0] + 1, parts.shape[1]))
-    sums[rank] = np.where(listed[:, np.newaxis], parts, 0.0)  # ranks are each candidate's own
+    sums[rank] = np.where(listed[:, np.newaxis], parts, 0.0)  # every candidate has a different rank
     np.cumsum(sums, axis=0, out=sums)
     result: FloatArray = sums[np.minimum(n, parts.shape[0])]
     return result
@@ -272,7 +274,7 @@ def up_to(parts: FloatArray, rank: IntArray, listed: BoolArray, n: IntArray) -> 
 def shared_up_to(
     parts: FloatArray, ranks: tuple[IntArray, IntArray], listed: BoolArray, n: IntArray
 ) -> FloatArray:
-    """Return the sums over the candidates in both lists of n, from the larger rank on."""
+    """Return the sums over the candidates in both lists of size n."""
     sums = np.zeros((parts.shape[0] + 1, parts.shape[1]))
     np.add.at(sums, np.maximum(*ranks)[listed], parts[listed])
     np.cumsum(sums, axis=0, out=sums)
@@ -281,9 +283,9 @@ def shared_up_to(
 
 
 def windows_of(score: FloatArray, present: BoolArray, ends: AnyArray) -> IntArray:
-    """Return the window of each candidate's best rank: (..., measure, candidate).
+    """Return the window that contains each candidate's best rank: (..., measure, candidate).
 
-    The windows end at these ranks, and the last one at the last rank of all.
+    The windows end at these ranks, and the last window ends at the last rank.
     """
     rank = ranking.ranks(ranking.order(score, present))
     best = np.where(present, rank, np.iinfo(np.int64).max).min(axis=-2)
@@ -300,11 +302,12 @@ def average_precision(
     design: Design,
     cluster: IntArray | None = None,
 ) -> tuple[float, float, float]:
-    """Return estimated average precision and its limits; candidates are sorted, best first.
+    """Estimate average precision with limits; candidates are sorted by decreasing score.
 
     This is inferred average precision (Yilmaz and Aslam 2006) with inverse probability weights. At
-    each judged positive, precision combines 1 for itself and an estimate for the rest of its list;
-    Horvitz and Thompson's adds up the rest's weights instead. Equal scores are one block.
+    each judged positive, the precision combines the positive, which counts 1, with an estimate for
+    the rest of the list. The Horvitz-Thompson estimator sums the weights of the rest instead. Equal
+    scores form one block.
     """
     low, high = average_precision_bounds(score, true, judged)
     weights = _weights(judged, probability, stratum, design)
@@ -343,8 +346,8 @@ def average_precision(
     error, sure = np.sqrt(variance) / whole, (low, high)
     low, high = _limits(value, error, count, sure, design.level)
     if design.estimator != "horvitz-thompson":
-        # the same, each positive counting among the others as far as it could have been missed:
-        # without it, lists of which few are judged have too low a precision
+        # here each positive also counts among the rest, to the extent that it could have been
+        # missed; otherwise the precision of lists with few judgments is too low
         more = (1.0 - chosen) * weight
         share = (others + more) / np.where(seen + more > 0, seen + more, 1.0)
         second = float((weight * (1.0 + share * (end - 1)) / end)[hit].sum()) / whole
@@ -352,7 +355,7 @@ def average_precision(
         ends = _limits(float(at), error, count, sure, design.level)
         low, high = min(low, ends[0]), max(high, ends[1])
     if design.strata != 1:
-        # positives missed among few judged candidates, which add nothing to the sum
+        # positives missed among few judged candidates, which contribute nothing to the sum
         parts = design.parts(judged, hit, probability, stratum).sum(axis=0)
         every = design.total(parts)
         low = max(sure[0], min(low, value * float(every.estimate / every.high)))
@@ -362,7 +365,7 @@ def average_precision(
 def _weights(
     judged: BoolArray, probability: FloatArray, stratum: IntArray, design: Design
 ) -> tuple[FloatArray, FloatArray] | None:
-    """Return the weight of each candidate and the rate of its stratum; None if one is unseen."""
+    """Return candidate weights and stratum rates; None if a stratum has no judgments."""
     if not design.strata or design.estimator == "horvitz-thompson":
         return 1.0 / probability, probability
     size = np.bincount(stratum, minlength=design.strata)
@@ -415,10 +418,11 @@ def _cluster_variance(
     weight: FloatArray, rate: FloatArray, influence: FloatArray, judged: BoolArray, hit: BoolArray,
     cluster: IntArray,
 ) -> tuple[float, float]:  # fmt: skip
-    """Return the same over samples of whole clusters, and how many have positives.
+    """Return the variance over samples of whole clusters, and the number with positives.
 
-    As for :func:`roc_areas.cluster_spread`, totals are divided by a power of 1 - h. The number is
-    Simpson's, with at least 3 degrees of freedom: the largest total counts in its own spread.
+    As in :func:`roc_areas.cluster_spread`, totals are divided by a power of 1 - h. The number is
+    Simpson's effective number. There are at least 3 degrees of freedom, because the largest total
+    enters its own variance.
     """
     number = np.unique(cluster[judged], return_inverse=True)[1]
     sums = np.bincount(number, (np.sqrt(1.0 - rate) * weight * influence)[judged])
@@ -431,9 +435,10 @@ def _cluster_variance(
 
 
 def apart(judged: BoolArray, cluster: IntArray) -> float:
-    """Return the share of the unjudged candidates in clusters without judged candidates.
+    """Return the fraction of unjudged candidates in clusters without judged candidates.
 
-    It is 1 if whole clusters are judged, and 0 if some candidates of each cluster are.
+    The fraction is 1 if clusters are judged as a whole, and 0 if every cluster has judged
+    candidates.
     """
     return float(np.mean(~np.isin(cluster[~judged], cluster[judged]))) if not judged.all() else 1.0
 
@@ -441,25 +446,25 @@ def apart(judged: BoolArray, cluster: IntArray) -> float:
 def _limits(
     value: float, error: float, positives: float, sure: tuple[float, float], level: float
 ) -> tuple[float, float]:
-    """Return possible limits, symmetric for the logit, with Student's quantile."""
+    """Return limits in the possible range, symmetric on the logit scale (Student's t)."""
     from scipy import special
 
-    if not (error > 1e-12 and 0.0 < value < 1.0):  # below it is rounding
+    if not (error > 1e-12 and 0.0 < value < 1.0):  # smaller values are rounding errors
         return sure
     middle = np.log(value / (1.0 - value))
     half = t_of(max(positives - 1.0, 1.0), level) * error / (value * (1.0 - value))
     low, high = special.expit([middle - half, middle + half])
     low, high = np.clip((low, high), *sure)
-    return min(float(low), value), max(float(high), value)  # the estimate may be impossible
+    return min(float(low), value), max(float(high), value)  # the estimate can be impossible
 
 
 def average_precision_bounds(
     score: FloatArray, true: BoolArray, judged: BoolArray
 ) -> tuple[float, float]:
-    """Return the smallest and the largest possible average precision; candidates in falling order.
+    """Return the range of possible average precision; candidates sorted by falling score.
 
-    With k of them positive it is largest for the first k, smallest for the last k: it rises with
-    every positive that changes places with a higher-ranked negative. All k are tried, in O(N).
+    If k unjudged candidates are positive, average precision has its maximum if the first k are
+    positive, and its minimum if the last k are positive. All k are tried in O(N).
     """
     if judged.all():
         value = _plain(score, true)
@@ -473,9 +478,9 @@ def average_precision_bounds(
     count = np.arange(1, int(open_.sum()) + 1)
     positives = int(hit.sum())
     first, last = np.flatnonzero(open_), np.flatnonzero(open_)[::-1]
-    # each adds its own precision, and to every positive at or below it 1 / n
+    # each positive adds its own precision, and 1 / n for every positive at or below its rank
     block = np.concatenate([[True], end[first][1:] != end[first][:-1]])
-    of_block = count - np.maximum.accumulate(np.where(block, count, 0))  # chosen before in it
+    of_block = count - np.maximum.accumulate(np.where(block, count, 0))  # chosen before
     most = (above[first] + count) * inverse[first] + helped[first] + of_block * inverse[first]
     added = np.concatenate([[0.0], np.cumsum(inverse[last])[:-1]])
     block = np.concatenate([[True], end[last][1:] != end[last][:-1]])
@@ -488,7 +493,7 @@ def average_precision_bounds(
 
 
 def _plain(score: FloatArray, true: BoolArray) -> float:
-    """Return average precision of judged candidates in falling order."""
+    """Return the average precision of judged candidates, sorted by decreasing score."""
     if not true.any():
         return np.nan
     end = ranking.blocks(score[np.newaxis], np.array([score.size]))[1][0]

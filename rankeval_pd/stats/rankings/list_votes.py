@@ -1,9 +1,10 @@
-"""The difference of two n-best lists in mean labels between 0 and 1, such as shares of votes.
+"""Differences of n-best lists in mean labels between 0 and 1, such as vote fractions.
 
-Let e be the mean label at the end of a list. A candidate contributes u = y - e for the first list
-if the list contains it, minus the same for the second. The variance of the difference is the sum of
-u^2 about the mean of u over all candidates. This is the delta method for a list whose threshold is
-as random as its labels; see :mod:`rankeval_pd.stats.intervals.bands`.
+Let e be the mean label at the end of a list. The contribution u of a candidate is y - e if the
+first list contains the candidate, minus y - e for the second list if that list contains the
+candidate. The variance of the difference is the sum of u^2 about the mean of u over all candidates.
+This is the delta method for lists with a random threshold; see
+:mod:`rankeval_pd.stats.intervals.bands`.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ class VoteDifference(NamedTuple):
     """The two lists of a pair; the last axis is n."""
 
     overlap: IntArray
-    total_a: FloatArray  #: the sum of labels in the list
+    total_a: FloatArray  #: sum of the labels in the list
     total_b: FloatArray
-    total_only_a: FloatArray  #: among the candidates in only one list
+    total_only_a: FloatArray  #: sum of the labels of candidates in only one list
     total_only_b: FloatArray
-    error: FloatArray  #: standard error of the difference of the means
+    error: FloatArray  #: standard error of the difference between the means
     freedom: FloatArray  #: degrees of freedom of the standard error
 
 
 def vote_difference(
     rank_a: IntArray, rank_b: IntArray, label: FloatArray, n: IntArray
 ) -> VoteDifference:
-    """Return totals and standard error for every n, O(candidates)."""
+    """Return totals and standard errors for every n in O(candidates)."""
     size = label.size
     both = np.maximum(rank_a, rank_b)
 
@@ -53,7 +54,7 @@ def vote_difference(
         first, second = one[n] - shared[n], two[n] - shared2[n]
         squares = squares + second - 2.0 * edge * first + edge**2 * only
         mean = mean + sign * (one[n] - edge * n)
-        extra = extra + edge * (1.0 - edge)  # keeps the variance of few equal candidates above 0
+        extra = extra + edge * (1.0 - edge)  # keep the variance above 0 for a few equal candidates
     variance = np.maximum(squares - mean**2 / size, 0.0) + extra
     error = np.where(only > 0, np.sqrt(variance) / n, 0.0)
     freedom = np.maximum(2.0 * only - 2.0, 0.0)

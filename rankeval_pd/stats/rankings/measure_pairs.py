@@ -1,4 +1,4 @@
-"""Test all pairs of measures, adjust for a family, and find the ranks that remain possible."""
+"""Tests of all pairs of measures, adjusted for a family, and possible ranks."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from rankeval_pd.stats.significance.adjust import adjust as adjusted
 from rankeval_pd.stats.significance.adjust import interval_levels, rejects, step_down
 from rankeval_pd.stats.significance.letters import letters
 
-# If no pair is decided wrongly, a measure's rank is at least 1 plus the number of significantly
-# better measures, and at most the number of measures minus the number of significantly worse ones
-# (Mogstad, Romano, Shaikh and Wilhelm 2024).
+# If no test makes a type I error, the rank of a measure is at least 1 plus the number of
+# significantly better measures. The rank is at most the number of measures minus the number of
+# significantly worse measures (Mogstad, Romano, Shaikh and Wilhelm 2024).
 
-_ZERO = 1e-12  # a variance below this share of the areas' variances is a rounding error
-_AT_ONCE = 20_000  # draws of all areas in memory
+_ZERO = 1e-12  # a variance below this fraction of the areas' variances is a rounding error
+_AT_ONCE = 20_000  # number of draws for all areas in memory
 
 
 def pairs(count: int) -> list[tuple[int, int]]:
-    """Return the pairs of measures, by number."""
+    """Return the pairs of measures as numbers."""
     return list(itertools.combinations(range(count), 2))
 
 
@@ -37,9 +37,9 @@ def with_one(count: int, baseline: int) -> list[int]:
 
 
 class Family(NamedTuple):
-    """Results of draws for simultaneously tested pairs: (..., pair, n), NaN elsewhere."""
+    """Results from draws for pairs tested simultaneously: (..., pair, n), else NaN."""
 
-    p_value: FloatArray  #: simultaneous over all n of a pair, or over all pairs of areas
+    p_value: FloatArray  #: simultaneous over all n, or over all pairs of areas
     margin: FloatArray  #: half the width of the family's simultaneous intervals
     drawn: FloatArray
 
@@ -49,10 +49,10 @@ class PairTests(NamedTuple):
 
     measures: int  #: number of measures
     difference: FloatArray
-    error: FloatArray  #: its standard error
+    error: FloatArray  #: standard error of the difference
     freedom: FloatArray  #: degrees of freedom of Student's t; inf means normal
-    p_value: FloatArray  #: of the pair at this n alone
-    families: tuple[Family, ...]  #: from draws: all pairs, and the pairs with the baseline
+    p_value: FloatArray  #: p-value for the pair at a single n
+    families: tuple[Family, ...]  #: for all pairs, and for pairs with the baseline
 
     @classmethod
     def empty(cls, batch: tuple[int, ...], count: int, sizes: int, families: int = 0) -> PairTests:
@@ -71,8 +71,8 @@ class Decision(NamedTuple):
     """Options for ranks and their adjustment."""
 
     adjust: str | None
-    each: bool  #: whether each n is its own family
-    areas: bool  #: whether draws already hold for all pairs
+    each: bool  #: whether each n is a separate family
+    areas: bool  #: whether the draws are already simultaneous over all pairs
     level: float
 
 
@@ -92,16 +92,15 @@ def of_influences(
     cluster: IntArray | None = None,
     drift: FloatArray | None = None,
 ) -> PairTests:
-    """Test all pairs of areas, using the influence of every candidate.
+    """Test all pairs of areas with the influences of the candidates.
 
-    With "max-t", the p-value of a family is the probability that its largest standardized
-    difference is at least as large. It follows from Student's joint distribution, whose degrees of
-    freedom are the size of the smaller class minus 1. A single pair gets the p-value of
-    ``compare_area``, from Student's distribution with Welch's degrees of freedom or, with
-    ``student``, with the family's. There is no test if a class has one candidate. With ``cluster``,
-    variances and degrees of freedom refer to whole clusters; with ``drift``, to average precisions.
-    If nothing varies although the scores rank the candidates differently, the standard error is
-    infinite.
+    With "max-t", the adjusted p-value is the probability that the largest standardized difference
+    in the family is at least as large as the observed one. The joint distribution is Student's,
+    with the size of the smaller class minus 1 as degrees of freedom. A single pair gets the p-value
+    of ``compare_area``, with Welch's degrees of freedom, or with ``student`` the degrees of freedom
+    of the family. There is no test if a class has one candidate. With ``cluster``, variances and
+    degrees of freedom refer to whole clusters. With ``drift``, they refer to average precisions. If
+    the scores give different rankings but the variance is 0, the standard error is infinite.
     """
     count = value.shape[-1]
     batch = value.shape[:-1]
@@ -163,7 +162,7 @@ def of_influences(
 
 
 def p_of(z: FloatArray, freedom: FloatArray) -> FloatArray:
-    """Return two-sided p-values of Student's t; infinite degrees of freedom mean the normal."""
+    """Return two-sided p-values of Student's t; normal for infinite degrees of freedom."""
     from scipy import special
 
     normal = special.erfc(z / np.sqrt(2.0))
@@ -174,7 +173,7 @@ def p_of(z: FloatArray, freedom: FloatArray) -> FloatArray:
 def _covariances(
     influence: FloatArray, gold: BoolArray, present: BoolArray
 ) -> tuple[list[FloatArray], list[int]]:
-    """Return the covariances of mean influences over positives and over others, and sizes."""
+    """Return covariances of mean influences over positives and negatives, and sizes."""
     here, label = present.all(axis=0), gold.any(axis=0)
     shape = (influence.shape[0], influence.shape[0])
     groups = here & label, here & ~label
@@ -194,7 +193,7 @@ def _of_clusters(
     sides: tuple[IntArray, IntArray],
     drift: FloatArray | None,
 ) -> tuple[FloatArray, list[FloatArray], FloatArray]:
-    """Return covariances of areas, the variances of their differences, and degrees of freedom."""
+    """Return covariances of areas, variances of differences, and degrees of freedom."""
     here, label = np.asarray(present.all(axis=0)), np.asarray(gold.any(axis=0))
 
     def spread(values: FloatArray, moves: FloatArray | None) -> roc_areas.AreaSpread:
@@ -223,7 +222,7 @@ class _Joint(NamedTuple):
     def decided(
         self, these: list[int], draws: int, most: int, seed: int
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return p-values and margins, with enough draws to decide p-values near alpha."""
+        """Return p-values and margins, with enough draws to resolve p-values near alpha."""
         rng, drawn = np.random.default_rng(seed), np.empty(0)
         while True:
             blocks = [drawn]
@@ -255,7 +254,7 @@ class _Joint(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """The tests of some pairs, adjusted for these pairs: (..., pair, n)."""
+    """The tests of some pairs, adjusted for the same pairs: (..., pair, n)."""
 
     p_adjusted: FloatArray
     half: FloatArray  #: half the width of the simultaneous interval
@@ -269,10 +268,10 @@ def decided(
     of: list[int] | None = None,
     stands: IntArray | None = None,
 ) -> Decided:
-    """Return p-values and intervals of the pairs ``of``, by default all, adjusted for them.
+    """Return p-values and intervals, adjusted for the pairs ``of`` (by default all pairs).
 
-    ``stands`` gives, for each pair, the first pair with the same two rankings, whose test it
-    shares. A pair of equal rankings has -1 and no test.
+    ``stands`` contains, for each pair, the first pair with the same two rankings. Both pairs share
+    one test. A pair of equal rankings has the value -1 and no test.
     """
     if stands is not None and how.adjust is not None:
         these = list(range(stands.size)) if of is None else of
@@ -314,13 +313,13 @@ def decided(
     held = np.minimum(count * found.p_value, 1.0)
     if how.adjust == "max-t-stepdown" and not how.areas:
         held = _of_families(found.p_value, how.each, _stepped(p.shape[-2]))
-    held = np.fmax(held, p)  # Student's t against the normal, and draws against a formula
+    held = np.fmax(held, p)  # ratio of Student's t to the normal, and of draws to a formula
     undecided = swaps.monte_carlo_error(found.p_value, held, found.drawn, alpha=1.0 - how.level)[1]
     return Decided(held, found.margin, undecided)
 
 
 def _stepped(count: int) -> Callable[[FloatArray], FloatArray]:
-    """Return a function that steps down over pairs of the tests (family, pair and n)."""
+    """Return a function for a step-down adjustment over pairs (family, pair and n)."""
 
     def over(flat: FloatArray) -> FloatArray:
         pair = np.repeat(np.arange(count), flat.shape[-1] // count)
@@ -342,13 +341,13 @@ def _of_families(
 
 
 class RankTable(NamedTuple):
-    """Ranks and differences of every measure: (..., measure, n)."""
+    """Ranks and differences for every measure: (..., measure, n)."""
 
     rank: IntArray
     rank_low: IntArray
     rank_high: IntArray
     tied_for_best: BoolArray
-    difference: FloatArray  #: from the baseline, or from the best measure
+    difference: FloatArray  #: difference from the baseline or from the best measure
     difference_low: FloatArray
     difference_high: FloatArray
     p_value: FloatArray
@@ -366,10 +365,11 @@ def decide(
     baseline: int | None,
     stands: IntArray | None = None,
 ) -> RankTable:
-    """Return the ranks that remain possible, and each measure's difference from a reference.
+    """Return the possible ranks, and each measure's difference from a reference.
 
-    The ranks follow from all pairs. The differences are from the baseline, adjusted for these
-    comparisons, or from the observed best measure, adjusted for all pairs.
+    The ranks follow from the tests of all pairs. With a baseline, the differences are from the
+    baseline and adjusted for these comparisons. Without a baseline, the differences are from the
+    observed best measure and adjusted for all pairs.
     """
     count, alpha = tested.measures, round(1.0 - how.level, 12)
     every = decided(tested, how, stands=stands)
@@ -412,7 +412,7 @@ def decide(
 
 
 class _Matrices(NamedTuple):
-    """Values of pairs as matrices (..., measure, measure, n)."""
+    """Values for pairs as matrices (..., measure, measure, n)."""
 
     measures: int
     shape: tuple[int, ...]
@@ -420,7 +420,7 @@ class _Matrices(NamedTuple):
     def of(
         self, values: Any, itself: float = 0.0, *, signed: bool = False, of: list[int] | None = None
     ) -> FloatArray:
-        """Return the matrix of values of the pairs ``of``, by default all."""
+        """Return the matrix of values for the pairs ``of`` (by default all pairs)."""
         matrix = np.full((*self.shape[:-2], self.measures, self.measures, self.shape[-1]), itself)
         chosen = pairs(self.measures)
         for number, k in enumerate(range(len(chosen)) if of is None else of):
@@ -432,14 +432,14 @@ class _Matrices(NamedTuple):
         return matrix
 
     def beside(self, reference: IntArray, matrix: FloatArray) -> FloatArray:
-        """Return the column of the reference measure at each n."""
+        """Return the column for the reference measure at each n."""
         at = reference[..., np.newaxis, np.newaxis, :]
         at = np.broadcast_to(at, (*matrix.shape[:-2], 1, matrix.shape[-1]))
         return np.take_along_axis(matrix, at, axis=-2)[..., 0, :]
 
 
 def _letters(value: FloatArray, told_apart: BoolArray) -> AnyArray:
-    """Return the letters of each measure: (..., measure, n)."""
+    """Return the letters for each measure: (..., measure, n)."""
     result = np.full(value.shape, "", dtype=object)
     for row in np.ndindex(value.shape[:-2]):
         for k in range(value.shape[-1]):

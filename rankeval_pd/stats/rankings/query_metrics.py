@@ -1,4 +1,4 @@
-"""Rankings of many queries at once, and their metrics as trec_eval computes them."""
+"""Rankings for many queries at once, and metrics as computed by trec_eval."""
 
 from __future__ import annotations
 
@@ -13,48 +13,48 @@ from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
 # ---------------------------------------------------------------- Judged documents in the rankings
 #
-# A collection has a row per query and document: the number of its query, its grade (NaN if nobody
-# judged it) and its score (NaN if a measure did not retrieve it). All queries are flat arrays, with
-# no loop over queries.
+# A collection has one row per query and document, with the number of the query, a grade (NaN if the
+# document is unjudged) and a score (NaN if the measure did not retrieve the document). The queries
+# are stored in flat arrays, and there is no loop over queries.
 
 TieRanks = Callable[[IntArray], IntArray]
 """From rows to numbers: among equal scores of a query, the smaller number comes first."""
 
 
 def sums_by_query(query: IntArray, weights: FloatArray, n_queries: int) -> FloatArray:
-    """Return the sums of the weights of each query, added in the given order: (query)."""
+    """Return the sum of the weights in each query, added in the given order: (query)."""
     return np.bincount(query, weights, minlength=n_queries).astype(float, copy=False)
 
 
 class Judgments(NamedTuple):
-    """The judged documents of all queries, query by query in ascending order."""
+    """The judged documents of all queries, in ascending order of queries."""
 
     n_queries: int
     query: IntArray
     grade: FloatArray
 
     def tally(self, where: BoolArray) -> IntArray:
-        """Return the number of selected documents of each query: (query)."""
+        """Return the number of selected documents in each query: (query)."""
         return np.bincount(self.query[where], minlength=self.n_queries)
 
 
 class Retrieved(NamedTuple):
-    """The judged documents that a measure retrieved: query by query, the best first.
+    """The judged documents that a measure retrieved, by query and rank.
 
-    All fields but the first two and the last have one element per judged document.
+    All fields except the first two and the last one have one element per judged document.
     """
 
     n_queries: int
-    size: IntArray  #: (query) documents retrieved, judged or not
+    size: IntArray  #: (query) number of retrieved documents, judged or unjudged
     query: IntArray
-    rank: IntArray  #: from 0
+    rank: IntArray  #: rank from 0
     grade: FloatArray
-    block_start: IntArray  #: documents of the query with a higher score
-    block_size: IntArray  #: documents of the query with this score
-    heads: IntArray  #: of all documents, where the blocks of equal scores start, query by query
+    block_start: IntArray  #: number of documents in the query with a higher score
+    block_size: IntArray  #: number of documents in the query with this score
+    heads: IntArray  #: starts of the blocks of equal scores among all documents, by query
 
     def beyond(self, cutoff: int | None) -> IntArray:
-        """Return how many documents after the cutoff have the score of the last one: (query)."""
+        """Return the number of documents beyond the cutoff with the last score: (query)."""
         result = np.zeros(self.n_queries, dtype=np.int64)
         if cutoff is None or not self.heads.size:
             return result
@@ -65,27 +65,27 @@ class Retrieved(NamedTuple):
         return result
 
     def reversed_queries(self, least: float) -> tuple[int, int]:
-        """Return the number of queries whose positives rank below others on average, and of all."""
+        """Return the numbers of queries with an area below one half, and of all queries."""
         hit = self.grade >= least
         found = self.tally(hit)
         others = self.size - found
-        # the area under the ROC curve, from the sum of the ranks of the positives, ties in the mean
+        # area under the ROC curve, from the sum of the positives' ranks, with mean ranks for ties
         rank = self.block_start + (self.block_size - 1) / 2.0
         behind = self.add(rank, hit) - found * (found - 1) / 2.0
         defined = (found > 0) & (others > 0)
         return int((behind > found * others / 2.0)[defined].sum()), int(defined.sum())
 
     def add(self, weights: FloatArray, where: BoolArray) -> FloatArray:
-        """Return the sums of selected weights of each query, in the order of the ranks: (query)."""
+        """Return the sum of selected weights in each query, in the order of ranks: (query)."""
         return sums_by_query(self.query[where], weights[where], self.n_queries)
 
     def tally(self, where: BoolArray) -> IntArray:
-        """Return the number of selected documents of each query: (query)."""
+        """Return the number of selected documents in each query: (query)."""
         return np.bincount(self.query[where], minlength=self.n_queries)
 
     def running(self, where: BoolArray) -> IntArray:
-        """Return how many documents of its query up to each one are selected: (document)."""
-        # a cumulative sum over all queries, less its value before the query
+        """Return the number of selected documents up to each one in its query: (document)."""
+        # a cumulative sum over all queries, minus its value before the query
         total = np.cumsum(where)
         counts = np.bincount(self.query, minlength=self.n_queries)
         before = np.concatenate([[0], total])[np.cumsum(counts) - counts]
@@ -93,13 +93,13 @@ class Retrieved(NamedTuple):
 
 
 class TieBlocks(NamedTuple):
-    """The blocks of equal scores with at least one hit, in the order of the ranks."""
+    """The blocks of equal scores with at least one hit, in the order of ranks."""
 
     query: IntArray
-    start: IntArray  #: documents of the query above the block
+    start: IntArray  #: number of documents in the query above the block
     size: IntArray
-    hits: IntArray  #: hits in the block
-    before: IntArray  #: hits of the query above the block
+    hits: IntArray  #: number of hits in the block
+    before: IntArray  #: number of hits in the query above the block
 
 
 def tie_blocks(retrieved: Retrieved, hit: BoolArray) -> TieBlocks:
@@ -115,7 +115,7 @@ def tie_blocks(retrieved: Retrieved, hit: BoolArray) -> TieBlocks:
 
 
 def judgments(query: IntArray, grade: FloatArray, n_queries: int) -> Judgments:
-    """Return the judged documents of a collection."""
+    """Return the judged documents in a collection."""
     judged = np.flatnonzero(~np.isnan(grade))
     order = judged[np.argsort(query[judged], kind="stable")]
     return Judgments(n_queries, query[order], grade[order])
@@ -130,15 +130,15 @@ def retrieve(
     *,
     single: bool,
 ) -> Retrieved:
-    """Rank the retrieved documents of every query, and return the ranks of the judged ones.
+    """Rank the retrieved documents in every query, and return the judged documents.
 
     Parameters
     ----------
     query, grade, score : array
-        One for each row of the collection.
+        One element for each row of the collection.
     n_queries : int
     tie_ranks : callable
-        The order of equal scores; called with the tied rows only.
+        Function for the order of equal scores, called with the tied rows only.
     single : bool
         Whether scores are compared as float32.
 
@@ -148,8 +148,8 @@ def retrieve(
     """
     rows = np.flatnonzero(~np.isnan(score))
     queries = query[rows]
-    # one sort of 64-bit keys, query above score, if scores are float32; a two-key sort otherwise.
-    # ``same`` marks neighbors of one query with equal scores
+    # if scores are float32, sort 64-bit keys with the query in the high bits; otherwise sort by two
+    # keys. ``same`` marks neighbors in one query with equal scores
     if single:
         key = (queries.astype(np.uint64) << np.uint64(32)) | _descending32(score[rows])
         order = np.argsort(key)
@@ -161,13 +161,13 @@ def retrieve(
         same = (value[1:] == value[:-1]) & (of[1:] == of[:-1])
     rows = rows[order]
     opens = np.concatenate([[True], ~same])[: rows.size]  # whether a block of equal scores starts
-    # order only the tied rows by their tie key, inside their blocks
+    # sort only the tied rows by tie key, inside the blocks
     if same.any():
         block = np.cumsum(opens)
         tied = ~opens | np.concatenate([same, [False]])
         inner = np.lexsort((tie_ranks(rows[tied]), block[tied]))
         rows[tied] = rows[tied][inner]
-    # ranks of the judged documents alone, from 0 in each query
+    # ranks among the judged documents only, from 0 in each query
     size = np.bincount(queries, minlength=n_queries)
     first = np.cumsum(size) - size
     places = np.flatnonzero(~np.isnan(grade[rows]))
@@ -182,10 +182,10 @@ def retrieve(
 
 
 def _descending32(score: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
-    """Return numbers that are smaller for larger scores, and equal if scores are as float32.
+    """Return integers that decrease with the scores as float32.
 
-    The bits of positive floats rise with their value, the bits of negative floats fall. Inverting
-    the bits of positive floats, with the sign bit set first, gives one descending order.
+    The bits of positive floats increase with the value, and the bits of negative floats decrease.
+    Setting the sign bit and inverting the bits of positive floats gives a single descending order.
     """
     with np.errstate(over="ignore", under="ignore"):
         bits = (score.astype(np.float32) + np.float32(0.0)).view(np.uint32)  # -0 + 0 is 0
@@ -195,9 +195,10 @@ def _descending32(score: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.
 
 # ---------------------------------------------------------------- Metrics, for all queries at once
 #
-# The values equal trec_eval's to the last bit. Where a sum runs over ranks, its terms are added in
-# the order of the ranks, and logarithms come from the C library: sums in another order would differ
-# in the last bit. A metric that is undefined for a query, such as recall without positives, is NaN.
+# The values are equal to trec_eval's values to the last bit. Sums over ranks are added in the order
+# of the ranks, because sums in another order could differ in the last bit. For the same reason,
+# logarithms come from the C library. A metric that is undefined for a query, such as recall without
+# positives, is NaN.
 
 _INFAP_EPSILON = 0.00001  # smoothing of inferred AP, as in trec_eval
 
@@ -208,12 +209,12 @@ class MetricRequest(NamedTuple):
     metric: str
     cutoff: int | None = None
     least: float = 1.0  #: the lowest grade of a positive
-    exponential: bool = False  #: of nDCG: gains 2^grade - 1
-    gains: tuple[tuple[float, float], ...] = ()  #: of nDCG and DCG: of each grade, else the grade
-    norm: str = ""  #: of AP: "min" divides by min(k, positives)
-    level: float = 0.0  #: of IPrec: the lowest recall
-    persistence: float = 0.8  #: of RBP
-    top: int = 4  #: of ERR: the highest grade
+    exponential: bool = False  #: for nDCG: whether gains are 2^grade - 1
+    gains: tuple[tuple[float, float], ...] = ()  #: for (n)DCG: gain per grade
+    norm: str = ""  #: for AP: "min" divides by min(k, positives)
+    level: float = 0.0  #: for IPrec: the lowest recall
+    persistence: float = 0.8  #: for RBP
+    top: int = 4  #: for ERR: the highest grade
 
     def within(self, retrieved: Retrieved) -> BoolArray:
         """Return whether the documents are above the cutoff."""
@@ -226,7 +227,7 @@ Kernel = Callable[[MetricRequest, Judgments, Retrieved], FloatArray]
 
 
 def ratio_or_nan(above: FloatArray | IntArray, below: FloatArray | IntArray) -> FloatArray:
-    """Return quotients, NaN if the denominator is 0."""
+    """Return quotients; NaN if the denominator is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(below == 0, np.nan, above / np.asarray(below, dtype=float))
 
@@ -236,29 +237,29 @@ def _hits(request: MetricRequest, retrieved: Retrieved) -> BoolArray:
 
 
 def positive_counts(request: MetricRequest, judged: Judgments) -> IntArray:
-    """Return the number of positives of each query."""
+    """Return the number of positives in each query."""
     return judged.tally(judged.grade >= request.least)
 
 
 def precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the share of positives among the first k; absent documents count as negatives."""
+    """Return precision at k; missing documents count as negatives."""
     return np.asarray(retrieved.tally(_hits(request, retrieved)) / float(request.cutoff or 1))
 
 
 def recall(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the share of the positives that are among the first k."""
+    """Return recall at k."""
     return ratio_or_nan(
         retrieved.tally(_hits(request, retrieved)), positive_counts(request, judged)
     )
 
 
 def success(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return 1 if a positive is among the first k, else 0."""
+    """Return 1 if a positive is among the first k, and 0 otherwise."""
     return (retrieved.tally(_hits(request, retrieved)) > 0).astype(float)
 
 
 def f1(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the harmonic mean of precision and recall at k: 2 tp / (k + positives)."""
+    """Return F1 at k, which is 2 tp / (k + positives)."""
     tp = retrieved.tally(_hits(request, retrieved))
     return np.asarray(2.0 * tp / ((request.cutoff or 0) + positive_counts(request, judged)))
 
@@ -266,7 +267,7 @@ def f1(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> Float
 def average_precision(
     request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
-    """Return the mean over the positives of the precision at each, 0 for those not retrieved."""
+    """Return average precision, with a precision of 0 for positives not retrieved."""
     hit = _hits(request, retrieved)
     result = retrieved.running(retrieved.grade >= request.least)
     at = np.asarray(result / (retrieved.rank + 1.0), dtype=np.float64)
@@ -274,7 +275,7 @@ def average_precision(
 
 
 def ap_norm(request: MetricRequest, judged: Judgments) -> IntArray:
-    """Return the denominator of average precision: the positives, or at most k of them."""
+    """Return the denominator of average precision: the number of positives, or at most k."""
     total = positive_counts(request, judged)
     return total if request.norm != "min" else np.minimum(total, request.cutoff or total)
 
@@ -282,9 +283,9 @@ def ap_norm(request: MetricRequest, judged: Judgments) -> IntArray:
 def interpolated_precision(
     request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
-    """Return the largest precision of the lists that have at least this recall, 0 if none has."""
+    """Return the largest precision at this recall or above; 0 if no list has this recall."""
     total = positive_counts(request, judged)
-    needed = (request.level * total + 0.9).astype(np.int64)  # as trec_eval rounds
+    needed = (request.level * total + 0.9).astype(np.int64)  # rounding as in trec_eval
     hit = retrieved.grade >= request.least
     found = retrieved.running(hit)
     reached = hit & (found >= needed[retrieved.query])
@@ -295,14 +296,14 @@ def interpolated_precision(
 
 
 def reciprocal_rank(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return 1 over the rank of the first positive, 0 without one."""
+    """Return 1 over the rank of the first positive; 0 without a positive."""
     hit = _hits(request, retrieved)
     first = hit & (retrieved.running(retrieved.grade >= request.least) == 1)
     return retrieved.add(1.0 / (retrieved.rank.astype(float) + 1.0), first)
 
 
 def r_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the precision of as many documents as there are positives."""
+    """Return precision at k = number of positives."""
     total = positive_counts(request, judged)
     hit = (retrieved.grade >= request.least) & (retrieved.rank < total[retrieved.query])
     return ratio_or_nan(retrieved.tally(hit), total)
@@ -310,18 +311,18 @@ def r_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved)
 
 @lru_cache(maxsize=4)
 def _cached_discounts(size: int) -> FloatArray:
-    """Return log2(2), log2(3), ... from the C library; NumPy's may differ in the last bit."""
+    """Return log2(2), log2(3), ... from the C library, because NumPy's last bit can differ."""
     return np.array([math.log2(i) for i in range(2, size + 2)])
 
 
 def rank_discounts(last: int) -> FloatArray:
-    """Return the discounts of at least the ranks 0 to ``last``."""
-    # rounded up to a power of two, so that the cache serves many lengths
+    """Return the discounts for the ranks 0 to ``last`` or more."""
+    # round up to a power of two, so that cached values can be used for many lengths
     return _cached_discounts(1 << max(10, int(last + 1).bit_length()))
 
 
 def gains(request: MetricRequest, grade: FloatArray) -> FloatArray:
-    """Return the gain of a document of each grade; grades below 0 have none."""
+    """Return the gain for each grade; 0 for grades below 0."""
     above = np.maximum(grade, 0.0)
     if request.gains:
         known, gain = np.array(sorted(request.gains)).T
@@ -331,7 +332,7 @@ def gains(request: MetricRequest, grade: FloatArray) -> FloatArray:
 
 
 def ideal_gain(request: MetricRequest, judged: Judgments) -> FloatArray:
-    """Return the discounted gain of the best ranking of all judged documents."""
+    """Return the discounted gain of an ideal ranking of all judged documents."""
     gain = gains(request, judged.grade)
     order = np.lexsort((-gain, judged.query))
     query, gain = judged.query[order], gain[order]
@@ -344,12 +345,12 @@ def ideal_gain(request: MetricRequest, judged: Judgments) -> FloatArray:
 
 
 def ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the discounted gain divided by the best ranking's."""
+    """Return the discounted gain divided by the ideal discounted gain."""
     return ratio_or_nan(dcg(request, judged, retrieved), ideal_gain(request, judged))
 
 
 def dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the discounted gain: the sum of gains over the logarithms of their ranks."""
+    """Return the discounted gain, the sum of gains divided by log ranks."""
     gain = gains(request, retrieved.grade)
     keep = (gain > 0.0) & request.within(retrieved)
     discount = rank_discounts(int(retrieved.rank.max(initial=0)))
@@ -357,24 +358,24 @@ def dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> Floa
 
 
 def bpref(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the share of judged negatives below the positives (Buckley, Voorhees)."""
+    """Return bpref, based on judged negatives above the positives (Buckley, Voorhees)."""
     hit = retrieved.grade >= request.least
     negative = (retrieved.grade >= 0.0) & ~hit
     total = positive_counts(request, judged)
     most = np.minimum(judged.tally((judged.grade >= 0.0) & (judged.grade < request.least)), total)
     above = np.minimum(retrieved.running(negative), total[retrieved.query])
-    # judged negatives above each positive, at most as many as there are positives
+    # number of judged negatives above each positive, at most the number of positives
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(above > 0, 1.0 - above / most[retrieved.query].astype(float), 1.0)
     return ratio_or_nan(retrieved.add(share, hit), total)
 
 
 def inferred_ap(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return inferred average precision; grades below 0 are unjudged documents of the pool.
+    """Return inferred average precision; grades below 0 mark unjudged pool documents.
 
-    The expected precision at a positive of rank j + 1 is 1/(j + 1) + j/(j + 1) times the share of
-    pooled documents above it times the share of positives among the judged ones (Yilmaz and Aslam
-    2006).
+    The expected precision at a positive of rank j + 1 is 1/(j + 1) + j/(j + 1) A B. A is the
+    fraction of the documents above this rank that are in the pool, and B is the fraction of the
+    judged documents above this rank that are positive (Yilmaz and Aslam 2006).
     """
     hit = retrieved.grade >= request.least
     negative = (retrieved.grade >= 0.0) & ~hit
@@ -393,7 +394,7 @@ def inferred_ap(request: MetricRequest, judged: Judgments, retrieved: Retrieved)
 def rank_biased_precision(
     request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
-    """Return the gain of a reader who continues after each document with a fixed probability."""
+    """Return rank-biased precision, for a reader with a fixed probability of continuing."""
     p = request.persistence
     return retrieved.add((1.0 - p) * p ** retrieved.rank.astype(float), _hits(request, retrieved))
 
@@ -401,12 +402,12 @@ def rank_biased_precision(
 def expected_reciprocal_rank(
     request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
-    """Return the mean reciprocal of the rank that satisfies a reader (Chapelle et al. 2009)."""
+    """Return the expected reciprocal rank at which a reader stops (Chapelle et al. 2009)."""
     stop = (np.exp2(np.maximum(retrieved.grade, 0.0)) - 1.0) / 2.0**request.top
     keep = (stop > 0.0) & request.within(retrieved)
     place = (retrieved.running(keep) - 1)[keep]
     query, rank, stop = retrieved.query[keep], retrieved.rank[keep], stop[keep]
-    # (query, place among kept documents): the chance to reach a place is a product along the row
+    # (query, position among kept documents): the probability of reaching a position is a product
     rows, row = np.unique(query, return_inverse=True)
     going = np.ones((rows.size, int(place.max(initial=0)) + 2))
     going[row, place + 1] = 1.0 - stop
@@ -415,7 +416,7 @@ def expected_reciprocal_rank(
 
 
 def judged_share(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the share of judged documents among the first k, or in a shorter list.
+    """Return the fraction of judged documents among the first k, or in a shorter list.
 
     A grade below 0 marks an unjudged document.
     """
@@ -427,13 +428,13 @@ def judged_share(request: MetricRequest, judged: Judgments, retrieved: Retrieved
 
 
 def auc(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return how often a retrieved positive scores above another document, ties counting 1/2."""
+    """Return the area under the ROC curve of the retrieved documents; ties count 1/2."""
     hit = retrieved.grade >= request.least
     result = retrieved.tally(hit)
     others = retrieved.size - result
     block = tie_blocks(retrieved, hit)
     of = block.query
-    # other documents below each block; those in it count 1/2
+    # negatives below each block; negatives in the block count 1/2
     below = retrieved.size[of] - block.start - block.size - (result[of] - block.before - block.hits)
     wins = block.hits * (below + 0.5 * (block.size - block.hits))
     return ratio_or_nan(sums_by_query(of, wins, judged.n_queries), result * others)

@@ -1,8 +1,8 @@
-"""Metrics of each query as means over all orders of equal scores, in closed form.
+"""Closed-form means of query metrics over all orders of equal scores.
 
-In a block of m documents with the same score and r positives, each place holds a positive with
-probability r/m. Given one positive, any other place holds one with probability (r - 1)/(m - 1)
-(McSherry and Najork 2008).
+If a block of m documents with the same score contains r positives, each position has a positive
+with probability r/m. Given a positive at one position, any other position has a positive with
+probability (r - 1)/(m - 1) (McSherry and Najork 2008).
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ from rankeval_pd.stats.rankings.query_metrics import (
     tie_blocks,
 )
 
-_CELLS_AT_ONCE = 2_000_000  # cells (block, place) in memory: 16 MB per array
+_CELLS_AT_ONCE = 2_000_000  # cells (block, position) in memory: 16 MB per array
 
 
 def _mean_weight(retrieved: Retrieved, weights: FloatArray) -> FloatArray:
-    """Return the mean weight of the places that each document can take.
+    """Return the mean weight over the positions that each document can take.
 
-    ``weights`` belong to ranks counted from 0; the weight is 0 beyond the last.
+    ``weights`` are indexed by rank from 0. The weight is 0 after the last element.
     """
     # the sum over a block is a difference of cumulative sums
     total = np.concatenate([[0.0], np.cumsum(weights)])
     start = np.minimum(retrieved.block_start, weights.size)
     end = np.minimum(retrieved.block_start + retrieved.block_size, weights.size)
-    # a block of one document uses its own weight, because a difference of sums rounds
+    # use the weight directly for a block of one document, because a difference of sums rounds
     alone = retrieved.block_size == 1
     single = np.concatenate([weights, [0.0]])[start]
     return np.where(alone, single, (total[end] - total[start]) / retrieved.block_size)
 
 
 def _expected_hits(request: MetricRequest, retrieved: Retrieved, cutoff: IntArray) -> FloatArray:
-    """Return the expected number of positives above the cutoff of each query."""
+    """Return the expected number of positives above the cutoff in each query."""
     hit = retrieved.grade >= request.least
     return _expected_count(retrieved, hit, cutoff[retrieved.query])
 
 
 def _expected_count(retrieved: Retrieved, which: BoolArray, cutoff: IntArray) -> FloatArray:
-    """Return the expected number of the chosen documents above each query's cutoff."""
-    # a document is above the cutoff as probably as a random place of its block
+    """Return the expected number of chosen documents above the cutoff in each query."""
+    # a document is above the cutoff with the same probability as a random position in its block
     within = np.clip(cutoff - retrieved.block_start, 0, retrieved.block_size)
     return retrieved.add(within / retrieved.block_size, which)
 
@@ -84,14 +84,14 @@ def r_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved)
 
 
 def judged_share(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the expected share of judged documents among the first k."""
+    """Return the expected fraction of judged documents among the first k."""
     cutoff = np.minimum(retrieved.size, _cutoffs(request, retrieved))
     known = retrieved.grade >= 0.0
     return ratio_or_nan(_expected_count(retrieved, known, cutoff[retrieved.query]), cutoff)
 
 
 def ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the expected discounted gain divided by the best ranking's."""
+    """Return the expected discounted gain divided by the ideal discounted gain."""
     found = dcg(request, judged, retrieved)
     return ratio_or_nan(found, query_metrics.ideal_gain(request, judged))
 
@@ -121,10 +121,11 @@ def average_precision(
 ) -> FloatArray:
     """Return expected average precision.
 
-    A block starts after s documents, b of them positives. Its place i holds a positive with
-    probability r/m, and b + 1 + (i - s - 1)(r - 1)/(m - 1) positives are then expected up to it.
-    The sum of this over i, divided by i, needs only a harmonic sum: (b + 1 - beside (s + 1)) times
-    the sum of 1/i, plus beside times the number of places, with beside = (r - 1)/(m - 1).
+    Let a block start after s documents, b of which are positive. Position i has a positive with
+    probability r/m. Given this positive, the expected number of positives up to i is b + 1 + (i - s
+    - 1)(r - 1)/(m - 1). The sum of this number divided by i over the block needs only a harmonic
+    sum. With beside = (r - 1)/(m - 1), the result is (b + 1 - beside (s + 1)) times the sum of 1/i,
+    plus beside times the number of positions.
     """
     block = tie_blocks(retrieved, retrieved.grade >= request.least)
     start = block.start.astype(float)
@@ -146,16 +147,16 @@ def average_precision(
 
 
 def _first_hit_blocks(request: MetricRequest, retrieved: Retrieved) -> TieBlocks:
-    """Return the block with the first positive of each query."""
+    """Return the block with the first positive in each query."""
     block = tie_blocks(retrieved, retrieved.grade >= request.least)
     first = block.before == 0
     return TieBlocks(*(x[first] for x in block))
 
 
 def _mean_first_weight(block: TieBlocks, weights: FloatArray) -> FloatArray:
-    """Return the mean weight of the first positive's rank, for each block."""
+    """Return the mean weight at the first positive's rank in each block."""
     result = np.empty(block.query.size)
-    # places that the first positive can take; blocks of similar width share a table
+    # positions that the first positive can take; blocks of similar width share a table
     width = np.maximum(block.size - block.hits + 1, 1)
     order = np.argsort(width, kind="stable")
     step = max(1, _CELLS_AT_ONCE // int(width.max(initial=1)))
@@ -163,7 +164,7 @@ def _mean_first_weight(block: TieBlocks, weights: FloatArray) -> FloatArray:
         rows = order[low : low + step]
         place = np.arange(int(width[rows].max()))
         m, r = (x[rows, np.newaxis].astype(float) for x in (block.size, block.hits))
-        # (block, place): positive here, given none before; times the chance of none before
+        # (block, position): P(positive here | none before) times P(none before)
         left = np.maximum(m - place, 1.0)
         here = np.clip(r / left, 0.0, 1.0)
         not_before = np.cumprod(1.0 - here, axis=1)
@@ -189,7 +190,7 @@ def reciprocal_rank(request: MetricRequest, judged: Judgments, retrieved: Retrie
 
 
 def success(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the chance of a positive among the first k."""
+    """Return the probability of a positive among the first k."""
     return _first_hit_mean(request, retrieved, np.ones(int(retrieved.size.max(initial=0)) + 1))
 
 

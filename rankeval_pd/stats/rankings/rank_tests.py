@@ -1,4 +1,4 @@
-"""Ranks of systems from tests of all pairs, and thresholds with a guarantee."""
+"""Ranks of systems from tests of all pairs, and thresholds with guarantees."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from rankeval_pd.stats.significance.adjust import (
 from rankeval_pd.stats.significance.letters import letters
 
 # -------------------------------------------------------------------------------------------------
-# Ranks of systems and their uncertainty, from tests of all pairs or from resampled ranks.
+# Ranks of systems with uncertainty, from tests of all pairs or from resampled ranks.
 
 RANKS = ("simultaneous", "percentile")
 SCORE_INTERVALS = ("wild", "clopper-pearson", "bca", "percentile", "basic")
 
 
 class Ranks(NamedTuple):
-    """The rows of the table of ranks, one per system."""
+    """The rows of the rank table, one per system."""
 
     value: FloatArray
     ci_low: FloatArray
@@ -50,13 +50,13 @@ class Ranks(NamedTuple):
     letters: AnyArray
     undecided: BoolArray
     n_resamples: IntArray
-    family_p: FloatArray  #: (pair,), what is adjusted over groups of the data
-    family_low: FloatArray  #: the limits of its Monte Carlo interval
+    family_p: FloatArray  #: (pair,): p-values to adjust over groups of the data
+    family_low: FloatArray  #: limits of the Monte Carlo interval
     family_high: FloatArray
 
 
 def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Ranks:
-    """Return the ranks of systems and their uncertainty, from shared draws."""
+    """Return the ranks of systems with uncertainty, from shared draws."""
     refuse_crossed(items, "system_ranks")
     systems = items.n_systems
     pairs = np.stack(np.triu_indices(systems, 1), axis=1)
@@ -101,28 +101,28 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
 
 
 class RankLimits(NamedTuple):
-    """The ranks that remain possible after tests of all pairs, (system,)."""
+    """The possible ranks after tests of all pairs, (system,)."""
 
-    low: IntArray  #: the least rank
+    low: IntArray  #: smallest possible rank
     high: IntArray
-    letters: AnyArray  #: two systems share one if and only if they are not distinguished
+    letters: AnyArray  #: two systems share a letter if and only if they do not differ significantly
 
 
 def any_of_system(undecided: BoolArray, systems: int) -> BoolArray:
-    """Return, for each system, whether this holds for one of its pairs."""
+    """Return, for each system, whether the condition is true for any of its pairs."""
     result = np.zeros(systems, dtype=bool)
     result[np.stack(np.triu_indices(systems, 1))[:, undecided].ravel()] = True
     return result
 
 
 def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimits:
-    """Return each system's possible ranks after tests of all pairs, and its letters.
+    """Return the possible ranks and the letters of each system after tests of all pairs.
 
     Parameters
     ----------
     rank : array (system,)
     p_values : array (pair,)
-        One for each pair in the order of ``np.triu_indices``; NaN where a score is undefined.
+        One p-value for each pair, in the order of ``np.triu_indices``; NaN if a score is undefined.
     alpha : float
     """
     above = rank[:, np.newaxis] < rank
@@ -130,7 +130,7 @@ def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimit
     a, b = np.triu_indices(rank.size, 1)
     sure[a, b] = sure[b, a] = np.isnan(p_values) | rejects(p_values, alpha)
     better = above & sure
-    # no test distinguishes systems that differ by chance only
+    # pairs that tests do not distinguish
     order, named = np.argsort(rank, kind="stable"), np.empty(rank.size, dtype=object)
     named[order] = letters((better | better.T)[np.ix_(order, order)])
     return RankLimits(1 + better.sum(axis=0), rank.size - better.sum(axis=1), named)
@@ -140,7 +140,7 @@ Limits = tuple[FloatArray, FloatArray]
 
 
 def _together(draws: Draws, options: PairOptions) -> Limits:
-    """Return simultaneous intervals of all scores, the larger scores the better."""
+    """Return simultaneous intervals for all scores; larger scores are better."""
     if options.ci == "wild" and draws.parametric is None:
         return _largest_limits(draws, options)
     shared = draws.items.n_systems * options.n_alike
@@ -148,7 +148,7 @@ def _together(draws: Draws, options: PairOptions) -> Limits:
 
 
 def _score_limits(draws: Draws, level: float) -> Limits:
-    """Return the interval of each system's score, the larger the better."""
+    """Return the interval for each system's score; larger scores are better."""
     items, options = draws.items, draws.options
     if options.ci == "clopper-pearson":
         right = items.totals[:, 0]
@@ -178,7 +178,7 @@ def _score_limits(draws: Draws, level: float) -> Limits:
 
 
 def _largest_limits(draws: Draws, options: PairOptions) -> Limits:
-    """Return the scores that the largest statistic of all systems does not reject."""
+    """Return limits for the scores not rejected by the largest statistic over systems."""
     every = np.arange(draws.items.n_systems)
     about, room = np.sqrt(draws.spread.systems), draws.room_of(every)
     varies = about > room
@@ -202,7 +202,7 @@ def _largest_limits(draws: Draws, options: PairOptions) -> Limits:
 
 
 def _errors(draws: Draws) -> FloatArray:
-    """Return the standard error of each score by linearization; 0 if nothing varies."""
+    """Return the standard error of each score by linearization; 0 without variation."""
     error = np.sqrt(draws.spread.systems)
     varies = error > draws.room_of(np.arange(error.size))
     return np.where(varies & ~np.isnan(draws.theta), draws.unit * error, 0.0)
@@ -214,9 +214,10 @@ def _leans(draws: Draws) -> FloatArray:
 
 
 def resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the limits of each system's rank, and how often it is best, with shared ties.
+    """Return limits for each system's rank, and how often each system is best.
 
-    A system with an undefined score ranks last and is not best.
+    Ties for the best system count in part. A system with an undefined score ranks last and is never
+    best.
     """
     systems, size = scores.shape
     low, high = np.empty(systems, dtype=np.int64), np.empty(systems, dtype=np.int64)
@@ -237,29 +238,29 @@ def resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArra
 
 
 # -------------------------------------------------------------------------------------------------
-# Thresholds with a guaranteed precision or recall after a search over all thresholds.
+# Thresholds with guaranteed precision or recall after a search over all thresholds.
 
 
 class Sets(NamedTuple):
-    """The acceptance sets of one ranking, the smallest first; none cuts equal scores."""
+    """The acceptance sets of one ranking, smallest first, which never split equal scores."""
 
     threshold: FloatArray
     n: IntArray
     tp: IntArray
-    positive: int  #: true positives in all
-    others: int  #: and candidates that are none
-    groups: IntArray | None = None  #: with clusters, the groups in each set
+    positive: int  #: total number of true positives
+    others: int  #: total number of negatives
+    groups: IntArray | None = None  #: number of groups in each set, with clusters only
     weigh: Callable[[float], FloatArray] | None = None
     """The weight of a candidate in an interval of a level, for a set or all true positives."""
 
     def low(self, size: AnyArray, level: float) -> FloatArray:
-        """Return the lower limit of the share tp / size, of an interval of this level."""
+        """Return the lower limit for the proportion tp / size at this confidence level."""
         weight = 1.0 if self.weigh is None else self.weigh(level)
         return clopper_pearson(self.tp * weight, size * weight, level)[0]
 
 
 class Promise(NamedTuple):
-    """The chosen set and its guaranteed lower limit, or None, NaN and the reason."""
+    """The chosen set with a guaranteed lower limit, or None, NaN and the reason."""
 
     chosen: int | None
     low: float
@@ -267,12 +268,12 @@ class Promise(NamedTuple):
 
 
 def sets_of(ranking: Ranking) -> Sets:
-    """Return the sets that the scores of one ranking allow."""
+    """Return the acceptance sets that are possible for the scores of one ranking."""
     scored = int((ranking.present & ~np.isnan(ranking.score)).sum())
     ranked, tp = (
         ranking.scores_by_rank[:scored],
         ranking.tp[: scored + 1],
-    )  # by rank, and by rank from 0
+    )  # (rank), and (rank from 0)
     ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True)[:scored])
     positive = int(tp[-1])
     return Sets(ranked[ends], ends + 1, tp[ends + 1], positive, int(ranking.here) - positive)
@@ -281,15 +282,16 @@ def sets_of(ranking: Ranking) -> Sets:
 def precision(sets: Sets, wanted: float, level: float) -> Promise:
     """Return the largest set with a guaranteed precision.
 
-    Sequences of tests start at the smallest size that could pass and at twice, four times, ... this
-    size; each continues with larger sets until one fails. They share the level.
+    The first sequence of tests starts at the smallest size that could pass, and further sequences
+    start at twice, four times, ... this size. Each sequence continues with larger sets until a test
+    fails. The level is divided among the sequences.
     """
     if not sets.n.size:
         return Promise(None, np.nan, "no candidate has a score")
     reach = sets.n if sets.groups is None else sets.groups
     alpha, most = 1.0 - level, int(reach[-1])
     sequences = 1
-    while True:  # the least size that could pass depends on how many sequences there are
+    while True:  # the smallest size that could pass depends on the number of sequences
         least = math.ceil(math.log(alpha / sequences) / math.log(wanted))
         starts = least * 2 ** np.arange(sequences)
         if least * 2**sequences > most:
@@ -303,11 +305,14 @@ def precision(sets: Sets, wanted: float, level: float) -> Promise:
     reached = last[(last >= first) & (first < sets.n.size)]
     if not reached.size:
         if least > most:
-            why = f"a guarantee needs {least} accepted candidates, all correct; there are {most}"
+            why = (
+                f"a guarantee needs at least {least} correct candidates, but there are {most}"
+                " candidates"
+            )
         else:
             best = float(low[np.minimum(first, sets.n.size - 1)].max())
-            why = f"the lower limit of the first sets tested is at most {best:.3g}"
-        return Promise(None, np.nan, f"{why}; request a lower precision")
+            why = f"the lower confidence limit of the first sets tested is at most {best:.3g}"
+        return Promise(None, np.nan, f"{why}. Request a lower precision")
     chosen = int(reached.max())
     return Promise(chosen, float(low[chosen]))
 
@@ -315,8 +320,8 @@ def precision(sets: Sets, wanted: float, level: float) -> Promise:
 def recall(sets: Sets, wanted: float, level: float) -> Promise:
     """Return the smallest set with a guaranteed recall.
 
-    Recall falls with the threshold, so the sets that fail are those before the first that
-    passes: one sequence from the largest set down, at the full level.
+    Recall never increases as the set becomes smaller, so a single sequence of tests at the full
+    level is sufficient. The sequence starts at the largest set.
     """
     if not sets.n.size or not sets.positive:
         return Promise(None, np.nan, "there is no true positive with a score")
@@ -324,13 +329,16 @@ def recall(sets: Sets, wanted: float, level: float) -> Promise:
     low = sets.low(total, 2.0 * level - 1.0) if level > 0.5 else sets.tp * 0.0
     passed = np.flatnonzero(low >= wanted)
     if not passed.size:
-        why = f"with all {sets.positive} true positives found, the lower limit is {low[-1]:.3g}"
-        return Promise(None, np.nan, f"{why}; request a lower recall, or judge more")
+        why = (
+            f"with all {sets.positive} true positives found, the lower confidence limit is"
+            f" {low[-1]:.3g}"
+        )
+        return Promise(None, np.nan, f"{why}. Request a lower recall, or judge more candidates")
     return Promise(int(passed[0]), float(low[passed[0]]))
 
 
 def youden(sets: Sets, _: float, level: float) -> Promise:
-    """Return the set with the largest J, and a lower limit that holds for all sets."""
+    """Return the set with the largest Youden's J, and a lower limit valid for all sets."""
     if not sets.n.size or not sets.positive or not sets.others:
         return Promise(None, np.nan, "J needs candidates of both classes")
     index = sets.tp / sets.positive - (sets.n - sets.tp) / sets.others
@@ -339,6 +347,9 @@ def youden(sets: Sets, _: float, level: float) -> Promise:
     low = float(index[chosen]) - margin
     if low <= 0.0:
         best = f"{index[chosen]:.3g}"
-        why = f"the largest J is {best}, but a search over all may find {margin:.3g} by chance"
-        return Promise(None, np.nan, f"{why}; judge more candidates")
+        why = (
+            f"the largest J is {best}, but a search over all thresholds can reach {margin:.3g} by"
+            " chance"
+        )
+        return Promise(None, np.nan, f"{why}. Judge more candidates")
     return Promise(chosen, low)

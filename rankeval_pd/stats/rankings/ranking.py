@@ -1,8 +1,8 @@
 """Rankings, n-best lists and acceptance sets (Evert 2004, section 2).
 
-Candidates come in the order of the tie key, larger scores rank first, and sorting is stable:
-equal scores stay in the order of the key. Candidates that are not ``present`` (left out, or only
-padding) come after all others and are in no list.
+Input candidates are in the order of the tie key. Larger scores rank first, and sorting is stable,
+so equal scores stay in the order of the tie key. Candidates that are not ``present`` (excluded
+candidates or padding) come last and are in no list.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
 
 def order(score: FloatArray, present: BoolArray) -> IntArray:
-    """Return the positions of the candidates, best first; NaN after every score.
+    """Return the positions of the candidates in order of rank; NaN ranks after all scores.
 
     Cost: sorting, O(N log N).
     """
-    # stable: equal scores stay in the order of the tie key; NaN is last, also behind -inf
+    # stable: equal scores stay in the order of the tie key; NaN comes last, even after -inf
     positions = np.argsort(-score, axis=-1, kind="stable")
     if not present.all():
-        # a second stable sort, by one bit per candidate, keeps the order of present candidates
+        # a second stable sort by one bit per candidate does not change the order of present
+        # candidates
         absent = np.take_along_axis(np.broadcast_to(~present, score.shape), positions, axis=-1)
         last = np.argsort(absent, axis=-1, kind="stable")
         positions = np.take_along_axis(positions, last, axis=-1)
@@ -32,30 +33,31 @@ def order(score: FloatArray, present: BoolArray) -> IntArray:
 
 
 def ranks(positions: IntArray) -> IntArray:
-    """Return every candidate's rank, counted from 1."""
+    """Return the rank of every candidate, counted from 1."""
     result = np.empty_like(positions)
     np.put_along_axis(result, positions, np.arange(1, positions.shape[-1] + 1), axis=-1)
     return result
 
 
 def inverse(ranks: IntArray) -> IntArray:
-    """Return the positions of the candidates, best first, from their ranks."""
+    """Return the positions of the candidates in order of rank, from the ranks."""
     positions = np.empty_like(ranks)
     np.put_along_axis(positions, ranks - 1, np.arange(ranks.shape[-1]), axis=-1)
     return positions
 
 
 def up_to_ranks(ranks: IntArray, gold: BoolArray) -> IntArray:
-    """Return the true positives up to each rank, from rank 0: (..., candidate) -> (..., rank)."""
+    """Return the number of true positives up to each rank, starting at rank 0."""
     tp = np.zeros((*ranks.shape[:-1], ranks.shape[-1] + 1), dtype=np.int64)
     np.put_along_axis(tp, ranks, gold, axis=-1)
     return np.cumsum(tp, axis=-1)
 
 
 def restricted_ranks(positions: IntArray, present: BoolArray) -> IntArray:
-    """Return ranks among present candidates; absent candidates get the ranks after them.
+    """Return ranks among present candidates, followed by the absent candidates.
 
-    No sorting: removing candidates does not change the order of the rest. O(N).
+    No sorting is needed, because removing candidates does not change the order of the rest. The
+    cost is O(N).
     """
     here = np.take_along_axis(np.broadcast_to(present, positions.shape), positions, axis=-1)
     inside = np.cumsum(here, axis=-1)
@@ -66,17 +68,17 @@ def restricted_ranks(positions: IntArray, present: BoolArray) -> IntArray:
 
 
 class NBest(NamedTuple):
-    """N-best lists of one ranking; the last axis is n."""
+    """The n-best lists of one ranking; the last axis is n."""
 
-    tp: FloatArray | IntArray  #: true positives in the list; their mean under ties="expected"
+    tp: FloatArray | IntArray  #: true positives; the mean under ties="expected"
     threshold: FloatArray  #: score of the n-th candidate
-    tied: IntArray  #: candidates excluded although their score is the threshold
-    exists: BoolArray  #: whether n candidates exist and, with ties="blocks", end a block
+    tied: IntArray  #: number of excluded candidates with a score equal to the threshold
+    exists: BoolArray  #: whether there are n candidates and, with ties="blocks", a block ends at n
     block: TieBlock
 
 
 class TieBlock(NamedTuple):
-    """The candidates with the n-th candidate's score, and the candidates above them."""
+    """The block of candidates with the n-th score, and the candidates above the block."""
 
     above: IntArray  #: candidates above the block
     tp_above: IntArray  #: true positives above the block
@@ -84,7 +86,7 @@ class TieBlock(NamedTuple):
     tp: IntArray  #: true positives in the block
 
     def tp_sd(self, n: IntArray) -> FloatArray:
-        """Return the standard deviation, over random orders, of the list's true positives."""
+        """Return the standard deviation of the true positives over random tie orders."""
         inside = n - self.above
         share = self.tp / np.maximum(self.size, 1)
         left = (self.size - inside) / np.maximum(self.size - 1, 1)
@@ -93,26 +95,27 @@ class TieBlock(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """Facts about full rankings when only their heads are in memory.
+    """Properties of full rankings if only the heads are in memory.
 
-    The candidates in memory are the union of these heads. They are in the full order up to rank
-    ``reach``; later candidates are in no list.
+    The candidates in memory are the union of the heads of all measures. The order is complete up to
+    rank ``reach``, and later candidates are in no list.
     """
 
     total: int  #: N
     positive: int  #: N+
     reach: int
-    asked: int  #: the longest list that may be requested
-    end: IntArray  #: (measure) candidates with at least the score of rank ``reach``
-    tp_end: IntArray  #: (measure) true positives among them
-    scored: IntArray  #: (measure) candidates that have a score
-    tp_scored: IntArray  #: (measure) true positives among them
-    clusters: int | None = None  #: groups that belong together, among all candidates
-    orders: int = 1  #: orders of equal scores whose first candidates are all in memory
-    accepted: IntArray | None = None  #: (2, measure, cut) candidates and true positives in sets
+    asked: int  #: size of the longest list that can be requested
+    end: IntArray  #: (measure) number of candidates with at least the score at rank ``reach``
+    tp_end: IntArray  #: (measure) true positives among these candidates
+    scored: IntArray  #: (measure) number of candidates with a score
+    tp_scored: IntArray  #: (measure) true positives among these candidates
+    clusters: int | None = None  #: clusters among all candidates
+    positives_variance: float = 0.0  #: see ``cluster_totals``
+    orders: int = 1  #: number of tie orders for which all first candidates are in memory
+    accepted: IntArray | None = None  #: (2, measure, cut) sizes and true positives
 
     def of(self, measures: IntArray) -> Whole:
-        """Return the facts about some measures, which may repeat."""
+        """Return the properties for some measures; a measure can occur more than once."""
         sets = None if self.accepted is None else self.accepted[:, measures]
         return self._replace(
             end=self.end[measures],
@@ -124,7 +127,7 @@ class Whole(NamedTuple):
 
 
 def every(candidates: int, whole: Whole | None = None) -> IntArray:
-    """Return all list sizes, up to the number of candidates or the end of a head."""
+    """Return all list sizes up to the number of candidates or the end of a head."""
     return np.arange(1, 1 + (candidates if whole is None else whole.asked))
 
 
@@ -136,7 +139,7 @@ class Size(NamedTuple):
 
 
 def size(gold: BoolArray, present: BoolArray, whole: Whole | None = None) -> Size:
-    """Count candidates and true positives along the last axis, or return the whole's counts."""
+    """Count candidates and true positives on the last axis, or return ``whole``'s counts."""
     if whole is None:
         return Size(present.sum(axis=-1), (gold & present).sum(axis=-1))
     shape = np.broadcast_shapes(gold.shape, present.shape)[:-1]
@@ -145,18 +148,18 @@ def size(gold: BoolArray, present: BoolArray, whole: Whole | None = None) -> Siz
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The candidates ranked by a score, sorted once; fields are computed when read.
+    """Candidates ranked by a score, sorted once, with lazily computed fields.
 
-    The last axis of an array holds candidates, in the order of the tie key, or ranks, best first.
-    The axes before it belong to the batch; the last of these is the measure.
+    The last axis of an array is either the candidates, in the order of the tie key, or the ranks.
+    All other axes are batch axes, and the last batch axis is the measure.
     """
 
     score: FloatArray  #: (..., candidate)
-    gold: BoolArray  #: (..., candidate): whether it is present, and a true positive
+    gold: BoolArray  #: (..., candidate): whether the candidate is present and a true positive
     present: BoolArray  #: (..., candidate)
-    ends: bool = False  #: whether the ranking ends with its last score, so no list contains NaN
-    whole: Whole | None = None  #: the facts on whole rankings, for heads
-    positions: IntArray | None = None  #: (..., rank): the order, if no sort is needed
+    ends: bool = False  #: whether lists end before candidates without a score
+    whole: Whole | None = None  #: properties of the full rankings, for heads
+    positions: IntArray | None = None  #: (..., rank): the order, if known without sorting
 
     @classmethod
     def of(
@@ -169,19 +172,19 @@ class Ranking:
         whole: Whole | None = None,
         positions: IntArray | None = None,
     ) -> Ranking:
-        """Return the rankings by score; the arrays broadcast."""
+        """Return the rankings by score; the arrays are broadcast."""
         score, true, present = np.broadcast_arrays(score, gold & present, present)
         if positions is not None:
             positions = np.broadcast_to(positions, score.shape)
         return cls(score, true, present, ends, whole, positions)
 
     def row(self, row: tuple[int, ...]) -> Ranking:
-        """Return one measure's ranking in one batch, without sorting again; not for heads."""
+        """Return the ranking of one measure in one batch without sorting; not for heads."""
         score, gold, present = self.score[row], self.gold[row], self.present[row]
         return replace(self, score=score, gold=gold, present=present, positions=self.order[row])
 
     def among(self, present: BoolArray) -> Ranking:
-        """Return the same rankings restricted to fewer candidates, without sorting."""
+        """Return the rankings restricted to fewer candidates, without sorting."""
         if (present == self.present).all():
             return self
         present = np.broadcast_to(present, self.score.shape)
@@ -190,7 +193,7 @@ class Ranking:
 
     @cached_property
     def order(self) -> IntArray:
-        """(..., rank): the candidates' positions, best first and absent candidates last."""
+        """(..., rank): the positions of the candidates, with absent candidates last."""
         return order(self.score, self.present) if self.positions is None else self.positions
 
     @cached_property
@@ -200,22 +203,22 @@ class Ranking:
 
     @cached_property
     def scores_by_rank(self) -> FloatArray:
-        """(..., rank): the scores, best first."""
+        """(..., rank): the scores in order of rank."""
         return np.take_along_axis(self.score, self.order, axis=-1)
 
     @cached_property
     def eligible(self) -> BoolArray:
-        """(..., candidate): whether the candidate may be in a list."""
+        """(..., candidate): whether the candidate can be in a list."""
         return self.present & ~np.isnan(self.score) if self.ends else self.present
 
     @cached_property
     def true(self) -> BoolArray:
-        """(..., rank): whether a true positive that may be in a list has this rank."""
+        """(..., rank): whether the candidate is a true positive that can be in a list."""
         return np.take_along_axis(self.gold & self.eligible, self.order, axis=-1)
 
     @cached_property
     def tp(self) -> IntArray:
-        """(..., rank from 0): the true positives up to each rank."""
+        """(..., rank from 0): the number of true positives up to each rank."""
         return _sums_from_0(self.true)
 
     @cached_property
@@ -225,12 +228,12 @@ class Ranking:
 
     @cached_property
     def size(self) -> Size:
-        """(...): N and N+; heads report the full ranking's counts."""
+        """(...): N and N+; for heads, the counts for the full ranking."""
         return size(self.gold, self.present, self.whole)
 
     @cached_property
     def retrieved(self) -> Size:
-        """(...): N and N+ among candidates that may be in a list."""
+        """(...): N and N+ among candidates that can be in a list."""
         if self.ends and (known := self.whole) is not None:
             shape, of = self.here.shape, (known.scored, known.tp_scored)
             return Size(*(np.broadcast_to(x, shape) for x in of))
@@ -238,7 +241,7 @@ class Ranking:
 
     @cached_property
     def blocks(self) -> tuple[IntArray, IntArray]:
-        """Two arrays (..., rank): candidates with a higher score, and with at least this score."""
+        """(..., rank): the numbers of candidates with higher, and with at least equal, scores."""
         return blocks(self.scores_by_rank, np.array(self.score.shape[-1]))
 
     @property
@@ -247,12 +250,13 @@ class Ranking:
         return every(self.score.shape[-1], self.whole)
 
     def nbest(self, n: IntArray | None, ties: str = "shared") -> NBest:
-        """Count the true positives in n-best lists for all n at once; None means every n.
+        """Count the true positives in n-best lists for many n; None means every n.
 
-        ``ties`` decides how candidates with the n-th score count. "shared" takes them in stored
-        order, "best" and "worst" put true positives first or last, "expected" averages over all
-        orders, "error" raises an error, and "blocks" takes all of them. With "blocks", a list that
-        cuts a block raises an error or, if every n was requested, does not exist.
+        ``ties`` determines how candidates with the n-th score count. "shared" uses the stored
+        order, "best" and "worst" rank true positives first or last, and "expected" averages over
+        all orders. "error" raises an error for ties. "blocks" includes all tied candidates. With
+        "blocks", a list that cuts a block raises an error, or does not exist if every n was
+        requested.
         """
         asked, width = self.every if n is None else n, self.score.shape[-1]
         index = np.minimum(asked, width)
@@ -265,7 +269,7 @@ class Ranking:
             known = np.asarray(whole.scored if self.ends else whole.total)[..., np.newaxis]
             here = np.broadcast_to(known, here.shape)
         # (..., rank) -> (..., n): the n-th candidate's block, and the true positives around it
-        all_n = n is None and asked.size <= width  # then nothing is copied
+        all_n = n is None and asked.size <= width  # no copy in this case
         at, up_to = (slice(k, asked.size + k) if all_n else index - 1 + k for k in (0, 1))
         start, end = (x[..., at] for x in self.blocks)
         end = np.minimum(end, here)
@@ -289,7 +293,7 @@ class Ranking:
         return _without_cuts(result, asked, ties, every=n is None)
 
     def cumulated(self, ties: str = "shared") -> FloatArray | IntArray:
-        """Return the true positives up to each rank, from rank 0: (..., rank from 0)."""
+        """Return the number of true positives up to each rank: (..., rank from 0)."""
         if ties in ("shared", "error", "blocks"):
             return self.tp
         tp = self.nbest(np.arange(1, self.score.shape[-1] + 1), ties).tp
@@ -297,9 +301,9 @@ class Ranking:
         return counts
 
     def cuts_tie(self, n: IntArray) -> BoolArray:
-        """Return whether lists of n exclude candidates with the last candidate's score.
+        """Return whether lists of size n exclude candidates with the last score.
 
-        (..., n); NaN equals NaN. Only the ranks n and n + 1 are read.
+        The result is (..., n). Two NaN count as equal. Only the ranks n and n + 1 are read.
         """
         width = self.score.shape[-1]
         if not width:
@@ -313,17 +317,17 @@ class Ranking:
         return cut
 
     def accepted(self, threshold: FloatArray) -> Accepted:
-        """Count the candidates with score >= threshold and the true positives among them.
+        """Count candidates and true positives with a score of at least the threshold.
 
-        ``threshold`` has the axes of ``score``, with the thresholds in place of the candidates. NaN
-        scores are never accepted, and a NaN threshold accepts nothing. Candidates are not sorted
-        but placed among the few thresholds.
+        ``threshold`` has the same axes as ``score``, with thresholds instead of candidates on the
+        last axis. NaN scores are never accepted, and a NaN threshold accepts no candidates. The
+        candidates are not sorted; each one is located among the few thresholds.
         """
         usable = self.present & ~np.isnan(self.score)
         cuts = np.broadcast_to(threshold, (*self.score.shape[:-1], threshold.shape[-1]))
         counts = np.zeros((2, *cuts.shape), dtype=np.int64)
         for row in np.ndindex(self.score.shape[:-1]):
-            rising, back = np.unique(cuts[row], return_inverse=True)  # NaN last: never reached
+            rising, back = np.unique(cuts[row], return_inverse=True)  # NaN is last, never reached
             reached = np.searchsorted(rising, self.score[row][usable[row]], side="right")
             for column, kind in enumerate((reached, reached[self.gold[row][usable[row]]])):
                 exactly = np.bincount(kind, minlength=rising.size + 1)  # by thresholds reached
@@ -332,7 +336,7 @@ class Ranking:
 
 
 def _sums_from_0(true: BoolArray) -> IntArray:
-    """Return the true positives up to each rank, from 0: (..., rank) -> (..., rank from 0)."""
+    """Return cumulated true positives: (..., rank) -> (..., rank from 0)."""
     tp = np.zeros((*true.shape[:-1], true.shape[-1] + 1), dtype=np.int64)
     np.cumsum(true, axis=-1, out=tp[..., 1:])
     return tp
@@ -345,14 +349,14 @@ def _beyond(
     whole: Whole,
     listed: IntArray,
 ) -> tuple[IntArray, IntArray]:
-    """Return where each rank's block ends, and the true positives up to there.
+    """Return the end of each rank's block, and the number of true positives up to the end.
 
     A block that extends beyond these candidates ends with the block of rank ``reach``.
     """
     last = ranked[..., whole.reach - 1 : whole.reach]
     chosen = ranked[..., index - 1]
     on = (chosen == last) | (np.isnan(chosen) & np.isnan(last))
-    on &= (whole.end <= listed)[..., np.newaxis]  # otherwise no list contains missing scores
+    on &= (whole.end <= listed)[..., np.newaxis]  # else no list has missing scores
     return (
         np.where(on, whole.end[..., np.newaxis], found[0]),
         np.where(on, whole.tp_end[..., np.newaxis], found[1]),
@@ -360,9 +364,9 @@ def _beyond(
 
 
 def blocks(ranked: FloatArray, total: IntArray) -> tuple[IntArray, IntArray]:
-    """Count, for every rank, the candidates with a higher score and with at least its score.
+    """Count, for each rank, the candidates with a higher score and with at least its score.
 
-    NaN equals NaN; ranks above ``total`` belong to no candidate.
+    Two NaN count as equal. There are no candidates at ranks above ``total``.
     """
     width = ranked.shape[-1]
     rank = np.broadcast_to(np.arange(1, width + 1), ranked.shape)
@@ -378,7 +382,7 @@ def blocks(ranked: FloatArray, total: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest:
-    """Return the lists that cut no forbidden ties, or raise an error."""
+    """Return the lists that do not cut forbidden ties, or raise an error."""
     cut = (found.tied > 0) & found.exists
     if ties == "blocks" and every:
         return found._replace(exists=found.exists & ~cut)
@@ -388,8 +392,8 @@ def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest
         if ties == "error":
             raise ValueError(
                 f"ties='error': {where.size} of the requested list sizes cut through candidates"
-                f" with equal scores, the first of them n={first}. Pass other n, break the ties"
-                " by key=..., or let a hash of the labels break them: ties='shared'."
+                f" with equal scores, first at n={first}. Pass other n, break the ties by a column,"
+                " key=..., or break them by a hash of the labels: ties='shared'."
             )
         row = tuple(np.argwhere(cut[..., where[0]])[0])
         above = int(found.block.above[(*row, where[0])])
@@ -409,15 +413,15 @@ class Blocks(NamedTuple):
     positions: IntArray  #: (..., rank)
     true: BoolArray  #: (..., rank)
     here: BoolArray  #: (..., rank): whether a candidate has this rank
-    start: IntArray  #: (..., rank): candidates above its block
-    end: IntArray  #: (..., rank): candidates above or in it
-    tp: IntArray  #: (..., rank from 0): true positives up to each rank
+    start: IntArray  #: (..., rank): number of candidates above the block
+    end: IntArray  #: (..., rank): number of candidates above or in the block
+    tp: IntArray  #: (..., rank from 0): number of true positives up to each rank
     positive: IntArray  #: (..., 1): N+
     total: IntArray  #: (..., 1): N
 
     @classmethod
     def of(cls, ranking: Ranking) -> Blocks:
-        """Return the blocks of rankings that include all candidates."""
+        """Return the blocks for rankings that include all candidates."""
         total = ranking.here[..., np.newaxis]
         start, end = (np.minimum(edge, total) for edge in ranking.blocks)
         true = np.take_along_axis(ranking.gold, ranking.order, axis=-1)
@@ -426,30 +430,30 @@ class Blocks(NamedTuple):
         return cls(ranking.order, true, here, start, end, tp, tp[..., -1:], total)
 
     def around(self, counts: AnyArray) -> AnyArray:
-        """Return twice the count above the middle of each rank's block: (..., rank)."""
+        """Return twice the number above the middle of each rank's block: (..., rank)."""
         return np.asarray(sum(np.take_along_axis(counts, x, -1) for x in (self.start, self.end)))
 
 
 class Accepted(NamedTuple):
-    """Acceptance sets of one measure; the last axis is the threshold."""
+    """The acceptance sets of one measure; the last axis is the threshold."""
 
     size: IntArray
     tp: IntArray
 
 
 class Regions(NamedTuple):
-    """Difference regions of two lists (Evert 2004, section 3.3)."""
+    """The difference regions of two lists (Evert 2004, section 3.3)."""
 
-    overlap: IntArray  #: candidates in both lists
-    tp_overlap: IntArray  #: true positives in both lists
+    overlap: IntArray  #: number of candidates in both lists
+    tp_overlap: IntArray  #: number of true positives in both lists
     tp_a: IntArray
     tp_b: IntArray
 
 
 def nbest_regions(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray) -> Regions:
-    """Count the overlap of two n-best lists for all n at once, in O(N).
+    """Count the overlap of two n-best lists for all n in O(N).
 
-    A candidate is in both n-best lists if n is at least the larger of its two ranks.
+    A candidate is in both n-best lists if n is at least as large as both ranks.
     """
     rank_a, rank_b, gold = np.broadcast_arrays(rank_a, rank_b, gold)
     shape, width = rank_a.shape[:-1], rank_a.shape[-1]
@@ -466,7 +470,7 @@ def nbest_regions(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArr
 
 
 class AcceptedRegions(NamedTuple):
-    """Two acceptance sets and their overlap; the last axis is the pair of thresholds."""
+    """Two acceptance sets with overlap; the last axis is the pair of thresholds."""
 
     n_a: IntArray
     n_b: IntArray
@@ -484,7 +488,7 @@ def accepted_regions(
     threshold_a: FloatArray,
     threshold_b: FloatArray,
 ) -> AcceptedRegions:
-    """Count two acceptance sets and their overlap, in O(N) per pair of thresholds."""
+    """Count two acceptance sets and the overlap in O(N) per pair of thresholds."""
     score_a, score_b, gold, present = np.broadcast_arrays(score_a, score_b, gold, present)
     columns: list[list[IntArray]] = []
     scores = (score_a, threshold_a), (score_b, threshold_b)

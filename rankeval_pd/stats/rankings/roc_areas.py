@@ -1,4 +1,4 @@
-"""The area under the ROC curve with its variance (DeLong et al. 1988), and outlines of rankings."""
+"""The area under the ROC curve, DeLong's variance, and outlines of rankings."""
 
 from __future__ import annotations
 
@@ -23,50 +23,50 @@ from rankeval_pd.stats.rankings.ranking import Blocks, Ranking
 # Confidence intervals for an effect size measure based on the Mann-Whitney statistic, part 2,
 # Statistics in Medicine 25.
 
-LEAST = 4.0  # degrees of freedom of a class, below which they are the whole variance's
-ALONE = 0.7  # in simulations the smallest power that covers; with 1 intervals are 1.4 times as wide
-_RARE = 0.02  # in simulations enough for areas near 1
-_ENOUGH = 8  # clusters; with more, one of a third of all candidates made tests reject too often
-_ROUNDING = 1e-14  # deviations of placements from their mean below this are rounding
+LEAST = 4.0  # class degrees of freedom below which the smaller class determines the total
+ALONE = 0.7  # smallest power with sufficient coverage; with 1, 1.4 times as wide
+_RARE = 0.02  # sufficient in simulations for areas near 1
+_ENOUGH = 8  # clusters; with more, one large cluster made tests liberal
+_ROUNDING = 1e-14  # smaller deviations of placements from the mean are rounding errors
 
 
 class Placements(NamedTuple):
-    """The placements of positives among negatives, and of negatives among positives."""
+    """Placements of positives among negatives, and of negatives among positives."""
 
-    area: FloatArray  #: mean of the placements of either class
-    #: (..., candidate): the share of the other class that is ranked correctly against it
+    area: FloatArray  #: mean of the placements in either class
+    # : (..., candidate): fraction of the other class that is on the correct side
     placement: FloatArray
     gold: BoolArray
     present: BoolArray
-    untied: FloatArray  #: the factor by which ties reduce the variance of an area of one half
-    #: how many positives and others have the better of two scores; NaN if scores are not two
+    untied: FloatArray  #: factor by which ties reduce the variance at an area of one half
+    # : positives and negatives with the better of two scores; NaN unless there are two scores
     better: tuple[FloatArray, FloatArray]
 
 
 def placements(ranking: Ranking) -> Placements:
-    """Return the area under the ROC curve and its parts, in O(N log N).
+    """Return the area under the ROC curve and the placements in O(N log N).
 
-    Without candidates of both classes the area is NaN.
+    The area is NaN if a class is empty.
     """
     at = Blocks.of(ranking)
-    # (..., rank from 0): true positives and others up to each rank
+    # (..., rank from 0): true positives and negatives up to each rank
     tp, fp = at.tp, np.minimum(np.arange(at.tp.shape[-1]), at.total) - at.tp
     positive, negative = at.positive, at.total - at.positive
-    # (..., rank): twice the others, and twice the true positives, above the middle of the block
+    # (..., rank): twice the negatives, and twice the true positives, above the middle of the block
     worse, better = (at.around(counts) for counts in (fp, tp))
     with np.errstate(divide="ignore", invalid="ignore"):
         beaten, ahead = 1.0 - 0.5 * worse / negative, 0.5 * better / positive
     placed = np.empty(at.true.shape)
     np.put_along_axis(placed, at.positions, np.where(at.true, beaten, ahead), axis=-1)
-    wrong = np.where(at.true, worse, 0).sum(axis=-1)  # twice, a whole number
+    wrong = np.where(at.true, worse, 0).sum(axis=-1)  # twice the value, an integer
     with np.errstate(divide="ignore", invalid="ignore"):
         area = 1.0 - wrong / (2.0 * positive[..., 0] * negative[..., 0])
-        # blocks with positives: the sum over blocks is one over positives, divided by theirs
+        # sum over blocks with positives, as a sum over positives divided by the block's positives
         first, last = (np.take_along_axis(at.tp, x, axis=-1) for x in (at.start, at.end))
         size = (at.end - at.start) * 1.0
         cubes = np.where(at.true, (size**3 - size) / (last - first), 0.0).sum(axis=-1)
         untied = _untied(cubes, at.total[..., 0])
-    # two blocks, both with positives: the first one ends where the last one begins
+    # two blocks, both with positives: the first block ends where the last one begins
     two = np.where(at.true, at.start, -1).max(axis=-1, initial=0)
     edge = np.where(at.true, at.end, at.true.shape[-1]).min(axis=-1, initial=at.true.shape[-1])
     ends = np.where(at.true, at.end, 0).max(axis=-1, initial=0) == at.total[..., 0]
@@ -79,7 +79,7 @@ def placements(ranking: Ranking) -> Placements:
 
 
 def _untied(cubes: Any, total: Any) -> FloatArray:
-    """Return Mann and Whitney's correction of the variance, for blocks that have positives."""
+    """Return Mann and Whitney's tie correction from the blocks with positives."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(1.0 - cubes / (total**3.0 - total))
 
@@ -88,16 +88,16 @@ class AreaSpread(NamedTuple):
     """The variance of an area, or of a difference of areas (DeLong)."""
 
     variance: FloatArray  #: NaN if a class has fewer than two candidates
-    freedom: FloatArray  #: of the variance (Welch 1938, Satterthwaite 1946), or the smaller class's
-    clustered: bool = False  #: whether whole clusters are drawn
+    freedom: FloatArray  #: Welch (1938), Satterthwaite (1946), or the smaller class
+    clustered: bool = False  #: whether whole clusters are sampled
     untied: FloatArray | float = 1.0  #: see :class:`Placements`
     better: tuple[FloatArray, FloatArray] | None = None
 
 
 def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> AreaSpread:
-    """Return DeLong's variance with its degrees of freedom, from the placements.
+    """Return DeLong's variance with degrees of freedom, from the placements.
 
-    The variance is the sum of two, one for each class.
+    The variance is the sum of one term for each class.
     """
     placement, gold, present = np.broadcast_arrays(placement, gold, present)
     parts, sizes = [], []
@@ -107,7 +107,8 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = (inside.sum(axis=-1) / size)[..., np.newaxis]
             far = np.where(group, np.abs(inside - mean), 0.0)
-            # equal placements differ only by rounding, unequal ones by at least 1 / (2 N)
+            # equal placements differ only by rounding errors, unequal placements by at least 1 / (2
+            # N)
             far = np.where(far.max(axis=-1, keepdims=True, initial=0.0) < _ROUNDING, 0.0, far)
             squares = (far**2).sum(axis=-1)
             parts.append(squares / (size * np.where(size > 1, size - 1.0, np.nan)))
@@ -116,10 +117,11 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
 
 
 def freedom_of(parts: Sequence[FloatArray], sizes: Sequence[Any]) -> FloatArray:
-    """Return Welch's and Satterthwaite's degrees of freedom of a variance of two classes' parts.
+    """Return Welch-Satterthwaite degrees of freedom for the sum of both classes' variances.
 
-    If both parts are 0, or if a class has fewer than 5 candidates, the smaller class determines
-    them: its few placements may be equal by chance, and its part of the variance 0.
+    If both variances are 0, or if a class has fewer than 5 candidates, the smaller class determines
+    the degrees of freedom. The reason is that a few placements can be equal by chance, which gives
+    a variance of 0.
     """
     total, least = parts[0] + parts[1], np.minimum(*sizes) - 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -129,29 +131,29 @@ def freedom_of(parts: Sequence[FloatArray], sizes: Sequence[Any]) -> FloatArray:
 
 
 class ClusteredSpread(NamedTuple):
-    """The variance of an area, or of a difference of areas, if whole clusters are drawn."""
+    """The variance of an area, or of a difference of areas, for samples of whole clusters."""
 
     spread: AreaSpread
-    n_groups: IntArray  #: clusters with candidates of the class that has fewer of them
-    effective: FloatArray  #: (class, ...): effective numbers of clusters of either class
-    clusters: int  #: in the row with the fewest
+    n_groups: IntArray  #: number of clusters in the class with fewer clusters
+    effective: FloatArray  #: (class, ...): effective number of clusters in each class
+    clusters: int  #: smallest number over the rows
 
 
 def cluster_spread(
     placement: FloatArray, gold: BoolArray, present: BoolArray, cluster: IntArray,
     drift: FloatArray | None = None, *, alone: bool = False,
 ) -> ClusteredSpread:  # fmt: skip
-    """Return the variance of an area, or of a difference, from placements added up over clusters.
+    """Return the variance of an area, or of a difference, from cluster totals of placements.
 
-    The totals of a class are divided by the root of 1 - h, where h is the cluster's share of it
-    (Bell and McCaffrey). The degrees of freedom are one less than Simpson's number of clusters of
-    the more uneven class, see ``cluster_totals``, or 4, and more for a difference, whose totals
-    are symmetric between equal measures. An average precision also moves with the share of
-    positives, by ``drift`` for a unit of its logit; its totals are divided by 1 - h, or by a power
-    of it if it is ``alone``, and the degrees of freedom are at least 6. Both need enough
-    clusters. Near 0 or 1 few clusters have candidates on the wrong side, and may be absent
-    by chance: a part of Newcombe's variance of as many candidates as there are clusters is added
-    for an area ``alone``.
+    The totals in a class are divided by the square root of 1 - h, where h is the fraction of the
+    class in the cluster (Bell and McCaffrey). The degrees of freedom are Simpson's number of
+    clusters in the more uneven class minus one, see ``cluster_totals``, or at least 4. They are
+    larger for a difference, because the totals are symmetric for equal measures. An average
+    precision also depends on the prevalence, with a slope of ``drift`` per unit of the logit. Its
+    totals are divided by 1 - h, or by a power of 1 - h if ``alone``, and the degrees of freedom are
+    at least 6. Both minimums require enough clusters. Near 0 or 1, few clusters have candidates on
+    the wrong side, and a sample may lack these clusters. For an area ``alone``, a fraction of
+    Newcombe's variance for one candidate per cluster is therefore added.
     """
     placement, gold, present, cluster = np.broadcast_arrays(placement, gold, present, cluster)
     shape = placement.shape[:-1]
@@ -174,7 +176,7 @@ def cluster_spread(
 def _cluster_variance(
     placement: FloatArray, gold: BoolArray, cluster: IntArray, drift: float | None, alone: bool
 ) -> tuple[float, float, list[float], int]:
-    """Return the variance, its degrees of freedom, effective clusters, and their number."""
+    """Return the variance, degrees of freedom, and effective and actual cluster numbers."""
     size = int(cluster.max()) + 1
     power = 0.5 if drift is None else ALONE if alone else 1.0
     totals, counts = np.zeros(size), []
@@ -204,13 +206,13 @@ def _cluster_variance(
 
 
 def delong_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
-    """Return area -+ z se within 0 and 1: DeLong's interval; NaN if nothing varies."""
+    """Return DeLong's interval, area ± z se within 0 and 1; NaN without variation."""
     half = z_of(level) * np.sqrt(np.where(found.variance == 0.0, np.nan, found.variance))
     return np.clip(area - half, 0.0, 1.0), np.clip(area + half, 0.0, 1.0)
 
 
 def delong_logit_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
-    """Return DeLong's interval made on the scale of log(area / (1 - area)); NaN at 0 and 1."""
+    """Return DeLong's interval on the scale of log(area / (1 - area)); NaN at 0 and 1."""
     from scipy import special
 
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -224,18 +226,19 @@ def newcombe_limits(
     area: FloatArray, found: AreaSpread, positive: IntArray | FloatArray,
     negative: IntArray | FloatArray, level: float,
 ) -> Limits:  # fmt: skip
-    """Return the areas whose distance from the observed one is within z standard deviations.
+    """Return limits for the areas within z standard deviations of the observed area.
 
-    The variance at each area follows Newcombe's method 5 (2006), which assumes exponential scores;
-    it is reduced for ties like Mann and Whitney's variance, which it equals at one half. If
-    DeLong's variance at the observed area is larger, all are multiplied by the ratio, and z is the
-    quantile of Student's t with DeLong's degrees of freedom; for clusters always.
+    The variance at each area follows Newcombe's method 5 (2006), which assumes exponential scores.
+    The variance is reduced for ties, and equals Mann and Whitney's variance at one half. If
+    DeLong's variance at the observed area is larger, all variances are multiplied by the ratio, and
+    z is the quantile of Student's t with DeLong's degrees of freedom. With clusters, Student's t is
+    always used.
     """
     at_once = _NewcombeModel.of(area, found, positive, negative)
     scale = at_once.ratio * np.where(at_once.normal, z_of(level), t_of(at_once.freedom, level)) ** 2
 
     def limit(end: float) -> FloatArray:
-        # bisection between the area, whose distance is 0, and an end of [0, 1]
+        # bisection between the area (distance 0) and an end of [0, 1]
         inside, outside = np.array(area, dtype=float), np.full(np.shape(area), end)
         for _ in range(60):
             middle = 0.5 * (inside + outside)
@@ -248,12 +251,12 @@ def newcombe_limits(
 
 
 class _NewcombeModel(NamedTuple):
-    """The variance at each possible area, and the distribution of the observed area."""
+    """The variance at each possible area, and the distribution for the observed area."""
 
     positive: IntArray | FloatArray
     negative: IntArray | FloatArray
-    ratio: FloatArray  #: the factor of the model's variance, 1 or more
-    normal: BoolArray  #: whether it is normal, not Student's
+    ratio: FloatArray  #: factor on the model's variance, 1 or more
+    normal: BoolArray  #: whether the distribution is normal instead of Student's
     freedom: FloatArray
     untied: FloatArray | float
 
@@ -274,12 +277,12 @@ class _NewcombeModel(NamedTuple):
         )
 
     def model(self, at: FloatArray) -> FloatArray:
-        """Return the variance of Newcombe's method 5 at an area."""
+        """Return the variance at an area by Newcombe's method 5."""
         return self.untied * newcombe_variance(at, self.positive, self.negative)
 
 
 def newcombe_variance(area: FloatArray, positive: Any, negative: Any) -> FloatArray:
-    """Return the variance that an area has by Newcombe's method 5: scores are exponential."""
+    """Return the variance at an area by Newcombe's method 5 (exponential scores)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         half = 0.5 * (positive + negative) - 1.0
         spread = 1.0 + half * ((1.0 - area) / (2.0 - area) + area / (1.0 + area))
@@ -290,10 +293,10 @@ def newcombe_variance(area: FloatArray, positive: Any, negative: Any) -> FloatAr
 def with_two_scores(
     found: AreaSpread, sizes: tuple[Any, Any], level: float, limits: Limits, p_value: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return limits and p-value, by Miettinen and Nurminen's method if scores have two values.
+    """Return limits and p-value, by Miettinen and Nurminen's method for two-valued scores.
 
-    The area is then half of 1 and the difference of two proportions, and Mann and Whitney's test is
-    the score test of a difference of 0.
+    If the scores have two values, the area is (1 + d) / 2 with a difference d of two proportions,
+    and Mann and Whitney's test is the score test for d = 0.
     """
     from scipy import special
 
@@ -313,9 +316,9 @@ def with_two_scores(
 def p_of_half(
     area: FloatArray, found: AreaSpread, positive: IntArray, negative: IntArray, ci: str
 ) -> FloatArray:
-    """Return the two-sided p-value of an area of one half, which agrees with the interval ``ci``.
+    """Return the two-sided p-value for an area of one half, consistent with ``ci``.
 
-    NaN if the interval is NaN, or if nothing varies.
+    The p-value is NaN if the interval is NaN or if there is no variation.
     """
     from scipy import special
 
@@ -338,16 +341,17 @@ def p_of_half(
 
 # ---------------------------------------------------------------------------- Outlines of rankings
 #
-# An outline is all that a curve needs of N candidates, in O(N+): the true positives, and how many
-# others stand between them. The area under the ROC curve and its variance follow from it.
+# An outline contains the scores of the true positives and the numbers of negatives between them.
+# This information in O(N+) is sufficient for curves, for the area under the ROC curve and for its
+# variance.
 
 
 class Outline(NamedTuple):
-    """One ranking, by the different scores of its true positives, the best first: (score)."""
+    """One ranking, given by the distinct scores of its true positives: (score)."""
 
-    tp: IntArray  #: true positives with each score
-    tied: IntArray  #: others with this score
-    between: IntArray  #: others between the score before and this one; last, those below all
+    tp: IntArray  #: number of true positives with each score
+    tied: IntArray  #: number of negatives with this score
+    between: IntArray  #: negatives between successive scores; last, below all
 
     @property
     def positive(self) -> int:
@@ -361,18 +365,17 @@ class Outline(NamedTuple):
 
 
 class Turns(NamedTuple):
-    """Lists at which a curve turns: in between, true positives are constant or linear in n."""
+    """Lists at turning points, between which true positives are constant or linear in n."""
 
     n: IntArray  #: ascending from 0
     tp: IntArray
 
 
 def turns(outline: Outline, ties: str, ranks: IntArray | None = None) -> Turns:
-    """Return the lists that end just before and just after true positives, and the longest list.
+    """Return the lists that end just before or after true positives, and the longest list.
 
-    True positives come in blocks of equal scores; with ``ties="best"`` and ``"worst"`` a further
-    list ends inside each block. With ``"shared"`` each true positive stands alone, at its
-    ``ranks``.
+    True positives with equal scores form blocks. With ``ties="best"`` and ``"worst"``, another list
+    ends inside each block. With ``"shared"``, each true positive has a separate rank in ``ranks``.
     """
     start, end = _outline_blocks(outline)
     tp = np.cumsum(outline.tp)
@@ -393,19 +396,19 @@ def turns(outline: Outline, ties: str, ranks: IntArray | None = None) -> Turns:
 
 
 def _outline_blocks(outline: Outline) -> tuple[IntArray, IntArray]:
-    """Return how many candidates are above each score of true positives, and down to it."""
+    """Return the numbers of candidates above, and at or above, each true positive score."""
     size = outline.tp + outline.tied
     end = np.cumsum(outline.between[:-1] + size)
     return end - size, end
 
 
 def scores_at(n: IntArray, outline: Outline, scores: FloatArray, last: FloatArray) -> FloatArray:
-    """Return the score of the n-th candidate for lists at which a curve turns; -inf for n = 0.
+    """Return the n-th score for the lists at turning points.
 
-    ``scores`` are the scores of the true positives, ``last`` the score of the last other candidate
-    above each of them, and below all.
+    ``scores`` contains the scores of the true positives. ``last`` contains the score of the last
+    negative above each true positive score, and below all scores. The score for n = 0 is -inf.
     """
-    # the block that ends at or behind n: n is inside it, or among the others above it
+    # the block that ends at or after n: n is inside the block or among the negatives above it
     start, end = _outline_blocks(outline)
     block = np.searchsorted(end, n, side="left")
     inside = n > np.concatenate([start, [np.inf]])[block]
@@ -414,12 +417,12 @@ def scores_at(n: IntArray, outline: Outline, scores: FloatArray, last: FloatArra
 
 
 def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
-    """Return the area under the ROC curve, and DeLong's variance with its degrees of freedom.
+    """Return the area under the ROC curve and DeLong's variance with degrees of freedom.
 
-    The same as :func:`placements` and :func:`area_spread` of the candidates themselves.
+    The results are equal to :func:`placements` and :func:`area_spread` for the single candidates.
     """
     positive, negative = outline.positive, outline.negative
-    # others above each score of true positives; pairs in the wrong order, ties as halves, twice
+    # negatives above each score of true positives; twice the number of discordant pairs
     above = np.cumsum(outline.between[:-1]) + np.cumsum(outline.tied) - outline.tied
     wrong = int((outline.tp * (2 * above + outline.tied)).sum())
     tp_up_to = np.concatenate([[0], np.cumsum(outline.tp)])
@@ -427,7 +430,7 @@ def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
         value = float(1.0 - np.float64(wrong) / (2.0 * positive * negative))
         beaten = 1.0 - 0.5 * (2 * above + outline.tied) / negative
         ahead = 0.5 * np.concatenate([2 * tp_up_to, tp_up_to[1:] + tp_up_to[:-1]]) / positive
-        # (score) placements of the positives, and (between, tied) placements of the others
+        # (score) placements of the positives, and (between, tied) placements of the negatives
         parts = [
             _class_variance(beaten, outline.tp),
             _class_variance(ahead, np.concatenate([outline.between, outline.tied])),
@@ -443,7 +446,7 @@ def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
 
 
 def _class_variance(placement: FloatArray, times: IntArray) -> float:
-    """Return the part of one class in the variance; ``times`` counts each placement."""
+    """Return one class's part of the variance; ``times`` is the count of each placement."""
     size = float(times.sum())
     if size < 2.0:
         return np.nan

@@ -1,4 +1,4 @@
-"""Draw swapped rankings, from places side by side and each candidate's random numbers."""
+"""Draw randomly swapped rankings from slots and each candidate's random numbers."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ import numpy as np
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
 # -------------------------------------------------------------------------------------------------
-# The places of two rankings side by side, and the lists of swapped rankings, draw by draw.
+# The slots of two rankings, and the lists of swapped rankings for each draw.
 #
-# Each rank has two slots, one for a and one for b. A swap assigns each slot to the first or the
-# second ranking.
+# Each rank has two slots, one for a and one for b. In each draw, every slot is assigned to the
+# first or the second swapped ranking.
 
-_MANY = 16_000  # lists: twice this number plus one fits in 16 bits, less than 2**15
+_MANY = 16_000  # largest number of lists: twice this number plus one fits in 16 bits
 
 
 class Slots(NamedTuple):
-    """The slots in rank order, two for each rank: one for a and one for b."""
+    """The slots in rank order, with one slot for a and one for b at each rank."""
 
     candidate: IntArray  #: (slot)
     from_a: BoolArray  #: (slot)
-    a: IntArray  #: the slot of each candidate's rank in a
+    a: IntArray  #: slot of each candidate's rank in a
     b: IntArray
 
     @classmethod
     def of(cls, rank_a: IntArray, rank_b: IntArray) -> Slots:
-        """Return the slots of two rankings, ranks from 1 without gaps."""
+        """Return the slots of two rankings with ranks from 1 without gaps."""
         candidates = np.arange(rank_a.size)
         of_a, of_b = np.empty_like(candidates), np.empty_like(candidates)
         of_a[rank_a - 1], of_b[rank_b - 1] = candidates, candidates  # (rank): the candidate
         candidate = np.empty(2 * rank_a.size, dtype=np.int64)
-        # within a rank, the candidate with the earlier key has the first slot
+        # at each rank, the candidate with the earlier key has the first slot
         candidate[0::2], candidate[1::2] = np.minimum(of_a, of_b), np.maximum(of_a, of_b)
         from_a = np.empty(candidate.size, dtype=bool)
         from_a[0::2], from_a[1::2] = of_a <= of_b, of_a > of_b
@@ -42,21 +42,22 @@ class Slots(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """The slots up to the end of the largest list, visited once for each draw.
+    """The slots up to the end of the largest list, which are visited once for each draw.
 
-    Each draw takes a few passes over arrays of one or two bytes per slot. For a million candidates
-    this costs a quarter of computing the ranks of 64 draws together, and less than a gigabyte.
+    Each draw takes a few passes over arrays with one or two bytes per slot. For a million
+    candidates, this takes a quarter of the time needed to compute the ranks for 64 draws together,
+    and less than a gigabyte of memory.
     """
 
-    sizes: IntArray  #: of the lists, increasing
+    sizes: IntArray  #: sizes of the lists, increasing
     half: int  #: number of ranks used after the largest list
     reach: int  #: slots
     keys: Keys  #: (slot)
     from_a: BoolArray  #: (slot)
-    later: IntArray  #: the later slot of each candidate with both slots within reach,
-    earlier: IntArray  #: and its earlier one
-    later_true: IntArray  #: whether it is a true positive
-    true: IntArray  #: the slots of true positives
+    later: IntArray  #: later slot of each candidate with both slots within reach
+    earlier: IntArray  #: earlier slot of the same candidates
+    later_true: IntArray  #: whether the candidate is a true positive
+    true: IntArray  #: slots of true positives
 
     @classmethod
     def of(cls, slots: Slots, gold: BoolArray, keys: Keys, sizes: IntArray, half: int) -> Walk:
@@ -72,34 +73,34 @@ class Walk(NamedTuple):
         )  # fmt: skip
 
     def counts(self, seed: int, start: int, stop: int) -> IntArray | None:
-        """Return overlap, true positives in it and in both lists; (4, draw, list).
+        """Return the overlap, its true positives, and those in each list: (4, draw, list).
 
-        Return None if a list ends outside the reach. ``stop`` is at most a word after ``start``.
+        Return None if a list ends outside the reach. ``stop`` is at most one word after ``start``.
         """
         result = np.empty((4, stop - start, self.sizes.size), dtype=np.int64)
         bits = words(self.keys, seed, start, stop)[:, 0]  # (slot): a draw in each bit
-        # the first ranking has the a slots of unswapped candidates and the b slots of swapped ones
+        # the first ranking gets the a slots of unswapped and the b slots of swapped candidates
         bits[self.from_a] = ~bits[self.from_a]
         for draw in range(stop - start):
             one = self._of_draw((bits & np.uint64(1)).astype(bool))
             if one is None:
                 return None
             result[:, draw] = one
-            bits >>= np.uint64(1)  # the next draw in the lowest bit
+            bits >>= np.uint64(1)  # move the next draw to the lowest bit
         return result
 
     def _of_draw(self, first: BoolArray) -> IntArray | None:
-        """Return the counts if the first ranking has these slots and the second the others."""
+        """Return the counts if the first ranking has these slots and the second all other slots."""
         lists = self.sizes.size
         numbers = np.arange(lists + 1, dtype=self.later_true.dtype)
-        listed = []  # each slot's first list, if this ranking has the slot
+        listed = []  # first list of each slot, if this ranking has the slot
         for own in (first, ~first):
             slots = np.flatnonzero(own)
             if slots.size < self.sizes[-1]:
                 return None
             ends = slots[self.sizes - 1] + 1
             listed.append(np.repeat(numbers, np.diff(ends, prepend=0, append=self.reach)))
-        # (slot): its first list; one number encodes list and label, so one count suffices
+        # (slot): first list; one number encodes both list and label, so a single count suffices
         begin = np.where(first, *listed)
         both = 2 * np.maximum(begin[self.later], begin[self.earlier]) + self.later_true
         sides = 2 * begin[self.true] + first[self.true]
@@ -113,11 +114,11 @@ class Walk(NamedTuple):
 
 
 class TrueSlots(NamedTuple):
-    """The first slots, for sums over the ranks of true positives."""
+    """The first slots, used for sums over the ranks of true positives."""
 
     keys: Keys  #: (slot)
-    flip: Keys  #: (slot): all bits for a slot of a, none for a slot of b
-    true: IntArray  #: the slots of true positives
+    flip: Keys  #: (slot): all bits set for a slot of a, none for a slot of b
+    true: IntArray  #: slots of true positives
 
     @classmethod
     def of(cls, slots: Slots, gold: BoolArray, keys: Keys, reach: int) -> TrueSlots:
@@ -129,24 +130,24 @@ class TrueSlots(NamedTuple):
     def sums(
         self, weight: FloatArray, most: int, seed: int, start: int, stop: int, *, whole: bool
     ) -> FloatArray | None:
-        """Return the weight of the first ranking's ranks minus the second's: (draw).
+        """Return the total weight in the first ranking minus the second: (draw).
 
-        ``weight`` is indexed by rank from 0, and ``stop`` is at most a word after ``start``. Return
-        None if a list of ``most`` ends outside these slots and they are not the ``whole``.
+        ``weight`` is indexed by rank from 0, and ``stop`` is at most one word after ``start``.
+        Return None if a list of size ``most`` ends outside the slots, unless ``whole`` is True.
         """
-        # (slot): a bit for each draw, set if the first ranking has the slot
+        # (slot): one bit for each draw, set if the first ranking has the slot
         bits = words(self.keys, seed, start, stop)[:, 0] ^ self.flip
         octets = bits.astype("<u8").view(np.uint8).reshape(-1, 8)
         place, sums = (self.true + 1).astype(np.int32), np.empty(stop - start)
         own = np.zeros(-(-self.keys.size // 8) * 8, dtype=np.uint8)  # (slot), one draw, 0 or 1
-        before = np.zeros(own.size // 8 + 1, dtype=np.int32)  # (eight slots): the first's before
+        before = np.zeros(own.size // 8 + 1, dtype=np.int32)  # per eight slots
         octet = octets[:, 0]
         for draw in range(stop - start):
             if draw % 8 == 0:
                 octet = octets[:, draw // 8].copy()
             np.bitwise_and(octet, 1, out=own[: octet.size])
             octet >>= 1
-            # each byte of the product sums the bytes up to it, over eight slots
+            # each byte of the product is the sum of the bytes up to it, over eight slots
             within = (own.view("<u8") * np.uint64(0x0101010101010101)).view(np.uint8)
             np.cumsum(within[7::8], dtype=np.int32, out=before[1:])
             if not whole and min(before[-1], octet.size - before[-1]) < most:
@@ -154,26 +155,26 @@ class TrueSlots(NamedTuple):
             up_to = before.take(self.true >> 3)
             up_to += within.take(self.true)
             first = own.take(self.true)
-            ranks = (2 * up_to - place) * first + (place - up_to)  # in the first or the second
+            ranks = (2 * up_to - place) * first + (place - up_to)  # in either ranking
             sums[draw] = weight.take(ranks) @ (2.0 * first - 1.0)
         return sums
 
 
 # -------------------------------------------------------------------------------------------------
-# Each candidate's random numbers depend only on the seed, the resample and the candidate's key.
+# A candidate's random numbers depend only on the seed, the resample and the candidate's key.
 #
-# A part of the data that contains all requested lists draws the same numbers as all the data. The
-# order of the rows and the other candidates do not matter.
+# Draws from a part of the data that contains all requested lists are therefore equal to draws from
+# the full data. The order of the rows and all other candidates have no effect.
 
 Keys = np.ndarray[Any, np.dtype[np.uint64]]
 Bits = np.ndarray[Any, np.dtype[np.uint8]]
-WORD = 64  #: resamples whose bits one hash holds
-_CACHED = 20_000  # hashes, or pairs of normal numbers, whose steps stay in the processor's cache
+WORD = 64  #: number of resamples whose bits are in one hash
+_CACHED = 20_000  # hashes, or pairs of normal numbers, that fit into the cache
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 def mix(x: Keys) -> Keys:
-    """Return splitmix64 of x: each input bit changes half of the output bits."""
+    """Return splitmix64 of x, in which each input bit changes half of the output bits."""
     x = x + _STEP
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -183,7 +184,7 @@ def mix(x: Keys) -> Keys:
 def words(keys: Keys, seed: int, start: int, stop: int) -> Keys:
     """Return 64 fair bits for each key and 64 resamples, starting with the word of ``start``.
 
-    The first resample of a word is in the lowest bit. (key, word)
+    The result is (key, word), with the first resample of each word in the lowest bit.
     """
     blocks = mix(np.arange(start // WORD, -(-stop // WORD), dtype=np.uint64))  # rounded up
     result = np.empty((keys.size, blocks.size), dtype=np.uint64)
@@ -197,7 +198,7 @@ def words(keys: Keys, seed: int, start: int, stop: int) -> Keys:
 def coins(keys: Keys, seed: int, start: int, stop: int) -> Bits:
     """Return one fair bit, 0 or 1, for each key and resample: (key, resample).
 
-    O(keys x resamples / 64) hashes.
+    The cost is O(keys x resamples / 64) hashes.
     """
     drawn = words(keys, seed, start, stop)
     # little-endian bytes, so the lowest bits come first on every machine
@@ -210,7 +211,7 @@ def coins(keys: Keys, seed: int, start: int, stop: int) -> Bits:
 def normals(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
     """Return one standard normal number for each key and resample: (key, resample).
 
-    ``start`` is even, because a pair of hashes gives two numbers (Box and Muller 1958).
+    ``start`` must be even, because a pair of hashes gives two numbers (Box and Muller 1958).
     """
     pairs = np.arange(start // 2, -(-stop // 2), dtype=np.uint64)
     values = np.empty((keys.size, 2 * pairs.size))
@@ -221,7 +222,7 @@ def normals(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
             mix(_seeded(keys[part], seed, stream)[:, np.newaxis] + mix(pairs)) >> np.uint64(11)
             for stream in (1, 2)
         )
-        # 53 bits fill a float's mantissa; adding one avoids the logarithm of 0
+        # 53 bits fill the mantissa of a float; adding one avoids the logarithm of 0
         radius = np.sqrt(-2.0 * np.log((first + np.uint64(1)) * 2.0**-53))
         angle = second * (2.0**-53 * 2.0 * np.pi)
         values[part, 0::2], values[part, 1::2] = radius * np.cos(angle), radius * np.sin(angle)
@@ -234,11 +235,11 @@ def _seeded(keys: Keys, seed: int, stream: int) -> Keys:
 
 
 def other_order(keys: Keys, seed: int, number: int) -> Keys:
-    """Return keys that order the candidates differently for each number, 1 or more."""
+    """Return keys that give a different order of the candidates for each number >= 1."""
     return _seeded(keys, seed, 2 + number)
 
 
 def by_position(size: int) -> Keys:
-    """Return keys from positions, for candidates without keys."""
+    """Return keys based on positions for candidates without keys."""
     place: IntArray = np.arange(size)
     return mix(place.astype(np.uint64))

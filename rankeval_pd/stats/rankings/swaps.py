@@ -1,16 +1,16 @@
-"""Swap candidates' ranks at random: the null distribution of two rankings' difference.
+"""Random swaps of ranks: the null distribution for a difference between two rankings.
 
-If neither measure is better, chance assigns a candidate's two ranks to the measures. Every swap
-gives two rankings, sorted by the swapped ranks and then by the key.
+If neither measure is better, the two ranks of a candidate are assigned to the measures at random.
+Each draw gives two rankings, sorted by the swapped ranks and then by the key.
 
-Each rank has two slots, one for a and one for b. A swap assigns each slot to the first or the
-second ranking. An n-best list ends near slot 2n in every swap. Three algorithms draw the same swaps
-and give the same counts:
+Each rank has two slots, one for a and one for b. In each draw, every slot is assigned to the first
+or the second ranking, and an n-best list ends near slot 2n. Three algorithms use the same draws and
+give the same counts:
 
-* **windows** (:class:`_Window`), for few n: they visit only the slots near the ends of the lists,
-  and sum over candidates before them;
-* **ranks** (:func:`_rank_blocks`), if the windows together are longer than all slots;
-* **walks** (:class:`swap_draws.Walk`), if a block of draws does not fit in the cache.
+* **windows** (:class:`_Window`), for few n, visit only the slots near the ends of the lists, and
+  sum over the candidates before the windows;
+* **ranks** (:func:`_rank_blocks`) are used if all windows together are longer than all slots;
+* **walks** (:class:`swap_draws.Walk`) are used if a block of draws does not fit in the cache.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from rankeval_pd.stats.rankings.ranking import Regions, nbest_regions
 from rankeval_pd.stats.rankings.swap_draws import Bits, Keys, Slots, TrueSlots, Walk
 
 Advance = Callable[[int], object]
-_BLOCK = 1_000_000  # slots times draws in memory, to fit in the cache
-_STRETCH = 2_000  # slots summed at a time, to stay in the processor's cache
+_BLOCK = 1_000_000  # number of slots times draws that fits in the cache
+_STRETCH = 2_000  # number of slots summed at a time, which fits in the processor's cache
 _EQUAL = 1e-12  # largest relative difference between equal statistics
-_LONG = 100_000  # slots above which the draws of a word do not fit in the cache
-_FAR = 6.0  # standard deviations on each side of a window: outside once in 1e9 draws
+_LONG = 100_000  # number of slots above which the draws of a word do not fit in the cache
+_FAR = 6.0  # standard deviations on each side of a window, exceeded once in 1e9 draws
 
 
 def least_swaps(n_tests: int, alpha: float) -> int:
-    """Return the fewest swaps that let an adjusted p-value reach alpha."""
+    """Return the smallest number of swaps with which an adjusted p-value can reach alpha."""
     return math.ceil(max(n_tests, 1) / alpha * (1.0 - 1e-12)) - 1
 
 
 def enough_swaps(n_tests: int, alpha: float) -> int:
     """Return the default number of swaps: ten times the least, and at least 999.
 
-    For more than 50 tests it is the larger of the least numbers for 500 tests and for twice as
-    many tests as given.
+    For more than 50 tests, the default is the larger of the smallest numbers for 500 tests and for
+    twice the number of tests.
     """
     tests = max(n_tests, 1)
     return max(999, least_swaps(min(10 * tests, max(500, 2 * tests)), alpha))
@@ -54,10 +54,10 @@ def swapped_sums(
     rank_a: IntArray, rank_b: IntArray, gold: BoolArray, weight: FloatArray, keys: Keys, *,
     most: int, n_resamples: int, seed: int, advance: Advance = lambda _: None,
 ) -> FloatArray:  # fmt: skip
-    """Return the weight of the first swapped ranking's true positives minus the second's: (draw).
+    """Return the weight of true positives in the first swapped ranking minus the second.
 
-    ``weight`` is indexed by rank from 0, and is 0 above ``most``. Candidates come in the order of
-    the key; candidates with the same ``keys`` are swapped together. O(slots) for each draw.
+    ``weight`` is indexed by rank from 0, and is 0 above ``most``. Candidates are in the order of
+    the key, and candidates with equal ``keys`` are swapped together. The cost is O(slots) per draw.
     """
     slots, half = Slots.of(rank_a, rank_b), _half(rank_a, rank_b, most)
     result, every = np.empty(n_resamples), slots.candidate.size
@@ -67,7 +67,7 @@ def swapped_sums(
         while found is None:
             whole = part.keys.size == every
             found = part.sums(weight, most, seed, start, stop, whole=whole)
-            if found is None:  # a list ends outside, once in a billion draws
+            if found is None:  # a list ends outside (once in a billion draws)
                 part = TrueSlots.of(slots, gold, keys, min(4 * part.keys.size, every))
         result[start:stop] = found
         advance(stop - start)
@@ -84,7 +84,7 @@ def _rank_blocks(
     seed: int,
     advance: Advance,
 ) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-    """Yield the candidates that can reach rank ``most``, and both their ranks."""
+    """Yield the candidates that can reach rank ``most``, with both ranks."""
     slots = Slots.of(rank_a, rank_b)
     half = _half(rank_a, rank_b, most)
     for start, stop in _blocks(n_resamples, min(2 * (most + half), 2 * rank_a.size)):
@@ -99,21 +99,21 @@ def _rank_blocks(
 def _ranks(
     slots: Slots, keys: Keys, most: int, half: int, draws: tuple[int, int, int]
 ) -> tuple[IntArray, IntArray, IntArray] | None:
-    """Return candidates and ranks, or None if a list of ``most`` ends outside the slots used.
+    """Return candidates and ranks; None if a list of ``most`` ends outside the slots.
 
-    The first ranking gets the a slots of unswapped candidates and the b slots of swapped ones. The
-    second gets the others. A rank is the number of a ranking's slots up to the candidate's slot.
+    The first ranking gets the a slots of unswapped and the b slots of swapped candidates. A
+    candidate's rank is the number of the ranking's slots up to the candidate's slot.
     """
     reach = min(2 * (most + half), slots.candidate.size)
-    # candidates with a slot within reach; only they draw
+    # only candidates with a slot within reach need draws
     near = np.flatnonzero(np.minimum(slots.a, slots.b) < reach)
     place = np.empty(keys.size, dtype=np.int64)
     place[near] = np.arange(near.size)
     swap = swap_draws.coins(keys[near], *draws)  # (near, draw), 0 or 1
     first = swap[place[slots.candidate[:reach]]]  # (slot, draw)
-    # a swap exchanges the first ranking's a slot for a b slot: exclusive or of bytes
+    # a swap exchanges an a slot for a b slot in the first ranking: exclusive or of bytes
     first ^= slots.from_a[:reach].view(np.uint8)[:, np.newaxis]
-    # (slot, draw): the first ranking's slots up to each slot, which are its ranks
+    # (slot, draw): number of the first ranking's slots up to each slot, which is the rank
     up_to = np.empty((reach + 1, swap.shape[1]), dtype=np.int32)
     for start in range(0, reach, _STRETCH):
         stretch = slice(start, min(start + _STRETCH, reach))
@@ -123,13 +123,13 @@ def _ranks(
     listed = up_to[reach - 1] if reach else np.zeros(1, dtype=np.int32)
     if 0 < reach < slots.candidate.size and min(listed.min(), reach - listed.max()) < most:
         return None
-    up_to[-1] = most + 1  # beyond the slots used
-    # (near, draw): whether swapped, and the first ranking's slots up to the a slot and the b slot
+    up_to[-1] = most + 1  # outside the slots
+    # (near, draw): whether swapped, and the first ranking's count up to the a slot and the b slot
     moved = swap.view(bool)
     of_a, of_b = (up_to[np.minimum(side[near], reach)] for side in (slots.a, slots.b))
     del up_to, first, swap
     first_rank = np.where(moved, of_b, of_a)
-    # the remaining slots up to a slot give the second ranking's ranks, in the same arrays
+    # the remaining slots up to each slot give the ranks in the second ranking, in the same arrays
     for counts, side in ((of_a, slots.a[near]), (of_b, slots.b[near])):
         slot = np.where(side < reach, side + 1, 2 * (most + 1)).astype(np.int32)
         np.subtract(slot[:, np.newaxis], counts, out=counts)
@@ -150,19 +150,19 @@ def swapped(
     seed: int,
     advance: Advance = lambda _: None,
 ) -> Iterator[Regions]:
-    """Yield the counts of both lists after random swaps, (draw, n), block by block.
+    """Yield blocks of counts for both lists after random swaps, (draw, n).
 
-    ``keys`` are the keys of the candidates' draws, by default their positions.
+    ``keys`` are the keys for the candidates' draws, by default the positions of the candidates.
     """
     n = np.minimum(n, rank_a.size)
     slots = Slots.of(rank_a, rank_b)
     keys = swap_draws.by_position(rank_a.size) if keys is None else keys
     only = n - nbest_regions(rank_a, rank_b, gold, n).overlap
-    # a list of n ends at slot 2n, give or take the root of the number of unshared candidates
+    # a list of size n ends near slot 2n, within about the root of the number of unshared candidates
     half = np.ceil(_FAR * np.sqrt(only / 2.0)).astype(np.int64) + 2
     stops = np.minimum(2 * (n + half), slots.candidate.size)
     inside = int((stops - 2 * np.maximum(n - half, 0)).sum())
-    # for many n the windows overlap, and all slots up to the last end are fewer
+    # for many n the windows overlap and contain more slots than all slots up to the last end
     if inside > stops.max(initial=0):
         yield from _at_many_n(
             rank_a, rank_b, gold, n, keys, n_resamples=n_resamples, seed=seed, advance=advance
@@ -176,7 +176,7 @@ def swapped(
             result = window.counts(
                 swap_draws.coins(keys[window.candidate], seed, start, stop), *sums[column]
             )
-            while result is None:  # a list ends outside, once in a billion draws
+            while result is None:  # a list ends outside (once in a billion draws)
                 window = _Window.around(window.n, 4 * window.half, slots, gold)
                 again = _sums_ahead(slots, gold, [window], keys, seed, start, stop)
                 result = window.counts(
@@ -190,14 +190,14 @@ def swapped(
 def _at_many_n(
     rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray, keys: Keys, **drawing: Any
 ) -> Iterator[Regions]:
-    """Yield the counts from the ranks of all candidates that a list can reach."""
-    # walks if a block of draws does not fit in the cache, otherwise ranks
+    """Yield the counts from the ranks of all candidates within reach of a list."""
+    # use walks if a block of draws does not fit in the cache, and ranks otherwise
     if 2 * int(n.max()) > _LONG:
         yield from _draw_by_draw(rank_a, rank_b, gold, n, keys, **drawing)
         return
     most = int(n.max())
-    sizes, place = np.unique(n, return_inverse=True)  # (list), increasing, and back to (n)
-    listed = np.searchsorted(sizes, np.arange(most + 2))  # the first list that a rank is in
+    sizes, place = np.unique(n, return_inverse=True)  # (list), and back to (n)
+    listed = np.searchsorted(sizes, np.arange(most + 2))  # first list that contains a rank
     # (draw, candidate) -> (draw, list) -> (draw, n)
     for candidates, a, b in _rank_blocks(rank_a, rank_b, keys, most, **drawing):
         both, true = np.maximum(a, b), gold[candidates]
@@ -218,14 +218,14 @@ def _draw_by_draw(
     seed: int,
     advance: Advance = lambda _: None,
 ) -> Iterator[Regions]:
-    """Yield the counts, walking through the slots once for each draw."""
+    """Yield the counts from one pass through the slots for each draw."""
     slots = Slots.of(rank_a, rank_b)
     sizes, place = np.unique(n, return_inverse=True)
     walk = Walk.of(slots, gold, keys, sizes, _half(rank_a, rank_b, int(sizes[-1])))
     for start in range(0, n_resamples, swap_draws.WORD):
         stop = min(start + swap_draws.WORD, n_resamples)
         counts = walk.counts(seed, start, stop)
-        while counts is None:  # a list ends outside, once in a billion draws
+        while counts is None:  # a list ends outside (once in a billion draws)
             walk = Walk.of(slots, gold, keys, sizes, 4 * walk.half)
             counts = walk.counts(seed, start, stop)
         yield Regions(*counts[:, :, place])
@@ -233,54 +233,54 @@ def _draw_by_draw(
 
 
 def _half(rank_a: IntArray, rank_b: IntArray, most: int) -> int:
-    """Return how many slots after the lists of ``most`` candidates to use at first."""
+    """Return the initial number of slots to use after the lists of ``most`` candidates."""
     only = most - int((np.maximum(rank_a, rank_b) <= most).sum())
     return int(_FAR * np.sqrt(only / 2.0)) + 2
 
 
 def _counted(ranks: IntArray, listed: IntArray) -> IntArray:
-    """Count the ranks of each draw in each list; ``listed`` gives each rank's first list."""
+    """Count the ranks of each draw in each list; ``listed`` is the first list of a rank."""
     lists = int(listed[-1])
     counts = [np.bincount(listed[drawn], minlength=lists + 1)[:lists] for drawn in ranks]
     return np.cumsum(np.array(counts, dtype=np.int64).reshape(-1, lists), axis=-1)
 
 
 def _blocks(n_resamples: int, size: int) -> Iterator[tuple[int, int]]:
-    """Yield the first and last resample of blocks that fit in memory."""
+    """Yield the first and the last resample of each block that fits in memory."""
     width = swap_draws.WORD * max(1, _BLOCK // (swap_draws.WORD * max(1, size)))
     for start in range(0, n_resamples, width):
         yield start, min(start + width, n_resamples)
 
 
 class _Window(NamedTuple):
-    """The slots around the end of the lists of n, and the counts before them."""
+    """The slots around the end of the lists of size n, and the counts before these slots."""
 
     n: int
-    half: int  #: ranks before and after n
+    half: int  #: number of ranks before and after n
     start: int
     stop: int
-    whole: bool  #: whether it includes the very last slot
+    whole: bool  #: whether the window includes the last slot
     candidate: IntArray  #: (slot)
     from_a: Bits  #: (slot), 0 or 1
     true: BoolArray  #: (slot)
     before: BoolArray  #: whether the candidate's other slot is before the window
-    later: IntArray  #: slots whose candidate also has an earlier slot in the window
-    earlier: IntArray  #: these earlier slots
-    both: int  #: candidates with both slots before the window, so in both lists
+    later: IntArray  #: slots of candidates with an earlier slot in the window
+    earlier: IntArray  #: the earlier slots of these candidates
+    both: int  #: number of candidates with both slots before the window, which are in both lists
     both_true: int
-    all_true: int  #: slots of true positives before the window
+    all_true: int  #: number of slots of true positives before the window
 
     @classmethod
     def around(cls, n: int, half: int, slots: Slots, gold: BoolArray) -> _Window:
         size = slots.candidate.size
         start, stop = 2 * max(n - half, 0), min(2 * (n + half), size)
         candidate = slots.candidate[start:stop]
-        # the other slot of each slot's candidate: both add up to a + b
+        # other slot of each slot's candidate: the sum of both is a + b
         mate = slots.a[candidate] + slots.b[candidate] - np.arange(start, stop)
         later = np.flatnonzero((mate >= start) & (mate < np.arange(start, stop)))
         # candidates with both slots before the window are always in both lists
         ahead = slots.candidate[:start]
-        second = ahead[np.maximum(slots.a[ahead], slots.b[ahead]) < start]  # each twice
+        second = ahead[np.maximum(slots.a[ahead], slots.b[ahead]) < start]  # each candidate twice
         return cls(
             n, half, start, stop, stop == size, candidate,
             slots.from_a[start:stop].view(np.uint8), gold[candidate], mate < start,
@@ -291,13 +291,13 @@ class _Window(NamedTuple):
     def counts(
         self, swap: Bits, ahead: IntArray, ahead_true: IntArray
     ) -> tuple[IntArray, ...] | None:
-        """Return overlap, true positives in it and in both lists; None if it is too narrow.
+        """Return the overlap, its true positives, and those in each list; None if too narrow.
 
-        ``swap`` holds the candidates' bits (slot, draw). ``ahead`` counts the first ranking's slots
-        before the window, and ``ahead_true`` counts its true positives there.
+        ``swap`` contains bits (slot, draw). ``ahead`` is the number of the first ranking's slots
+        before the window, and ``ahead_true`` is the number of these with true positives.
         """
         first = (swap ^ self.from_a[:, np.newaxis]).view(bool)  # (slot, draw)
-        # (slot, draw): ranks in the first ranking; place - up_to is the rank in the second
+        # (slot, draw): ranks in the first ranking; place - up_to is the rank in the second ranking
         up_to = np.cumsum(first, axis=0, dtype=np.int32)
         up_to += ahead.astype(np.int32)
         place = np.arange(self.start + 1, self.stop + 1, dtype=np.int32)[:, np.newaxis]
@@ -307,7 +307,8 @@ class _Window(NamedTuple):
             return None
         in_first = first & (up_to <= self.n)
         in_second = ~first & (place - up_to <= self.n)
-        # a slot belongs to one ranking; a candidate is in both lists if both its slots are
+        # each slot belongs to one ranking; a candidate is in both lists if both its slots are in
+        # lists
         listed = in_first | in_second
         pairs = listed[self.later] & listed[self.earlier]
         return (
@@ -321,7 +322,7 @@ class _Window(NamedTuple):
 
 
 def _sum(rows: BoolArray) -> IntArray:
-    """Return the number of slots in each draw."""
+    """Return the number of set slots in each draw."""
     result: IntArray = np.add.reduce(rows, axis=0, dtype=np.int32).astype(np.int64)
     return result
 
@@ -335,16 +336,16 @@ def _sums_ahead(
     start: int,
     stop: int,
 ) -> IntArray:
-    """Count the first ranking's slots before each window, all and true ones.
+    """Count the first ranking's slots before each window, in total and true positives.
 
-    A candidate with both slots there counts once. Others count if the first ranking has their
-    slot before the window: one bit, or 1 minus it. (window, all and true, draw)
+    A candidate with both slots before the window counts once. A candidate with one slot there
+    counts if the first ranking has this slot. The result is (window, all and true, draw).
     """
     from scipy import sparse
 
-    # (candidate): its bit moves its one slot before a window from or to the first ranking, +-1
+    # (candidate): the bit moves the single slot before a window to or from the first ranking, ±1
     early, late = np.minimum(slots.a, slots.b), np.maximum(slots.a, slots.b)
-    signs = np.where(slots.a < slots.b, -1, 1).astype(np.int32)  # the first's unless it is swapped
+    signs = np.where(slots.a < slots.b, -1, 1).astype(np.int32)  # in the first unless swapped
     sums = np.empty((2 * len(windows), stop - start), dtype=np.int64)
     rows, columns = [], []
     for number, window in enumerate(windows):
@@ -356,7 +357,7 @@ def _sums_ahead(
         sums[2 * number : 2 * number + 2] += np.array([[window.both], [window.both_true]])
     at, column = np.concatenate(rows), np.concatenate(columns)
     needed = np.unique(column)
-    # (window and kind, candidate) sparse times (candidate, draw), so many candidates at a time
+    # sparse (window and kind, candidate) times (candidate, draw), this many candidates at a time
     width = max(1, _BLOCK // (stop - start))
     matrix = sparse.csc_array(
         (signs[column], (at, np.searchsorted(needed, column))),
@@ -370,10 +371,10 @@ def _sums_ahead(
 
 
 def region_statistic(counts: Regions, n: IntArray) -> FloatArray:
-    """Return the standardized difference of the true positives in the regions.
+    """Return the standardized difference between the true positives in both regions.
 
-    With K true positives among the 2 d candidates of the two regions, this is
-    (T_a - T_b) / sqrt(K (1 - K / 2d)), with a root of at least 1, and 0 for equal lists.
+    With K true positives among the 2 d candidates in both regions, the statistic is (T_a - T_b) /
+    sqrt(K (1 - K / 2d)). The root is at least 1, and the statistic is 0 for equal lists.
     """
     only = np.maximum(n - counts.overlap, 1)
     positive = counts.tp_a + counts.tp_b - 2 * counts.tp_overlap
@@ -382,7 +383,7 @@ def region_statistic(counts: Regions, n: IntArray) -> FloatArray:
 
 
 def sided(statistic: FloatArray, alternative: str) -> FloatArray:
-    """Return the statistic; larger values are stronger evidence for the alternative."""
+    """Return the statistic, oriented so that larger values favor the alternative."""
     if alternative == "two-sided":
         return np.abs(statistic)
     return statistic if alternative == "greater" else -statistic
@@ -399,10 +400,11 @@ def exceedance(observed: FloatArray, drawn: FloatArray) -> FloatArray:
 def monte_carlo_error(
     p_single: FloatArray, p_adjusted: FloatArray, drawn: FloatArray, *, alpha: float
 ) -> tuple[FloatArray, BoolArray]:
-    """Return the standard error of adjusted p-values, and whether tests are undecided.
+    """Return the Monte Carlo error of adjusted p-values, and whether tests are undecided.
 
-    ``p_single`` is (1 + hits) / (drawn + 1); the adjusted p-value is treated as a multiple of it.
-    A test is undecided if the 95% Clopper-Pearson interval of the hits contains alpha.
+    ``p_single`` is (1 + hits) / (drawn + 1), and the adjusted p-value is treated as a multiple of
+    ``p_single``. A test is undecided if the 95% Clopper-Pearson interval from the hits contains
+    alpha.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         factor = p_adjusted / p_single
@@ -415,13 +417,13 @@ def monte_carlo_error(
 
 
 class SwapTests(NamedTuple):
-    """The p-values of swap tests of two rankings, for each n."""
+    """The p-values of swap tests for two rankings at each n."""
 
-    alone: FloatArray  #: from the statistic at this n alone
-    together: FloatArray  #: simultaneous, from the largest statistic over all n
+    alone: FloatArray  #: pointwise p-value, from the statistic at this n
+    together: FloatArray  #: simultaneous p-value, from the largest statistic over all n
     drawn: int  #: number of swaps
-    largest: FloatArray  #: each swap's largest statistic over all n
-    ends: tuple[FloatArray, FloatArray]  #: alone and together, for more statistics: (end, n)
+    largest: FloatArray  #: largest statistic over all n for each swap
+    ends: tuple[FloatArray, FloatArray]  #: both p-values for ``ends``: (end, n)
 
 
 def swap_tests(
@@ -437,10 +439,11 @@ def swap_tests(
     seed: int,
     advance: Advance = lambda _: None,
 ) -> SwapTests:
-    """Return the share of swaps whose statistic is at least the observed one, or ``ends``.
+    """Return p-values: the fraction of swaps with a statistic at least as large.
 
-    One share is for n alone, one for any n. Both add-one p-values use the same draws, so the second
-    is never below the first.
+    One p-value is for each n separately, and one for all n together. Both add one to the counts and
+    use the same draws, so the second p-value is never below the first. ``ends`` are more
+    statistics.
     """
     observed = region_statistic(nbest_regions(rank_a, rank_b, gold, n), n)
     drawing: Any = {"n_resamples": n_resamples, "seed": seed, "advance": advance}
@@ -456,7 +459,7 @@ def share_of_swaps(
     n_resamples: int,
     ends: FloatArray | None = None,
 ) -> SwapTests:
-    """Return the share of draws (draw, n) at least as large as the observed statistic (n)."""
+    """Return the fraction of draws (draw, n) at least as large as the statistic (n)."""
     looked = sided(np.stack([observed, *(() if ends is None else ends)]), alternative)
     limit = looked - _EQUAL * np.maximum(np.abs(looked), 1.0)
     hits, largest = np.zeros(looked.shape, dtype=np.int64), []
@@ -479,10 +482,10 @@ def decided_swap_tests(
     n_resamples: int,
     **drawing: Any,
 ) -> SwapTests:
-    """Return :func:`swap_tests` with enough swaps to decide p-values near alpha.
+    """Return :func:`swap_tests` with enough swaps to resolve p-values near alpha.
 
-    The p-value times one of ``tests`` decides, with ``each`` separately for each n. The number of
-    swaps quadruples, up to ``most``, until its Monte Carlo interval excludes alpha.
+    The number of swaps is quadrupled, up to ``most``, until the Monte Carlo interval of the p-value
+    times each of ``tests`` excludes alpha. With ``each``, this is done separately for each n.
     """
     draws = n_resamples
     while True:

@@ -1,7 +1,8 @@
-"""Two lists that cut blocks of equal scores: mean and range over all orders.
+"""Means and ranges over all tie orders for two lists that cut blocks of equal scores.
 
-A list of n takes j of the m candidates in the block where it ends. Over all orders of equal
-scores, each of these is in the list with share j / m. Candidates above have share 1, below 0.
+A list of size n contains j of the m candidates in its last block of equal scores. Over all orders
+of equal scores, each candidate in this block is in the list with weight j / m. Candidates above the
+block have a weight of 1, and candidates below have a weight of 0.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.rankings.ranking import NBest, Ranking
 from rankeval_pd.stats.significance.unconditional import score_test
 
-TAIL = 0.025  # share of the orders in each tail
+TAIL = 0.025  # fraction of the orders in each tail
 _Z = 1.959963984540054
 _FEW = 3.0  # standard deviation above which the distribution over orders is treated as normal
-_NONE = 1e-9  # candidates, or shares of them: smaller values are rounding errors
-_AT_ONCE = 4_000_000  # sums of draws in memory
+_NONE = 1e-9  # smaller numbers of candidates are rounding errors
+_AT_ONCE = 4_000_000  # number of sums of draws in memory
 
 
 def tied_lists(
     a: Ranking, b: Ranking, present: BoolArray, row: tuple[Any, ...], of: tuple[Any, Any],
     n: IntArray,
 ) -> TiedLists:  # fmt: skip
-    """Return the lists of two rankings in one batch, for candidates that both rank.
+    """Return the lists of two rankings in one batch, for candidates in both rankings.
 
-    ``row`` and one of ``of`` together locate each ranking; ``present`` describes candidates.
+    ``row`` and one element of ``of`` locate each ranking. ``present`` is a mask of candidates.
     """
     compact = np.cumsum(present) - 1
 
@@ -49,12 +50,12 @@ def tied_lists(
 
 
 class TiedLists:
-    """The lists of two rankings of the same candidates, (n), with shares for equal scores.
+    """The lists of two rankings of the same candidates, (n), with weights for tied scores.
 
     Parameters
     ----------
     a, b : Ranking
-        The rankings of one pair in one batch, with all candidates present.
+        Rankings of one pair in one batch, with all candidates present.
     n : array of int
     """
 
@@ -65,18 +66,18 @@ class TiedLists:
 
     @property
     def cut_off(self) -> bool:
-        """Whether these are heads, whose last blocks may extend beyond the data."""
+        """Whether these are heads with last blocks that can extend beyond the data."""
         whole = self.pair[0].whole
         return whole is not None and whole.reach < whole.total
 
     @cached_property
     def levels(self) -> list[list[IntArray]]:
-        """For each ranking, the smallest n with a candidate's share above 0, and equal to 1."""
+        """For each ranking, the smallest n at which a candidate's weight is above 0, and is 1."""
         edges = [[np.take(x, side.ranks - 1) for x in side.blocks] for side in self.pair]
         return [[start + 1, end] for start, end in edges]
 
     def _reached(self, *levels: IntArray) -> IntArray:
-        """Count the candidates at or beyond all of these levels: (label, n)."""
+        """Count the candidates that have reached all of these levels: (label, n)."""
         level = np.maximum.reduce(levels)
         near = level <= self.n.max(initial=0)
         each = np.bincount(
@@ -87,7 +88,7 @@ class TiedLists:
 
     @cached_property
     def counts(self) -> IntArray:
-        """Candidates by state in a and in b (out, partly in, in), label and n."""
+        """The numbers of candidates by state in a and b (out, partly in, in), label and n."""
         found = np.zeros((4, 4, 2, self.n.size), dtype=np.int64)
         a, b = ([np.zeros_like(of[0]), *of] for of in self.levels)
         for x, y in itertools.product(range(3), range(3)):
@@ -98,48 +99,48 @@ class TiedLists:
 
     @cached_property
     def weights(self) -> tuple[FloatArray, FloatArray]:
-        """The share of each state in a, and in b: (state a, state b, 1, n)."""
+        """The weight of each state in a and in b: (state a, state b, 1, n)."""
         a, b = (np.stack([0.0 * f, f, 1.0 + 0.0 * f]) for f in self.shares)
         return a[:, np.newaxis, np.newaxis], b[np.newaxis, :, np.newaxis]
 
     def summed(self, values: FloatArray, label: int | None = None) -> FloatArray:
-        """Return the sum of a value (state, state, 1, n) over candidates with one label or any."""
+        """Return the sum of a value (state, state, 1, n) over candidates, optionally by label."""
         counts = self.counts if label is None else self.counts[:, :, [label]]
         total: FloatArray = (counts * values).sum(axis=(0, 1, 2))
         return total
 
     @cached_property
     def differ(self) -> FloatArray:
-        """The share in a minus the share in b, for each state."""
+        """The weight in a minus the weight in b for each state."""
         return self.weights[0] - self.weights[1]
 
     @cached_property
     def tp(self) -> tuple[FloatArray, FloatArray]:
-        """The mean of the true positives of both lists."""
+        """The mean number of true positives in each list."""
         blocks = [x.block for x in self.lists]
         a, b = (x.tp_above + f * x.tp for x, f in zip(blocks, self.shares, strict=True))
         return a, b
 
     @cached_property
     def only(self) -> FloatArray:
-        """The size of each difference region, from the shares in only one list."""
+        """The size of each difference region, from the weights in only one list."""
         return self.summed(np.maximum(self.differ, 0.0))
 
     @cached_property
     def tp_only(self) -> tuple[FloatArray, FloatArray]:
-        """The true positives of both difference regions."""
+        """The number of true positives in each difference region."""
         a, b = (self.summed(np.maximum(x, 0.0), 1) for x in (self.differ, -self.differ))
         return a, b
 
     @cached_property
     def edges(self) -> list[FloatArray]:
-        """The precision of each ranking around the end of its list."""
+        """The precision around the end of each list."""
         total = np.array([self.gold.size])
         return [edge_precision(x.cumulated("expected"), self.n, total) for x in self.pair]
 
     @property
     def center(self) -> FloatArray:
-        """The precision of candidates that move when swaps change the lengths of lists."""
+        """The precision of candidates that move if swaps change the lengths of the lists."""
         return (self.edges[0] + self.edges[1]) / 2.0
 
     @cached_property
@@ -156,11 +157,11 @@ class TiedLists:
         return a, b
 
     def p(self, alternative: str) -> FloatArray:
-        """Return the p-values of the difference, 1 for equal lists.
+        """Return the p-values for the difference; 1 for equal lists.
 
-        This is the larger of two p-values: from the score test of the regions' effective counts,
-        which allows for few candidates, and from the lists' normal distribution, whose thresholds
-        vary.
+        The result is the larger of two p-values. The first is from the score test on the effective
+        counts in the regions, which allows for few candidates. The second is from a normal
+        distribution, which allows for random thresholds.
         """
         from scipy import special
 
@@ -174,10 +175,10 @@ class TiedLists:
         return np.where(some, np.minimum(np.maximum(score, normal), 1.0), 1.0)
 
     def error(self) -> FloatArray:
-        """Return the standard error of the difference of precision with varying thresholds.
+        """Return the standard error of the difference in precision with random thresholds.
 
-        As in :func:`rankeval_pd.stats.intervals.bands.difference_spread`, with each influence times
-        the candidate's share.
+        The method is described in :func:`rankeval_pd.stats.intervals.bands.difference_spread`. Each
+        influence is multiplied by the candidate's weight.
         """
         edges, total = self.edges, self.gold.size
         label = np.arange(2.0)[:, np.newaxis]
@@ -187,21 +188,21 @@ class TiedLists:
         )
         drift = (self.tp[0] - self.tp[1]) / self.n - (edges[0] - edges[1])
         squares = self.summed(np.square(influence)) - self.n**2 / total * drift**2
-        # candidates added to a list get the list's usual share
+        # candidates added to a list get the mean weight of the list
         usual = (self.summed(w**2 + 0.0 * self.differ) / self.n for w in self.weights)
         added = sum(
             (x * (1.0 - edge)) ** 2 + (x * edge) ** 2 for x, edge in zip(usual, edges, strict=True)
         )
         return np.where(self.only > _NONE, np.sqrt(squares + added) / self.n, 0.0)
 
-    # -------------------------------------------------------------------- The range of other orders
+    # ------------------------------------------------------------------ The range over tie orders
 
     def ends(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return the range of the difference of true positives over orders, and the regions.
+        """Return the range of the difference in true positives over orders, and the regions.
 
-        The range is from the 2.5% to the 97.5% point. The regions have their mean size and mean
-        true positives. Each list's points are hypergeometric, and their distances from the mean add
-        up like standard deviations.
+        The range is from the 2.5% to the 97.5% quantile. The sizes and true positives of the
+        regions are means over orders. The quantiles for each list are hypergeometric, and the
+        distances of the quantiles from the mean are combined like standard deviations.
         """
         low, high = zip(*(_points(x, self.n) for x in self.lists), strict=True)
         a, b = self.tp
@@ -211,18 +212,18 @@ class TiedLists:
         return tuple(np.rint(x).astype(np.int64) for x in ends)  # type: ignore[return-value]
 
     def spread_of_orders(self) -> FloatArray:
-        """Return the standard deviation of the difference of true positives over orders."""
+        """Return the standard deviation of the difference in true positives over orders."""
         a, b = (x.block.tp_sd(self.n) for x in self.lists)
         return np.asarray(self._share * np.hypot(a, b))
 
     @cached_property
     def _blocks(self) -> tuple[FloatArray, FloatArray]:
-        """The mean number of candidates in both lists, and the count in both blocks: (label, n)."""
+        """The mean number of candidates in both lists, and in both blocks: (label, n)."""
         (f, g), (some_a, all_a), (some_b, all_b) = self.shares, *self.levels
         whole, of_a, of_b = (
             self._reached(*x) for x in ((all_a, all_b), (all_a, some_b), (some_a, all_b))
         )
-        # a head contains the lists' candidates, a known share of both blocks
+        # a head contains the candidates of the lists, which are a known fraction of both blocks
         listed = np.minimum(*(x.ranks for x in self.pair)) if self.cut_off else some_a
         seen = self._reached(some_a, some_b, listed) - of_a - of_b + whole
         both: Any = seen / (np.maximum(f, g) if self.cut_off else 1.0)
@@ -231,7 +232,7 @@ class TiedLists:
 
     @property
     def regions(self) -> tuple[FloatArray, FloatArray]:
-        """The means over orders of a region's size and of the true positives in both regions."""
+        """The mean size of a region and the mean true positives in both regions, over orders."""
         shared, (a, b) = self._blocks[0], self.tp
         return self.n - shared.sum(axis=0), a + b - 2.0 * shared[1]
 
@@ -240,15 +241,15 @@ class TiedLists:
         return np.sqrt(self._own_variance(self._blocks[1].sum(axis=0)))
 
     def _own_variance(self, both: FloatArray) -> FloatArray:
-        """Return the variance of the difference over orders that both lists share.
+        """Return the variance of the difference over tie orders used for both lists.
 
-        It is a fraction of the variance if each list had its own order. ``both`` counts the
-        candidates in both blocks.
+        The variance is a fraction of the variance for a separate tie order in each list. ``both``
+        is the number of candidates in both blocks.
         """
         blocks = [x.block for x in self.lists]
         r, s = (x.tp / x.size for x in blocks)
         f, g = self.shares
-        rate = (r + s) / 2.0  # of the candidates in both blocks
+        rate = (r + s) / 2.0  # variance from the candidates in both blocks
         labels = rate * (1.0 - r) * (1.0 - s) + (1.0 - rate) * r * s
         common = both * labels * (np.minimum(f, g) - f * g)
         alone = sum(
@@ -259,7 +260,7 @@ class TiedLists:
         return np.where(share > 1e-12, share, 0.0)
 
     def uncut(self) -> tuple[IntArray, IntArray]:
-        """Return the nearest n below and above at which neither list cuts a block, or 0."""
+        """Return the nearest n below and above at which neither list cuts a block; 0 if none."""
         rank, whole = np.arange(1, self.gold.size + 1), self.pair[0].whole
         end = (self.pair[0].blocks[1] == rank) & (self.pair[1].blocks[1] == rank)
         if self.cut_off and whole is not None:
@@ -271,18 +272,18 @@ class TiedLists:
 
 
 def order_ends(gap: Any, variance: Any, summed: Any, total: Any) -> list[Any]:
-    """Return the differences of several groups when their sum is at its ``TAIL`` points.
+    """Return the differences in several groups if the sum is at its ``TAIL`` quantiles.
 
-    ``gap`` is their mean over orders. ``summed`` and ``total`` are the sums of ``gap`` and
-    ``variance``. The points are whole numbers. For a normal sum, each group differs from its mean
-    by its share of the variance.
+    ``gap`` is the mean difference over orders. ``summed`` and ``total`` are the sums of ``gap`` and
+    ``variance``. The quantiles are integers. For a normal sum, each group's deviation from the mean
+    is proportional to the group's variance.
     """
     reach, share = _Z * np.sqrt(total), variance / (total + (total == 0.0))
     return [gap + share * (np.rint(summed + x) - summed) for x in (-reach, reach)]
 
 
 def _points(lists: NBest, n: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return the counts of true positives that cut off ``TAIL`` of a list's orders."""
+    """Return the ``TAIL`` quantiles of a list's true positives over orders."""
     size, tp, taken = (
         x.astype(float) for x in (lists.block.size, lists.block.tp, n - lists.block.above)
     )
@@ -300,7 +301,7 @@ def _points(lists: NBest, n: IntArray) -> tuple[FloatArray, FloatArray]:
 def _upper_point(
     size: FloatArray, tp: FloatArray, taken: FloatArray, guess: FloatArray
 ) -> FloatArray:
-    """Return the smallest count that at most ``TAIL`` of the orders exceed."""
+    """Return the smallest count exceeded in at most ``TAIL`` of the orders."""
 
     def enough(count: FloatArray, these: IntArray) -> BoolArray:
         law = size[these], tp[these], taken[these]
@@ -310,7 +311,7 @@ def _upper_point(
     return hypergeometric.first_near(enough, *hypergeometric.support(size, tp, taken), guess)
 
 
-# ----------------------------------------------------------------- Swaps of the means of two lists
+# ----------------------------------------------------- Swap tests for means over tie orders
 
 
 def swap_tests(
@@ -321,11 +322,11 @@ def swap_tests(
     seed: int,
     advance: Callable[[int], object] = lambda _: None,
 ) -> swaps.SwapTests:
-    """Return the share of swaps whose difference of the means is at least the observed one.
+    """Return the fraction of swaps with a difference in means at least as large.
 
-    A swap exchanges a candidate's two shares. Lists that become longer or shorter lose or gain
-    candidates at their ends. The size of the observed difference follows from its own p-value,
-    because swaps do not vary the labels of a region with few candidates.
+    A swap exchanges the two weights of a candidate. Lists that become longer or shorter lose or
+    gain candidates at the end. The size of the observed difference is derived from its p-value,
+    because swaps do not vary the labels in a region with few candidates.
     """
     from scipy import special
 
@@ -341,14 +342,14 @@ def swap_tests(
 
 
 def _swapped(lists: TiedLists, n_resamples: int, seed: int) -> Iterator[FloatArray]:
-    """Yield the statistic under random swaps, (draw, n), one block of swaps at a time.
+    """Yield the statistic under random swaps, (draw, n), in blocks of swaps.
 
-    Candidates whose states change at the same n share a draw, the sum of their signs.
+    Candidates with state changes at the same n share one draw, which is the sum of their signs.
     """
     from scipy import sparse
 
     n, back = np.unique(lists.n, return_inverse=True)
-    # the first requested n at which the share is above 0, and at which it is 1
+    # the first requested n at which the weight is above 0, and the first at which it is 1
     steps = [[np.searchsorted(n, level) for level in of] for of in lists.levels]
     pairs = [np.unique(x * (n.size + 1) + y, return_inverse=True)[1] for x, y in steps]
     code = (pairs[0] * (pairs[1].max(initial=0) + 1) + pairs[1]) * 2 + lists.gold

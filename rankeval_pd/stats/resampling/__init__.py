@@ -1,1 +1,1 @@
-"""Resampled items: counts, metrics, laws, tests and intervals of gains."""
+"""Resampling of items, with tests and intervals for gains."""

@@ -1,8 +1,8 @@
-"""Blocks of items spread over workers, and their contributions to all sums.
+"""Contributions to all sums from blocks of items that are distributed over workers.
 
-Sums are exact or whole numbers, so neither the cut into blocks nor the order of addition changes a
-digit. They equal the sums of :class:`rankeval_pd.stats.resampling.item_draws.Draws`.
-A block has statistics (system, item, statistic).
+All sums are exact or integers, so the results do not depend on the blocks or on the order of
+addition. The sums are equal to the sums in :class:`rankeval_pd.stats.resampling.item_draws.Draws`.
+The statistics of a block are (system, item, statistic).
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from rankeval_pd.stats.resampling.test_items import (
     sums_of_products,
 )
 
-Positions = slice | IntArray  #: places of a block's items in the order of all labels
+Positions = slice | IntArray  #: positions of a block's items in the order of all labels
 
 
 class Plan(NamedTuple):
-    """A question about the items, and what it needs."""
+    """A planned computation over the items, and the data that it needs."""
 
     n_items: int
     score: Score
@@ -53,9 +53,9 @@ class Plan(NamedTuple):
     linear: str | None
     options: PairOptions
     pairs: IntArray  #: (pair, 2), all requested pairs in any order
-    signs: bool  #: the items' contributions to the scores, and random signs
-    swaps: bool  #: sums over items that are swapped
-    ranked: bool  #: resampled scores, always
+    signs: bool  #: whether contributions to the scores and random signs are needed
+    swaps: bool  #: whether sums over swapped items are needed
+    ranked: bool  #: whether resampled scores are always needed
 
     @property
     def adds(self) -> bool:
@@ -64,37 +64,37 @@ class Plan(NamedTuple):
 
     @property
     def ratio_form(self) -> RatioForm | None:
-        """The score as a ratio of sums, if it is one."""
+        """The score as a ratio of sums, if the score has this form."""
         return RATIO_FORMS.get(self.score) if self.linear is None else None
 
 
 class ItemStatistics(NamedTuple):
-    """The statistics of some items."""
+    """Statistics for some items."""
 
     own: FloatArray  #: (system, item, statistic)
-    ones: bool  #: whether the last statistic, the number of items, is left out
+    ones: bool  #: whether the last statistic, the number of items, is omitted
 
     @property
     def statistics(self) -> FloatArray:
-        """All statistics, (system, item, statistic)."""
+        """All statistics: (system, item, statistic)."""
         if not self.ones:
             return self.own
         return np.concatenate([self.own, np.ones((*self.own.shape[:2], 1))], axis=2)
 
 
 class Facts(NamedTuple):
-    """A block's facts on its items: sums and common properties."""
+    """Sums and common properties of the items in a block."""
 
     items: int
-    sums: ExactSums  #: of the statistics, (system x statistic,)
-    sizes: FloatArray  #: (system, statistic): the largest absolute numbers
-    below: tuple[float, float]  #: the smallest and the largest second statistic
+    sums: ExactSums  #: sums of the statistics, (system x statistic,)
+    sizes: FloatArray  #: (system, statistic): largest absolute numbers
+    below: tuple[float, float]  #: smallest and largest second statistic
     both: (
         IntArray | None
-    )  #: (system, system): number of items that both have right, if all are 0 or 1
+    )  #: (system, system): number of items that both systems answer correctly, if all are 0 or 1
 
     def plus(self, other: Facts) -> Facts:
-        """Return the facts on both blocks."""
+        """Return the properties of both blocks together."""
         least, largest = zip(self.below, other.below, strict=True)
         both = None
         if self.both is not None and other.both is not None:
@@ -106,7 +106,7 @@ class Facts(NamedTuple):
 
 
 def facts_of(block: ItemStatistics) -> Facts:
-    """Return a block's facts on its items."""
+    """Return the properties of the items in a block."""
     values = block.statistics
     systems, items, width = values.shape
     rows = np.moveaxis(values, 1, 2).reshape(systems * width, items)
@@ -121,7 +121,7 @@ def facts_of(block: ItemStatistics) -> Facts:
 
 
 class ItemTotals(NamedTuple):
-    """The facts on all items, with the question."""
+    """The properties of all items, with the plan."""
 
     plan: Plan
     totals: FloatArray  #: (system, statistic)
@@ -131,12 +131,12 @@ class ItemTotals(NamedTuple):
 
     @property
     def theta(self) -> FloatArray:
-        """The scores, the larger the better."""
+        """The scores, oriented so that larger is better."""
         return self.plan.sign * self.plan.score(self.totals)
 
 
 def known_of(facts: Facts, plan: Plan) -> ItemTotals:
-    """Return the facts on all items."""
+    """Return the properties of all items."""
     if facts.items != plan.n_items:
         raise RuntimeError(
             f"{plan.n_items:,} items were counted, but {facts.items:,} were read: the files"
@@ -156,15 +156,15 @@ def known_of(facts: Facts, plan: Plan) -> ItemTotals:
 
 
 class Linear(NamedTuple):
-    """The items' contributions to a metric that is not a sum over items."""
+    """Linearized contributions of items to a metric that is not a sum over items."""
 
     slopes: FloatArray  #: (system, statistic)
-    about: FloatArray  #: (system,): the remainder, shared among all items
+    about: FloatArray  #: (system,): remainder, divided among all items
     weight: float
 
 
 def first_sums(block: ItemStatistics, known: ItemTotals) -> ExactSums | None:
-    """Return the sums of the items' contributions by derivatives, and of their weights."""
+    """Return the sums of linearized contributions and of weights."""
     if not known.plan.adds or known.unit is not None:
         return None
     values = block.statistics
@@ -177,7 +177,7 @@ def first_sums(block: ItemStatistics, known: ItemTotals) -> ExactSums | None:
 
 
 def linear_of(summed: ExactSums | None, known: ItemTotals) -> Linear | None:
-    """Return the derivatives of the items' contributions, None if not needed."""
+    """Return the derivatives for linearized contributions; None if not needed."""
     if summed is None:
         return None
     found = summed.rounded()
@@ -192,7 +192,7 @@ def _weights(values: FloatArray, linear: str | None) -> FloatArray:
 def contributions(
     block: ItemStatistics, known: ItemTotals, linear: Linear | None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return contributions (system, item) and weights of a block's items among all items."""
+    """Return contributions (system, item) and weights for the items in a block."""
     sign = known.plan.sign
     if linear is None:
         return sign * block.own[..., 0], np.ones(block.own.shape[1])
@@ -203,7 +203,7 @@ def contributions(
 
 
 class ContributionSums(NamedTuple):
-    """Sums and largest numbers of contributions, then of the weights."""
+    """Sums and largest values of contributions, followed by those of weights."""
 
     sums: ExactSums
     sizes: FloatArray
@@ -214,7 +214,7 @@ class ContributionSums(NamedTuple):
 
     @property
     def level(self) -> ContributionLevel:
-        """The size of the contributions."""
+        """The sums and the largest size of the contributions."""
         summed = self.sums.rounded()
         return ContributionLevel(summed[:-1], self.sizes[:-1], float(summed[-1]))
 
@@ -232,7 +232,7 @@ def added_of(
 def squares_of(
     block: ItemStatistics, known: ItemTotals, linear: Linear | None, added: ContributionSums | None
 ) -> ExactSums | None:
-    """Return the sums of squared contributions, and of the pairs' differences."""
+    """Return the sums of squared contributions and of squared pair differences."""
     if added is None:
         return None
     own, weights = contributions(block, known, linear)
@@ -241,18 +241,18 @@ def squares_of(
 
 
 def ratio_sums_of(block: ItemStatistics, known: ItemTotals) -> ExactSums | None:
-    """Return the sums for tests of ratios."""
+    """Return the sums that tests of ratios need."""
     form = known.plan.ratio_form
     if form is None or not known.plan.options.skewness:
         return None
     return ratio_sums(block.statistics, form, known.plan.pairs)
 
 
-# ------------------------------------------------------------------------------------- exact laws
+# ---------------------------------------------------------------------------- exact distributions
 
 
 class Laws(NamedTuple):
-    """The differences of the pairs, if they may lie on a lattice."""
+    """The differences of the pairs, if all differences may lie on a lattice."""
 
     pairs: tuple[NumberCounts | None, ...]
 
@@ -276,7 +276,7 @@ def _together(parts: Sequence[NumberCounts | None], n_items: int) -> NumberCount
 
 
 def laws_of(block: ItemStatistics, known: ItemTotals) -> Laws:
-    """Return the differences of the pairs, None without an exact distribution."""
+    """Return the differences of the pairs; None without an exact distribution."""
     plan = known.plan
     wanted = known.unit is not None and plan.options.method != "monte-carlo"
     if not wanted or block.own.shape[1] == 0:
@@ -295,7 +295,7 @@ class Needs(NamedTuple):
 
 
 def needs_of(known: ItemTotals, laws: Laws) -> Needs:
-    """Return the draws needed beside exact distributions."""
+    """Return the draws that are needed in addition to exact distributions."""
     plan, options = known.plan, known.plan.options
     exact = all(law is not None and lattice_of(law) is not None for law in laws.pairs)
     drawn = not exact or options.simultaneous
@@ -328,9 +328,9 @@ def signed_sums(
     needs: Needs,
     number: int,
 ) -> FloatArray | None:
-    """Return sums of a block's contributions over items with a flipped sign, and of weights.
+    """Return the sums of contributions and weights over items with flipped signs.
 
-    They cover one block of resamples, as whole numbers (level, resample, column).
+    The sums cover one block of resamples, as integers (level, resample, column).
     """
     if not needs.signs or added is None:
         return None
@@ -342,7 +342,7 @@ def signed_sums(
 def swapped_sums(
     block: ItemStatistics, positions: Positions, known: ItemTotals, needs: Needs, number: int
 ) -> FloatArray | None:
-    """Return sums of the statistics of a block's items over the swapped ones."""
+    """Return sums of statistics over the swapped items in a block."""
     if not needs.swaps:
         return None
     return _turned(_of_statistics(block, known), positions, known.plan, number)
@@ -365,12 +365,12 @@ def _turned(columns: WholeColumns, positions: Positions, plan: Plan, number: int
 
 
 def columns_of(block: ItemStatistics, known: ItemTotals, needs: Needs) -> WholeColumns | None:
-    """Return the statistics of a block's items, ready for sums with counts."""
+    """Return the statistics of a block in the form needed for sums with counts."""
     return _of_statistics(block, known) if needs.counts else None
 
 
 class CountDraws(NamedTuple):
-    """The next counts of a block of resamples, and the generator for the rest."""
+    """The next counts in a block of resamples, and the generator for the remaining counts."""
 
     counts: AnyArray | None
     rng: np.random.Generator | None
@@ -384,7 +384,7 @@ def next_counts(
     size: int,
     _after: object,
 ) -> CountDraws:
-    """Return how often each item is in the next resamples of a block of these."""
+    """Return how often each item occurs in the next resamples of a block."""
     if not needs.counts:
         return CountDraws(None, None)
     rng = None if before is None else before.rng
@@ -393,22 +393,22 @@ def next_counts(
 
 
 def generator_of(drawn: CountDraws) -> CountDraws:
-    """Return the generator of the next counts, after those already drawn."""
+    """Return the generator for the next counts, after all previous draws."""
     return CountDraws(None, drawn.rng)
 
 
 def of_items(drawn: CountDraws, positions: Positions) -> AnyArray | None:
-    """Return the counts of a block's items."""
+    """Return the counts for the items in a block."""
     return None if drawn.counts is None else np.ascontiguousarray(drawn.counts[:, positions])
 
 
 def counted_sums(columns: WholeColumns | None, counts: AnyArray | None) -> FloatArray | None:
-    """Return the sums of a block's items, weighted by their counts, as whole numbers."""
+    """Return the sums over a block's items, weighted by counts, as integers."""
     return None if columns is None or counts is None else columns.sums(counts)
 
 
 def block_totals(parts: Sequence[FloatArray | None]) -> FloatArray | None:
-    """Return the sums over all blocks of items, None without draws."""
+    """Return the sums over all blocks of items; None without draws."""
     found: FloatArray | None = None
     for part in parts:
         if part is not None:
@@ -419,7 +419,7 @@ def block_totals(parts: Sequence[FloatArray | None]) -> FloatArray | None:
 def one_after_another(
     parts: Sequence[FloatArray | None], sizes: FloatArray | None, *, n_items: int
 ) -> FloatArray | None:
-    """Return the sums of all resamples (resample, column), joined from successive parts."""
+    """Return the sums for all resamples (resample, column), joined from successive parts."""
     listed = [part for part in parts if part is not None]
     if sizes is None or not listed:
         return None

@@ -1,4 +1,4 @@
-"""Compute p-values and intervals from resampled gains, and the wild bootstrap."""
+"""P-values and intervals from resampled gains, and the wild bootstrap."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from rankeval_pd.stats.resampling.metric_sums import Score
 from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, Step
 
 # -------------------------------------------------------------------------------------------------
-# From resampled gains: p-values of the events, intervals, simultaneous p-values.
+# P-values for events, intervals and simultaneous p-values from resampled gains.
 #
-# ``gains`` are the gains of one pair in the resamples, NaN if the metric was undefined. Such a
-# resample counts against the claim: it belongs to the event, and lies beyond both limits of an
-# interval.
+# ``gains`` are the gains for one pair in the resamples, which are NaN if the metric is undefined.
+# An undefined resample is treated conservatively: it counts as part of the event, and it lies
+# beyond both limits of an interval.
 
 EVENTS = ("wild", "recentred", "strict", "zero", "bias-corrected", "studentised")
 INTERVALS = ("wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe")
-#: The interval that excludes 0 if the event's p-value is significant.
+# : For each event, the interval that excludes 0 if the p-value is significant.
 DUAL = {
     "wild": "wild", "recentred": "basic", "strict": "basic", "bias-corrected": "basic",
     "zero": "percentile", "studentised": "studentised",
 }  # fmt: skip
-_TOGETHER = 2**18  # numbers in a block of pairs that fit into the processor's cache
-EQUAL = 1e-12  # tolerance for equal gains, as a share of the score's scale
+_TOGETHER = 2**18  # number of values in a block of pairs that fits into the processor's cache
+EQUAL = 1e-12  # tolerance for equal gains, relative to the scale of the score
 
 
 def blocks(which: IntArray, width: int) -> Iterator[IntArray]:
-    """Yield some of these pairs at a time, given the count of numbers for each."""
+    """Yield blocks of pairs, given the number of values per pair."""
     size = max(1, _TOGETHER // max(width, 1))
     for start in range(0, which.size, size):
         yield which[start : start + size]
@@ -41,9 +41,9 @@ def blocks(which: IntArray, width: int) -> Iterator[IntArray]:
 def happened(
     gains: FloatArray, gain: float, event: str, scale: float, *, centered: bool = False
 ) -> int:
-    """Count the resamples in which the event of section 2.2 happened.
+    """Count the resamples in which the event from section 2.2 occurred.
 
-    With ``centered``, the mean of resampled gains is known to be the gain.
+    Pass ``centered`` if the mean of the resampled gains is known to equal the gain.
     """
     room = EQUAL * scale
     if event == "strict":
@@ -56,13 +56,13 @@ def happened(
         inside = gains - center < gain - room
     else:
         inside = gains < 2.0 * gain - room
-    return int(gains.size - np.count_nonzero(inside))  # NaN is not inside
+    return int(gains.size - np.count_nonzero(inside))  # NaN counts as outside
 
 
 def beyond(t_star: FloatArray, t: float) -> int:
-    """Count the resamples with a centered studentised gain of at least the observed one."""
+    """Count resamples with a centered studentized gain at least as large as observed."""
     room = EQUAL * max(abs(t), 1.0) if np.isfinite(t) else 0.0
-    return int(t_star.size - np.count_nonzero(t_star < t - room))  # NaN is not below
+    return int(t_star.size - np.count_nonzero(t_star < t - room))  # NaN counts as not below
 
 
 @overload
@@ -72,7 +72,7 @@ def monte_carlo(hits: IntArray, n_resamples: int, event: str) -> FloatArray: ...
 
 
 def monte_carlo(hits: int | IntArray, n_resamples: int, event: str) -> float | FloatArray:
-    """Return p: (s + 1)/(b + 1), or s/b for the event of figure 1, as printed there."""
+    """Return p = (s + 1)/(b + 1), or p = s/b for the event in figure 1, as printed there."""
     return hits / n_resamples if event == "strict" else (hits + 1) / (n_resamples + 1)
 
 
@@ -89,7 +89,7 @@ def interval(
     without: FloatArray,
     student: tuple[float, FloatArray] | None = None,
 ) -> tuple[float, float]:
-    """Return the limits of an interval of theta from its resampled values.
+    """Return the limits of an interval for theta from resampled values.
 
     Parameters
     ----------
@@ -97,11 +97,11 @@ def interval(
     theta : float
     samples : array (resample,)
     level, scale : float
-        The confidence level, and the scale for tests of equality.
+        Confidence level, and scale for tests of equality.
     without : array (item,)
-        theta without each item in turn: the acceleration of BCa.
+        Leave-one-out values of theta, used for the acceleration in BCa.
     student : tuple, optional
-        The standard errors of theta and of each resample's value.
+        Standard errors of theta and of the value in each resample.
     """
     tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
     if kind == "studentised":
@@ -121,10 +121,10 @@ def interval(
 def accelerated(
     tails: tuple[float, float], share_below: float, without: FloatArray
 ) -> tuple[float, float]:
-    """Return the tails of BCa (Efron 1987): corrected for bias and for a changing variance.
+    """Return the BCa tails (Efron 1987), corrected for bias and acceleration.
 
-    ``share_below`` is the share of resamples below the estimate, with ties counted half. If the
-    correction is undefined, the tails of the percentile interval remain.
+    ``share_below`` is the proportion of resamples below the estimate, with ties counted half. If
+    the correction is undefined, the tails of the percentile interval are returned.
     """
     from scipy.special import ndtr, ndtri
 
@@ -142,7 +142,7 @@ def accelerated(
 
 
 def quantiles(samples: FloatArray, shares: tuple[float, float]) -> tuple[float, float]:
-    """Return two quantiles, linear between neighbors; NaN lies below the first, above the last."""
+    """Return two linearly interpolated quantiles; NaN is below the first, above the last."""
     size = samples.size
     ranks = [share * (size - 1) for share in shares]
     needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
@@ -162,7 +162,7 @@ def quantiles(samples: FloatArray, shares: tuple[float, float]) -> tuple[float, 
 def row_quantiles(
     samples: FloatArray, shares: tuple[float, float]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return :func:`quantiles` of each row."""
+    """Return :func:`quantiles` for each row."""
     ranks = [share * (samples.shape[1] - 1) for share in shares]
     needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
     ordered = np.partition(samples, needed, axis=1)
@@ -170,7 +170,7 @@ def row_quantiles(
     for rank in ranks:
         low, high = ordered[:, int(np.floor(rank))], ordered[:, int(np.ceil(rank))]
         part = rank - np.floor(rank)
-        with np.errstate(invalid="ignore"):  # infinite ones come below
+        with np.errstate(invalid="ignore"):  # infinite values are handled below
             listed.append(low if part == 0.0 else low + part * (high - low))
     below, above = listed
     for k in np.flatnonzero(~np.isfinite(samples).all(axis=1)):
@@ -187,13 +187,13 @@ def law_interval(
     level: float,
     without: FloatArray,
 ) -> tuple[float, float]:
-    """Return the limits of an interval from the exact distribution of the resampled values."""
+    """Return interval limits from the exact distribution of resampled values."""
     tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
     at = int(np.argmin(np.abs(values - theta)))
     if kind == "bca":
         share = float(chances[:at].sum() + chances[at] / 2.0)
         tails = accelerated(tails, share, without)
-    # reading the law from either side makes the interval of a mirrored law its mirror image
+    # each limit is read from its own side, so a mirrored distribution gives a mirrored interval
     low = float(values[int(np.argmax(np.cumsum(chances) >= tails[0] * (1.0 - 1e-12)))])
     last = int(np.argmax(np.cumsum(chances[::-1]) >= (1.0 - tails[1]) * (1.0 - 1e-12)))
     high = float(values[values.size - 1 - last])
@@ -204,9 +204,9 @@ def law_interval(
 
 
 def gradients(sums: FloatArray, score: Score) -> FloatArray:
-    """Return the derivatives of the score by each sum, (..., statistic), by central differences.
+    """Return derivatives of the score by each sum, (..., statistic), by central differences.
 
-    A sum of 0 stays 0 near these data, so its derivative counts as 0.
+    A sum of 0 does not change in similar data, so the derivative counts as 0.
     """
     result = np.zeros_like(sums)
     for k in range(sums.shape[-1]):
@@ -228,7 +228,7 @@ def standard_errors(
     pairs: IntArray,
     strata: IntArray | None = None,
 ) -> FloatArray:
-    """Return the delta-method standard error of every pair's gain in every resample.
+    """Return the delta-method standard error of each pair's gain in each resample.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def standard_errors(
     score : callable
     pairs : array (pair, 2)
     strata : array (item,), optional
-        Items vary within strata only.
+        Stratum of each item. Items vary only within strata.
 
     Returns
     -------
@@ -270,9 +270,10 @@ def standard_errors(
 def mean_errors(
     weights: FloatArray, values: FloatArray, pairs: IntArray, unit: float
 ) -> FloatArray:
-    """Return :func:`standard_errors` of gains that are sums of differences, times this unit.
+    """Return :func:`standard_errors` for gains that are sums of differences times a unit.
 
-    ``values`` are (system, item). A product of matrices for all pairs, not one for each resample.
+    ``values`` are (system, item). The function uses one matrix product for all pairs instead of one
+    for each resample.
     """
     centered = values - values.mean(axis=1, keepdims=True)
     squares = (centered**2).sum(axis=1)
@@ -290,38 +291,38 @@ def mean_errors(
 def studentised(
     differences: FloatArray, errors: FloatArray | float, room: float | FloatArray
 ) -> FloatArray:
-    """Return differences over their standard errors, 0 for 0/0."""
+    """Return differences divided by standard errors; 0 for 0/0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         t = differences / errors
     return np.where((np.abs(differences) <= room) & (np.asarray(errors) == 0.0), 0.0, t)
 
 
 # -------------------------------------------------------------------------------------------------
-# The wild bootstrap under the null hypothesis draws signs of the items' contributions.
+# The wild bootstrap under the null hypothesis draws random signs for the items' contributions.
 #
-# A score is a sum of contributions of items (or clusters), exactly for means and sums, linearized
-# for every other metric. If two systems are equal, an item's contribution to their gain favors
-# either with the same probability: its sign is random (Wu 1986, Liu 1988; Cameron, Gelbach and
-# Miller 2008 for clusters). The same signs test any other value of the gain. The values that are
-# not rejected lie between quantiles of the gain on random subsets (Hartigan 1969), so the p-value
-# and the interval come from one law.
+# A score is a sum of contributions from items or clusters. The sum is exact for means and sums, and
+# a linearization for every other metric. If two systems are equally good, an item's contribution to
+# the gain favors both systems with the same probability, so the sign is random (Wu 1986, Liu 1988;
+# Cameron, Gelbach and Miller 2008 for clusters). The same signs can test any other value of the
+# gain. The values that are not rejected lie between quantiles of the gain on random subsets
+# (Hartigan 1969), so the p-value and the interval come from one distribution.
 
-_EVERY = 2**16  # up to this many subsets, all are always used
-LINEARISED = 1e-8  # of the largest contribution: the accuracy of numeric derivatives
-WHOLE = 1e-10  # the same, without derivatives
+_EVERY = 2**16  # largest number of subsets that are always enumerated
+LINEARISED = 1e-8  # accuracy of numeric derivatives, relative to the largest contribution
+WHOLE = 1e-10  # accuracy without numeric derivatives
 
 
 class Contributions(NamedTuple):
-    """The contributions of items, or clusters, to the score of every system."""
+    """The contributions of items, or clusters, to the score of each system."""
 
     values: FloatArray  #: (system, drawn)
     weights: FloatArray  #: (drawn,): contribution to a shift of the score
-    unit: float  #: the contribution of 1 in ``values`` to the score
-    accuracy: float  #: of ``values``, relative
+    unit: float  #: contribution to the score of 1 in ``values``
+    accuracy: float  #: relative accuracy of ``values``
 
 
 def contributions(items: Items) -> Contributions:
-    """Return the contributions of items, or clusters, which sum to the scores."""
+    """Return contributions of items, or clusters, that sum to the scores."""
     drawn = items.drawn
     sizes: FloatArray = np.ones(drawn.shape[1])
     if items.cluster is not None:
@@ -338,7 +339,7 @@ def contributions(items: Items) -> Contributions:
 
 
 def _linearised(items: Items, drawn: FloatArray, sizes: FloatArray) -> Contributions:
-    """Return contributions to any metric, from its derivatives."""
+    """Return contributions to any metric from the derivatives of the metric."""
     weights = mean_weights(drawn) if items.linear == "mean" else sizes
     added = first_order(drawn, gradients(items.totals, items.score))
     about = items.score(items.totals) - exact_total(added)
@@ -347,7 +348,7 @@ def _linearised(items: Items, drawn: FloatArray, sizes: FloatArray) -> Contribut
 
 
 def mean_weights(drawn: FloatArray) -> FloatArray:
-    """Return the mean of the second statistic over the systems, summed in their order."""
+    """Return the mean of the second statistic over systems, summed in a fixed order."""
     summed = np.zeros(drawn.shape[1])
     for own in drawn[..., 1]:
         summed += own
@@ -355,23 +356,23 @@ def mean_weights(drawn: FloatArray) -> FloatArray:
 
 
 def first_order(drawn: FloatArray, slopes: FloatArray) -> FloatArray:
-    """Return statistics (system, drawn, statistic) times slopes (system, statistic), summed."""
+    """Return the sum of statistics (system, drawn, statistic) times slopes."""
     added = np.zeros(drawn.shape[:2])
-    for k in range(drawn.shape[2]):  # in this order for any shape
+    for k in range(drawn.shape[2]):  # sum in this order for any shape
         added += drawn[..., k] * slopes[:, k, np.newaxis]
     return added
 
 
 class Subsets(NamedTuple):
-    """Sums of contributions over subsets of the items, which get flipped signs."""
+    """Sums of contributions over random subsets of items with flipped signs."""
 
     values: FloatArray  #: (system, subset)
     weights: FloatArray  #: (subset,)
-    every: bool  #: whether these are all subsets, once each
+    every: bool  #: whether every subset occurs exactly once
 
 
 def looks_at_every(items: AnyItems, options: PairOptions) -> bool:
-    """Return whether all subsets of the items, or clusters, are enumerated."""
+    """Return whether to enumerate all subsets of the items, or clusters."""
     drawn = items.n_drawn
     if options.method == "monte-carlo" or items.seeds is not None:
         return False
@@ -381,9 +382,10 @@ def looks_at_every(items: AnyItems, options: PairOptions) -> bool:
 
 
 def subset_sums(parts: Contributions, items: Items, options: PairOptions, step: Step) -> Subsets:
-    """Return the sums of all systems over the same random subsets, or over every subset.
+    """Return the sums for all systems over the same random subsets, or over every subset.
 
-    Contributions of seeds get a normal factor, because these draws only show how pairs correlate.
+    Contributions from seeds get a normal factor, because these draws are only used for the
+    correlation between pairs.
     """
     n = parts.weights.size
     every = looks_at_every(items, options)
@@ -402,9 +404,9 @@ def subset_sums(parts: Contributions, items: Items, options: PairOptions, step: 
 
 
 def reached(sums: FloatArray, room: FloatArray) -> IntArray:
-    """Count the subsets whose gains with flipped signs are at least the gains.
+    """Count the subsets for which gains with flipped signs are at least as large as the gains.
 
-    ``sums`` (pair, subset) that are undefined count against the claim; ``room`` is (pair,).
+    Undefined ``sums`` (pair, subset) also count. ``room`` is (pair,).
     """
     return np.asarray(sums.shape[-1] - np.count_nonzero(sums > room[..., np.newaxis], axis=-1))
 
@@ -418,13 +420,13 @@ def limits(
     level: float,
     room: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the smallest and the largest scores that the signs do not reject at 1 - level.
+    """Return the range of scores not rejected by random signs at 1 - level.
 
-    ``sums`` are (pair, subset), ``weights`` (subset,), ``room`` and the limits (pair,).
+    ``sums`` are (pair, subset), ``weights`` are (subset,), and ``room`` and the limits are (pair,).
 
-    A score s is rejected as too low if the share of subsets with a score of at most s is at most
-    (1 - level) / 2; one is added to both counts unless these are all subsets. The empty subset has
-    any score. With few items a limit may be infinite.
+    A score s is rejected as too low if the proportion of subsets with a score of at most s is at
+    most (1 - level) / 2. One is added to both counts unless all subsets are enumerated. The empty
+    subset is compatible with any score. With few items a limit can be infinite.
     """
     undefined = np.isnan(sums).any(axis=1)
     added = 0 if every else 1
@@ -438,7 +440,7 @@ def limits(
         low, high = np.full((2, len(sums)), [[-np.inf], [np.inf]])
     else:
         last = scores.shape[1] - 1 - most
-        if most > last:  # at the lowest levels every score is rejected: the middle remains
+        if most > last:  # at very low levels every score is rejected: return the middle
             most = last = (scores.shape[1] - 1) // 2
         low, high = np.partition(scores, [most, last], axis=1)[:, [most, last]].T
     return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
@@ -447,9 +449,10 @@ def limits(
 def agreeing(
     found: tuple[float, float], gain: float, *, rejected: bool, near: FloatArray
 ) -> tuple[float, float]:
-    """Return limits from draws, made to agree with the exact p-value about a gain of 0.
+    """Return limits from draws, adjusted to agree with the exact p-value for a gain of 0.
 
-    If 0 is rejected, a limit on its other side becomes the nearest of the drawn scores ``near``.
+    If 0 is rejected, a limit on the wrong side of 0 is replaced by the nearest drawn score
+    ``near``.
     """
     low, high = found
     if not rejected:

@@ -1,4 +1,4 @@
-"""Tests of pairs of systems over two crossed factors, such as item and annotator."""
+"""Tests of pairs of systems with two crossed factors, such as item and annotator."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from rankeval_pd.stats.resampling.test_items import Items, PairOptions
 
 
 def refuse_crossed(items: object, what: str) -> None:
-    """Raise a ValueError if there is no test for two crossed factors."""
+    """Raise a ValueError for options that are not available with two crossed factors."""
     if isinstance(items, Items) and items.factors is not None:
         raise ValueError(
-            f"groups contains two crossed factors, but {what} draws whole groups of one. Call"
-            " paired_bootstrap with event='wild' and adjust='holm' or None, or name one factor."
+            f"groups contains two crossed factors, but {what} draws whole groups of one factor."
+            " Call paired_bootstrap with event='wild' and adjust='holm' or None, or name one"
+            " factor."
         )
 
 
 def crossed_pairs(items: Items, pairs: IntArray, options: PairOptions) -> Pairs:
-    """Return Student's t tests of all pairs, with the variance of two crossed factors.
+    """Return Student's t tests for all pairs, with the variance for two crossed factors.
 
-    Each item's contribution to the gain, minus its share, is summed over the levels of either
-    factor, and over their cells; see
-    :func:`rankeval_pd.stats.intervals.cluster_totals.of_both_factors`. Sums u of G levels have the
-    variance G / (G - 1) sum of u^2. The degrees of freedom of t are the smaller effective number
-    of levels, minus 1.
+    The centered contributions of the items to the gain are summed over the levels of each factor
+    and over the cells; see :func:`rankeval_pd.stats.intervals.cluster_totals.of_both_factors`. The
+    variance from the sums u for G levels is G / (G - 1) sum of u^2. The degrees of freedom of t are
+    the smaller effective number of levels, minus 1.
     """
     from scipy import special
 
@@ -50,7 +50,7 @@ def crossed_pairs(items: Items, pairs: IntArray, options: PairOptions) -> Pairs:
     values = parts.values * parts.unit
     added = values[pairs[:, 0]] - values[pairs[:, 1]]
     added = added - weights * added.sum(axis=1, keepdims=True)
-    added[np.abs(added) <= parts.accuracy * np.abs(values).max()] = 0.0  # rounding
+    added[np.abs(added) <= parts.accuracy * np.abs(values).max()] = 0.0  # rounding error
     freedom, variances = np.inf, []
     assert items.cluster is not None
     for levels in (*items.factors, items.cluster):

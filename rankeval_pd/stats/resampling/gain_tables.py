@@ -1,4 +1,4 @@
-"""The table of all pairs of systems, and the arithmetic of studies of pairs."""
+"""The table of all pairs of systems, and helper functions for tests of pairs."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from rankeval_pd.stats.significance.equivalence import mean_p, of_margin, paired
 
 # ------------------------------ The table of all pairs of systems: order, exact laws, and columns
 
-_WHOLE = 2**53  # up to here float64 holds every whole number
+_WHOLE = 2**53  # float64 represents every integer up to this value
 METHODS = ("auto", "exact", "monte-carlo")
 Limits = tuple[FloatArray, FloatArray]
 
 
 class Pairs(NamedTuple):
-    """The rows of the table, one per pair."""
+    """The rows of the table, with one row per pair."""
 
     swapped: BoolArray
     score_a: FloatArray
@@ -44,50 +44,50 @@ class Pairs(NamedTuple):
     exact: BoolArray
     n_items: IntArray
     n_resamples: IntArray
-    n_groups: IntArray  #: 0 without groups
-    p_one_sided: FloatArray  #: in the direction of the gain
+    n_groups: IntArray  #: number of groups, or 0
+    p_one_sided: FloatArray  #: one-sided p-value in the direction of the gain
     ci_low_alone: FloatArray
     ci_high_alone: FloatArray
-    family_p: FloatArray  #: to be adjusted over groups of the data; max-t's is already over pairs
-    family_low: FloatArray  #: the limits of its Monte-Carlo interval
+    family_p: FloatArray  #: to adjust over groups; with max-t adjusted over pairs
+    family_low: FloatArray  #: limits of the Monte Carlo interval
     family_high: FloatArray
-    gain_se_items: FloatArray  #: NaN without seeds, like the next
+    gain_se_items: FloatArray  #: NaN without seeds, like the next field
     gain_se_seeds: FloatArray
-    n_seeds: IntArray  #: for the system with fewer
+    n_seeds: IntArray  #: number of seeds for the system with fewer seeds
 
 
 class Rows(NamedTuple):
-    """The results of a test for the pairs."""
+    """Test results for the pairs."""
 
     error: FloatArray
     p: FloatArray
-    ordered: FloatArray  #: p with the better system first, whatever the order of the pair
-    drawn: BoolArray  #: whether p is a share of resamples
+    ordered: FloatArray  #: p with the better system first, independent of the order of the pair
+    drawn: BoolArray  #: whether p is a proportion of resamples
     low: FloatArray
     high: FloatArray
-    least: FloatArray  #: lower bounds of p and ordered by Hall's statistic; NaN without such a test
+    least: FloatArray  #: lower bounds from Hall's statistic; NaN without
     least_ordered: FloatArray
 
     def p_values(self) -> tuple[FloatArray, FloatArray]:
-        """Return p and ordered, both with an allowance for skewness."""
+        """Return p and ordered with an allowance for skewness."""
         return np.fmax(self.p, self.least), np.fmax(self.ordered, self.least_ordered)
 
     def put(self, which: int | IntArray, *values: Any) -> None:
-        """Enter the results of one or more pairs: the first columns, in order."""
+        """Store the results for one or more pairs, as the first columns in order."""
         for column, value in zip(self, values, strict=False):
             column[which] = value
 
 
 def no_rows(pairs: int) -> Rows:
-    """Return rows without results."""
+    """Return empty rows."""
     error, p, ordered, low, high, *least = np.full((7, pairs), np.nan)
     return Rows(error, p, ordered, np.zeros(pairs, dtype=bool), low, high, *least)
 
 
 def allow_for_skewness(rows: Rows, draws: Draws) -> None:
-    """Enter Hall's p-values, one-sided for the pairs' order and for the sign of the gain.
+    """Store Hall's one-sided p-values, for the order of the pair and for the gain's sign.
 
-    Ratios of sums use their own distribution.
+    Ratios of sums use the distribution from ``ratio_gains`` instead.
     """
     every = np.arange(len(draws.pairs))
     if draws.parametric is not None:
@@ -104,14 +104,14 @@ def allow_for_skewness(rows: Rows, draws: Draws) -> None:
 
 
 def ratio_p(draws: Draws) -> tuple[FloatArray, FloatArray]:
-    """Return the p-values of ratios, one-sided for the pairs' order and for the gain's sign."""
+    """Return one-sided p-values for ratios, for the pair's order and for the gain's sign."""
     assert draws.parametric is not None
     up, down = (np.where(draws.parametric.few, np.nan, tail) for tail in draws.parametric.tails)
     return up, np.where(draws.gains(np.arange(up.size)) < 0.0, down, up)
 
 
 def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
-    """Return limits that also contain gains not rejected by Hall's test, or the test of ratios."""
+    """Widen limits to gains not rejected by Hall's test or by the test of ratios."""
     if draws.parametric is not None:
         own = draws.parametric.limits(options.two_tailed)
         return np.fmin(found[0], own[0]), np.fmax(found[1], own[1])
@@ -124,22 +124,23 @@ def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
 def oriented(
     items: AnyItems, pairs: IntArray, options: PairOptions
 ) -> tuple[FloatArray, IntArray, BoolArray]:
-    """Return scores (larger is better), pairs with the better system first, and swapped pairs."""
+    """Return scores (larger is better), pairs with the better system first, and swaps."""
     theta = items.sign * items.score(items.totals)
     swapped = theta[pairs[:, 0]] < theta[pairs[:, 1]]
     if options.keep_order:
         swapped = np.zeros_like(swapped)
-    turned = swapped != (options.alternative == "less")  # the test asks whether the other is better
+    turned = swapped != (options.alternative == "less")  # test whether the other system is better
     return theta, np.where(turned[:, np.newaxis], pairs[:, ::-1], pairs), swapped
 
 
 def lattices_of(
     draws: Draws, options: PairOptions, which: Iterable[int], *, signs: bool
 ) -> list[Lattice | None]:
-    """Return the lattice of each pair's differences, None if there is none or none is wanted.
+    """Return the lattice for each pair's differences; None if absent or not wanted.
 
-    Positive differences favor the first system, and their sum times the unit is the gain. With
-    ``signs``, items are swapped or get a random sign; otherwise they are drawn one by one.
+    Positive differences favor the first system, and the gain is the sum of the differences times
+    the unit. With ``signs``, items are swapped or get a random sign. Otherwise items are drawn one
+    by one.
     """
     items, bootstraps = draws.items, not signs
     unit = items.unit()
@@ -161,7 +162,7 @@ def lattices_of(
 def wants_lattices(
     options: PairOptions, unit: float | None, *, clusters: bool, signs: bool
 ) -> bool:
-    """Return whether exact distributions are wanted, of differences on a lattice."""
+    """Return whether exact distributions are wanted for differences on a lattice."""
     if not signs and (clusters or options.event == "studentised"):
         return False
     return options.method != "monte-carlo" and unit is not None
@@ -198,7 +199,7 @@ def as_p_says(
     near: FloatArray,
     options: PairOptions,
 ) -> tuple[float, float]:
-    """Return limits that agree with the p-value about a gain of 0."""
+    """Return limits that agree with the p-value for a gain of 0."""
     rejected = p_two_sided <= (1.0 - options.two_tailed) * (1.0 + 1e-12)
     return bootstrap_tests.agreeing(found, gain, rejected=rejected, near=near)
 
@@ -235,16 +236,16 @@ def row_sd(gains: FloatArray) -> FloatArray:
 
 
 def sd(gains: FloatArray) -> float:
-    """Return the standard deviation of the defined gains."""
+    """Return the standard deviation of the gains that are defined."""
     known = gains[~np.isnan(gains)]
     return float(known.std()) if known.size else np.nan
 
 
 def family_options(rows: Rows, options: PairOptions) -> PairOptions:
-    """Return the options with the level of each interval of a family of tests.
+    """Return the options with the level for each interval in a family of tests.
 
-    Tests in other groups of the family are unknown here and count as not rejected, which widens
-    intervals for false discovery rates.
+    Tests in other groups of the family are unknown at this point and count as not rejected. The
+    intervals for false discovery rates are therefore wider.
     """
     p, ordered = rows.p_values()
     own = options.sided(p, np.minimum(1.0, 2.0 * ordered))
@@ -266,9 +267,9 @@ def table(
     every: bool,
     parts: Limits | None = None,
 ) -> Pairs:
-    """Return the table from a test's results for each pair and for all together.
+    """Return the table from test results for each pair and for all pairs together.
 
-    ``together`` are simultaneous limits, ``largest`` the results of max-t, and ``parts`` the
+    ``together`` contains simultaneous limits, ``largest`` the results of max-t, and ``parts`` the
     standard errors due to items and seeds.
     """
     of_items, of_seeds = np.full((2, len(pairs)), np.nan) if parts is None else parts
@@ -302,7 +303,7 @@ def table(
         reached = np.fmax(np.minimum(1.0, tails * side), least)
         reached = np.where(np.isnan(family), np.nan, reached)
         listed.append(np.where(drawn, reached, family))
-    p_stderr = np.where(listed[1] < listed[2], p_stderr, p_stderr * 0.0)  # Hall's p decides
+    p_stderr = np.where(listed[1] < listed[2], p_stderr, p_stderr * 0.0)  # use Hall's p
     adjusted, low_p, high_p = (_adjusted(x, options.adjust) for x in listed)
     decides = own if options.adjust is None else adjusted
     undecided = is_undecided(low_p, high_p, options.alpha)
@@ -312,7 +313,7 @@ def table(
         low, high = (np.where(undefined, np.nan, limit) for limit in together)
         shown = reaching((low, _above(high, options)), decides, options.level)
     first, second = items.sign * theta[pairs[:, 0]], items.sign * theta[pairs[:, 1]]
-    if options.alternative == "less":  # the second was tested to be better than the first
+    if options.alternative == "less":  # tests whether the second is better
         first, second, gain = second, first, -gain
         shown, alone = ((-limits[1], -limits[0]) for limits in (shown, alone))
     return Pairs(
@@ -324,19 +325,19 @@ def table(
 
 
 def _above(high: FloatArray, options: PairOptions) -> FloatArray:
-    """Return the upper limit; a one-sided interval has none."""
+    """Return the upper limit, which is infinite for a one-sided interval."""
     return high if options.tails == 2 else np.where(np.isnan(high), np.nan, np.inf)
 
 
 def reaching(limits: tuple[Any, Any], p_value: Any, level: float) -> tuple[Any, Any]:
-    """Return limits that exclude 0 only if the deciding p-value is at most 1 - level."""
-    kept = ~(p_value <= (1.0 - level) * (1.0 + 1e-12))  # and where nothing is tested
+    """Widen limits to include 0 if the reported p-value exceeds 1 - level."""
+    kept = ~(p_value <= (1.0 - level) * (1.0 + 1e-12))  # also if there is no test
     low, high = limits
     return np.where(kept & (low > 0.0), 0.0, low), np.where(kept & (high < 0.0), 0.0, high)
 
 
 def _clopper_pearson(hits: AnyArray, draws: int, level: float) -> tuple[FloatArray, FloatArray]:
-    """Return the Monte Carlo intervals of p-values: many pairs share few counts."""
+    """Return Monte Carlo intervals for p-values; distinct counts are computed once."""
     counts, back = np.unique(hits, return_inverse=True)
     low, high = clopper_pearson(counts, np.array(draws), level)
     return low[back], high[back]
@@ -348,20 +349,21 @@ def is_undecided(low: Any, high: Any, alpha: float) -> Any:
 
 
 def _adjusted(p_values: FloatArray, method: str | None) -> FloatArray:
-    """Return p-values adjusted for all pairs; max-t's are already, and without method none is."""
+    """Adjust p-values for all pairs, except with max-t or without a method."""
     return adjust(p_values, method) if method in ADJUSTMENTS else p_values
 
 
-# ---------------------------------- Is the gain of a pair within the margin, or above its negative?
+# ------------------------------------------------------ Tests of equivalence and non-inferiority
 
 
 def margin_p(
     items: AnyItems, pairs: IntArray, found: Pairs, margin: float, alternative: str, alpha: float
 ) -> FloatArray:
-    """Return the p-value of the margin of each pair, NaN if items or groups do not vary.
+    """Return the p-value for the margin for each pair; NaN without variation.
 
-    It is exact for items that are right or wrong. For other metrics, the test is of the mean
-    contribution of an item, or group, to the gain; seeds add to its variance.
+    The p-value is exact for items that are correct or wrong. For other metrics, the test is based
+    on the mean contribution of an item, or group, to the gain. Seeds increase the variance of this
+    mean.
     """
     pairs = np.where(found.swapped[:, np.newaxis], pairs[:, ::-1], pairs)
     if items.binary:
@@ -378,15 +380,15 @@ def margin_p(
         )
     if not isinstance(items, Items):
         raise ValueError(
-            f"margin={margin:g}: the test needs the items in memory unless each is 0 or 1. Compute"
-            " them first, .compute()."
+            f"margin={margin:g}: a test with a margin needs the items in memory unless all values"
+            " are 0 or 1. Call .compute() first."
         )
     n, parts = items.n_drawn, bootstrap_tests.contributions(items)
     values, weights = parts.values * parts.unit, parts.weights / parts.weights.sum()
     shares = values[pairs[:, 0]] - values[pairs[:, 1]]
     shares = shares - weights * shares.sum(axis=1, keepdims=True)
     squares, cubes = ((shares**power).sum(axis=1) for power in (2, 3))
-    squares[np.sqrt(squares) <= parts.accuracy * np.abs(values).max()] = np.nan  # rounding alone
+    squares[np.sqrt(squares) <= parts.accuracy * np.abs(values).max()] = np.nan  # rounding
     skewness, freedom = np.sqrt(n) * cubes / squares**1.5, n - 1.0
     variance = np.where(squares > 0.0, (shares**2 / (1.0 - weights)).sum(axis=1), np.nan)
     error, seeds = np.sqrt(variance), None

@@ -1,4 +1,4 @@
-"""Items spread over workers, as a test sees them: known facts and draws."""
+"""The interface of tests to items that are distributed over workers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rankeval_pd.stats.resampling.test_items import PairOptions, nearly_normal, 
 
 @dataclass(frozen=True)
 class RemoteFacts:
-    """Known facts and draws of items spread over workers."""
+    """Known properties and draws for items that are distributed over workers."""
 
     known: ItemTotals
     laws: Laws
@@ -56,7 +56,7 @@ class RemoteFacts:
 
     @property
     def totals(self) -> FloatArray:
-        """The sums over all items, (system, statistic)."""
+        """The sums over all items: (system, statistic)."""
         return self.known.totals
 
     @property
@@ -71,7 +71,7 @@ class RemoteFacts:
 
     @property
     def n_groups(self) -> int:
-        """0, because items are drawn one by one."""
+        """The number of groups, which is 0 because items are drawn one by one."""
         return 0
 
     @property
@@ -81,15 +81,15 @@ class RemoteFacts:
 
     @property
     def binary(self) -> bool:
-        """Whether every item is right or wrong."""
+        """Whether every item is correct or wrong."""
         return self.known.both is not None
 
     def unit(self) -> float | None:
-        """Return the change in the score per unit of the first statistic, if constant."""
+        """Return the change in the score per unit of the first statistic if constant."""
         return self.known.unit
 
     def both_right(self, pairs: IntArray) -> FloatArray:
-        """Return the number of items that both systems have right, (pair,)."""
+        """Return the number of items that both systems answer correctly: (pair,)."""
         assert self.known.both is not None
         return self.known.both[pairs[:, 0], pairs[:, 1]].astype(float)
 
@@ -99,7 +99,7 @@ class RemoteFacts:
 
 
 class GatheredDraws(Draws):
-    """The draws of items spread over workers."""
+    """Draws for items that are distributed over workers."""
 
     def __init__(self, gathered: RemoteFacts, pairs: IntArray, options: PairOptions) -> None:
         super().__init__(gathered, pairs, options, quiet)
@@ -110,7 +110,7 @@ class GatheredDraws(Draws):
         self._turned = (planned[self._place] != pairs).any(axis=1)
 
     def lattices(self, which: IntArray, *, drawn: bool) -> list[Lattice | None]:
-        """Return the lattices of pairs' differences."""
+        """Return the lattices for the differences of pairs."""
         if self.items.binary:
             return self._binary_lattices(which)
         return [self._lattice(k) for k in which.tolist()]
@@ -123,13 +123,13 @@ class GatheredDraws(Draws):
 
     @cached_property
     def level(self) -> ContributionLevel:
-        """The size of the contributions."""
+        """The sums and the largest size of the contributions."""
         assert self._gathered.added is not None
         return self._gathered.added.level
 
     @cached_property
     def item_spread(self) -> ContributionSpread:
-        """The spread of the items' contributions, (system,) and (pair,)."""
+        """The variation of the items' contributions: (system,) and (pair,)."""
         if self.items.binary:
             return self._binary_spread
         assert self._gathered.squares is not None
@@ -157,7 +157,7 @@ class GatheredDraws(Draws):
 
     @property
     def accuracy(self) -> float:
-        """The accuracy of contributions, relative to the largest."""
+        """The accuracy of contributions, relative to the largest contribution."""
         return (
             bootstrap_tests.WHOLE if self._gathered.linear is None else bootstrap_tests.LINEARISED
         )
@@ -173,7 +173,7 @@ class GatheredDraws(Draws):
 
     @cached_property
     def moved(self) -> FloatArray:
-        """The sums of the swapped statistics, (trial, system, statistic)."""
+        """The sums of the swapped statistics: (trial, system, statistic)."""
         assert self._gathered.swapped is not None
         return self._gathered.swapped.reshape(-1, *self.items.totals.shape)
 

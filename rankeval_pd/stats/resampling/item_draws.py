@@ -1,4 +1,4 @@
-"""Draws of the items: here, or by the workers that store them."""
+"""Draws of items, in this process or by the workers that store the items."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from rankeval_pd.stats.resampling.test_items import (
     studentises,
 )
 
-# ------------------------------- Draws of the items, shared by all pairs, computed at first use
+# ------------------------------- Draws of items, shared by all pairs and computed on first use
 
 
 class Draws:
-    """The draws of the items, computed at first use."""
+    """Draws of items, computed on first use."""
 
     def __init__(self, items: AnyItems, pairs: IntArray, options: PairOptions, step: Step) -> None:
         self.items, self.pairs, self.options, self.step = items, pairs, options, step
@@ -51,11 +51,11 @@ class Draws:
 
     @cached_property
     def drawn(self) -> FloatArray:
-        """The statistics of the drawn units, (system, drawn, statistic)."""
+        """The statistics of the drawn units: (system, drawn, statistic)."""
         return self.there.drawn
 
     def lattices(self, which: IntArray, *, drawn: bool) -> list[Lattice | None]:
-        """Return the lattices of pairs' differences, by item or by ``drawn`` unit."""
+        """Return the lattices for the differences of pairs, by item or by ``drawn`` unit."""
         if self.items.binary:
             return self._binary_lattices(which)
         values = self.items.sign * (self.drawn if drawn else self.there.statistics)[..., 0]
@@ -86,12 +86,12 @@ class Draws:
 
     @cached_property
     def level(self) -> ContributionLevel:
-        """The size of the contributions."""
+        """The sums and the largest size of the contributions."""
         return ContributionLevel.of(self.parts.values, self.parts.weights)
 
     @cached_property
     def spread(self) -> ContributionSpread:
-        """The variation of scores and gains, (system,) and (pair,), due to items and seeds."""
+        """The variation of scores and gains due to items and seeds: (system,) and (pair,)."""
         found, seeds = self.item_spread, self.items.seeds
         if seeds is None:
             return found
@@ -102,7 +102,7 @@ class Draws:
 
     @cached_property
     def item_spread(self) -> ContributionSpread:
-        """The spread of the items' contributions, (system,) and (pair,)."""
+        """The variation of the items' contributions: (system,) and (pair,)."""
         if self.items.binary:
             return self._binary_spread
         parts, raw = self.parts, self.options.simultaneous
@@ -111,7 +111,7 @@ class Draws:
 
     @property
     def _binary_spread(self) -> ContributionSpread:
-        """The spread of right and wrong items, from counts."""
+        """The variation of correct and wrong items, from counts."""
         n, right = float(self.items.n_items), self.items.totals[:, 0]
         better, worse = (x.astype(float) for x in better_counts(self.items, self.pairs))
 
@@ -133,12 +133,12 @@ class Draws:
 
     @property
     def factor(self) -> float:
-        """The factor from a sum of contributions over a sum of weights to a score."""
+        """The factor that converts a ratio of contribution and weight sums to a score."""
         return self.unit * self.level.weight
 
     @cached_property
     def moved(self) -> FloatArray:
-        """The sums of the swapped statistics, (trial, system, statistic)."""
+        """The sums of the swapped statistics: (trial, system, statistic)."""
         n, systems, width = self.drawn.shape[1], len(self.drawn), self.drawn.shape[2]
         every = resamples.swaps_every(n, self.options.method)
         size = 2**n if every else self.options.n_resamples
@@ -154,12 +154,12 @@ class Draws:
 
     @cached_property
     def scores(self) -> FloatArray:
-        """Resampled scores (system, resample), the larger the better."""
+        """Resampled scores (system, resample), oriented so that larger is better."""
         return self._resampled[0]
 
     @property
     def ranked_scores(self) -> FloatArray:
-        """Resampled scores for ranks, (system, resample)."""
+        """Resampled scores for ranks: (system, resample)."""
         plain = self.items.seeds is None and self.parametric is None and not self.items.binary
         if not plain or not signs_rank(self.items.n_drawn, self.options):
             return self.scores
@@ -168,19 +168,19 @@ class Draws:
 
     @cached_property
     def errors(self) -> FloatArray:
-        """The standard error of every pair's gain in every resample, (pair, resample)."""
+        """The standard error of each pair's gain in each resample: (pair, resample)."""
         result = self._resampled[1]
         assert result is not None
         return result
 
     @cached_property
     def own_errors(self) -> FloatArray:
-        """The standard error of every pair's gain, (pair,), computed as for resamples."""
+        """The standard error of each pair's gain, (pair,), by the method for resamples."""
         once, sums = np.ones((1, self.drawn.shape[1])), self.drawn.sum(axis=1)[np.newaxis]
         return np.asarray(self._with_seeds(self._errors_of(once, sums))[:, 0])
 
     def _errors_of(self, weights: AnyArray, sums: FloatArray) -> FloatArray:
-        """Return the standard errors (pair, resample) with these weights (resample, item)."""
+        """Return standard errors (pair, resample) for weights (resample, item)."""
         unit = self.items.unit()
         if unit is not None:
             return bootstrap_tests.mean_errors(weights, self.drawn[..., 0], self.pairs, unit)
@@ -190,13 +190,13 @@ class Draws:
 
     @cached_property
     def _together(self) -> FloatArray:
-        """The number of items that both systems have right, (system, system)."""
+        """The number of items that both systems answer correctly: (system, system)."""
         every = np.arange(self.items.n_systems)
         pairs = np.stack(np.meshgrid(every, every, indexing="ij"), axis=-1).reshape(-1, 2)
         return self.items.both_right(pairs).reshape(every.size, every.size)
 
     def _normal_subsets(self) -> bootstrap_tests.Subsets:
-        """Return sums over random subsets of right and wrong items, which are nearly normal."""
+        """Return nearly normal sums over random subsets of correct and wrong items."""
         sums = np.append(self.items.sign * self.items.totals[:, 0], self.items.n_items)
         squares = np.block([[self._together, sums[:-1, np.newaxis]], [sums]])
         drawn = resamples.normal_draws(sums / 2.0, squares / 4.0, *self._size)
@@ -208,7 +208,7 @@ class Draws:
         return self.options.n_resamples, self.options.seed
 
     def _normal_scores(self) -> FloatArray:
-        """Return the scores of resamples of right and wrong items, which are nearly normal."""
+        """Return nearly normal scores for resamples of correct and wrong items."""
         n = self.items.n_items
         spread = (self._together / n - np.outer(self.theta, self.theta)) / n
         return resamples.normal_draws(self.theta, spread, *self._size).T
@@ -241,7 +241,7 @@ class Draws:
 
     @cached_property
     def trained(self) -> FloatArray | float:
-        """The deviations of the scores of other trainings, (system, resample); 0 without seeds."""
+        """The deviations of scores in other training runs, (system, resample); 0 without seeds."""
         seeds, options = self.items.seeds, self.options
         if seeds is None:
             return 0.0
@@ -249,7 +249,7 @@ class Draws:
         return np.asarray(seeds.error[:, np.newaxis] * t.T)
 
     def _with_seeds(self, errors: FloatArray) -> FloatArray:
-        """Return standard errors (pair, ...) that include the systems' seeds."""
+        """Return standard errors (pair, ...) including the variation over seeds."""
         if self.items.seeds is None:
             return errors
         variance = (self.items.seeds.error[self.pairs] ** 2).sum(axis=1)
@@ -263,40 +263,40 @@ class Draws:
 
     @cached_property
     def without(self) -> FloatArray:
-        """The scores without each item, or cluster, in turn."""
+        """The leave-one-out scores, without each item or cluster in turn."""
         return self.items.sign * resamples.leave_one_out(self.drawn, self.items.score)
 
     def gains(self, which: AnyArray) -> FloatArray:
-        """Return the gains of some pairs, (pair,)."""
+        """Return the gains for some pairs: (pair,)."""
         a, b = self.pairs[which].T
         return np.asarray(self.theta[a] - self.theta[b])
 
     def turned(self, which: AnyArray) -> FloatArray:
-        """Return sums of pairs' contributions over subsets with flipped signs, (pair, subset)."""
+        """Return sums of contributions over subsets with flipped signs: (pair, subset)."""
         a, b = self.pairs[which].T
         return np.asarray(self.subsets.values[a] - self.subsets.values[b])
 
     def room_of(self, systems: AnyArray) -> FloatArray:
-        """Return the largest sum of a system's contributions that may be mere rounding."""
+        """Return the largest sum of a system's contributions that can be a rounding error."""
         return np.asarray(self.accuracy * self.level.sizes[systems])
 
     def room(self, which: AnyArray) -> FloatArray:
-        """Return the largest sum of a pair's contributions that may be mere rounding, (pair,)."""
+        """Return the largest sum of contributions that can be a rounding error: (pair,)."""
         return np.asarray(self.room_of(self.pairs[which]).max(axis=1))
 
     @property
     def accuracy(self) -> float:
-        """The accuracy of contributions, relative to the largest."""
+        """The accuracy of contributions, relative to the largest contribution."""
         return self.parts.accuracy
 
     def linear_errors(self, which: AnyArray) -> FloatArray:
-        """Return the standard errors of pairs' gains by linearization, (pair,)."""
+        """Return the standard errors of gains by linearization: (pair,)."""
         error = np.sqrt(self.spread.pairs[which])
         return np.where(error > self.room(which), self.unit * error, 0.0)
 
     @property
     def error_parts(self) -> tuple[FloatArray, FloatArray] | None:
-        """The parts of pairs' standard errors due to items and to seeds, (pair,)."""
+        """The parts of the standard errors due to items and due to seeds: (pair,)."""
         seeds = self.items.seeds
         if seeds is None:
             return None
@@ -305,14 +305,15 @@ class Draws:
 
     @cached_property
     def leans(self) -> FloatArray:
-        """The skewness of pairs' contributions over the square root of their number, (pair,)."""
+        """The skewness of contributions divided by the root of their number: (pair,)."""
         return leans(self.spread.pairs, self.spread.cubes, self.level, self.pairs)
 
     @cached_property
     def parametric(self) -> RatioGains | SeedGains | None:
-        """The tests of systems with seeds, or of ratios of sums between 0 and 1; None for others.
+        """The parametric tests for seeds or for ratios of sums; None for other data.
 
-        They draw nothing; draws only show how pairs correlate.
+        Ratios must lie between 0 and 1. These tests do not need draws; draws are only used for the
+        correlation between pairs.
         """
         items, form = self.items, self.items.ratio_form
         if items.seeds is not None:
@@ -335,24 +336,24 @@ class Draws:
 
     @property
     def student_factor(self) -> float:
-        """Return the factor from a root of summed squares to a standard error, n - 1 freedom."""
+        """Return the factor that converts the root of a sum of squares to a standard error."""
         return float(np.sqrt(self.items.n_drawn / (self.items.n_drawn - 1.0)))
 
 
-_FEW_GROUPS = 10  # with fewer, the correlation of gain and size is unknown
-_FEW = 30  # skewness is checked up to so many items
-_SKEWED = 1.4, 0.02  # plus this per item
-_TAIL = 1.5  # the tail begins so many standard deviations from the mean
-_AGAINST = 0.9  # standard errors between 0 and the mean of the others, on the other side
+_FEW_GROUPS = 10  # with fewer groups, the correlation between gain and size is unknown
+_FEW = 30  # skewness is checked up to this number of items
+_SKEWED = 1.4, 0.02  # increase per item
+_TAIL = 1.5  # start of the tail, in standard deviations from the mean
+_AGAINST = 0.9  # standard errors between 0 and the mean of items outside the tail
 
 
 def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
-    """Return whether few items are skewed in a pair, or all have the best or the worst score.
+    """Return whether a pair has few skewed items, or a system a constant extreme score.
 
-    Tests err if a few large gains balance small losses of the other items, or the reverse: a
-    sample without the few shows only the others. A tail is harmless if the others lie about 0,
-    as when some queries differ much in either direction. A system with the same score on all
-    items shows none of its rare failures or successes.
+    Tests are liberal if a few large gains balance small losses on all other items, or the reverse,
+    because a sample may lack the items with large gains. A tail is harmless if all other gains are
+    around 0, for example if some queries differ strongly in both directions. If a system has the
+    same score on all items, its rare failures or successes are missing from the sample.
     """
     if not isinstance(items, Items) or items.n_groups or items.n_drawn > _FEW or items.binary:
         return False
@@ -363,31 +364,32 @@ def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
     low, high = draws.parts.values.min(axis=1), draws.parts.values.max(axis=1)
     flat = (low == high) & ((low == low.min()) | (high == high.max()))
     most = _SKEWED[0] + _SKEWED[1] * items.n_drawn
-    most += 0.1 * np.log(len(pairs))  # among many pairs, one is skewed by chance
+    most += 0.1 * np.log(len(pairs))  # among many pairs, some are skewed by chance
     lopsided = (skewness > most) & _against_the_tail(draws, np.sign(draws.leans))
     return bool((varies & (lopsided | flat[pairs].any(axis=1))).any())
 
 
 def _against_the_tail(draws: Draws, side: FloatArray) -> AnyArray:
-    """Return for each pair whether the items outside its tail have gains of opposite sign."""
+    """Return, for each pair, whether gains outside the tail have the opposite sign."""
     a, b = draws.pairs.T
     gains = side[:, np.newaxis] * (draws.parts.values[a] - draws.parts.values[b])
     about = gains - gains.mean(axis=1, keepdims=True)
     rest = about <= _TAIL * about.std(axis=1, keepdims=True)
-    count = np.maximum(rest.sum(axis=1), 1)  # none where a score is undefined
+    count = np.maximum(rest.sum(axis=1), 1)  # False if a score is undefined
     mean = np.where(rest, gains, 0.0).sum(axis=1) / count
     squares = np.where(rest, (gains - mean[:, np.newaxis]) ** 2, 0.0).sum(axis=1)
     return np.asarray(mean < -_AGAINST * np.sqrt(squares / np.maximum(count - 1, 1) / count))
 
 
-_UNEVEN = 1.4  # ratio of groups to effective groups, from which few decide the mean
-_MOVES = 0.05  # p-value of the correlation of a group's size with its mean gain
+_UNEVEN = 1.4  # ratio of groups to effective groups above which a few groups dominate the mean
+_MOVES = 0.05  # p-value for the correlation between the size and the mean gain of a group
 
 
 def moves_with_size(items: AnyItems, pairs: IntArray) -> bool:
-    """Return whether cluster sizes differ much, and the gain of a pair correlates with them.
+    """Return whether cluster sizes differ greatly and correlate with the gain of a pair.
 
-    A few large clusters then decide the mean over items, and a sample may lack some of them.
+    In this case, a few large clusters dominate the mean over items, and a sample may lack such
+    clusters.
     """
     if not isinstance(items, Items) or items.cluster is None or items.factors is not None:
         return False
@@ -395,7 +397,7 @@ def moves_with_size(items: AnyItems, pairs: IntArray) -> bool:
 
     parts = bootstrap_tests.contributions(items)
     size, n = parts.weights[: items.n_groups], items.n_groups
-    # by the clusters' degrees of freedom; if groups are weighted, all have the same size
+    # uses the clusters' degrees of freedom; weighted groups all have the same size
     if n < _FEW_GROUPS or n * (size @ size) <= _UNEVEN * size.sum() ** 2:
         return False
     mean = (parts.values[:, :n] / size)[pairs]
@@ -408,7 +410,7 @@ def moves_with_size(items: AnyItems, pairs: IntArray) -> bool:
 
 
 class RemoteItems(AnyItems, Protocol):
-    """Items spread over workers, and their draws."""
+    """Items that are distributed over workers, and draws of these items."""
 
     def draws(self, pairs: IntArray, options: PairOptions) -> Draws:
         """Return the draws."""
@@ -416,7 +418,7 @@ class RemoteItems(AnyItems, Protocol):
 
 
 def draws_of(items: AnyItems, pairs: IntArray, options: PairOptions, step: Step) -> Draws:
-    """Return the draws of the items: computed at first use, or by the workers."""
+    """Return the draws of the items, computed on first use or by the workers."""
     if isinstance(items, Items):
         return Draws(items, pairs, options, step)
     return cast(RemoteItems, items).draws(pairs, options)

@@ -1,9 +1,8 @@
-"""Exact distributions of lattice sums: items drawn with replacement, or with random signs.
+"""Exact distributions of lattice sums, for resampled items or random signs.
 
-A small tail is computed after exponential tilting. Weights exp(theta s) move the mean of the
-distribution to the edge of the tail. The distribution is convolved there, where it is largest and
-loses no digits, and weighted back. The relative error is about one rounding per item, however small
-the tail.
+Small tail probabilities are computed by exponential tilting. The weights exp(theta s) move the mean
+of the distribution to the edge of the tail, where the convolution is accurate. The weights are then
+removed. The relative error is about one rounding error per item, even for tiny tails.
 """
 
 from __future__ import annotations
@@ -17,21 +16,21 @@ import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
-MOST_POINTS = 1_000_000  # computed values of a law: 8 MB
-_MANY = 64  # different numbers, above which laws are convolved
-_LEAST_PLAIN_TAIL = 0.01  # larger tails need no tilting: 1e-16 is relatively small
-_SAMPLE_SIZE = 4096  # differences that usually suffice to exclude a lattice
-_ROUNDING = 1e-12  # differences with a smaller relative difference are equal
-_SPREAD = 12.0, 40  # standard deviations, and largest numbers, from the mean: < 1e-20 is beyond
-_EQUAL = 1e-9  # as a share of the step: tolerance for a multiple of it
+MOST_POINTS = 1_000_000  # number of computed values in a distribution: 8 MB
+_MANY = 64  # number of different values above which distributions are convolved
+_LEAST_PLAIN_TAIL = 0.01  # larger tails need no tilting
+_SAMPLE_SIZE = 4096  # number of differences that usually suffices to exclude a lattice
+_ROUNDING = 1e-12  # differences within this relative difference count as equal
+_SPREAD = 12.0, 40  # distance from the mean beyond which the probability is below 1e-20
+_EQUAL = 1e-9  # tolerance for a multiple of the step, as a fraction of the step
 
 
 class Lattice(NamedTuple):
-    """Differences as whole multiples of a step."""
+    """Differences as integer multiples of a step."""
 
     step: float
-    multiples: IntArray  #: the different multiples
-    times: IntArray  #: how often each occurs
+    multiples: IntArray  #: distinct multiples
+    times: IntArray  #: count of each multiple
 
     @property
     def total(self) -> int:
@@ -40,12 +39,12 @@ class Lattice(NamedTuple):
 
     @property
     def reach(self) -> int:
-        """The sum of their absolute values, which bounds the sum with random signs."""
+        """The sum of absolute multiples, which bounds the sum with random signs."""
         return _dot(self.times, np.abs(self.multiples))
 
     @property
     def signed_points(self) -> float:
-        """The number of computed values of the sum with random signs."""
+        """The number of computed values for the sum with random signs."""
         sizes = np.unique(np.abs(self.multiples))
         if sizes.size > _MANY:
             return float(self.reach)
@@ -53,29 +52,29 @@ class Lattice(NamedTuple):
 
     @property
     def spread(self) -> float:
-        """The square root of the sum of their squared deviations from the mean."""
+        """The root of the sum of squared deviations of the multiples from the mean."""
         n, total = int(self.times.sum()), self.total
         return math.sqrt((n * _dot(self.times, self.multiples, self.multiples) - total**2) / n)
 
     @property
     def size(self) -> float:
-        """The square root of the sum of their squares."""
+        """The root of the sum of squared multiples."""
         return math.sqrt(_dot(self.times, self.multiples, self.multiples))
 
 
 def _dot(*numbers: IntArray) -> int:
-    """Return the sum of products in Python's ints, which do not overflow."""
+    """Return the sum of products as Python integers, which do not overflow."""
     return sum(math.prod(row) for row in zip(*(x.tolist() for x in numbers), strict=True))
 
 
 class NumberCounts(NamedTuple):
-    """The different numbers in ascending order, and their counts."""
+    """Distinct numbers in ascending order, and their counts."""
 
     values: FloatArray
     times: IntArray
 
     def plus(self, other: NumberCounts) -> NumberCounts:
-        """Return the numbers of both together."""
+        """Return the numbers of both objects together."""
         values, place = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
         times = np.zeros(values.size, dtype=np.int64)
         np.add.at(times, place, np.concatenate([self.times, other.times]))
@@ -87,11 +86,11 @@ class NumberCounts(NamedTuple):
 
 
 def count_numbers(differences: FloatArray, of_items: int) -> NumberCounts | None:
-    """Return the differences and their counts, None if they cannot lie on a lattice.
+    """Return distinct differences with counts; None if no lattice is possible.
 
-    The differences may belong to only some of the ``of_items`` items.
+    The differences can belong to only some of the ``of_items`` items.
     """
-    # check a sample first: np.unique of all would sort them
+    # check a sample first, because np.unique would sort all differences
     step = differences.size // _SAMPLE_SIZE
     if step > 1 and has_no_lattice(np.unique(differences[::step]), of_items):
         return None
@@ -100,15 +99,15 @@ def count_numbers(differences: FloatArray, of_items: int) -> NumberCounts | None
 
 
 def has_no_lattice(values: FloatArray, of_items: int) -> bool:
-    """Return whether ascending numbers, which may belong to only some items, lie on no lattice.
+    """Return whether ascending numbers, possibly for some items only, have no lattice.
 
-    At most ``MOST_POINTS`` points of the sum and the spread of the numbers imply a smallest step.
-    Unequal numbers that are closer than this exclude a lattice.
+    The limit of ``MOST_POINTS`` values for the sum and the spread of the numbers imply a smallest
+    step. If two different numbers are closer than this step, there is no lattice.
     """
     if values.size < 2:
         return False
     spread = float(values[-1] - values[0])
-    # differences of numbers that agree in eight digits are too inexact to decide
+    # differences between numbers that agree in eight digits are too inexact
     if max(abs(values[0]), abs(values[-1])) >= 1e8 * spread:
         return False
     gaps = np.diff(values)
@@ -117,16 +116,16 @@ def has_no_lattice(values: FloatArray, of_items: int) -> bool:
 
 
 def lattice(differences: FloatArray) -> Lattice | None:
-    """Return the differences as multiples of the coarsest step.
+    """Return the differences as multiples of the largest possible step.
 
-    Return None without such a step, or if the sum has more than ``MOST_POINTS`` values.
+    Return None if there is no such step, or if the sum has more than ``MOST_POINTS`` values.
     """
     found = count_numbers(differences, differences.size)
     return None if found is None else lattice_of(found)
 
 
 def lattice_of(found: NumberCounts) -> Lattice | None:
-    """Return the lattice of counted differences."""
+    """Return the lattice for counted differences."""
     values, times = found
     n = int(times.sum())
     sizes = np.unique(np.abs(values))
@@ -134,9 +133,9 @@ def lattice_of(found: NumberCounts) -> Lattice | None:
     if sizes.size == 0:
         return Lattice(1.0, np.zeros(1, dtype=np.int64), np.array([n]))
     spread = float(values[-1] - values[0])
-    if spread <= _ROUNDING * float(sizes[-1]):  # all are equal
+    if spread <= _ROUNDING * float(sizes[-1]):  # all differences are equal
         spread = float(sizes[-1])
-    # with a smaller step, the sum of n items would have more than MOST_POINTS points
+    # with a smaller step, the sum of n items would have more than MOST_POINTS values
     smallest = spread * _least_step(n)
     step = float(sizes[0])
     for size in sizes[1:]:
@@ -144,7 +143,7 @@ def lattice_of(found: NumberCounts) -> Lattice | None:
         if step < smallest:
             return None
     multiples = np.rint(values / step)
-    # a least-squares step has none of the rounding of Euclid's algorithm
+    # a least-squares step avoids the rounding errors of Euclid's algorithm
     step = math.fsum(times * multiples * values) / math.fsum(times * multiples * multiples)
     multiples = np.rint(values / step)
     on_it = bool((np.abs(values - multiples * step) <= _EQUAL * step).all())
@@ -153,17 +152,17 @@ def lattice_of(found: NumberCounts) -> Lattice | None:
 
 
 def _least_step(n: int) -> float:
-    """Return the least step for a distribution of the sum, as a share of the spread of n numbers.
+    """Return the smallest step for a sum of n numbers, relative to their spread.
 
-    For many items only values near the mean are computed, see :func:`_law`.
+    For many items, only values near the mean are computed, see :func:`_law`.
     """
     return min(n, _SPREAD[0] * math.sqrt(n) + 2.0 * _SPREAD[1]) / MOST_POINTS
 
 
 def off_lattice(differences: FloatArray) -> BoolArray:
-    """Return for which rows :func:`lattice` is certainly None: (row, number) -> (row).
+    """Return the rows for which :func:`lattice` is certainly None: (row, number) -> (row).
 
-    For real-valued differences, the two smallest sizes already have no common step.
+    For real-valued differences, the two smallest absolute values usually have no common step.
     """
     sizes = np.abs(differences)
     smallest = np.where(sizes > 0.0, sizes, np.inf).min(axis=1)
@@ -179,7 +178,7 @@ def off_lattice(differences: FloatArray) -> BoolArray:
 
 
 def _common_steps(a: FloatArray, b: FloatArray, smallest: FloatArray) -> FloatArray:
-    """Return :func:`_common_step` of each pair, all pairs at once."""
+    """Return :func:`_common_step` for all pairs at once."""
     a, b = a.copy(), b.copy()
     nothing = 1e-6 * smallest
     going = np.arange(a.size)
@@ -194,11 +193,11 @@ def _common_steps(a: FloatArray, b: FloatArray, smallest: FloatArray) -> FloatAr
 
 
 def _common_step(a: float, b: float, smallest: float) -> float:
-    """Return the greatest common divisor of two positive numbers, by Euclid, up to rounding.
+    """Return the greatest common divisor of two positive numbers by Euclid's algorithm.
 
-    0 if it is below ``smallest``.
+    The result is 0 if the divisor is below ``smallest``.
     """
-    # a remainder within 1e-6 of the smallest step from 0 or from the divisor counts as 0
+    # a remainder counts as 0 within 1e-6 smallest steps of 0 or of the divisor
     nothing = 1e-6 * smallest
     while b > nothing:
         if b < (1.0 - _EQUAL) * smallest:
@@ -212,7 +211,7 @@ def _common_step(a: float, b: float, smallest: float) -> float:
 
 
 class DrawnSum:
-    """The sum of n draws with replacement from n whole numbers."""
+    """The sum of n draws with replacement from n integers."""
 
     def __init__(self, numbers: IntArray, times: IntArray | None = None) -> None:
         self.n = int(numbers.size if times is None else times.sum())
@@ -223,26 +222,26 @@ class DrawnSum:
         self.values = self.n * self.lowest + self.start + np.arange(self.law.size)
 
     def tail(self, edge: int) -> float:
-        """Return P(sum >= edge), directly, or after tilting if the tail is small."""
+        """Return P(sum >= edge), using tilting if the tail is small."""
         place = edge - self.n * self.lowest
         plain = _plain_tail(self.law, place - self.start)
         return self._tilted_tail(place) if plain is None else plain
 
     def _tilted_tail(self, edge: int) -> float:
-        """Return P(sum - n lowest >= edge), which is small."""
+        """Return the small tail P(sum - n lowest >= edge)."""
         numbers, most = np.arange(self.chances.size), self.n * (self.chances.size - 1)
         if edge >= most:
             return float(self.chances[-1] ** self.n) if edge == most else 0.0
         with np.errstate(divide="ignore"):
             log_chances = np.log(self.chances)
-        # tilt the law of one draw to move the mean of the sum to the edge
+        # tilt the distribution of one draw to move the mean of the sum to the edge
         theta = _tilt(lambda theta: _tilted_mean(log_chances, numbers, theta), edge / self.n)
         middle = round(float(self.chances @ numbers))
         tilts = theta * (numbers - middle)
         highest = (log_chances + tilts).max()
         weights = np.exp(log_chances + tilts - highest)
         log_total = highest + np.log(weights.sum())
-        if abs(log_total) < 0.5:  # so n times it keeps its digits
+        if abs(log_total) < 0.5:  # so that the product with n is accurate
             log_total = np.log1p(self.chances @ np.expm1(tilts))
         # P(S >= edge) = total^n exp(-theta edge) sum of law(s) exp(-theta (s - edge)), s >= edge
         start, law = self._law(weights / weights.sum(), edge / self.n)
@@ -250,7 +249,7 @@ class DrawnSum:
         return float(np.exp(self.n * log_total - theta * (edge - self.n * middle)) * back)
 
     def _law(self, chances: FloatArray, mean: float) -> tuple[int, FloatArray]:
-        """Return the smallest value and the distribution of the sum of n draws with this mean."""
+        """Return the smallest value and the distribution for the sum of n draws with this mean."""
         numbers = np.flatnonzero(chances)
         part = numbers, chances[numbers], self.n
         variance = float(chances[numbers] @ (numbers - mean) ** 2)
@@ -258,7 +257,7 @@ class DrawnSum:
 
 
 def _plain_tail(law: FloatArray, edge: int) -> float | None:
-    """Return the tail with absolute errors near 1e-16, None if it is small."""
+    """Return the tail with absolute errors near 1e-16; None if the tail is small."""
     if edge <= 0:
         return 1.0
     result = float(law[edge:].sum())
@@ -268,7 +267,7 @@ def _plain_tail(law: FloatArray, edge: int) -> float | None:
 def _tilted_back(law: FloatArray, edge: int, theta: float) -> float:
     """Return the sum of law(x) exp(-theta (x - edge)) over x >= edge."""
     law = law[max(edge, 0) :]
-    farthest = 800.0 / theta if theta > 0.0 else np.inf  # where exp(-theta x) underflows
+    farthest = 800.0 / theta if theta > 0.0 else np.inf  # point at which exp(-theta x) underflows
     distances = np.minimum(np.arange(law.size, dtype=float) + max(-edge, 0), farthest)
     return float(law @ np.exp(-theta * distances))
 
@@ -280,7 +279,7 @@ def _tilted_mean(log_chances: FloatArray, numbers: AnyArray, theta: float) -> fl
 
 
 def _tilt(mean: Callable[[float], float], target: float) -> float:
-    """Return theta >= 0 at which the tilted mean, an increasing function, is near the target."""
+    """Return a theta >= 0 at which the increasing tilted mean is near the target."""
     # double the upper end, then bisect
     low, high = 0.0, 1.0
     while mean(high) < target:
@@ -293,15 +292,15 @@ def _tilt(mean: Callable[[float], float], target: float) -> float:
     return high
 
 
-Part = tuple[IntArray, FloatArray, int]  #: numbers, their chances, and how many are added
+Part = tuple[IntArray, FloatArray, int]  #: numbers, probabilities, and the number of terms
 
 
 def _law(parts: list[Part], mean: float, variance: float, most: int) -> tuple[int, FloatArray]:
-    """Return the smallest sum of independent numbers from 0 to ``most``, and its distribution.
+    """Return the smallest sum of independent numbers up to ``most``, and the distribution.
 
-    Values whose chance is below rounding are left out. Each number's characteristic function about
-    a whole number near its mean, minus 1, is summed before taking logarithms, so the power of many
-    items keeps its digits.
+    Values with probabilities below rounding errors are omitted. The characteristic function of each
+    number, centered at an integer near the mean, is summed minus 1 before taking logarithms. Powers
+    for many items are therefore accurate.
     """
     from scipy import fft
 
@@ -309,7 +308,7 @@ def _law(parts: list[Part], mean: float, variance: float, most: int) -> tuple[in
     half = int(_SPREAD[0] * math.sqrt(max(variance, 0.0))) + _SPREAD[1] * widest + 1
     start, stop = max(0, math.floor(mean) - half), min(most, math.ceil(mean) + half)
     length = fft.next_fast_len(stop - start + 1, real=True)
-    turn = 2.0 * np.pi * fft.fftfreq(length)  # about 0, where sines keep their digits
+    turn = 2.0 * np.pi * fft.fftfreq(length)  # angles around 0, at which sines are accurate
     less_one, waves = -2.0 * np.sin(0.5 * turn) ** 2 - 1j * np.sin(turn), np.arange(length // 2 + 1)
     size, phase, shift = np.zeros(waves.size), np.zeros(waves.size), start
     for numbers, chances, times in parts:
@@ -336,7 +335,7 @@ def _law(parts: list[Part], mean: float, variance: float, most: int) -> tuple[in
 
 
 class SignedSum:
-    """The sum of whole numbers with random signs, each + or - with chance 1/2."""
+    """The sum of integers with random signs, + or - with probability 1/2 each."""
 
     def __init__(self, numbers: IntArray, times: IntArray | None = None) -> None:
         sizes = np.abs(numbers)
@@ -350,31 +349,31 @@ class SignedSum:
     def tail(self, edge: int) -> float:
         """Return P(sum >= edge).
 
-        The sum is 2 P - total, where P is the sum of the numbers with sign +, so P >= (edge +
-        total)/2, rounded up.
+        The sum is 2 P - total, where P is the sum of the numbers with sign +. The condition is
+        therefore P >= (edge + total)/2, rounded up.
         """
         place = -(-(edge + self.total) // 2)
         plain = _plain_tail(self.law, place - self.start)
         return self._tilted_tail(place) if plain is None else plain
 
     def _tilted_tail(self, edge: int) -> float:
-        """Return P(sum of the numbers with sign + >= edge), which is small."""
+        """Return the small tail P(sum of the numbers with sign + >= edge)."""
         if edge >= self.total:
             return float(2.0 ** -float(self.times.sum())) if edge == self.total else 0.0
         theta = _tilt(lambda theta: float(self.times @ (self.sizes * self._plus(theta))), edge)
         start, law = self._law(theta)
-        # log E exp(theta P): for each number, log((1 + exp(theta size)) / 2) without overflow
+        # log E exp(theta P) is the sum of log((1 + exp(theta size)) / 2), without overflow
         log_total = float(self.times @ np.log1p(np.expm1(-theta * self.sizes) / 2.0)) + (
             theta * self.total
         )
         return float(np.exp(log_total - theta * edge) * _tilted_back(law, edge - start, theta))
 
     def _plus(self, theta: float) -> FloatArray:
-        """Return the chance of sign + for each size under tilting."""
+        """Return the probability of sign + for each size under tilting."""
         return np.asarray(1.0 / (1.0 + np.exp(-theta * self.sizes)))
 
     def _law(self, theta: float) -> tuple[int, FloatArray]:
-        """Return the smallest sum of the numbers with sign +, and its tilted distribution."""
+        """Return the smallest sum of numbers with sign +, and the tilted distribution."""
         plus = self._plus(theta)
         if self.sizes.size > _MANY:
             return 0, self._convolved(plus)
@@ -389,11 +388,11 @@ class SignedSum:
         return _law(parts, float(mean), float(variance), self.total)
 
     def _convolved(self, plus: FloatArray) -> FloatArray:
-        """Return the tilted distribution of many sizes.
+        """Return the tilted distribution for many sizes.
 
-        Each size has a binomial distribution, spread out to multiples of the size. The two shortest
-        distributions are convolved until one is left; the number breaks ties, so distributions are
-        never compared.
+        Each size has a binomial distribution on multiples of the size. The two shortest
+        distributions are convolved repeatedly until only one is left. A serial number breaks ties,
+        so that distributions are never compared.
         """
         queue: list[tuple[int, int, FloatArray]] = []
         for number, (size, times, p) in enumerate(zip(self.sizes, self.times, plus, strict=True)):
@@ -419,7 +418,7 @@ def _binomial(n: int, chance: float) -> FloatArray:
     return np.exp(binomial.log_pmf(i, np.full(n + 1, float(n)), np.full(n + 1, chance)))
 
 
-_DIRECT_LENGTH = 256  # if the shorter law is at most so long, direct convolution is faster
+_DIRECT_LENGTH = 256  # direct convolution is faster up to this length of the shorter distribution
 
 
 def _convolved(a: FloatArray, b: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Metrics of summed statistics, and sums that do not depend on the order of items."""
+"""Metrics as functions of summed statistics, and sums independent of the item order."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from rankeval_pd.stats.exact_sums import ExactSums, exact_sums
 
 # ------------------------------------------------------- Metrics as functions of summed statistics
 #
-# A metric is computed from sufficient statistics summed over test items (Berg-Kirkpatrick et al.
-# 2012, footnote 4). Each function takes the sums ``S[..., statistic]``, with statistics in the
-# order of :data:`METRICS`, and returns the scores ``[...]``. A score with a denominator of 0 is
+# A metric is computed from sufficient statistics that are summed over test items (Berg-Kirkpatrick
+# et al. 2012, footnote 4). Each function takes the sums ``S[..., statistic]``, with statistics in
+# the order of :data:`METRICS`, and returns the scores ``[...]``. A score with a denominator of 0 is
 # NaN.
 
 Score = Callable[[AnyArray], FloatArray]
 
 
 class MetricFormula(NamedTuple):
-    """A metric: the statistics that it needs, and the function from their sums to a score."""
+    """A metric, with the required statistics and a function from their sums to a score."""
 
     statistics: tuple[str, ...]
     score: Score
     higher_is_better: bool = True
-    #: pairs of counts (part, whole): the part cannot exceed the whole
+    # : pairs of counts (part, whole), in which the part cannot exceed the whole
     parts: tuple[tuple[str, str], ...] = ()
-    most: float = np.inf  #: the largest score, if scores are between 0 and this
+    most: float = np.inf  #: largest possible score, if scores have the range from 0 to this value
 
 
 def _ratio(above: AnyArray, below: AnyArray) -> FloatArray:
@@ -37,12 +37,12 @@ def _ratio(above: AnyArray, below: AnyArray) -> FloatArray:
 
 
 def ratio(sums: AnyArray) -> FloatArray:
-    """Return the first sum over the second: means, accuracy, precision, recall, any ratio."""
+    """Return the first sum divided by the second, for means and all other ratios."""
     return _ratio(sums[..., 0], sums[..., 1])
 
 
 def plain_sum(sums: AnyArray) -> FloatArray:
-    """Return the sum itself."""
+    """Return the sum."""
     return np.asarray(sums[..., 0], dtype=float)
 
 
@@ -58,13 +58,14 @@ def aer(sums: AnyArray) -> FloatArray:
 
 
 def bleu(sums: AnyArray) -> FloatArray:
-    """Return BLEU of a corpus, 0 to 100, with sacrebleu's default smoothing.
+    """Return corpus BLEU from 0 to 100, with sacrebleu's default smoothing.
 
-    An order without a match counts as 1/2 match, the next such order as 1/4, and so on. BLEU is 0
-    if nothing matches, or if no hypothesis is long enough for an n-gram of every order.
+    The first n-gram order without a match counts as 1/2 match, the next such order as 1/4, and so
+    on. BLEU is 0 if there are no matches, or if no hypothesis is long enough for n-grams of every
+    order.
     """
     sums = np.asarray(sums, dtype=float)
-    # statistics in the order of _BLEU: lengths, matches of orders 1 to 4, n-grams of orders 1 to 4
+    # statistics in the order of _BLEU: lengths, then matches and n-grams of orders 1 to 4
     sys_len, ref_len = sums[..., 0], sums[..., 1]
     correct, possible = sums[..., 2:6], sums[..., 6:10]
     unmatched = correct == 0.0
@@ -78,11 +79,11 @@ def bleu(sums: AnyArray) -> FloatArray:
 
 
 class RatioForm(NamedTuple):
-    """A score as a ratio of two sums: the factors of the statistics in both."""
+    """A score as a ratio of two sums, with the factors on the statistics in both sums."""
 
     above: tuple[int, ...]
     below: tuple[int, ...]
-    wholes: tuple[int, ...]  #: the statistics that count guesses, or answers
+    wholes: tuple[int, ...]  #: statistics that count guesses or answers
 
 
 RATIO_FORMS: dict[Score, RatioForm] = {
@@ -91,14 +92,15 @@ RATIO_FORMS: dict[Score, RatioForm] = {
     aer: RatioForm((1, 1, -1, -1), (1, 1, 0, 0), (0, 1)),
 }
 
-_BETA_SQUARED = 4.0  # recall weighs twice as much as precision, sacrebleu's default
+_BETA_SQUARED = 4.0  # recall has twice the weight of precision, as in sacrebleu's default
 
 
 def chrf(sums: AnyArray) -> FloatArray:
-    """Return chrF of a corpus, 0 to 100, as sacrebleu does: beta = 2, effective order.
+    """Return corpus chrF from 0 to 100 as in sacrebleu, with beta = 2 and effective order.
 
-    The statistics are hyp_1, ref_1, match_1, hyp_2, ...: counts of n-grams in the hypothesis, in
-    the reference, and of matches. Orders missing from hypothesis or reference do not count.
+    The statistics are hyp_1, ref_1, match_1, hyp_2, ..., which are the numbers of n-grams in the
+    hypothesis, n-grams in the reference, and matches. Orders without n-grams in the hypothesis or
+    the reference are ignored.
     """
     sums = np.asarray(sums, dtype=float)
     hyp, ref, match = sums[..., 0::3], sums[..., 1::3], sums[..., 2::3]
@@ -148,15 +150,16 @@ METRICS: dict[str, MetricFormula] = {
 }
 
 
-#: The spellings of metrics in sentences and on axes.
+# : Names of metrics in sentences and on axes.
 WRITTEN = {"f1": "F1", "aer": "AER", "bleu": "BLEU", "chrf": "chrF", "rouge": "ROUGE", "ter": "TER"}
 
-#: Metrics with a known direction. A mean, a sum or a ratio may measure errors.
+# : Metrics with a known direction. Means, sums and ratios are not included, as they can measure
+# errors.
 DIRECTED_METRICS = frozenset(METRICS) - {"mean", "sum", "ratio"}
 
 
 def chrf_formula(orders: int) -> MetricFormula:
-    """Return chrF with this number of n-gram orders."""
+    """Return the chrF metric with this number of n-gram orders."""
     names = [f"{kind}_{i}" for i in range(1, orders + 1) for kind in ("hyp", "ref", "match")]
     parts = tuple(
         (f"match_{i}", f"{kind}_{i}") for i in range(1, orders + 1) for kind in ("hyp", "ref")
@@ -164,49 +167,50 @@ def chrf_formula(orders: int) -> MetricFormula:
     return MetricFormula(tuple(names), chrf, parts=parts, most=100.0)
 
 
-# ----------------------------------------------- Columns as whole numbers, for exact weighted sums
+# --------------------------------------------------- Columns as integers, for exact weighted sums
 #
-# Each number is cut into two or more pieces, whole multiples of units that depend only on the
-# column's largest number. The units are small enough for float64 to hold weighted sums of pieces
-# exactly, as whole numbers. A matrix product then gives the same sums with any library, number of
-# threads, and blocks of items. Bits below 2^-60 of the column's largest number are rounded away.
+# Each number is split into two or more pieces. The pieces are integer multiples of units that
+# depend only on the largest number in the column. The units are chosen so that float64 represents
+# weighted sums of pieces exactly. A matrix product therefore gives the same sums with any library,
+# number of threads, and blocks of items. Bits below 2^-60 of the largest number in the column are
+# rounded away.
 
-_KEPT_BITS = 60  # bits that are kept below the largest number of a column
-_EXACT_BITS = 52  # bits of a weighted sum of pieces: float64 holds 53
+_KEPT_BITS = 60  # number of bits kept below the largest number of a column
+_EXACT_BITS = 52  # number of bits in a weighted sum of pieces; float64 has 53
 _LEAST_EXPONENT = -1022  # 2^-1022 is the smallest float with full precision
-_SINGLE_BITS = 24  # bits of float32, whose products are faster
-_PIECES_AT_ONCE = 500_000  # pieces cut at a time: 4 MB
-_WEIGHTS_AT_ONCE = 4_000_000  # weights converted to floats at a time: 32 MB
+_SINGLE_BITS = 24  # number of bits in float32, which has faster products
+_PIECES_AT_ONCE = 500_000  # number of pieces computed at a time: 4 MB
+_WEIGHTS_AT_ONCE = 4_000_000  # number of weights converted to floats at a time: 32 MB
 
 
 class PieceUnits(NamedTuple):
-    """The units of the columns' pieces."""
+    """The units for the pieces of each column."""
 
     exponents: IntArray  #: (level, column)
     undefined: BoolArray  #: (column,): whether any number is not finite
 
     @classmethod
     def of(cls, sizes: FloatArray, most: float) -> PieceUnits:
-        """Return the units for columns with these largest numbers, if weights sum to ``most``."""
-        # the sum of the weights takes some of the 52 bits; a piece may have the others
+        """Return the units for columns with these largest numbers and weights up to ``most``."""
+        # the sum of the weights needs some of the 52 bits, and a piece can use the rest
         undefined = np.asarray(~np.isfinite(sizes))
         bits = _EXACT_BITS - int(np.ceil(np.log2(max(most, 1.0))))
         top = np.frexp(np.where(undefined, 0.0, sizes))[1].astype(np.int64) - bits
-        # a remainder is at most half a unit, so each further unit is bits + 1 lower
+        # a remainder is at most half a unit, so each further unit is smaller by bits + 1
         levels = 1 + max(0, -(-(_KEPT_BITS - bits) // (bits + 1)))
         lower = (bits + 1) * np.arange(levels)[:, np.newaxis]
         return cls(np.maximum(top - lower, _LEAST_EXPONENT), undefined)
 
     def floats(self, sums: FloatArray) -> FloatArray:
-        """Return the weighted sums (..., column) from sums of pieces (level, ..., column)."""
-        # adding the smallest pieces first rounds least
+        """Combine sums of pieces (level, ..., column) into weighted sums (..., column)."""
+        # add the smallest pieces first to minimize rounding errors
         result = np.zeros(sums.shape[1:])
         for added, exponent in zip(sums[::-1], self.exponents[::-1], strict=True):
             result += np.ldexp(added, exponent)
         return np.where(self.undefined, np.nan, result)
 
     def pieces(self, values: FloatArray) -> FloatArray:
-        """Return values (item, column) as pieces (level, item, column), whole numbers."""
+        """Split values (item, column) into integer pieces (level, item, column)."""
         rest = np.where(self.undefined, 0.0, values)
         result = np.empty((len(self.exponents), *rest.shape))
         for level, exponent in enumerate(self.exponents):
@@ -216,22 +220,22 @@ class PieceUnits(NamedTuple):
 
 
 class WholeColumns:
-    """Columns of items, prepared for sums with many sets of weights."""
+    """Columns of items that are prepared for sums with many sets of weights."""
 
     def __init__(self, values: FloatArray, sizes: FloatArray, most: float) -> None:
-        """Cut the columns into pieces.
+        """Split the columns into pieces.
 
         Parameters
         ----------
         values : array (item, column)
         sizes : array (column,)
-            The largest absolute number of each column, over all items, not only these.
+            The largest absolute number in each column over all items, including other blocks.
         most : float
             The largest sum of the weights of all items.
         """
         self.scale = PieceUnits.of(sizes, most)
         levels, columns = self.scale.exponents.shape
-        # columns of ones (numbers of items) are equal: keep one of them
+        # columns of ones (numbers of items) are equal, so keep only one
         alike = np.flatnonzero((sizes == 1.0) & (values == 1.0).all(axis=0))
         kept = np.setdiff1d(np.arange(columns), alike[1:])
         own = PieceUnits(self.scale.exponents[:, kept], self.scale.undefined[kept])
@@ -239,49 +243,49 @@ class WholeColumns:
         runs = [slice(start, start + step) for start in range(0, len(values), step)]
         filled: BoolArray = np.zeros((levels, kept.size), dtype=bool)
         bits, largest = 0, 0.0
-        # first pass: the (level, column) that are not all 0, their bits, and the largest piece.
-        # Two passes, because the pieces of all levels need more memory than the kept ones.
+        # first pass: find each (level, column) that is not all 0, with bits and largest piece. Two
+        # passes are used because the pieces of all levels need more memory than the kept pieces.
         for run in runs:
             sizes_of_pieces = np.abs(own.pieces(values[run][:, kept]))
             filled |= sizes_of_pieces.any(axis=1)
             bits |= int(np.bitwise_or.reduce(sizes_of_pieces.astype(np.int64), axis=None))
             largest = max(largest, float(sizes_of_pieces.max(initial=0.0)))
-        # the column of ``_listed``, from 1, of each (level, column); 0 if its pieces are all 0
+        # column in ``_listed``, from 1, for each (level, column); 0 if all pieces are 0
         self._place = np.zeros((levels, columns), dtype=np.int64)
         self._place[:, kept] = np.cumsum(filled).reshape(filled.shape) * filled
         self._place[:, alike] = self._place[:, alike[:1]]
-        # bits & -bits is the lowest bit of any piece, so 2^shift divides all pieces; divided by it,
-        # small pieces have sums that float32 holds exactly
+        # bits & -bits is the lowest bit of any piece, so 2^shift divides all pieces. After this
+        # division, float32 represents the sums of small pieces exactly
         self.shift = (bits & -bits).bit_length() - 1 if bits else 0
         single = largest * 2.0**-self.shift * max(most, 1.0) < 2.0**_SINGLE_BITS
         self.dtype = np.dtype(np.float32 if single else np.float64)
-        # second pass: the kept pieces, (item, listed column)
+        # second pass: store the kept pieces, (item, listed column)
         self._listed = np.empty((len(values), int(filled.sum())), dtype=self.dtype)
         for run in runs:
             pieces = np.moveaxis(own.pieces(values[run][:, kept]), 1, 0)
             self._listed[run] = pieces[:, filled] * 2.0**-self.shift
 
     def __sizeof__(self) -> int:
-        """Return the bytes in memory, by which schedulers decide on moving an object."""
+        """Return the size in bytes, which schedulers use to decide whether to move an object."""
         return object.__sizeof__(self) + self._listed.nbytes
 
     def sums(self, weights: AnyArray) -> FloatArray:
         """Return the sums of pieces (level, resample, column) for weights (resample, item).
 
-        They are whole numbers, to which the sums of other items can be added.
+        The results are integers, to which sums over other items can be added.
         """
         return self._summed(len(weights), lambda part: weights[:, part])
 
     def sums_of_bits(self, packed: AnyArray, places: IntArray) -> FloatArray:
-        """Return the sums for weights 0 and 1, packed eight to a byte (resample, byte).
+        """Return the sums for weights of 0 and 1, packed eight to a byte (resample, byte).
 
-        ``places`` gives the bit of each item. See :meth:`sums`.
+        ``places`` contains the bit position of each item. See :meth:`sums`.
         """
 
         def bits(part: slice) -> AnyArray:
             own = places[part]
-            # adjacent bits: unpack their bytes. Otherwise take each bit by itself; bit 0 is the
-            # highest of its byte, as np.packbits has it
+            # unpack whole bytes for adjacent bits, and single bits otherwise; bit 0 is the highest
+            # bit of a byte, as in np.packbits
             if own.size and own[-1] - own[0] == own.size - 1 and (np.diff(own) == 1).all():
                 start, stop = own[0] // 8, own[-1] // 8 + 1
                 unpacked = np.unpackbits(packed[:, start:stop], axis=1)
@@ -292,7 +296,7 @@ class WholeColumns:
 
     def _summed(self, rows: int, weights: Callable[[slice], AnyArray]) -> FloatArray:
         """Return the sums (level, resample, column); ``weights`` takes a slice of items."""
-        # column 0 stays 0, for pieces that are all 0
+        # column 0 is always 0, for pieces that are all 0
         result = np.zeros((rows, self._listed.shape[1] + 1))
         step = max(8, _WEIGHTS_AT_ONCE // max(rows, 1) // 8 * 8)
         for start in range(0, len(self._listed), step):
@@ -306,51 +310,51 @@ class WholeColumns:
         return self.scale.floats(self.sums(weights))
 
 
-# ---------------------------------------- Sums, squares and largest values of items' contributions
+# --------------------------------------- Sums, squares and largest values of item contributions
 #
-# None of them depends on the order of the items.
+# These results do not depend on the order of the items.
 
 _DIFFERENCES_AT_ONCE = 1_000_000  # cells (pair, item) in memory: 8 MB
-_ROW_WIDTH = 2**12  # items of a pair in one block
+_ROW_WIDTH = 2**12  # number of items of a pair in one block
 
 
 class ContributionLevel(NamedTuple):
-    """The sums of the contributions of systems, and their largest absolute values."""
+    """The sums and the largest absolute values of the systems' contributions."""
 
     sums: FloatArray  #: (system,)
-    sizes: FloatArray  #: (system,): the largest absolute contribution
-    weight: float  #: the sum of the weights
+    sizes: FloatArray  #: (system,): largest absolute contribution
+    weight: float  #: sum of the weights
 
     @classmethod
     def of(cls, values: FloatArray, weights: FloatArray) -> ContributionLevel:
-        """Return the level of contributions (system, drawn) with these weights (drawn,)."""
+        """Return the level for contributions (system, drawn) with weights (drawn,)."""
         summed = exact_sums(np.vstack([values, weights])).rounded()
         return cls(summed[:-1], largest_sizes(values), float(summed[-1]))
 
 
 class ContributionSpread(NamedTuple):
-    """Sums of squared contributions: of systems about their mean, and of differences of pairs."""
+    """Sums of squared contributions of systems, and of squared differences of pairs."""
 
     systems: FloatArray  #: (system,)
-    pairs: FloatArray  #: (pair,): about their mean
-    system_cubes: FloatArray  #: (system,): sums of cubes about their mean, see cube_exponents
+    pairs: FloatArray  #: (pair,): squares about the mean
+    system_cubes: FloatArray  #: (system,): sums of cubes about the mean, see cube_exponents
     cubes: FloatArray  #: (pair,)
     raw: FloatArray  #: (pair,): squares about 0; empty if not requested
 
 
 def largest_sizes(values: FloatArray) -> FloatArray:
-    """Return the largest absolute value of each row, 0 for an empty row, NaN if it contains NaN."""
+    """Return the largest absolute value of each row; 0 for an empty row, NaN if any is NaN."""
     return np.asarray(np.abs(values).max(axis=1, initial=0.0))
 
 
 def sums_of_squares(
     values: FloatArray, weights: FloatArray, level: ContributionLevel, pairs: IntArray, *, raw: bool
 ) -> ExactSums:
-    """Return sums of powers of contributions (system, drawn): see :func:`contribution_spread`.
+    """Return sums of powers of contributions (system, drawn) for ``contribution_spread``.
 
-    ``raw`` asks for squares about 0, which simultaneous intervals need.
+    With ``raw``, squares about 0 are included, which simultaneous intervals need.
     """
-    # rows of one number are systems, (row, 1), rows of two are pairs, (row, 2)
+    # rows with one number (row, 1) are systems, and rows with two numbers (row, 2) are pairs
     own = np.arange(len(values))[:, np.newaxis]
     asked = [(own, 2, True), (pairs, 2, True), (own, 3, True), (pairs, 3, True)]
     asked += [(pairs, 2, False)] if raw else []
@@ -376,7 +380,7 @@ def _row_powers(
     *,
     centered: bool,
 ) -> ExactSums:
-    """Return the sums of powers of some systems, (row, 1), or some pairs, (row, 2)."""
+    """Return the sums of powers for some systems, (row, 1), or some pairs, (row, 2)."""
     gains = _row_values(level.sums, rows)[:, np.newaxis]
     found = None
     for start in range(0, max(values.shape[1], 1), width):
@@ -384,7 +388,7 @@ def _row_powers(
         numbers = _row_values(values[:, part], rows)
         if centered:
             numbers = numbers - weights[part] / level.weight * gains
-        if power == 3:  # where no cube overflows
+        if power == 3:  # if no cube overflows
             numbers = np.ldexp(numbers, -cube_exponents(level, rows)[:, np.newaxis])
         added = exact_sums(numbers**power)
         found = added if found is None else found.plus(added)
@@ -393,26 +397,26 @@ def _row_powers(
 
 
 def cube_exponents(level: ContributionLevel, rows: IntArray) -> IntArray:
-    """Return the powers of two that divide the numbers of these rows before cubing."""
+    """Return the powers of two by which the rows are divided before cubing."""
     return np.asarray(np.frexp(level.sizes[rows].max(axis=1))[1], dtype=np.int64)
 
 
 def leans(
     squares: FloatArray, cubes: FloatArray, level: ContributionLevel, rows: IntArray
 ) -> FloatArray:
-    """Return the skewness over the square root of the number of items, from sums about the mean."""
+    """Return the skewness divided by the root of the number of items."""
     squares = np.ldexp(squares, -2 * cube_exponents(level, rows))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(squares > 0.0, cubes / squares**1.5, 0.0)
 
 
 def _row_values(values: FloatArray, rows: IntArray) -> FloatArray:
-    """Return the values of systems, or for pairs the first system's minus the second's."""
+    """Return the values of systems, or the differences between the two systems of a pair."""
     return values[rows[:, 0]] if rows.shape[1] == 1 else values[rows[:, 0]] - values[rows[:, 1]]
 
 
 def contribution_spread(summed: ExactSums, systems: int, pairs: int) -> ContributionSpread:
-    """Split the sums into squares and cubes of systems and pairs, and raw squares of pairs."""
+    """Split the sums into squares and cubes for systems and pairs, and raw squares for pairs."""
     return ContributionSpread(
         *np.split(summed.rounded(), np.cumsum([systems, pairs, systems, pairs]))
     )

@@ -1,4 +1,4 @@
-"""Arithmetic of the studies of pairs of systems: thresholds and agreement."""
+"""Functions for studies of pairs of systems: thresholds and agreement."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from rankeval_pd.stats.resampling import resamples
 
 
 def order_limits(values: FloatArray, quantile: float, level: float) -> tuple[float, float]:
-    """Return the distribution-free interval of a quantile: two order statistics.
+    """Return a distribution-free interval for a quantile from two order statistics.
 
-    With too few values the lower limit is 0, the least possible gain, or the upper one infinite.
+    With too few values, the lower limit is 0, the smallest possible gain, or the upper limit is
+    infinite.
     """
     from scipy.special import bdtr
 
@@ -28,7 +29,7 @@ def order_limits(values: FloatArray, quantile: float, level: float) -> tuple[flo
 def pair_weights(pairs: IntArray, n_resamples: int, seed: resamples.Seed) -> FloatArray:
     """Return how often each pair occurs if systems are drawn with replacement.
 
-    pairs (pair, 2) are numbers of systems; the result is (resample, pair).
+    ``pairs`` (pair, 2) contains the numbers of the systems. The result is (resample, pair).
     """
     systems = int(pairs.max()) + 1
     counts = np.concatenate(list(resamples.count_chunks(systems, n_resamples, seed))).astype(float)
@@ -36,7 +37,7 @@ def pair_weights(pairs: IntArray, n_resamples: int, seed: resamples.Seed) -> Flo
 
 
 def weighted_quantiles(values: FloatArray, weights: FloatArray, quantile: float) -> FloatArray:
-    """Return the quantile of the values under each row of weights, NaN where all are 0."""
+    """Return the quantile of the values for each row of weights; NaN if all weights are 0."""
     order = np.argsort(values, kind="stable")
     running = np.cumsum(weights[:, order], axis=1)
     total = running[:, -1:]
@@ -45,7 +46,7 @@ def weighted_quantiles(values: FloatArray, weights: FloatArray, quantile: float)
 
 
 def wider(limits: tuple[float, float], others: tuple[float, float]) -> tuple[float, float]:
-    """Return limits that contain both intervals; the second fills undefined limits."""
+    """Return limits that contain both intervals; the second replaces undefined limits."""
     return float(np.fmin(limits[0], others[0])), float(np.fmax(limits[1], others[1]))
 
 
@@ -61,10 +62,10 @@ def percentile_limits(samples: FloatArray, level: float) -> tuple[float, float]:
 def agreement(
     p: ArrayLike, n_items: ArrayLike, n_items_other: ArrayLike, shrinkage: ArrayLike = 1.0
 ) -> FloatArray:
-    """Return how often a gain keeps its sign on other items of the same distribution.
+    """Return how often a gain has the same sign on other items from the same distribution.
 
-    ``shrinkage`` is B, the true gains' part of the gains' variance: given a gain g with standard
-    error s, the true gain is normal with mean B g and variance B s².
+    ``shrinkage`` is B, the fraction of the variance of gains that is due to true gains. Given a
+    gain g with standard error s, the true gain is normal with mean B g and variance B s².
     """
     from scipy.special import ndtr, ndtri
 
@@ -76,7 +77,7 @@ def agreement(
 
 
 def true_variance(gains: FloatArray, errors: FloatArray) -> float:
-    """Return the variance of the true gains of pairs around 0, by the method of moments."""
+    """Estimate the variance of true gains around 0 by the method of moments."""
     known = ~(np.isnan(gains) | np.isnan(errors))
     if not known.any():
         return np.nan
@@ -84,7 +85,7 @@ def true_variance(gains: FloatArray, errors: FloatArray) -> float:
 
 
 def shrinkage(gains: FloatArray, errors: FloatArray) -> FloatArray:
-    """Return for each pair the true gains' part of the variance of its gain."""
+    """Return, for each pair, the fraction of the gain's variance that is due to true gains."""
     variance = true_variance(gains, errors)
     with np.errstate(invalid="ignore"):
         result = variance / (variance + errors**2)
@@ -92,7 +93,7 @@ def shrinkage(gains: FloatArray, errors: FloatArray) -> FloatArray:
 
 
 def normal_quantile(share: float) -> float:
-    """Return the normal quantile above which a share alpha lies."""
+    """Return the normal quantile with an upper tail probability of alpha."""
     from scipy.special import ndtri
 
     return float(-ndtri(share))

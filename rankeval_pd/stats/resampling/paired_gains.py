@@ -47,7 +47,7 @@ from rankeval_pd.stats.significance.adjust import (
 )
 from rankeval_pd.stats.significance.unconditional import paired_tails
 
-PROPORTIONS = ("tango", "newcombe")  # intervals of paired proportions
+PROPORTIONS = ("tango", "newcombe")  # intervals for paired proportions
 
 
 def paired_bootstrap(
@@ -58,18 +58,18 @@ def paired_bootstrap(
     *,
     draws: Draws | None = None,
 ) -> Pairs:
-    """Return the paired bootstrap of all pairs from the same draws.
+    """Return the paired bootstrap for all pairs, using the same draws.
 
     Parameters
     ----------
     items : Items, or known facts on them
     pairs : array (pair, 2)
-        The numbers of the systems.
+        Numbers of the systems.
     options : Options
     step : callable
         Called with the number of new resamples.
     draws : Draws, optional
-        Earlier draws for these pairs in this order; then no intervals are returned.
+        Earlier draws for these pairs in this order. With earlier draws, no intervals are returned.
     """
     if isinstance(items, Items) and items.factors is not None:
         return crossed_pairs(items, pairs, options)
@@ -97,11 +97,11 @@ def paired_bootstrap(
     return found
 
 
-_MOST_NUMBERS = 2**25  # gains of pairs drawn while draws continue
+_MOST_NUMBERS = 2**25  # resampled gains per pair while draws continue
 
 
 def _goes_on(found: Pairs, items: AnyItems, options: PairOptions) -> bool:
-    """Return whether a pair near alpha needs more draws."""
+    """Return whether a pair with a p-value near alpha needs more draws."""
     size = 2 * options.n_resamples
     many = found.gain.size * size > _MOST_NUMBERS
     if size > options.most or many or not isinstance(items, Items):
@@ -115,7 +115,7 @@ def _goes_on(found: Pairs, items: AnyItems, options: PairOptions) -> bool:
 def _tested(
     draws: Draws, pairs: IntArray, swapped: BoolArray, options: PairOptions, *, limits: bool
 ) -> Pairs:
-    """Return the table of the tests from these draws, with ``limits`` also the intervals."""
+    """Return the table of tests from these draws; include intervals with ``limits``."""
     items, theta, asked = draws.items, draws.theta, limits
     signs = options.event == "wild"
     ratios = draws.parametric if signs else None
@@ -163,16 +163,16 @@ def _tested(
 
 
 def allows_for_skewness(items: AnyItems, options: PairOptions) -> bool:
-    """Return whether to allow for skewness; equal systems of 0 and 1 differ symmetrically."""
+    """Return whether to allow for skewness, which 0/1 items do not need."""
     return options.skewness and not items.binary
 
 
-_Found = tuple[float, float, float, bool]  # standard error, p, p of the better first, drawn
+_Found = tuple[float, float, float, bool]  # error, p, p with the better first, drawn
 _AllFound = tuple[FloatArray, FloatArray, FloatArray, bool]
 
 
 def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
-    """Return the wild bootstrap of one pair by its exact distribution."""
+    """Return the wild bootstrap for one pair from the exact distribution."""
     assert on is not None
     which = np.array([k])
     gain, error = float(draws.gains(which)[0]), float(draws.linear_errors(which)[0])
@@ -182,7 +182,7 @@ def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
 
 
 def _counted_p(draws: Draws) -> _AllFound:
-    """Return the tests of all pairs of right and wrong items, more powerful than random signs."""
+    """Return tests for all pairs on correct/wrong items, which beat random signs in power."""
     every, (better, worse) = np.arange(len(draws.pairs)), better_counts(draws.items, draws.pairs)
     p, other = (paired_tails(*x, draws.items.n_items) for x in ((better, worse), (worse, better)))
     ordered = np.where(draws.gains(every) < 0.0, other, p)
@@ -190,7 +190,7 @@ def _counted_p(draws: Draws) -> _AllFound:
 
 
 def _wild_p(draws: Draws, which: IntArray) -> _AllFound:
-    """Return the wild bootstrap of some pairs, under their null hypotheses."""
+    """Return the wild bootstrap for some pairs under the null hypothesis."""
     sums, room, error = draws.turned(which), draws.room(which), draws.linear_errors(which)
     worse = draws.gains(which) < 0.0
     hits = bootstrap_tests.reached(sums, room)
@@ -206,10 +206,10 @@ def _wild_p(draws: Draws, which: IntArray) -> _AllFound:
 
 
 def _wild_max_t(draws: Draws) -> MaxT:
-    """Return the results of max-t: the same signs for all pairs, each pair studentised.
+    """Return max-t results with the same signs for all pairs and studentized gains.
 
-    Signs do not change the sum of squares, so the t statistic of a draw increases with its gain
-    over the square root of the sum.
+    Random signs do not change the sum of squares, so the t statistic in a draw is an increasing
+    function of the gain divided by the root of this sum.
     """
     a, b = draws.pairs.T
     gains, scale = draws.level.sums[a] - draws.level.sums[b], np.sqrt(draws.spread.raw)
@@ -236,7 +236,7 @@ def _wild_max_t(draws: Draws) -> MaxT:
 
 
 def widening(draws: Draws) -> FloatArray:
-    """Return the growth of squares about another gain per squared distance from the gain."""
+    """Return the increase in squares about another gain, per squared distance."""
     a, b = draws.pairs.T
     sums = draws.level.sums[a] - draws.level.sums[b]
     moved = np.abs(sums) > draws.room(np.arange(len(draws.pairs)))
@@ -246,10 +246,10 @@ def widening(draws: Draws) -> FloatArray:
 
 
 def held_back(draws: Draws, t: FloatArray, *, alone: bool = False) -> FloatArray:
-    """Return the statistics of signs or swaps, or Hall's if it rejects less.
+    """Return the sign or swap statistics, or Hall's statistic if it rejects less often.
 
-    For ratios, return the normal quantiles of their p-values, with ``alone`` even if they reject
-    more.
+    For ratios, the normal quantiles of the p-values are used instead of Hall's statistic. With
+    ``alone``, these quantiles are returned even if they reject more often.
     """
     if draws.parametric is not None:
         own = draws.parametric.statistics
@@ -259,7 +259,7 @@ def held_back(draws: Draws, t: FloatArray, *, alone: bool = False) -> FloatArray
     own = np.where(error > 0.0, draws.gains(every), 0.0) / np.where(error > 0.0, error, 1.0)
     two_sided, more = draws.options.tails == 2, widening(draws)
     other = skewness.held_back(own, draws.leans, two_sided=two_sided)
-    # signs do not change squares about 0, the denominator of their statistic
+    # signs do not change the squares about 0 in the denominator of the statistic
     own, other = (x / np.sqrt(1.0 + more * x**2) for x in (own, other))
     return np.where(own != 0.0, t * other / np.where(own != 0.0, own, 1.0), t)
 
@@ -272,7 +272,7 @@ def largest_of(
     every: bool,
     centered: Callable[[IntArray], FloatArray] | None = None,
 ) -> MaxT:
-    """Return the results of the largest statistic, for a family that may span several groups."""
+    """Return max-t results for a family that can include several groups."""
     options = draws.options
     return max_t(
         t_star, t, size, level=level_of_each(options.level, options.n_alike),
@@ -281,7 +281,7 @@ def largest_of(
 
 
 def _of_largest(draws: Draws, largest: MaxT, rows: Rows) -> Limits:
-    """Return the gains not rejected by the largest statistic of all pairs."""
+    """Return the gains not rejected by the largest statistic over all pairs."""
     every = np.arange(len(draws.pairs))
     gain, error = draws.gains(every), rows.error
     if draws.options.event == "wild" and draws.parametric is not None:
@@ -299,7 +299,7 @@ def _of_largest(draws: Draws, largest: MaxT, rows: Rows) -> Limits:
 
 
 def with_proportions(draws: Draws, limits: Limits, error: FloatArray) -> Limits:
-    """Return simultaneous limits; pairs that differ on no item get Tango's, by Bonferroni."""
+    """Return simultaneous limits, with Tango's for pairs without differing items (Bonferroni)."""
     items, options = draws.items, draws.options
     low, high = (np.where(error > 0.0, limit, np.nan) for limit in limits)
     if items.binary:
@@ -311,7 +311,7 @@ def with_proportions(draws: Draws, limits: Limits, error: FloatArray) -> Limits:
 
 
 def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
-    """Return the paired bootstrap of one pair by one of the events of section 2.2."""
+    """Return the paired bootstrap for one pair with an event from section 2.2."""
     items, options = draws.items, draws.options
     a, b = draws.pairs[k]
     gain = float(draws.theta[a] - draws.theta[b])
@@ -342,7 +342,7 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
 
 
 def _resampled_max_t(draws: Draws) -> MaxT:
-    """Return the results of max-t, each resample studentised by its own error."""
+    """Return max-t results, with each resample studentized by its own standard error."""
     gains = draws.theta[draws.pairs[:, 0]] - draws.theta[draws.pairs[:, 1]]
 
     room = 1e-12 * draws.scale[draws.pairs].max(axis=1)
@@ -363,14 +363,14 @@ def _limits(
     rows: Rows,
     options: PairOptions,
 ) -> Limits:
-    """Return the intervals of all gains, each at its level in the options."""
+    """Return the intervals for all gains, with the levels in the options."""
     if options.ci in ("", "tango"):
         counts = better_counts(draws.items, draws.pairs)
         return differences.tango_limits(*counts, draws.items.n_items, options.two_tailed)
     doubled = np.minimum(1.0, 2.0 * rows.ordered)
     low, high = np.full((2, scattered.size), np.nan)
     together = np.zeros_like(scattered)
-    if options.ci == "wild":  # on a lattice, agree with the exact law
+    if options.ci == "wild":  # on a lattice, agree with the exact distribution
         together = scattered if options.event == "wild" else ~together
     for block in bootstrap_tests.blocks(np.flatnonzero(together), draws.items.n_drawn):
         low[block], high[block] = _wild_limits(draws, block, rows.error[block], options)
@@ -382,13 +382,13 @@ def _limits(
 
 
 def _wild_limits(draws: Draws, which: IntArray, error: FloatArray, options: PairOptions) -> Limits:
-    """Return the limits of the gains not rejected by random signs."""
+    """Return limits for the gains not rejected by random signs."""
     subsets = draws.subsets
     low, high = bootstrap_tests.limits(
         draws.turned(which), subsets.weights, draws.factor, every=subsets.every,
         level=options.two_tailed, room=draws.room(which),
     )  # fmt: skip
-    varies = error > 0.0  # if not, the items do not show how far it could
+    varies = error > 0.0  # without variation, the items do not show how large it could be
     return np.where(varies, low, np.nan), np.where(varies, high, np.nan)
 
 
@@ -400,7 +400,7 @@ def _interval(
     p_two_sided: float,
     options: PairOptions,
 ) -> tuple[float, float]:
-    """Return the interval of the gain of one pair."""
+    """Return the interval for the gain of one pair."""
     items = draws.items
     kind, (a, b) = options.ci, draws.pairs[k]
     gain = float(draws.theta[a] - draws.theta[b])
@@ -412,7 +412,7 @@ def _interval(
         cells = both, up, down, items.n_items - both - up - down
         return differences.paired_newcombe(cells, options.two_tailed)
     if not error > 0.0:
-        return np.nan, np.nan  # nothing varies: the items do not show how far it could
+        return np.nan, np.nan  # without variation, the items do not show how large it could be
     if kind == "wild":
         which, subsets = np.array([k]), draws.subsets
         lowest, highest = _wild_limits(draws, which, np.array([error]), options)
@@ -422,7 +422,7 @@ def _interval(
             result = as_p_says(result, gain, p_two_sided, near, options)
         return result
     lean = draws.without[a] - draws.without[b] if kind == "bca" else np.empty(0)
-    if options.event == "wild":  # the exact law of signs does not apply to resampled items
+    if options.event == "wild":  # "exact" is for random signs
         drawn_again = options._replace(
             method="auto" if options.method == "exact" else options.method
         )
@@ -452,9 +452,10 @@ def _of_event(
     gains: FloatArray,
     options: PairOptions,
 ) -> tuple[float, float]:
-    """Return the limits; the event's own interval is made to agree with its p-value about 0.
+    """Return limits that agree with the event's p-value for a gain of 0.
 
-    They may disagree if the number of resamples beyond 0 is at the edge, or by rounding.
+    The event's interval and the p-value can disagree by rounding, or if the number of resamples
+    beyond 0 is exactly at the critical value.
     """
     if options.ci != bootstrap_tests.DUAL[options.event]:
         return found
@@ -463,16 +464,17 @@ def _of_event(
 
 
 def _drawn_chance(multiples: IntArray, times: IntArray, event: str) -> float:
-    """Return the chance of the event of section 2.2.
+    """Return the probability of the event in section 2.2.
 
-    The distribution may give 0 for a few items with similar differences. But the smallest p-value
-    that the signs of n items attain is 2^-n. The literal event of figure 1 is left unchanged.
+    For a few items with similar differences, the resampling distribution can give a probability of
+    0. The result is therefore at least 2^-n, the smallest p-value from random signs of n items. The
+    literal event in figure 1 is not changed.
     """
     law = DrawnSum(multiples, times)
     total = int(times @ multiples)
     if event == "strict":
         return law.tail(2 * total + 1)
-    # the mean of the resampled gains is the gain: there is no bias to correct
+    # the mean of the resampled gains equals the gain, so no bias correction is needed
     turned = event == "zero"
     result = DrawnSum(-multiples, times).tail(0) if turned else law.tail(2 * total)
     return result if result > 0.0 else float(2.0**-law.n)

@@ -1,16 +1,17 @@
-"""Differences of two ratios of sums, such as precisions: exact distribution, p-values, limits.
+"""Tests and intervals for differences of two ratios of sums, such as precision values.
 
-A ratio of sums between 0 and 1 varies like the share of n right answers. If every numerator is 0 or
-1 and every denominator 1, n is the sum of the denominators; else n is the number whose share would
-have the ratio's variance. A number of answers that two systems share models their covariance. If
-both true ratios are equal, their difference is
+A ratio of sums between 0 and 1 is modeled as the proportion of correct answers among n. If every
+numerator is 0 or 1 and every denominator is 1, n is the sum of the denominators. Otherwise n is the
+effective number that gives the variance of the ratio. The covariance of two systems is modeled by a
+number of shared answers. If both true ratios are equal, the difference is
 
     X / n_a − Y / n_b + Z (1 / n_a − 1 / n_b),
 
-where X, Y and Z are binomial counts of right answers: of the first system alone, of the second
-alone, and shared. Tails are computed at the pooled ratio (Storer and Kim 1990 for independent
-answers; Kosinski 2013 for the variance of dependent ones). For another difference, they are
-computed at the most likely ratios with this difference.
+where X, Y and Z are binomial counts of correct answers. X counts answers by the first system only,
+Y answers by the second system only, and Z shared answers. Tail probabilities are computed at the
+pooled ratio (Storer and Kim 1990 for independent answers; Kosinski 2013 for the variance of
+dependent answers). For other differences, tail probabilities are computed at the most likely ratios
+with this difference.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ from rankeval_pd.stats.intervals.proportions import clopper_pearson, t_of, z_of
 from rankeval_pd.stats.resampling.metric_sums import RatioForm
 from rankeval_pd.stats.significance.unconditional import paired_boschloo
 
-FEW_ANSWERS = 10  #: guesses of a system from which a test holds its level
-LEAST_ANSWERS = 5  #: guesses of a system below which nothing is tested
-_LARGE = 100.0  # n p (1 - p) of both systems above which the law is nearly normal, tails within 1%
-_ROOM = 1e-7  # as a share of an answer: sums that differ by less are equal
+FEW_ANSWERS = 10  #: number of guesses from which the error rate of the test is at most alpha
+LEAST_ANSWERS = 5  #: number of guesses below which there is no test
+_LARGE = 100.0  # n p (1 - p) above which a normal distribution is accurate to 1% in the tails
+_ROOM = 1e-7  # sums that differ by less than this fraction of an answer are equal
 
 
 def ratio_sums(values: FloatArray, form: RatioForm, pairs: IntArray) -> ExactSums:
-    """Return the sums over items (system, item, statistic) that :class:`RatioGains` needs."""
+    """Return the sums over items that :class:`RatioGains` needs."""
     above, below = values @ form.above, values @ form.below
     wholes = [values[..., k] ** 2 for k in form.wholes]
     outside = (above < 0.0) | (above > below)
@@ -54,12 +55,12 @@ def ratio_sums(values: FloatArray, form: RatioForm, pairs: IntArray) -> ExactSum
 
 
 class RatioGains:
-    """Tests and intervals of the gains of pairs of ratios."""
+    """Tests and intervals for differences between ratios."""
 
     def __init__(
         self, totals: FloatArray, summed: ExactSums, form: RatioForm, pairs: IntArray, sign: float
     ) -> None:
-        """Take the sums of the statistics (system, statistic) and of :func:`ratio_sums`."""
+        """Store the sums of the statistics (system, statistic) and of :func:`ratio_sums`."""
         systems, wholes = len(totals), len(form.wholes)
         own, products = np.split(summed.rounded(), [(wholes + 4) * systems])
         *squares, outside, several, broken = own.reshape(wholes + 4, systems)
@@ -71,7 +72,8 @@ class RatioGains:
         self._below = totals @ form.below
         with np.errstate(divide="ignore", invalid="ignore"):
             self.share = totals @ form.above / self._below
-            # guesses are counted; other denominators give the number that varies as much
+            # guesses are counts; for other denominators, use the number that gives the same
+            # variance
             answers = [
                 np.where(broken == 0.0, totals[:, k], totals[:, k] ** 2 / x)
                 for k, x in zip(form.wholes, squares, strict=False)
@@ -79,14 +81,14 @@ class RatioGains:
             items = self._below**2 / squares[-1]
             variance = self._products(self._own, self.share, self.share)
             size = self.share * (1.0 - self.share) * self._below**2 / variance
-        #: (system,): the number of right or wrong answers whose share varies like the ratio
+        # : (system,): effective number of answers, from the variance of the ratio
         self.size = np.where((variance > 1e-12 * self._below) & (size > 0.0), size, items)
-        #: (system,): numbers of guesses, or of other answers in the denominator
+        # : (system,): number of guesses, or of other answers in the denominator
         self.answers: FloatArray = np.nan_to_num(np.min(answers, axis=0))
         #: whether all numerators are between 0 and their denominators
         self.bounded = not outside.any() and bool((totals[:, form.wholes] >= 0.0).all())
         self._simple = several == 0.0
-        #: degrees of freedom of an estimated variance, infinite if the share determines it
+        # : degrees of freedom of an estimated variance; infinite for binomial variances
         self._freedom = np.where(
             self._simple,
             np.inf,
@@ -95,23 +97,23 @@ class RatioGains:
 
     @staticmethod
     def _products(sums: FloatArray, a: Any, b: Any) -> FloatArray:
-        """Return sums of products of the numerators' excesses over these parts of denominators."""
+        """Return sums of products of numerators minus these parts of the denominators."""
         xu, xv, yu, yv = sums.T
         return np.asarray(xu - b * xv - a * yu + a * b * yv)
 
     @cached_property
     def few(self) -> BoolArray:
-        """Whether a system of the pair has too few guesses for any test, (pair,)."""
+        """Whether a system in the pair has too few guesses for any test: (pair,)."""
         return np.asarray(self.answers[self._pairs].min(axis=1) < LEAST_ANSWERS)
 
     @cached_property
     def tails(self) -> tuple[FloatArray, FloatArray]:
-        """The chances of gains as large, and as small, if both systems are equal: (pair,)."""
+        """The two tail probabilities of the gain if both systems are equal: (pair,)."""
         up, down = np.array([self._tails(k) for k in range(len(self._pairs))]).reshape(-1, 2).T
         return up, down
 
     def _counts(self, k: int) -> tuple[int, int] | None:
-        """Return the counts right in one system only, if both answer the same items once."""
+        """Return correct counts in one system only, if both answer the same items once."""
         xu, xv, yu, yv = self._both[k]
         a, b = self._pairs[k]
         same = self._below[a] == self._below[b] == yv
@@ -141,7 +143,7 @@ class RatioGains:
 
     @cached_property
     def statistics(self) -> FloatArray:
-        """The normal quantiles of the p-values, 0 if nothing is tested: (pair,)."""
+        """The normal quantiles of the p-values; 0 without a test: (pair,)."""
         from scipy.special import ndtri
 
         up, down = self.tails
@@ -149,15 +151,15 @@ class RatioGains:
         return np.where(self.few, 0.0, found)
 
     def limits_at(self, statistic: float) -> tuple[FloatArray, FloatArray]:
-        """Return the gains with a statistic not beyond this one, (pair,)."""
+        """Return limits for the gains with a statistic within this value: (pair,)."""
         from scipy.special import ndtr
 
-        if np.isnan(statistic):  # a score of the family is undefined
+        if np.isnan(statistic):  # a score in the family is undefined
             return np.full(len(self._pairs), np.nan), np.full(len(self._pairs), np.nan)
         return self.limits(1.0 - 2.0 * float(ndtr(-statistic)))
 
     def limits(self, level: float) -> tuple[FloatArray, FloatArray]:
-        """Return the gains that neither tail rejects, (pair,); all between -1 and 1."""
+        """Return limits, within -1 and 1, for the gains that neither tail rejects: (pair,)."""
         low, high = np.full((2, len(self._pairs)), np.nan)
         for k, pair in enumerate(self._pairs):
             if np.isfinite(self.share[pair]).all():
@@ -170,14 +172,14 @@ class RatioGains:
         return low, high
 
     def score_limits(self, level: float, sign: float) -> tuple[FloatArray, FloatArray]:
-        """Return the interval of each ratio (Korn and Graubard 1998), the larger the better."""
+        """Return the interval for each ratio (Korn and Graubard 1998); larger is better."""
         size = self.size * (z_of(level) / t_of(self._freedom, level)) ** 2
         low, high = clopper_pearson(self.share * size, size, level)
         return (low, high) if sign > 0.0 else (-high, -low)
 
 
 class _Law(NamedTuple):
-    """The distribution of the difference of two shares, see the module."""
+    """The distribution of a difference of two proportions, see the module docstring."""
 
     share_a: float
     share_b: float
@@ -187,7 +189,7 @@ class _Law(NamedTuple):
     freedom: float
 
     def tails(self, gain: float) -> FloatArray:
-        """Return the chances of a difference as large, and as small, at a true gain."""
+        """Return both tail probabilities of the difference for a given true gain."""
         n_a, n_b = (max(1, round(x)) for x in (self.size_a, self.size_b))
         gap = abs(gain)
         if gain == 0.0:
@@ -215,7 +217,7 @@ class _Law(NamedTuple):
     def _tails(self, n_a: int, n_b: int, shared: int, p_a: float, p_b: float) -> FloatArray:
         if shared >= 0:
             return self._weighted(n_a, n_b, shared, p_a, p_b, 1.0 / n_a - 1.0 / n_b)
-        # only one system has a shared answer right: either one, so mirrored pairs have equal tails
+        # a shared answer is correct for only one system: average both cases, for symmetric tails
         weights = 1.0 / n_a + 1.0 / n_b, -1.0 / n_a - 1.0 / n_b
         found = [self._weighted(n_a, n_b, -shared, p_a, p_b, weight) for weight in weights]
         return np.asarray(0.5 * (found[0] + found[1]))
@@ -223,7 +225,7 @@ class _Law(NamedTuple):
     def _weighted(
         self, n_a: int, n_b: int, both: int, p_a: float, p_b: float, weight: float
     ) -> FloatArray:
-        """Return the tails if a shared answer adds this weight to the difference."""
+        """Return the tails for this weight of a shared answer in the difference."""
         p = (n_a * p_a + n_b * p_b) / (n_a + n_b)
         sizes, shares = (n_a - both, n_b - both, both), (p_a, p_b, p)
         weights = 1.0 / n_a, -1.0 / n_b, weight
@@ -233,7 +235,7 @@ class _Law(NamedTuple):
         (x, of_x), (y, of_y), (z, of_z) = (
             _binomial(n, share) for n, share in zip(sizes, shares, strict=True)
         )
-        # up to this y, the difference is as large
+        # up to this y, the difference is at least as large as observed
         bound = n_b * (x[:, np.newaxis] / n_a + weight * z - gap) - y[0]
         below = np.concatenate([[0.0], np.cumsum(of_y)])
         reach = [np.floor(bound + _ROOM) + 1.0, np.ceil(bound - _ROOM)]
@@ -241,7 +243,7 @@ class _Law(NamedTuple):
         return np.array([of_x @ at[0] @ of_z, of_x @ (1.0 - at[1]) @ of_z])
 
     def limits(self, level: float) -> tuple[float, float]:
-        """Return the gains that neither tail rejects; they agree with both tails at 0."""
+        """Return limits for the gains not rejected, which agree with both tails at 0."""
         gap, tail = self.share_a - self.share_b, (1.0 - level) / 2.0
 
         def end(which: int, far: float) -> float:
@@ -257,7 +259,7 @@ class _Law(NamedTuple):
 
 
 def _crossing(beyond: Callable[[float], float], inside: float, outside: float) -> float:
-    """Return the point between inside and outside where a positive function becomes 0."""
+    """Return the point between inside and outside at which a positive function becomes 0."""
     from scipy.optimize import brentq
 
     if inside == outside or beyond(outside) >= 0.0:
@@ -268,7 +270,7 @@ def _crossing(beyond: Callable[[float], float], inside: float, outside: float) -
 
 
 def _binomial(n: int, p: float) -> tuple[FloatArray, FloatArray]:
-    """Return the counts with a chance above about 1e-13, and their chances."""
+    """Return the counts with probabilities above about 1e-13, and the probabilities."""
     from scipy.special import gammaln
 
     if n == 0 or p <= 0.0:
@@ -288,19 +290,20 @@ def _nearly_normal(
     weights: tuple[float, float, float],
     room: float,
 ) -> FloatArray:
-    """Return both tails by the normal distribution, with the first term for skewness.
+    """Return both tails from the normal distribution with a skewness term.
 
-    ``room`` is half the step between possible differences, because tails contain the observed one.
+    ``room`` is half the step between possible differences, because tails include the observed
+    difference.
     """
     from scipy.special import ndtr
 
     n, p, w = (np.array(x, dtype=float) for x in (sizes, shares, weights))
     variance = float((w**2 * n * p * (1.0 - p)).sum())
     away = gap - float((w * n * p).sum())
-    if variance == 0.0:  # at the ends of the range nothing varies
+    if variance == 0.0:  # there is no variation at the ends of the range
         return np.array([away <= room, away >= -room], dtype=float)
     skewness = float((w**3 * n * p * (1.0 - p) * (1.0 - 2.0 * p)).sum()) / variance**1.5
     z = (away + np.array([-room, room])) / np.sqrt(variance)
-    most = 0.5 * np.maximum(np.abs(z), 1.0)  # far out the term would change the sign
+    most = 0.5 * np.maximum(np.abs(z), 1.0)  # far in the tail the term would change the sign
     z -= np.clip((z * z - 1.0) * skewness / 6.0, -most, most)
     return np.array([ndtr(-z[0]), ndtr(z[1])])

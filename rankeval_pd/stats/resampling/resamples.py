@@ -1,7 +1,7 @@
-"""Resamples of test items: counts that all systems share, and random swaps of two systems.
+"""Resamples of test items as counts for all systems, and random swaps of two systems.
 
-Draws come in blocks of :data:`BLOCK` resamples, each from its own child of one seed. They depend
-only on the seed and the number of items.
+Draws are generated in blocks of :data:`BLOCK` resamples. Each block has a separate child of the
+seed, so the draws depend only on the seed and the number of items.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling.metric_sums import Score, WholeColumns
 
-BLOCK = 1000  # resamples drawn from one child of the seed; changing it changes all draws
-_COUNTS_IN_MEMORY = 8_000_000  # cells (resample, item) drawn by one call of the generator
-_DRAWN_BYTES = 2**25  # bytes of counts (uint8) yielded together: 32 MB
-_CACHED_COUNTS = 2**18  # counts (uint8) that stay in the processor's cache: 256 kB
-_UINT16_ITEMS = 2**16  # up to this many items, an item's number fits into two bytes
-_SWAP_KEY = (1,)  # added to the spawn key of a block: swaps are drawn separately
-ENUMERATED = 20  # up to this many items, all swaps are enumerated (2^20)
+BLOCK = 1000  # number of resamples per child of the seed; a change of this number changes all draws
+_COUNTS_IN_MEMORY = 8_000_000  # number of cells (resample, item) drawn in one call of the generator
+_DRAWN_BYTES = 2**25  # bytes of counts (uint8) per chunk: 32 MB
+_CACHED_COUNTS = 2**18  # counts (uint8) that fit into the processor's cache: 256 kB
+_UINT16_ITEMS = 2**16  # up to this number of items, an item number fits into two bytes
+_SWAP_KEY = (1,)  # added to the spawn key of a block, because swaps are drawn separately
+ENUMERATED = 20  # up to this number of items, all 2^20 swaps are enumerated
 
 Seed = int | Sequence[int]
 
 
 def entropy(rng: int | np.random.Generator | None) -> Seed:
-    """Return a seed: the int itself, four numbers from a generator, or a fresh one."""
+    """Return a seed: the given int, four numbers from a generator, or fresh entropy."""
     if isinstance(rng, np.random.Generator):
         return [int(x) for x in rng.integers(0, 2**32, size=4)]
     if rng is None:
@@ -38,10 +38,11 @@ def entropy(rng: int | np.random.Generator | None) -> Seed:
 def count_chunks(
     n_items: int, n_resamples: int, seed: Seed, strata: IntArray | None = None
 ) -> Iterator[AnyArray]:
-    """Yield how often each item is in each resample: small whole numbers (resample, item).
+    """Yield how often each item occurs in each resample: small integers (resample, item).
 
-    A resample is ``n_items`` items drawn with replacement, so its counts are multinomial.
-    ``strata`` gives the stratum number of each item; each stratum is then resampled by itself.
+    A resample consists of ``n_items`` items drawn with replacement, so its counts are multinomial.
+    ``strata`` contains the stratum number of each item, and each stratum is then resampled
+    separately.
     """
     if strata is not None:
         yield from _stratified_counts(strata, n_resamples, seed)
@@ -54,15 +55,15 @@ def count_chunks(
 
 
 def block_generator(seed: Seed, block: int) -> np.random.Generator:
-    """Return the generator of the counts of a block of resamples."""
+    """Return the generator for the counts of a block of resamples."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(block,)))
 
 
 def draw_sizes(n_items: int, n_resamples: int) -> list[int]:
-    """Return how many resamples of a block to draw at a time: 32 MB of counts each."""
+    """Return the numbers of resamples to draw at a time, with up to 32 MB of counts."""
     most = max(1, _DRAWN_BYTES // n_items)
     # NumPy draws 16-bit integers from 32-bit words and discards the rest of a word at the end of a
-    # call. Cut between calls only, or the draws would differ.
+    # call. Split only between calls, because otherwise the draws would differ.
     if n_items <= _UINT16_ITEMS:
         step = _call_size(n_items)
         most = max(step, most // step * step)
@@ -70,7 +71,7 @@ def draw_sizes(n_items: int, n_resamples: int) -> list[int]:
 
 
 def drawn_counts(rng: np.random.Generator, n_items: int, n_resamples: int) -> AnyArray:
-    """Return the counts of the next resamples of a block, (resample, item): 7 ns a draw."""
+    """Return the counts for the next resamples in a block, (resample, item): 7 ns per draw."""
     counts = np.zeros((n_resamples, n_items), dtype=np.uint8)
     dtype = np.uint16 if n_items <= _UINT16_ITEMS else np.uint32
     step = _call_size(n_items) if n_items <= _UINT16_ITEMS else 1
@@ -78,26 +79,26 @@ def drawn_counts(rng: np.random.Generator, n_items: int, n_resamples: int) -> An
         rows = min(step, n_resamples - start)
         drawn = rng.integers(0, n_items, size=(rows, n_items), dtype=dtype)
         _count_draws(drawn, counts[start : start + rows])
-    # a count above 255 would wrap around and reduce the sum of its resample
+    # a count above 255 would wrap around and reduce the sum of the resample
     if (counts.sum(axis=1, dtype=np.int64) == n_items).all():
         return counts
     raise OverflowError("an item was drawn more than 255 times, at a chance below 1e-500")
 
 
 def _count_draws(drawn: AnyArray, counts: AnyArray) -> None:
-    """Count the drawn items in place, some resamples at a time, so their counts stay in cache."""
+    """Count drawn items in place, for as many resamples at a time as fit into the cache."""
     size, n_items = drawn.shape
     step = max(1, _CACHED_COUNTS // n_items)
     for start in range(0, size, step):
-        # flat places (resample, item); np.add.at counts repeated places, += would not
+        # flat positions (resample, item); np.add.at counts repeated positions, unlike +=
         places = drawn[start : start + step].astype(np.intp)
         places += n_items * np.arange(len(places))[:, np.newaxis]
         np.add.at(counts[start : start + step].reshape(-1), places.reshape(-1), np.uint8(1))
 
 
 def _stratified_counts(strata: IntArray, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
-    """Yield counts (resample, item) of items drawn within their strata."""
-    # sort items by stratum: for each place, the first item of its stratum and the stratum's size
+    """Yield counts (resample, item) for items drawn within strata."""
+    # sort items by stratum; for each position, find the start and the size of the stratum
     order = np.argsort(strata, kind="stable")
     sizes = np.bincount(strata)
     start = np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -112,7 +113,7 @@ def _stratified_counts(strata: IntArray, n_resamples: int, seed: Seed) -> Iterat
 
 
 def t_draws(freedom: FloatArray, n_resamples: int, seed: Seed) -> FloatArray:
-    """Return draws of t distributions, (resample, system), from children (block, 5) of the seed."""
+    """Return draws from t distributions, (resample, system), from children (block, 5)."""
     systems = freedom.size
     parts = [
         rng.standard_t(freedom, size=(size, systems))
@@ -124,7 +125,7 @@ def t_draws(freedom: FloatArray, n_resamples: int, seed: Seed) -> FloatArray:
 def normal_draws(
     mean: FloatArray, covariance: FloatArray, n_resamples: int, seed: Seed
 ) -> FloatArray:
-    """Return normal draws, (resample, column), from the children of :func:`t_draws`."""
+    """Return normal draws, (resample, column), from the same children as :func:`t_draws`."""
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     parts = [
@@ -135,8 +136,8 @@ def normal_draws(
 
 
 def swap_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
-    """Yield which items are swapped in each trial, 0 or 1, in chunks (trial, item)."""
-    # each trial is ``width`` random bytes, one bit an item
+    """Yield chunks (trial, item) with 1 for items that are swapped in a trial, else 0."""
+    # each trial has ``width`` random bytes with one bit per item
     width, few = -(-n_items // 8), _DRAWN_BYTES if n_items > _UINT16_ITEMS else 0
     together: list[AnyArray] = []
     for rng, size in _generator_calls(n_items, n_resamples, seed, _SWAP_KEY):
@@ -150,10 +151,10 @@ def swap_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray
 
 
 def swaps_of(n_items: int, first: int, last: int, block: int, size: int, seed: Seed) -> AnyArray:
-    """Return which of the items first, ..., last - 1 are swapped in a block's first trials.
+    """Return which items from first to last - 1 are swapped in a block's first trials.
 
-    These are columns of :func:`swap_chunks`, packed as (trial, byte): eight items to a byte, from
-    ``first`` rounded down to a multiple of 8. Draws for other items are skipped.
+    The result contains columns of :func:`swap_chunks`, packed as (trial, byte) with eight items per
+    byte, from ``first`` rounded down to a multiple of 8. Draws for all other items are skipped.
     """
     width, step = -(-n_items // 8), _call_size(n_items)
     start, stop = first // 8, -(-last // 8)
@@ -161,7 +162,8 @@ def swaps_of(n_items: int, first: int, last: int, block: int, size: int, seed: S
     drawn = np.empty((size, stop - start), dtype=np.uint8)
     for trial in range(size):
         chunk, row = divmod(trial, step)
-        # ``rng.bytes`` takes whole words of 4 bytes in each call; PCG64 can skip words of 8 bytes
+        # ``rng.bytes`` uses whole words of 4 bytes in each call, and PCG64 can skip words of 8
+        # bytes
         begun = chunk * 4 * -(-step * width // 4)
         place = begun + row * width + start
         rng = np.random.PCG64(child)
@@ -172,12 +174,12 @@ def swaps_of(n_items: int, first: int, last: int, block: int, size: int, seed: S
 
 
 def swaps_every(n_items: int, method: str) -> bool:
-    """Return whether every swap of this many items is enumerated."""
+    """Return whether all swaps are enumerated for this number of items."""
     return n_items <= ENUMERATED and method != "monte-carlo"
 
 
 def all_swaps(n_items: int) -> Iterator[AnyArray]:
-    """Yield every subset of the items once, in the form of :func:`swap_chunks`."""
+    """Yield every subset of the items once, in the same form as :func:`swap_chunks`."""
     total = 2**n_items
     step = max(1, _COUNTS_IN_MEMORY // n_items)
     powers = np.arange(n_items)
@@ -190,7 +192,7 @@ def all_swaps(n_items: int) -> Iterator[AnyArray]:
 def _generator_calls(
     n_items: int, n_resamples: int, seed: Seed, purpose: tuple[int, ...]
 ) -> Iterator[tuple[np.random.Generator, int]]:
-    """Yield a generator and the number of resamples to draw from it in the next call."""
+    """Yield a generator and the number of resamples to draw in the next call."""
     step = _call_size(n_items)
     for block in range(-(-n_resamples // BLOCK)):
         child = np.random.SeedSequence(seed, spawn_key=(block, *purpose))
@@ -200,12 +202,12 @@ def _generator_calls(
 
 
 def _call_size(n_items: int) -> int:
-    """Return how many resamples one call draws: it depends only on the number of items."""
+    """Return the number of resamples per call, which depends only on the number of items."""
     return max(1, min(BLOCK, _COUNTS_IN_MEMORY // n_items))
 
 
 def all_counts(n_items: int, n_resamples: int, seed: Seed) -> IntArray:
-    """Return all counts of :func:`count_chunks` as one array (resample, item) of int64."""
+    """Return all counts from :func:`count_chunks` as one int64 array (resample, item)."""
     result = np.empty((n_resamples, n_items), dtype=np.int64)
     filled = 0
     for chunk in count_chunks(n_items, n_resamples, seed):
@@ -215,7 +217,7 @@ def all_counts(n_items: int, n_resamples: int, seed: Seed) -> IntArray:
 
 
 def weighted_sums(weights: AnyArray, values: WholeColumns) -> FloatArray:
-    """Return weights @ values (resample, column), independent of the order of the items.
+    """Return weights @ values (resample, column), independent of the item order.
 
     ``values`` (item, column) come from :func:`whole_columns`.
     """
@@ -223,9 +225,9 @@ def weighted_sums(weights: AnyArray, values: WholeColumns) -> FloatArray:
 
 
 def whole_columns(values: FloatArray, largest_weight: float) -> WholeColumns:
-    """Return values (item, column) as whole numbers, whose weighted sums are exact.
+    """Return values (item, column) as integers with exact weighted sums.
 
-    ``largest_weight`` is the largest sum of the weights of a resample.
+    ``largest_weight`` is the largest sum of weights in a resample.
     """
     return WholeColumns(values, np.abs(values).max(axis=0, initial=0.0), largest_weight)
 
@@ -243,9 +245,9 @@ def resampled_scores(
     ----------
     values : array (system, item, statistic)
     score : callable
-        From sums (..., statistic) to scores (...).
+        Function from sums (..., statistic) to scores (...).
     chunks : iterator of arrays (resample, item)
-        The weights of the items.
+        Weights of the items.
     n_resamples : int
     step : callable
         Called with the number of finished resamples.
@@ -270,7 +272,7 @@ def chunk_slices(chunks: Iterator[AnyArray]) -> Iterator[tuple[slice, AnyArray]]
 
 
 def statistic_columns(values: FloatArray) -> FloatArray:
-    """Return (system, item, statistic) as (item, column), a column per system and statistic."""
+    """Reshape (system, item, statistic) to (item, column) by system and statistic."""
     return np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
 
 

@@ -1,4 +1,4 @@
-"""Tests and limits of the gains of systems trained with several seeds."""
+"""Tests and intervals for gains between systems trained with several seeds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Limits = tuple[FloatArray, FloatArray]
 
 
 class SeedGains:
-    """Tests and intervals of the gains of pairs of systems with training seeds."""
+    """Tests and intervals for the gain of each pair of systems with training seeds."""
 
     def __init__(
         self,
@@ -26,9 +26,9 @@ class SeedGains:
         lean: tuple[FloatArray, FloatArray],
         freedom: float,
     ) -> None:
-        """Take scores (larger is better), and the items' variances and skewness.
+        """Store scores (larger is better), and the variances and skewness from items.
 
-        ``items`` and ``lean`` have one array for systems and one for pairs.
+        ``items`` and ``lean`` contain one array for systems and one array for pairs.
         """
         self._theta, self._seeds, self._items, self._lean = theta, seeds, items, lean
         self._gain, self._freedom = theta[pairs[:, 0]] - theta[pairs[:, 1]], freedom
@@ -39,12 +39,12 @@ class SeedGains:
 
     @cached_property
     def few(self) -> BoolArray:
-        """Whether a pair is untested, (pair,): always False."""
+        """Whether a pair has no test, (pair,), which is always False."""
         return np.zeros(self._gain.size, dtype=bool)
 
     @cached_property
     def tails(self) -> Limits:
-        """The chances of gains as large, and as small, if both systems are equal: (pair,)."""
+        """The two tail probabilities of the gain if both systems are equal: (pair,)."""
         variance = self._items[1] + self._of_pairs[1]
         t = self._gain / np.sqrt(np.where(variance > 0.0, variance, np.inf))
         lean = self._lean[1]
@@ -58,31 +58,31 @@ class SeedGains:
         return tail(1.0), tail(-1.0)
 
     def _share(self, which: int) -> FloatArray:
-        """Return the share of seeds in the variance, for systems (0) or pairs (1)."""
+        """Return the fraction of the variance due to seeds, for systems (0) or pairs (1)."""
         of_items, of_seeds = self._items[which], (self._of_systems, self._of_pairs)[which][1]
         total = of_items + of_seeds
         return of_seeds / np.where(total > 0.0, total, 1.0)
 
     @cached_property
     def statistics(self) -> FloatArray:
-        """The normal quantiles of the p-values, (pair,)."""
+        """The normal quantiles of the p-values: (pair,)."""
         from scipy.special import ndtri
 
         up, down = self.tails
         return np.where(up < down, -ndtri(np.minimum(up, 0.5)), ndtri(np.minimum(down, 0.5)))
 
     def limits_at(self, statistic: float) -> Limits:
-        """Return the gains with a statistic not beyond this one, (pair,)."""
+        """Return limits for the gains with a statistic within this value: (pair,)."""
         from scipy.special import ndtr
 
         return self.limits(1.0 - 2.0 * float(ndtr(-statistic)))
 
     def limits(self, level: float) -> Limits:
-        """Return the gains that neither tail rejects, (pair,); NaN if nothing varies."""
+        """Return limits for the gains that neither tail rejects, (pair,); NaN without variation."""
         return self._limits(level, 1, self._gain)
 
     def score_limits(self, level: float, _: float) -> Limits:
-        """Return the interval of each system's score, the larger the better."""
+        """Return the interval for each system's score; larger is better."""
         return self._limits(level, 0, self._theta)
 
     def _limits(self, level: float, which: int, about: FloatArray) -> Limits:
@@ -95,7 +95,7 @@ class SeedGains:
         return low, high
 
     def widening(self, level: float) -> float:
-        """Return the median ratio of the width of an interval to its width from items alone."""
+        """Return the median ratio of interval widths with seeds to widths from items only."""
         from rankeval_pd.stats.intervals.proportions import t_of
 
         share = self._share(1)

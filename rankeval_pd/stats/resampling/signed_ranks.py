@@ -1,4 +1,4 @@
-"""Wilcoxon's signed-rank test of all pairs, with the estimate and limits of Hodges and Lehmann."""
+"""Wilcoxon's signed-rank test for all pairs, with Hodges-Lehmann estimates and limits."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from rankeval_pd.stats.resampling.gain_tables import (
 from rankeval_pd.stats.resampling.lattice import MOST_POINTS, SignedSum
 from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, Step, quiet
 
-_EQUAL = 1e-12  # as a share of the largest difference: closer ones share a rank
+_EQUAL = 1e-12  # relative to the largest difference; closer differences share a rank
 
 
 def signed_rank_pairs(
     items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = quiet
 ) -> Pairs:
-    """Return the signed-rank tests of all pairs; the gain is the median of the Walsh averages.
+    """Return signed-rank tests for all pairs; the gain is the median Walsh average.
 
-    Differences of 0 are dropped (Wilcoxon 1945), and equal sizes share the mean rank. The
-    distribution is exact, by random signs of these ranks, or normal with a term for kurtosis if the
-    sum has more than a million values.
+    Differences of 0 are dropped (Wilcoxon 1945), and equal absolute differences get the mean rank.
+    The null distribution is the exact distribution over random signs of the ranks. If the sum has
+    more than a million values, a normal distribution with a kurtosis term is used.
     """
     single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
     if not isinstance(items, Items) or not single or items.unit() is None:
@@ -39,8 +39,8 @@ def signed_rank_pairs(
         )
     if options.simultaneous:
         raise ValueError(
-            f"test='wilcoxon' with adjust={options.adjust!r}: its ranks have no t statistic. Pass"
-            " adjust='holm'."
+            f"test='wilcoxon' with adjust={options.adjust!r}: signed ranks have no t statistic."
+            " Pass adjust='holm'."
         )
     theta = items.sign * items.score(items.totals)
     values = items.sign * items.statistics[..., 0]
@@ -83,18 +83,18 @@ def signed_rank_pairs(
 
 
 def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float, float]:
-    """Return the one-sided p-values for differences above 0, and below 0."""
+    """Return the one-sided p-values for differences above 0 and below 0."""
     from scipy.stats import rankdata
 
     moved = differences[np.abs(differences) > room]
     if not moved.size:
         return 1.0, 1.0
     sizes = np.abs(moved)
-    order = np.argsort(sizes)  # sizes that differ by rounding are equal
+    order = np.argsort(sizes)  # absolute values that differ only by rounding count as equal
     step = np.cumsum(np.diff(sizes[order], prepend=0.0) > room)
     level = np.empty(step.size, dtype=np.int64)
     level[order] = step
-    ranks = np.rint(2.0 * rankdata(level)).astype(np.int64)  # doubled to whole numbers
+    ranks = np.rint(2.0 * rankdata(level)).astype(np.int64)  # doubled to get integers
     total = int((np.sign(moved).astype(np.int64) * ranks).sum())
     if int(ranks.sum()) <= 2 * MOST_POINTS:
         distinct, times = np.unique(ranks, return_counts=True)
@@ -105,12 +105,12 @@ def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float
 
 
 def _nearly_normal(total: int, ranks: IntArray) -> float:
-    """Return the chance of this sum or more, corrected for continuity and kurtosis."""
+    """Return the upper tail probability, corrected for continuity and kurtosis."""
     from scipy.special import ndtr
 
     squares = ranks.astype(float) ** 2
     variance = float(squares.sum())
-    step = 1.0 if (ranks % 2).any() else 2.0  # half the distance of sums
+    step = 1.0 if (ranks % 2).any() else 2.0  # half the distance between sums
     z = (total - step) / np.sqrt(variance)
     kurtosis = -2.0 * float((squares**2).sum()) / variance**2
     density = np.exp(-z * z / 2.0) / np.sqrt(2.0 * np.pi)
@@ -119,27 +119,27 @@ def _nearly_normal(total: int, ranks: IntArray) -> float:
 
 @lru_cache(maxsize=64)
 def _first_walsh(n: int, level: float) -> int:
-    """Return the position, from below, of the limiting Walsh average, 0 without one."""
+    """Return the position, from below, of the Walsh average at the limit; 0 if none."""
     tail = (1.0 - level) / 2.0
     most = n * (n + 1) // 2
     if most <= MOST_POINTS:
         ranks = np.arange(1, n + 1)
         law = SignedSum(ranks)
-        chances = np.cumsum(law.law)  # of the sum of positive ranks: from 0 on
+        chances = np.cumsum(law.law)  # distribution of the sum of positive ranks, from 0 on
         return int(np.count_nonzero(chances <= tail * (1.0 + 1e-12)))
     spread = np.sqrt(n * (n + 1.0) * (2.0 * n + 1.0) / 24.0)
     return max(0, int(np.floor(most / 2.0 + 0.5 - z_of(level) * spread)))
 
 
 def hodges_lehmann(ordered: FloatArray) -> float:
-    """Return the median of the means of all pairs of numbers, including each with itself."""
+    """Return the median of the means of all pairs of numbers, including self-pairs."""
     count = ordered.size * (ordered.size + 1) // 2
     middle = walsh_average(ordered, (count + 1) // 2)
     return middle if count % 2 else (middle + walsh_average(ordered, count // 2 + 1)) / 2.0
 
 
 def _partners(ordered: FloatArray, most: float) -> IntArray:
-    """Return the first place, from each number's own on, where the mean with it is larger."""
+    """Return, for each number, the first later position at which the mean is larger."""
     found = np.searchsorted(ordered, 2.0 * most - ordered[::-1], "right")[::-1]
     return np.maximum(found, np.arange(ordered.size))
 
@@ -150,7 +150,7 @@ def _count_means(ordered: FloatArray, most: float) -> int:
 
 
 def _next_to_0(ordered: FloatArray, room: float) -> tuple[float, float]:
-    """Return the largest mean below 0 and the least above it, 0 without one."""
+    """Return the largest mean below 0 and the smallest mean above 0; 0 if none."""
     below, above = _count_means(ordered, -2.0 * room), _count_means(ordered, room) + 1
     last = ordered.size * (ordered.size + 1) // 2
     return (
@@ -160,9 +160,10 @@ def _next_to_0(ordered: FloatArray, room: float) -> tuple[float, float]:
 
 
 def walsh_average(ordered: FloatArray, which: int) -> float:
-    """Return the mean of two numbers (or one twice) at this place among all such means.
+    """Return the Walsh average at this position among all Walsh averages.
 
-    Means are counted, not listed, until few remain; this costs about 20 sorts of n numbers.
+    Means are counted without listing them until only a few remain, which costs as much as about 20
+    sorts of n numbers.
     """
     n, place = ordered.size, np.arange(ordered.size)
     low, high = float(ordered[0]), float(ordered[-1])

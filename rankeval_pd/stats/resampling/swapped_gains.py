@@ -1,4 +1,4 @@
-"""Approximate randomization of all pairs of systems, by swaps of their results on items."""
+"""Approximate randomization tests for all pairs of systems, by swaps of item results."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from rankeval_pd.stats.significance.adjust import (
     with_resamples,
 )
 
-_SUMS_TOGETHER = 4_000_000  # sums scored together
+_SUMS_TOGETHER = 4_000_000  # number of sums scored at a time
 
 
 def paired_permutation(
     items: AnyItems, pairs: IntArray, options: PairOptions, step: Step = quiet
 ) -> Pairs:
-    """Return the approximate randomization test of all pairs, with the same swaps for all."""
+    """Return approximate randomization tests for all pairs, using the same swaps."""
     refuse_crossed(items, "swapping")
     if items.seeds is not None:
         raise ValueError(
@@ -112,14 +112,14 @@ def paired_permutation(
     return table(items, theta, pairs, swapped, rows, options, limits, largest, every=every)
 
 
-_Row = tuple[float, float, float, bool, float, float]  # as of Rows
+_Row = tuple[float, float, float, bool, float, float]  # columns as in Rows
 _Columns = tuple[FloatArray, FloatArray, FloatArray, bool, FloatArray, FloatArray]
 
 
 def _swapped_rows(
     gains: FloatArray, theta: FloatArray, options: PairOptions, *, every: bool
 ) -> _Columns:
-    """Return gains (pair, trial) and theta (pair, 2) of the trials."""
+    """Return gains (pair, trial) and theta (pair, 2) from the trials."""
     gain, trials = theta[:, 0] - theta[:, 1], gains.shape[1]
     scale = np.fmax(np.abs(theta).max(axis=1), np.fmax.reduce(np.abs(gains), axis=1))
     hits = _reached(gains, gain, scale)
@@ -135,21 +135,21 @@ def _swapped_rows(
     doubled = np.minimum(1.0, 2.0 * ordered)
     low, high = as_each_p_says(limits, gain, doubled, gain[:, np.newaxis] - gains, options)
     error = row_sd(gains)
-    varies = error > 0.0  # if not, the items give no interval
+    varies = error > 0.0  # without variation, the items give no interval
     low, high = np.where(varies, low, np.nan), np.where(varies, high, np.nan)
     return error, p, ordered, not every, low, high
 
 
 def _reached(gains: FloatArray, gain: FloatArray, scale: FloatArray) -> IntArray:
-    """Count the trials with gains that are at least the observed ones, or undefined."""
+    """Count the trials with gains that are at least as large as observed, or undefined."""
     fewer = gains < (gain - 1e-12 * scale)[:, np.newaxis]
     return np.asarray(gains.shape[1] - np.count_nonzero(fewer, axis=1))
 
 
 def _swapped_gains(items: AnyItems, pairs: IntArray, moved: FloatArray) -> FloatArray:
-    """Return the gain of every pair in every trial, (pair, trial), from the swapped sums.
+    """Return the gain for each pair in each trial, (pair, trial), from the swapped sums.
 
-    ``moved`` contains the sums, (trial, system, statistic).
+    ``moved`` contains the swapped sums, (trial, system, statistic).
     """
     totals, (size, _, width) = items.totals, moved.shape
     result = np.empty((len(pairs), size))
@@ -166,7 +166,7 @@ def _swapped_gains(items: AnyItems, pairs: IntArray, moved: FloatArray) -> Float
 
 
 def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptions) -> _Row:
-    """Return the exact sign-flip test of one pair."""
+    """Return the exact sign-flip test for one pair."""
     assert on is not None
     law = SignedSum(on.multiples, on.times)
     size = on.step * unit
@@ -181,7 +181,7 @@ def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptio
     error = size * on.size
     total = on.total
     p = law.tail(total)
-    ordered = law.tail(-total) if gain < 0.0 else p  # the law is symmetric
+    ordered = law.tail(-total) if gain < 0.0 else p  # the distribution is symmetric
     result = as_p_says(
         (gain - limits[1], gain - limits[0]), gain, min(1.0, 2.0 * ordered),
         np.asarray(gain - size * law.values, dtype=np.float64), options,

@@ -1,4 +1,4 @@
-"""The paired t test of all pairs of systems, and the possible ranks, without draws."""
+"""Paired t tests for all pairs of systems, and the possible ranks, without resampling."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from rankeval_pd.stats.resampling.gain_tables import (
 from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, Step, quiet
 from rankeval_pd.stats.significance.adjust import level_of_each
 
-_TOGETHER = 4_000_000  # differences in memory at a time
+_TOGETHER = 4_000_000  # number of differences in memory at a time
 
 
 def t_pairs(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = quiet) -> Pairs:
-    """Return the paired t tests of all pairs, and the limits that agree with them."""
+    """Return paired t tests for all pairs, with limits that agree with the tests."""
     single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
     if not isinstance(items, Items) or not single or items.unit() is None:
         raise ValueError(
@@ -42,7 +42,7 @@ def t_pairs(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
     rows.error[:] = error = _errors(items, pairs)
     varies = error > 0.0
     t = np.divide(gain, error, where=varies, out=np.zeros_like(gain))
-    up, down = stdtr(freedom, -t), stdtr(freedom, t)  # without any variance p is 1/2: no evidence
+    up, down = stdtr(freedom, -t), stdtr(freedom, t)  # without variance p is 1/2
     rows.p[:], rows.ordered[:] = up, np.where(gain < 0.0, down, up)
 
     def limits_at(options: PairOptions) -> Limits:
@@ -55,7 +55,7 @@ def t_pairs(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
 
 
 def _errors(items: Items, pairs: IntArray) -> FloatArray:
-    """Return the standard error of each pair's gain; mere rounding counts as 0."""
+    """Return the standard error of each pair's gain; rounding errors count as 0."""
     values = items.statistics[..., 0]
     result = np.empty(len(pairs))
     step = max(1, _TOGETHER // max(items.n_items, 1))
@@ -69,7 +69,7 @@ def _errors(items: Items, pairs: IntArray) -> FloatArray:
 
 
 def t_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Ranks:
-    """Return the possible ranks after t tests of all pairs, and t intervals of the scores."""
+    """Return the possible ranks after t tests of all pairs, and t intervals for the scores."""
     if ranks != "simultaneous" or options.ci:
         raise ValueError(
             f"test='t' with ranks={ranks!r}, ci={options.ci!r}: this test has no draws and only t"

@@ -1,4 +1,4 @@
-"""Test items and the options of a test, with training seeds and strata."""
+"""Test items, training seeds, strata, and the options for a test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rankeval_pd.stats.intervals import differences
 from rankeval_pd.stats.resampling import resamples
 from rankeval_pd.stats.resampling.metric_sums import RATIO_FORMS, RatioForm, Score
 
-# ------------------------------------------------------ The test items, and the options of a test
+# ------------------------------------------------------ The test items and the options for a test
 
 Step = Callable[[int], object]
 
@@ -25,7 +25,7 @@ def quiet(count: int) -> None:
 
 
 class AnyItems(Protocol):
-    """The facts, other than draws, for a test of systems over items; see :class:`Items`."""
+    """The data, except draws, for a test of systems over items; see :class:`Items`."""
 
     @property
     def score(self) -> Score:
@@ -34,22 +34,22 @@ class AnyItems(Protocol):
 
     @property
     def sign(self) -> float:
-        """-1 where smaller scores are better."""
+        """-1 if smaller scores are better."""
         ...
 
     @property
     def ratio_form(self) -> RatioForm | None:
-        """The score as a ratio of sums over items that are drawn one by one, if it is one."""
+        """The score as a ratio of sums over items that are drawn one by one, if possible."""
         ...
 
     @property
     def seeds(self) -> Seeds | None:
-        """The variation of the systems' trainings."""
+        """The variation between training runs of the systems."""
         ...
 
     @property
     def totals(self) -> FloatArray:
-        """The sums over all items, (system, statistic)."""
+        """The sums over all items: (system, statistic)."""
         ...
 
     @property
@@ -64,7 +64,7 @@ class AnyItems(Protocol):
 
     @property
     def n_groups(self) -> int:
-        """The number of clusters, 0 if items are drawn one by one."""
+        """The number of clusters, or 0 if items are drawn one by one."""
         ...
 
     @property
@@ -74,30 +74,30 @@ class AnyItems(Protocol):
 
     @property
     def binary(self) -> bool:
-        """Whether every item is right or wrong by itself."""
+        """Whether every single item is correct or wrong."""
         ...
 
     def unit(self) -> float | None:
-        """Return the change in the score per unit of the first statistic, if constant."""
+        """Return the change in the score per unit of the first statistic if constant."""
         ...
 
     def both_right(self, pairs: IntArray) -> FloatArray:
-        """Return the number of items that both systems have right, (pair,), if items are 0 or 1."""
+        """Return the number of 0/1 items that both systems answer correctly: (pair,)."""
         ...
 
 
 @dataclass(frozen=True)
 class Items:
-    """The systems' results on test items, and their score."""
+    """Results of systems on test items, with the score."""
 
     statistics: FloatArray  #: (system, item, statistic)
-    cluster: IntArray | None  #: the number of each item's cluster
+    cluster: IntArray | None  #: cluster number of each item
     score: Score
-    sign: float  #: -1 where smaller scores are better
-    linear: str | None  #: "mean" or "sum" of the first statistic if an exact law may exist
-    strata: IntArray | None = None  #: the number of each item's stratum, within which it is drawn
-    seeds: Seeds | None = None  #: the variation of the systems' trainings
-    factors: tuple[IntArray, IntArray] | None = None  #: the levels of two crossed factors
+    sign: float  #: -1 if smaller scores are better
+    linear: str | None  #: "mean" or "sum" of the first statistic if an exact distribution may exist
+    strata: IntArray | None = None  #: stratum number of each item; items are drawn within strata
+    seeds: Seeds | None = None  #: variation between training runs
+    factors: tuple[IntArray, IntArray] | None = None  #: levels of two crossed factors
 
     @property
     def n_systems(self) -> int:
@@ -111,7 +111,7 @@ class Items:
 
     @property
     def n_groups(self) -> int:
-        """The number of clusters, 0 if items are drawn one by one."""
+        """The number of clusters, or 0 if items are drawn one by one."""
         levels = [self.cluster] if self.factors is None else self.factors
         return min(0 if x is None else int(x.max()) + 1 for x in levels)
 
@@ -122,7 +122,7 @@ class Items:
 
     @property
     def totals(self) -> FloatArray:
-        """The sums over all items, (system, statistic), exact except for one rounding."""
+        """The sums over all items, (system, statistic), with a single rounding."""
         return self._totals
 
     @cached_property
@@ -130,7 +130,7 @@ class Items:
         return exact_total(np.moveaxis(self.statistics, 1, 2))
 
     def both_right(self, pairs: IntArray) -> FloatArray:
-        """Return the number of items that both systems have right, (pair,), if items are 0 or 1."""
+        """Return the number of 0/1 items that both systems answer correctly: (pair,)."""
         if len(pairs) > self.n_systems or "_both" in self.__dict__:
             return self._both[pairs[:, 0], pairs[:, 1]]
         right = self.statistics[..., 0]
@@ -142,7 +142,7 @@ class Items:
 
     @property
     def drawn(self) -> FloatArray:
-        """The statistics of drawn units: of items, or summed over clusters."""
+        """The statistics of the drawn units, which are items or sums over clusters."""
         if self.cluster is None:
             return self.statistics
         systems, _, width = self.statistics.shape
@@ -152,7 +152,7 @@ class Items:
 
     @property
     def drawn_strata(self) -> IntArray | None:
-        """The stratum number of each drawn unit: an item, or a cluster."""
+        """The stratum number of each drawn unit, which is an item or a cluster."""
         if self.cluster is None or self.strata is None:
             return self.strata
         values = np.empty(int(self.cluster.max()) + 1, dtype=np.int64)
@@ -161,14 +161,15 @@ class Items:
 
     @property
     def ratio_form(self) -> RatioForm | None:
-        """The score as a ratio of sums over items that are drawn one by one, if it is one."""
+        """The score as a ratio of sums over items that are drawn one by one, if possible."""
         plain = self.linear is None and self.cluster is None and self.strata is None
         return RATIO_FORMS.get(self.score) if plain else None
 
     def unit(self) -> float | None:
-        """Return the change in the score per unit of the first statistic, if it is constant.
+        """Return the change in the score per unit of the first statistic, or None.
 
-        It is None if the distribution of the sum over items does not determine the score.
+        The result is None if the change is not constant, that is, if the sum over items does not
+        determine the score.
         """
         return self._unit
 
@@ -187,7 +188,7 @@ class Items:
 
     @property
     def binary(self) -> bool:
-        """Whether every item is right or wrong by itself, which has exact distributions."""
+        """Whether every single item is correct or wrong, which allows exact distributions."""
         return self._binary
 
     @cached_property
@@ -203,14 +204,14 @@ class Items:
 
 
 def better_counts(items: AnyItems, pairs: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the numbers of 0/1 items on which the first, and the second, is better: (pair,)."""
+    """Return the numbers of 0/1 items on which each system is better: (pair,)."""
     both = items.both_right(pairs)
     one, other = ((items.totals[side, 0] - both).astype(np.int64) for side in pairs.T)
     return (one, other) if items.sign > 0.0 else (other, one)
 
 
 def sums_of_products(right: FloatArray) -> FloatArray:
-    """Return the sums of products (system, system) of whole numbers (system, item)."""
+    """Return the sums of products (system, system) for integers (system, item)."""
     result = np.zeros((len(right), len(right)))
     for start in range(0, right.shape[1], 2**16):
         part = np.ascontiguousarray(right[:, start : start + 2**16])
@@ -219,23 +220,21 @@ def sums_of_products(right: FloatArray) -> FloatArray:
 
 
 class PairOptions(NamedTuple):
-    """The options of a test."""
+    """The options for a test."""
 
-    n_resamples: int  #: 0: as many as needed, see :func:`paired.settled`
+    n_resamples: int  #: number of resamples; 0 means as many as needed, see :func:`paired.settled`
     event: str
     method: str
-    ci: str  #: "": the interval that agrees with the p-value
+    ci: str  #: kind of interval; "" is the interval that agrees with the p-value
     adjust: str | None
     alpha: float
     level: float
     seed: resamples.Seed
-    keep_order: bool  #: whether a pair keeps its order if its gain is negative
-    n_alike: int = 1  #: number of groups of the data, this one included, whose tests are one family
+    keep_order: bool  #: whether the order of a pair is fixed even if the gain is negative
+    n_alike: int = 1  #: number of groups in the family of tests, including this one
     alternative: str = "two-sided"
-    most: int = (
-        0  #: draws continue up to this number while a pair of an adjusted family is undecided
-    )
-    skewness: bool = False  #: whether tests and intervals of signs and swaps allow for skewness
+    most: int = 0  #: largest number of draws while a pair in an adjusted family is undecided
+    skewness: bool = False  #: whether sign and swap tests and intervals allow for skewness
 
     @property
     def simultaneous(self) -> bool:
@@ -249,62 +248,63 @@ class PairOptions(NamedTuple):
 
     @property
     def two_tailed(self) -> float:
-        """The level of the two-sided interval with these limits."""
+        """The level of the two-sided interval with the same limits."""
         return max(1.0 - 2.0 / self.tails * (1.0 - self.level), 1e-9)
 
     def sided(self, one: FloatArray, two: FloatArray) -> FloatArray:
-        """Return p-values of the alternative, from one-sided (in pair order) and two-sided ones."""
+        """Return p-values for the alternative, from one-sided and two-sided p-values."""
         return two if self.tails == 2 else one
 
 
 def studentises(options: PairOptions) -> bool:
-    """Whether standard errors of every pair in every resample are needed."""
+    """Whether standard errors are needed for each pair in each resample."""
     together = options.simultaneous and options.event != "wild"
     return together or "studentised" in (options.event, options.ci)
 
 
-_NORMAL_ITEMS = 100_000  # from which sums over drawn items are nearly normal
+_NORMAL_ITEMS = 100_000  # number of items from which sums are nearly normal
 
 
 def nearly_normal(binary: bool, n_items: int, options: PairOptions) -> bool:
-    """Return whether sums of right and wrong items are drawn from their normal distribution."""
+    """Return whether sums of correct and wrong items are drawn from a normal distribution."""
     many = binary and n_items >= _NORMAL_ITEMS
     return many and options.method != "monte-carlo" and not studentises(options)
 
 
 def signs_rank(n_drawn: int, options: PairOptions) -> bool:
-    """Return whether the signs that test the pairs also show how often each system is best.
+    """Return whether the test signs are also used for how often each system is best.
 
-    With this many items, scores by signs and by resampling cannot be distinguished, and resampling
-    takes three times as long.
+    With many items, scores from signs and from resampling have the same distribution, and
+    resampling takes three times as long.
     """
     by_signs = options.event == "wild" and options.ci in ("", "wild")
     return n_drawn >= _NORMAL_ITEMS and by_signs and options.method != "monte-carlo"
 
 
 # -------------------------------------------------------------------------------------------------
-# Factors crossed with items, or containing them: training seeds of systems, strata of items.
+# Training seeds, which are crossed with items, and strata, which contain items.
 
 
 class Seeds(NamedTuple):
-    """The variation of the systems' scores between trainings with different seeds.
+    """The variation of the systems' scores between training runs with different seeds.
 
-    If scores of trainings are normal, the mean of R trainings, minus the mean of all possible ones,
-    over its standard error has a t distribution with R - 1 degrees of freedom. Draws are from this
-    distribution. Resampled means of R trainings have only (R - 1)/R of the variance and a normal
-    distribution, which is far too narrow with three to five seeds.
+    If the scores of training runs are normal, the standardized mean of R runs has a t distribution
+    with R - 1 degrees of freedom, and draws come from this distribution. Resampled means of R runs
+    have only (R - 1)/R of the variance and a normal distribution, which is far too narrow with
+    three to five seeds.
     """
 
     error: FloatArray  #: (system,): standard error of the mean over seeds
-    freedom: FloatArray  #: (system,); equal numbers if all share one variance
-    trained: IntArray  #: (system,): the number of trainings
+    freedom: FloatArray  #: (system,): degrees of freedom; equal if the systems share one variance
+    trained: IntArray  #: (system,): number of training runs
     pooled: bool = False
 
     def freedom_of(self, pairs: IntArray) -> FloatArray:
-        """Return the degrees of freedom of the difference of two means, (pair,).
+        """Return the degrees of freedom for the difference of two means: (pair,).
 
-        They are Welch's with the smaller number of trainings for both systems. With a larger one
-        for one system, tests would reject too often if the other's trainings vary more.
+        These are Welch's degrees of freedom with the smaller number of training runs for both
+        systems. With a larger number for one system, tests would be liberal if the runs of the
+        other system vary more.
         """
         if self.pooled:
             return self.freedom[pairs[:, 0]]
@@ -315,7 +315,7 @@ class Seeds(NamedTuple):
 
 
 def seeds_of(scores: FloatArray, *, pooled: bool = False) -> Seeds:
-    """Return the facts on scores of trainings (system, seed), NaN without a training."""
+    """Return the variation of scores (system, seed), which are NaN for missing runs."""
     count = (~np.isnan(scores)).sum(axis=1)
     mean = np.nansum(scores, axis=1, keepdims=True) / count[:, np.newaxis]
     squares, freedom = np.nansum((scores - mean) ** 2, axis=1), count - 1.0
@@ -325,7 +325,7 @@ def seeds_of(scores: FloatArray, *, pooled: bool = False) -> Seeds:
 
 
 def mean_of_strata(score: Score, strata: int) -> Score:
-    """Return the mean over strata of a score, from sums (..., stratum x statistic)."""
+    """Return the mean score over strata from sums (..., stratum x statistic)."""
 
     def averaged(sums: AnyArray) -> FloatArray:
         return np.asarray(score(sums.reshape(*sums.shape[:-1], strata, -1)).mean(axis=-1))
@@ -334,9 +334,9 @@ def mean_of_strata(score: Score, strata: int) -> Score:
 
 
 def mean_of_seeds(score: Score, seeds: int) -> Score:
-    """Return the mean over seeds of a score, from sums (..., seed x statistic).
+    """Return the mean score over seeds from sums (..., seed x statistic).
 
-    The last statistic of each seed is above 0 if the system has a training with this seed.
+    The last statistic of each seed is above 0 if the system has a training run with this seed.
     """
 
     def averaged(sums: AnyArray) -> FloatArray:
@@ -349,7 +349,7 @@ def mean_of_seeds(score: Score, seeds: int) -> Score:
 
 
 def in_strata(values: FloatArray, strata: IntArray) -> FloatArray:
-    """Return statistics (..., item, statistic) with separate places for each stratum."""
+    """Return statistics (..., item, statistic) with separate columns for each stratum."""
     count, width = int(strata.max()) + 1, values.shape[-1]
     apart = np.zeros((*values.shape[:-1], count, width))
     apart[..., np.arange(strata.size), strata, :] = values
@@ -359,7 +359,7 @@ def in_strata(values: FloatArray, strata: IntArray) -> FloatArray:
 def in_seeds(values: FloatArray, there: BoolArray) -> FloatArray:
     """Return (system, seed, item, statistic) as (system, item, seed x statistic).
 
-    Without a training of a seed, all statistics are 0, including the last.
+    If a training run is missing, all statistics are 0, including the last.
     """
     systems, seeds, items, width = values.shape
     filled = np.zeros((systems, seeds, items, width + 1))
@@ -369,12 +369,12 @@ def in_seeds(values: FloatArray, there: BoolArray) -> FloatArray:
 
 
 def within_strata(values: FloatArray, weights: FloatArray, strata: IntArray) -> FloatArray:
-    """Return contributions (system, drawn) that differ only within strata, with the same sum.
+    """Return contributions (system, drawn) centered within strata, with the same sum.
 
     Differences between strata are not random if items are drawn within strata. Deviations in a
-    stratum of n items are enlarged for its n - 1 degrees of freedom. All are multiplied by a ratio
-    of 97.5% quantiles: the t quantile, with Welch's and Satterthwaite's degrees of freedom, over
-    the normal quantile.
+    stratum of n items are enlarged to correct for n - 1 degrees of freedom. All deviations are
+    multiplied by the ratio of two 97.5% quantiles, the t quantile with Welch-Satterthwaite degrees
+    of freedom and the normal quantile.
     """
     from scipy.special import ndtri, stdtrit
 

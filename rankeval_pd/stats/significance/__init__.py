@@ -1,1 +1,1 @@
-"""Tests of two proportions, of fit and dispersion, and their adjustment for many."""
+"""Tests of proportions, fit and dispersion, and adjustment for multiple testing."""

@@ -1,4 +1,4 @@
-"""Adjustment of p-values for multiple testing, and how many resamples it needs."""
+"""Adjustment of p-values for multiple testing, and the required number of resamples."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ ADJUSTMENTS = ("holm", "bonferroni", "bh", "by")
 
 
 def rejects(p_value: Any, alpha: float) -> Any:
-    """Return whether p-values are at most alpha except for rounding: 1/20 is at most 0.05."""
+    """Return whether p-values are at most alpha, up to rounding errors."""
     return p_value <= alpha * (1.0 + 1e-12)
 
 
 def adjust(p_values: FloatArray, method: str) -> FloatArray:
-    """Return adjusted p-values; the family is the last axis, NaN means no test and stays NaN.
+    """Return adjusted p-values for the family on the last axis; NaN means no test.
 
     Parameters
     ----------
     p_values : array (..., test)
     method : {"holm", "bonferroni", "bh", "by"}
-        Holm (1979) and Bonferroni control the probability of any false rejection. Benjamini and
-        Hochberg (1995) control the expected share of false rejections under positive dependence,
-        Benjamini and Yekutieli (2001) under any dependence.
+        "holm" (Holm 1979) and "bonferroni" control the probability of any false rejection. "bh"
+        (Benjamini and Hochberg 1995) controls the false discovery rate under positive dependence,
+        and "by" (Benjamini and Yekutieli 2001) under any dependence.
     """
     p = np.asarray(p_values, dtype=float)
     order = np.argsort(p, axis=-1, kind="stable")  # NaN last
@@ -55,17 +55,18 @@ def adjust(p_values: FloatArray, method: str) -> FloatArray:
 
 
 def interval_levels(p_values: FloatArray, method: str, level: float) -> FloatArray:
-    """Return the level at which the interval of each test agrees with :func:`adjust`.
+    """Return the level at which the interval for each test agrees with :func:`adjust`.
 
-    An interval of this level that is dual to its test excludes 0 only if the adjusted p-value is
-    at most 1 - level. Holm's method shares Bonferroni's intervals. For "bh" and "by" the level is
-    1 - R (1 - level) / m with R of m tests rejected, and R = 1 if none is (Benjamini and Yekutieli
-    2005, False discovery rate-adjusted multiple confidence intervals for selected parameters).
+    An interval that is dual to its test excludes 0 at this level only if the adjusted p-value is at
+    most 1 - level. Holm's method uses the intervals of Bonferroni's method. For "bh" and "by" the
+    level is 1 - R (1 - level) / m if R of m tests are rejected, with R = 1 if no test is rejected
+    (Benjamini and Yekutieli 2005, False discovery rate-adjusted multiple confidence intervals for
+    selected parameters).
 
     Parameters
     ----------
     p_values : array (..., test)
-        The family is the last axis, NaN means no test.
+        The p-values, with the family on the last axis. NaN means no test.
     method : {"holm", "bonferroni", "bh", "by"}
     level : float
     """
@@ -78,28 +79,29 @@ def interval_levels(p_values: FloatArray, method: str, level: float) -> FloatArr
         error = error * np.maximum(rejected, 1)
     if method == "by":
         error = error / np.concatenate([[1.0], np.cumsum(1.0 / np.arange(1, m.max() + 1))])[m]
-    return np.minimum(1.0 - error, np.nextafter(1.0, 0.0))  # of level 1 the range is the interval
+    return np.minimum(1.0 - error, np.nextafter(1.0, 0.0))  # at level 1, the full range
 
 
 def level_of_each(level: float, count: int) -> float:
-    """Return the level of each of ``count`` simultaneous intervals (Bonferroni), below 1."""
+    """Return the level, below 1, for each of ``count`` simultaneous intervals (Bonferroni)."""
     return level if count < 2 else min(1.0 - (1.0 - level) / count, 1.0 - 2.0**-53)
 
 
 def step_down(p_values: FloatArray, family: IntArray) -> FloatArray:
-    """Adjust p-values that are simultaneous within families over all families.
+    """Adjust p-values, which are simultaneous within families, over all families.
 
-    This is Holm's step-down for families, such as pairs of measures with a test for each n. From
-    the smallest p-value on, each is multiplied by the number of families with remaining tests. A
-    family counts until its last test is rejected, because this hypothesis may be true although all
-    others are false. With one test per family this is Holm's method; a single family is unchanged.
+    This is Holm's step-down method for families, such as pairs of measures with a test for each n.
+    Starting from the smallest, each p-value is multiplied by the number of families with remaining
+    tests. A family counts until its last test is rejected, because the last hypothesis can be true
+    even if all others in the family are false. With one test per family, the result is Holm's. The
+    p-values of a single family are not changed.
 
     Parameters
     ----------
     p_values : array (test)
-        NaN means no test and stays NaN.
+        The p-values. NaN means no test.
     family : array (test)
-        The number of the family of each test.
+        Family number of each test.
     """
     order = np.argsort(p_values, kind="stable")  # NaN last
     order = order[: np.count_nonzero(~np.isnan(p_values))]
@@ -115,12 +117,12 @@ def step_down(p_values: FloatArray, family: IntArray) -> FloatArray:
 
 
 class MaxT(NamedTuple):
-    """P-values from one statistic: each pair's own, and the largest of all pairs."""
+    """P-values for each pair, unadjusted and adjusted with the largest statistic."""
 
     alone: FloatArray  #: (pair,)
-    single: FloatArray  #: (pair,), single-step: at most alpha where the statistic is above critical
-    down: FloatArray  #: (pair,), Romano and Wolf's step-down
-    critical: float  #: the statistic that the largest exceeds with probability 1 - level
+    single: FloatArray  #: (pair,): single-step; at most alpha if the statistic exceeds ``critical``
+    down: FloatArray  #: (pair,): Romano and Wolf's step-down
+    critical: float  #: value that the largest statistic exceeds with probability 1 - level
 
 
 def max_t(
@@ -133,26 +135,28 @@ def max_t(
     every: bool = False,
     centered: Callable[[IntArray], FloatArray] | None = None,
 ) -> MaxT:
-    """Return p-values of the pairs' studentised gains, and of the largest among all pairs.
+    """Return p-values for studentized gains, unadjusted and adjusted by max-t.
 
     Parameters
     ----------
     t_star : callable
-        A function from the numbers of some pairs to their studentised gains in every resample,
-        minus their mean under the null hypothesis, (pair, resample). All pairs share the resamples.
+        A function that takes the numbers of some pairs. The result contains the studentized gains
+        in every resample, minus the mean under the null hypothesis, (pair, resample). All pairs use
+        the same resamples.
     t : array (pair,)
-        Studentised gains; NaN means no test and stays NaN.
+        Studentized gains. NaN means no test.
     n_resamples : int
     level : float
-        The level of the simultaneous intervals.
+        Confidence level of the simultaneous intervals.
     two_sided : bool
-        Whether absolute values are compared.
+        Whether to compare absolute values.
     every : bool
-        Whether these are all possible resamples; then nothing is added to the counts.
+        Whether all possible resamples are enumerated. In this case, 1 is not added to the counts.
     centered : callable, optional
-        Like ``t_star``, for data moved to a gain of 0 for each pair. Single-step p-values and
-        critical values are then the larger of the two. If gains differ much, ``t_star`` alone
-        makes pairs look more alike than they are, and intervals too short.
+        A function like ``t_star``, for data shifted to a gain of 0 for each pair. Single-step
+        p-values and critical values are then the larger of the two. If gains differ greatly,
+        ``t_star`` alone overestimates the correlation between pairs, and intervals would be too
+        short.
     """
     size = np.abs(t) if two_sided else t
     order = np.argsort(-size, kind="stable")[: np.count_nonzero(~np.isnan(size))]
@@ -163,7 +167,7 @@ def max_t(
         moved = np.abs(t_star(block)) if two_sided else t_star(block)
         moved[np.isnan(moved)] = np.inf
         own[block] = np.count_nonzero(moved >= edge[block, np.newaxis], axis=1)
-        # the largest among each pair and all that are less significant
+        # the largest statistic over each pair and all less significant pairs
         moved[0] = np.maximum(largest, moved[0])
         np.maximum.accumulate(moved, axis=0, out=moved)
         largest = moved[-1]
@@ -181,7 +185,7 @@ def max_t(
 
     stepped = share(down)
     stepped[order] = np.maximum.accumulate(stepped[order])
-    # how many may be as large as a statistic with a p-value of at most 1 - level
+    # number of resamples that can be as large if the p-value is at most 1 - level
     added = 0 if every else 1
     most = int(np.floor((1.0 - level) * (n_resamples + added) * (1.0 + 1e-12))) - added
     critical = np.inf if most < 0 else both[:, max(n_resamples - 1 - most, 0)].max()
@@ -195,20 +199,21 @@ def simultaneous_limits(
     widening: FloatArray | float = 0.0,
     lean: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the gains that the largest statistic does not reject: gain -+ critical * error.
+    """Return simultaneous limits, gain ± critical * error.
 
     Parameters
     ----------
     gain, error : array (pair,)
     critical : float
     widening : array (pair,), optional
-        The growth of the variance with the squared distance from the gain, for tests with a null
-        standard error. There are no limits if the error is 0, or no distance is rejected.
+        Increase in the variance per squared distance from the gain, for tests with a standard error
+        under the null hypothesis. There are no limits if the error is 0, or if no distance is
+        rejected.
     lean : array (pair,), optional
-        Skewness of the items' differences over the square root of their number. The limits then
-        also contain gains not rejected by Hall's statistic. Few items often show the wrong sign of
-        the skewness, so limits move outward for either sign, but not past 0, which the test
-        decides.
+        Skewness of the items' differences divided by the square root of their number. The limits
+        then also include gains not rejected by Hall's statistic. With few items, the sample
+        skewness often has the wrong sign. Limits are therefore widened for both signs, but not past
+        0, because the test determines whether 0 is included.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         left = 1.0 - critical**2 * np.asarray(widening)
@@ -228,10 +233,10 @@ def simultaneous_limits(
 
 # -------------------------- The number of resamples for a family, its adjustment, alpha and level
 
-LEAST = 10_000  # resamples by default
+LEAST = 10_000  # default number of resamples
 
-MORE = 8  # times as many at most while a pair is undecided
-_DECIDING = 10  # expected resamples beyond the edge of a decision
+MORE = 8  # largest factor on the number of resamples while a pair is undecided
+_DECIDING = 10  # expected number of resamples beyond the critical value
 
 
 def needed_resamples(options: PairOptions, n_pairs: int) -> int:
@@ -247,16 +252,16 @@ def needed_resamples(options: PairOptions, n_pairs: int) -> int:
 
 
 def _whole(draws: float) -> int:
-    """Return a number of draws without rounding, capped above any memory."""
+    """Return a number of draws rounded up, with a cap that exceeds any memory."""
     return int(min(np.ceil(draws * (1.0 - 1e-12)), 2.0**62))
 
 
 def with_resamples(options: PairOptions, n_pairs: int) -> PairOptions:
-    """Return the options with the resamples that family, adjustment, alpha and level need."""
+    """Return the options with the number of resamples that the tests require."""
     if options.n_resamples:
         return options
     deciding = _DECIDING * (needed_resamples(options, n_pairs) + 1)
-    tests = n_pairs if options.adjust in ADJUSTMENTS else 1  # its limits lie further out
+    tests = n_pairs if options.adjust in ADJUSTMENTS else 1  # the limits are further in the tails
     tests *= options.n_alike if options.adjust is not None else 1
     limiting = _whole(_DECIDING * options.tails * tests / (1.0 - options.level))
     first = max(LEAST, deciding, limiting)
@@ -265,7 +270,7 @@ def with_resamples(options: PairOptions, n_pairs: int) -> PairOptions:
 
 
 def check_enough(options: PairOptions, n_pairs: int) -> None:
-    """Raise a ValueError if too few resamples rule out significant adjusted p-values."""
+    """Raise a ValueError if adjusted p-values cannot be significant with these resamples."""
     needed = needed_resamples(options, n_pairs)
     if options.adjust is None or options.n_resamples >= needed:
         return
@@ -276,7 +281,7 @@ def check_enough(options: PairOptions, n_pairs: int) -> None:
         factor += " (1 + 1/2 + ...)"
     raise ValueError(
         f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g} with"
-        f" adjust={options.adjust!r}: the smallest adjusted p-value of {n_pairs}"
+        f" adjust={options.adjust!r}: the smallest adjusted p-value for {n_pairs}"
         f" pair{'s'[: n_pairs != 1]}{in_groups} is {factor}/(n_resamples + 1). Pass"
         f" n_resamples={needed} or more, or None for as many as are needed."
     )

@@ -1,4 +1,4 @@
-"""Does precision vary over samples as the binomial model predicts? (Evert 2004, section 4)."""
+"""Tests whether precision over samples fits the binomial model (Evert 2004, section 4)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rankeval_pd.stats.intervals.proportions import INTERVALS
 
 # ------------------------------------------ Overdispersion, and the fit of the normal distribution
 
-_EQUAL = 1e-12  # smaller differences of distances are rounding
-_COUNTS_AT_ONCE = 250_000  # counts drawn at a time
+_EQUAL = 1e-12  # smaller differences between distances are rounding errors
+_COUNTS_AT_ONCE = 250_000  # number of counts drawn at a time
 
 
 class Overdispersion(NamedTuple):
@@ -24,13 +24,13 @@ class Overdispersion(NamedTuple):
     phi: FloatArray
     low: FloatArray
     high: FloatArray
-    p_value: FloatArray  #: of at least as much variation, if the model holds
+    p_value: FloatArray  #: probability of at least this variation under the model
 
 
 def overdispersion(
     chi2: AnyArray | float, freedom: AnyArray | float, level: float
 ) -> Overdispersion:
-    """Return chi2 / freedom with its interval; chi2 is Pearson's statistic."""
+    """Return Pearson's statistic divided by its degrees of freedom, with an interval."""
     from scipy import special
 
     chi2, freedom = np.broadcast_arrays(np.asarray(chi2, dtype=float), freedom)
@@ -39,21 +39,21 @@ def overdispersion(
         return Overdispersion(
             chi2 / freedom,
             chi2 / special.chdtri(freedom, tail),
-            # constant counts set no upper limit
+            # constant counts give no upper limit
             np.where(chi2 == 0.0, np.inf, chi2 / (2.0 * special.gammaincinv(0.5 * freedom, tail))),
             special.chdtrc(freedom, chi2),
         )
 
 
 def pearson(tp: IntArray, n: IntArray) -> float:
-    """Return Pearson's statistic of samples with tp true positives among n accepted candidates."""
+    """Return Pearson's statistic for samples with tp true positives among n candidates."""
     share = tp.sum() / n.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.sum(np.square(tp - n * share) / (n * share * (1.0 - share))))
 
 
 def model_sd(share: AnyArray | float, n: IntArray) -> FloatArray:
-    """Return the standard deviation of precision that Eq. 4 predicts for samples of these sizes.
+    """Return the standard deviation of precision predicted by Eq. 4 for these sample sizes.
 
     The effective size is the harmonic mean, because the variance is a mean of 1/n.
     """
@@ -61,9 +61,10 @@ def model_sd(share: AnyArray | float, n: IntArray) -> FloatArray:
 
 
 def normal_distance(tp: AnyArray, n: IntArray) -> FloatArray:
-    """Return Kolmogorov's distance of the precisions (..., sample) from Eq. 4's distribution.
+    """Return Kolmogorov's distance between precision values and Eq. 4's distribution.
 
-    Its mean and standard deviation follow from the pooled precision.
+    The precision values are (..., sample). The mean and the standard deviation of the distribution
+    are computed from the pooled precision.
     """
     from scipy import special
 
@@ -72,14 +73,14 @@ def normal_distance(tp: AnyArray, n: IntArray) -> FloatArray:
     ordered = np.sort(tp / n, axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = special.ndtr((ordered - share) / sd)
-    # the empirical distribution jumps at each precision: compare both ends of every jump
+    # compare both ends of every jump in the empirical distribution
     steps = np.arange(n.size + 1) / n.size
     distance: FloatArray = np.maximum(steps[1:] - expected, expected - steps[:-1]).max(axis=-1)
     return distance
 
 
 class GoodnessOfFit(NamedTuple):
-    """Goodness of fit of the normal distribution of Eq. 4."""
+    """Goodness of fit for the normal distribution in Eq. 4."""
 
     distance: float
     p_value: float
@@ -93,10 +94,11 @@ def goodness_of_fit(
     seed: int,
     advance: Callable[[int], object] = lambda _: None,
 ) -> GoodnessOfFit:
-    """Test Eq. 4 by a parametric bootstrap; ``advance`` is called with the number of new draws.
+    """Test Eq. 4 by a parametric bootstrap; ``advance`` gets the number of new draws.
 
-    The mean is estimated from the same samples, and counts are whole numbers. Both change the
-    distribution of the distance, so it is simulated, with a new estimate of the mean in each draw.
+    The distribution of the distance is simulated, with a new estimate of the mean in each draw. A
+    standard table would be wrong, because the mean is estimated from the same samples and counts
+    are integers.
     """
     observed = float(normal_distance(tp, n))
     share = tp.sum() / n.sum()
@@ -106,7 +108,7 @@ def goodness_of_fit(
     as_far = proper = 0
     at_once = max(_COUNTS_AT_ONCE // n.size, 1)
     for start in range(0, n_resamples, at_once):
-        # (draw, sample); draws with no or only positives have no distance and are left out
+        # (draw, sample); draws with no or only positives have no distance and are excluded
         drawn = rng.binomial(n, share, size=(min(at_once, n_resamples - start), n.size))
         sums = drawn.sum(axis=-1)
         drawn = drawn[(sums > 0) & (sums < n.sum())]
@@ -118,42 +120,44 @@ def goodness_of_fit(
 
 # --------------------------------------- Intervals that exclude the precision of the other samples
 #
-# The number of such intervals, the failures, is compared with its exact distribution under the
+# The number of such intervals, called failures, is compared with the exact distribution under the
 # model. The joint distribution of failures and true positives is convolved by Fourier transforms,
-# after its mean is tilted to the observed pair. Small tails keep all digits: none is a difference.
+# after tilting the mean to the observed pair. Small tails are accurate, because none of them is
+# computed as a difference.
 
-_REACH = 14.0  # standard deviations on either side: the tails beyond are below 1e-40
-_NEGLIGIBLE_LOG = -60.0  # logarithm of terms too small to change a sum
-_CELLS_AT_ONCE = 500_000  # cells (angle of the failures, angle of the sum) in memory
+_REACH = 14.0  # standard deviations on each side; tails beyond are below 1e-40
+_NEGLIGIBLE_LOG = -60.0  # logarithm of negligible terms
+_CELLS_AT_ONCE = 500_000  # number of cells (angle of the failures, angle of the sum) in memory
 
 
 class IntervalFailures(NamedTuple):
-    """The number of intervals that exclude the precision of the other samples, under the model."""
+    """The number of intervals that exclude the precision of the other samples."""
 
     expected: float
     p_value: float  #: P(at least the observed number)
 
 
 class _SizeClass(NamedTuple):
-    """Samples of one size."""
+    """Samples of the same size."""
 
     size: int
     times: int  #: number of samples
-    counts: IntArray  #: the likely counts of true positives
-    weight: FloatArray  #: their probabilities
-    fails: BoolArray  #: whether the interval excludes the others' precision
+    counts: IntArray  #: likely counts of true positives
+    weight: FloatArray  #: probabilities of the counts
+    fails: BoolArray  #: whether the interval excludes the precision of the other samples
 
 
 def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) -> IntervalFailures:
-    """Return the expected number, and the p-value, if all samples have the same average precision.
+    """Return the expected number and the p-value if all samples have equal mean precision.
 
-    Both the count of a sample and the counts of the others vary. Given the total of true positives,
-    a sample's own count determines the precision of the others, and the counts are binomial given
-    their sum. So the distribution of the number of failures is exact for any precision. Counts more
-    than 12 standard deviations from their mean are left out.
+    The count in a sample and the counts in the other samples are random. Given the total number of
+    true positives, the count in a sample determines the precision of the other samples, and the
+    counts are binomial variables with a fixed sum. The distribution of the number of failures is
+    therefore exact for any precision. Counts more than 12 standard deviations from the mean are
+    omitted.
 
-    The cost is a fast Fourier transform of the likely numbers of failures and of true positives,
-    for each sample size: a second for 20,000 samples of 55 sizes.
+    The cost is one fast Fourier transform over the likely numbers of failures and of true positives
+    for each sample size. It takes a second for 20,000 samples of 55 sizes.
     """
     total, positive = int(n.sum()), int(tp.sum())
     share = positive / total
@@ -162,7 +166,7 @@ def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) ->
         low, high = _likely_range(size, total, share)
         count = np.arange(max(low, positive - (total - size)), min(high, positive) + 1)
         fails = _exclusions(count, size, positive, total, ci, level)
-        # one sample's count is hypergeometric given the total; jointly, counts are binomial
+        # the count in one sample is hypergeometric given the total; jointly, counts are binomial
         of_all = (np.asarray(float(x)) for x in (total, positive, size))
         alone = np.exp(hypergeometric.log_pmf(count.astype(float), *of_all))
         expected += times * float(alone[fails].sum())
@@ -177,7 +181,7 @@ def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) ->
 
 
 def _likely_range(drawn: int, total: int, share: float) -> tuple[int, int]:
-    """Return the range of counts within 12 standard deviations of their mean."""
+    """Return the range of counts within 12 standard deviations of the mean."""
     mean = drawn * share
     reach = 12.0 * math.sqrt(mean * (1.0 - share) * (1.0 - drawn / total)) + 12.0
     return max(0, math.floor(mean - reach)), min(drawn, math.ceil(mean + reach))
@@ -198,11 +202,11 @@ def _log_binomial(count: IntArray, size: int, share: float) -> FloatArray:
 
 
 class _TiltedLaw(NamedTuple):
-    """The distribution of failures f and counts c, weighted by exp(u f + v c) and normalized."""
+    """The normalized distribution of failures f and counts c, weighted by exp(u f + v c)."""
 
     kinds: list[_SizeClass]
     log_norm: float
-    mean: FloatArray  #: of the failures and of the true positives of all samples
+    mean: FloatArray  #: means for the failures and the true positives over all samples
     covariance: FloatArray
 
 
@@ -210,7 +214,7 @@ def _tilted_law(kinds: list[_SizeClass], tilt: FloatArray) -> _TiltedLaw:
     found, log_norm = [], 0.0
     mean, covariance = np.zeros(2), np.zeros((2, 2))
     for kind in kinds:
-        # (statistic, count): the failures and the true positives of a sample with this count
+        # (statistic, count): failures and true positives for a sample with this count
         both = np.stack([kind.fails.astype(float), kind.counts.astype(float)])
         with np.errstate(divide="ignore"):
             logs = np.log(kind.weight) + tilt @ both
@@ -228,18 +232,18 @@ def _tilted_law(kinds: list[_SizeClass], tilt: FloatArray) -> _TiltedLaw:
 
 
 def _tilt_to(kinds: list[_SizeClass], wanted: FloatArray) -> tuple[FloatArray, _TiltedLaw]:
-    """Return the tilt with the wanted means, by Newton's method on a convex function."""
+    """Return the tilt with the desired means, by Newton's method on a convex function."""
     tilt = np.zeros(2)
     here = _tilted_law(kinds, tilt)
     for _ in range(100):
         away = wanted - here.mean
         if (np.abs(away) < 1e-3 * np.sqrt(np.diag(here.covariance) + 1e-12)).all():
             break
-        # a ridge keeps a singular covariance solvable; a step moves the tilt of f by at most 2
+        # the ridge allows for a singular covariance; a step changes the tilt of f by at most 2
         ridge = 1e-9 * np.diag(np.diag(here.covariance)) + 1e-12 * np.eye(2)
         step = np.linalg.solve(here.covariance + ridge, away)
         step *= min(1.0, 2.0 / max(abs(step[0]), 1e-300))
-        # halve the step until the objective log_norm - tilt . wanted does not increase
+        # halve the step while it increases the objective log_norm - tilt . wanted
         before = here.log_norm - tilt @ wanted
         for _ in range(40):
             there = _tilted_law(kinds, tilt + step)
@@ -253,8 +257,8 @@ def _tilt_to(kinds: list[_SizeClass], wanted: FloatArray) -> tuple[FloatArray, _
 
 
 def _tail_probability(kinds: list[_SizeClass], observed: int, total: int, positive: int) -> float:
-    """Return the probability of at least this many failures, given the true positives."""
-    # tilt only small tails, above the mean
+    """Return the probability of at least this number of failures, given the true positives."""
+    # tilt only for small tails above the mean
     center = _tilted_law(kinds, np.zeros(2)).mean
     if observed > center[0]:
         tilt, tilted = _tilt_to(kinds, np.array([observed, positive], dtype=float))
@@ -265,13 +269,12 @@ def _tail_probability(kinds: list[_SizeClass], observed: int, total: int, positi
     sd_failures, sd_sum = np.sqrt(np.diag(tilted.covariance))
     samples = sum(kind.times for kind in kinds)
     span = sum(kind.times * (kind.counts.size - 1) for kind in kinds)
-    # failures modulo ``width``, true positives modulo ``length``; the mass that wraps around is
-    # negligible
+    # failures modulo ``width``, true positives modulo ``length``, with negligible wrap-around
     width = min(samples + 1, 2 * math.ceil(_REACH * sd_failures + 20.0))
     length = min(span + 1, 2 * math.ceil(_REACH * sd_sum + 20.0))
     first = 0 if width == samples + 1 else min(max(middle - width // 2, 0), samples + 1 - width)
     at_total = _failure_law(tilted.kinds, positive, length, width)
-    # undo the tilt: exp(-u (f - middle)), with the constant factors in the logarithm
+    # undo the tilting by exp(-u (f - middle)), with constant factors in the logarithm
     number = np.arange(max(first, observed), first + width)
     terms = np.maximum(at_total[number % width], 0.0)
     tail = float(np.sum(np.exp(-tilt[0] * (number - middle)) * terms))
@@ -287,10 +290,11 @@ def _tail_probability(kinds: list[_SizeClass], observed: int, total: int, positi
 def _failure_law(kinds: list[_SizeClass], total: int, length: int, width: int) -> FloatArray:
     """Return P(sum = total, failures = f), f modulo the width: (f).
 
-    The distribution of the sum of all samples is the product of their transforms. Along the sum,
-    the value at one total is a single inverse transform; along the failures, all values are.
+    The transform of the distribution over all samples is the product of the transforms. Only one
+    total is needed, which takes a single term of the inverse transform along the sum. Along the
+    failures, the full inverse transform is computed.
     """
-    # for each size: the transforms (angle of the sum) of counts inside and outside the interval
+    # for each size, the transforms (angle of the sum) for counts inside and outside the interval
     parts = []
     for kind in kinds:
         held, missed = (
@@ -298,24 +302,24 @@ def _failure_law(kinds: list[_SizeClass], total: int, length: int, width: int) -
             for x in (~kind.fails, kind.fails)
         )
         parts.append((kind.times, held, missed))
-    parts.sort(key=lambda part: -part[0])  # large powers first: they make most cells negligible
+    parts.sort(key=lambda part: -part[0])  # large powers make most cells negligible
     angles = np.arange(width // 2 + 1)
     turn = np.exp(-2j * np.pi * angles / width)
-    # the phases of the inverse transform at the total; % keeps the product of integers small
+    # phases of the inverse transform at the total; % keeps the integer product small
     back = np.exp(2j * np.pi * (np.arange(length) * (total % length) % length) / length)
     at_angles = np.empty(angles.size, dtype=complex)
     rows = max(_CELLS_AT_ONCE // length, 1)
     for start in range(0, angles.size, rows):
         block = angles[start : start + rows]
-        # flat cells (angle of the failures, angle of the sum); negligible ones drop out on the way
+        # flat cells (angle of the failures, angle of the sum); drop negligible cells in each step
         row, place = (x.ravel() for x in np.indices((block.size, length)))
         logs = np.zeros(row.size, dtype=complex)
         for times, held, missed in parts:
-            with np.errstate(divide="ignore", invalid="ignore"):  # log 0: dropped
+            with np.errstate(divide="ignore", invalid="ignore"):  # drop log 0
                 logs += times * np.log(held[place] + turn[block[row]] * missed[place])
             near = logs.real > _NEGLIGIBLE_LOG
             row, place, logs = row[near], place[near], logs[near]
-        terms = (np.exp(logs) * back[place]).view(float).reshape(-1, 2)  # real, imaginary
+        terms = (np.exp(logs) * back[place]).view(float).reshape(-1, 2)  # real and imaginary parts
         at_angles[block] = np.bincount(row, terms[:, 0], block.size) + 1j * np.bincount(
             row, terms[:, 1], block.size
         )

@@ -1,4 +1,4 @@
-"""Tests with a margin: is one proportion, or mean, worse than another by less than the margin?"""
+"""Tests of equivalence and non-inferiority with a margin, for proportions and means."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from rankeval_pd.stats.significance.skewness import held_back
 
 
 def of_margin(alternative: str, not_worse: Callable[[float], Any]) -> Any:
-    """Return the p-value of a margin, for non-inferiority or equivalence.
+    """Return the p-value for a margin, for non-inferiority or equivalence.
 
-    ``not_worse(1)`` is the p-value of d <= -margin, and ``not_worse(-1)`` of d >= margin. "greater"
-    returns the first, "less" the second, "two-sided" the larger (TOST).
+    ``not_worse(1)`` is the p-value for the null hypothesis d <= -margin, and ``not_worse(-1)`` for
+    d >= margin. "greater" returns the first, "less" returns the second, and "two-sided" returns the
+    larger of both (TOST).
     """
     if alternative == "two-sided":
         return np.maximum(not_worse(1.0), not_worse(-1.0))
@@ -29,41 +30,43 @@ def of_margin(alternative: str, not_worse: Callable[[float], Any]) -> Any:
 
 
 def margin_name(alternative: str) -> str:
-    """Return the column of the p-value."""
+    """Return the column name for the p-value."""
     return "p_equivalence" if alternative == "two-sided" else "p_noninferior"
 
 
-# --------------------------------------------------------------------------------- Exact, of counts
+# --------------------------------------------------------------------------- Exact tests on counts
 #
-# Two proportions, of the same items or of two regions, differ by d = pi_a - pi_b. The null
-# hypothesis is d <= -margin. Tables are ordered by their lower score limit of d (Tango's for paired
-# proportions, else Miettinen and Nurminen's) at the one-sided level 1 - alpha. A table is at least
-# as extreme as one with limit L if its score statistic at d = L is at least the normal quantile.
-# Near p = alpha this is the order of the score statistic at d = -margin (Hsueh, Liu and Chen 2001;
-# Chan and Zhang 1999). But it does not depend on the margin, so a larger margin never has a larger
-# p (Röhmel 2005).
+# Let d = pi_a - pi_b be the difference between two proportions, for the same items or for two
+# regions. The null hypothesis is d <= -margin. Tables are ordered by the lower score limit for d at
+# the one-sided level 1 - alpha. The limit is Tango's for paired proportions and Miettinen and
+# Nurminen's otherwise. A table is at least as extreme as a table with limit L if the score
+# statistic at d = L is at least the normal quantile. Near p = alpha, this order agrees with the
+# order of the score statistic at d = -margin (Hsueh, Liu and Chen 2001; Chan and Zhang 1999).
+# Because the order does not depend on the margin, a larger margin never has a larger p (Röhmel
+# 2005).
 #
-# p is the largest probability of such tables under the null hypothesis. The maximum is at
-# d = -margin, because more successes of a, and fewer of b, are more extreme. The other parameter q
-# (the share that b alone has right, or pi_b) takes all values in an interval. The small probability
-# outside is added to p, which keeps the test exact (Berger and Boos 1994).
+# p is the largest probability of such tables under the null hypothesis. The maximum is at d =
+# -margin, because tables with more successes for a and fewer for b are more extreme. The nuisance
+# parameter q is the proportion of items on which only b is correct, or pi_b for regions. The
+# maximum is taken over a confidence interval for q. The probability that the interval excludes q is
+# added to p, so the test is exact (Berger and Boos 1994).
 
 ALPHA = 0.05
-_LEFT_OUT = 2e-5  # as a share of alpha: the probability that the interval does not contain q
+_LEFT_OUT = 2e-5  # probability that the interval excludes q, as a fraction of alpha
 _LEAST = 1e-12
-_AS_EXTREME = 1e-7  # smaller differences of score statistics are rounding
-_POINTS = 96  # values of q at first
-_PEAKS = 8  # how many of these are refined
+_AS_EXTREME = 1e-7  # smaller differences between score statistics are rounding errors
+_POINTS = 96  # initial number of values for q
+_PEAKS = 8  # number of values that are refined
 _ROUNDS = 6
-_REACH = 9.0  # standard deviations of a count beyond which its probability is below rounding
+_REACH = 9.0  # distance in standard deviations beyond which probabilities are below rounding errors
 
 Score = Callable[[AnyArray, AnyArray], FloatArray]
 
 
 def paired_p(only_a: int, only_b: int, n: int, margin: float, alpha: float = ALPHA) -> float:
-    """Return the exact p-value of pi_a - pi_b <= -margin for two proportions of the same n items.
+    """Return the exact p-value for pi_a - pi_b <= -margin with paired proportions.
 
-    ``only_a`` and ``only_b`` are the numbers of items right in one of the two only.
+    ``only_a`` and ``only_b`` are the numbers of items on which only a, or only b, is correct.
     """
     limit, _ = differences.tango((0, only_a, only_b, n - only_a - only_b), _two_sided(alpha))
 
@@ -80,9 +83,9 @@ def paired_p(only_a: int, only_b: int, n: int, margin: float, alpha: float = ALP
 def region_p(
     tp_a: int, n_a: int, tp_b: int, n_b: int, margin: float, alpha: float = ALPHA
 ) -> float:
-    """Return the exact p-value of pi_a - pi_b <= -margin for two independent proportions.
+    """Return the exact p-value for pi_a - pi_b <= -margin with independent proportions.
 
-    Without candidates there is no difference, and p is 0.
+    Without candidates, the difference is 0 by definition, and p is 0.
     """
     if n_a == 0 or n_b == 0:
         return 0.0
@@ -99,14 +102,14 @@ def region_p(
 
 
 def _two_sided(alpha: float) -> float:
-    """Return the level of the two-sided interval whose limits each leave out alpha."""
+    """Return the level of a two-sided interval with a tail probability of alpha on each side."""
     return max(1.0 - 2.0 * alpha, 1e-3)
 
 
 def regions_margin_p(
     tp_a: int, tp_b: int, m: int, margin: float, alternative: str, alpha: float
 ) -> float:
-    """Return the p-value of the margin of two regions of m candidates."""
+    """Return the p-value for the margin with two regions of m candidates."""
 
     def not_worse(sign: float) -> float:
         first, second = (tp_a, tp_b) if sign > 0.0 else (tp_b, tp_a)
@@ -125,9 +128,9 @@ def _largest(
     margin: float,
     alpha: float,
 ) -> float:
-    """Return the largest probability of tables at least as extreme as the observed one.
+    """Return the largest probability of tables at least as extreme as observed.
 
-    The second count y is binomial(n, q), the first binomial(size(y), share(q)).
+    The second count y is binomial(n, q), and the first count is binomial(size(y), share(q)).
     """
     from scipy import special
 
@@ -164,7 +167,7 @@ def _largest(
         return np.asarray((pmf * tail * new).sum(axis=1))
 
     ends = math.asin(math.sqrt(low)), math.asin(math.sqrt(high))
-    bend = math.asin(math.sqrt(min(max(0.5 + 0.5 * margin, low), high)))  # of the paired share
+    bend = math.asin(math.sqrt(min(max(0.5 + 0.5 * margin, low), high)))  # for paired proportions
     phi, width = np.linspace(*ends, _POINTS), (ends[1] - ends[0]) / (_POINTS - 1)
     phi = np.append(phi, bend)
     found = chance(phi)
@@ -177,9 +180,9 @@ def _largest(
 
 
 def _least_counts(score: Score, y: IntArray, sizes: IntArray, least: float) -> IntArray:
-    """Return the smallest first count with a score of at least ``least``, or infinity.
+    """Return the smallest first count with a score of at least ``least``; inf if none.
 
-    Smaller second counts are as extreme, whatever the rounding.
+    Rounding is corrected so that smaller second counts are at least as extreme.
     """
     below, reached = np.full_like(sizes, -1), sizes + 1
     while (reached - below > 1).any():
@@ -192,11 +195,12 @@ def _least_counts(score: Score, y: IntArray, sizes: IntArray, least: float) -> I
     return np.asarray(np.minimum.accumulate(reached[::-1])[::-1])
 
 
-# ------------------------------------------------------------- Means, and estimates with intervals
+# -------------------------------------------------------------- Means and estimates with intervals
 #
-# Student's t is liberal if the long tail of skewed differences lies on the side of the null
-# hypothesis. Hall (1992) makes t normal by a cubic of the sample's skewness. This skewness is too
-# small on average; Bobee and Robitaille (1975) give the factor. The p-value is the larger of both.
+# Student's t test is liberal if the long tail of skewed differences is on the side of the null
+# hypothesis. Hall's (1992) cubic transformation with the sample skewness makes t nearly normal. The
+# sample skewness is too small on average and is corrected by Bobee and Robitaille's (1975) factor.
+# The p-value is the larger of the two.
 
 
 def mean_p(
@@ -206,10 +210,10 @@ def mean_p(
     freedom: AnyArray | float,
     seeds: tuple[FloatArray, FloatArray] | None = None,
 ) -> FloatArray:
-    """Return the one-sided p-value of a mean above a bound, t standard errors away from it.
+    """Return the one-sided p-value for a mean that is t standard errors above a bound.
 
-    ``skewness`` is the moment ratio of the n differences; ``seeds`` the training seeds' share of
-    the variance, and their degrees of freedom.
+    ``skewness`` is the moment ratio of the n differences. ``seeds`` contains the fraction of the
+    variance due to training seeds, and the degrees of freedom for the seeds.
     """
     from scipy import special
 
@@ -221,15 +225,15 @@ def mean_p(
     return np.asarray(special.stdtr(freedom, -held), dtype=np.float64)
 
 
-_DEVIATIONS = np.linspace(0.0, 8.0, 161)[1:]  # normal quantiles of one-sided levels
+_DEVIATIONS = np.linspace(0.0, 8.0, 161)[1:]  # normal quantiles for one-sided levels
 
 
 def interval_p(
     limits: Callable[[float], tuple[FloatArray, FloatArray]], margin: AnyArray, alternative: str
 ) -> FloatArray:
-    """Return the p at which intervals of level 1 - 2p just reach the margin.
+    """Return the p at which an interval with level 1 - 2p just reaches the margin.
 
-    ``limits`` returns both limits for a level. p is interpolated between levels.
+    ``limits`` is a function from a level to both limits. p is interpolated between levels.
     """
     from scipy import special
 
@@ -238,7 +242,7 @@ def interval_p(
 
     def not_worse(sign: float) -> FloatArray:
         low, high = (ends[:, 0], ends[:, 1]) if sign > 0.0 else (-ends[:, 1], -ends[:, 0])
-        above, below = low + margin, high + margin  # of 0: no worse, and worse by the margin
+        above, below = low + margin, high + margin  # distances from the bound
         p = np.where(above[0] > 0.0, _reached(above), 1.0 - _reached(-below))
         p = np.where((above[0] <= 0.0) & (below[0] >= 0.0), 0.5, p)
         return np.where(np.isnan(above[0] + below[0]), np.nan, p)
@@ -247,7 +251,7 @@ def interval_p(
 
 
 def _reached(above: FloatArray) -> FloatArray:
-    """Return the one-sided level at which falling values (level, ...) reach 0, by interpolation."""
+    """Return the interpolated one-sided level at which falling values (level, ...) reach 0."""
     from scipy import special
 
     inside = np.count_nonzero(above > 0.0, axis=0)

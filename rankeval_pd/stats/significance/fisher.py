@@ -1,4 +1,4 @@
-"""Exact conditional tests of two regions: Fisher, Cochran-Mantel-Haenszel, McNemar, odds ratio."""
+"""Exact conditional tests by Fisher, Cochran-Mantel-Haenszel and McNemar, and odds ratios."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from rankeval_pd.stats.distributions import binomial, hypergeometric
 from rankeval_pd.stats.distributions.hypergeometric import first_true, ratio_moments
 from rankeval_pd.stats.distributions.populations import hypergeometric_laws, tails_of_sum
 
-# --------------------------------------------------- Fisher's exact test of two difference regions
+# -------------------------------------------------- Fisher's exact test for two difference regions
 #
 # Evert (2004), section 3.3.
 
-_AS_LIKELY = 1e-7  # tables within this relative difference are equally likely, as in R
+_AS_LIKELY = 1e-7  # tables within this relative difference count as equally likely, as in R
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 
 class FisherTest(NamedTuple):
-    """P-values of Fisher's test."""
+    """P-values from Fisher's test."""
 
-    p_value: FloatArray  #: the exact p-value
+    p_value: FloatArray  #: exact p-value
     p_mid: FloatArray  #: P(less likely tables) + P(equally likely tables) / 2
 
 
@@ -37,17 +37,17 @@ def fisher_test(
 
     Parameters
     ----------
-    tp_a, n_a, tp_b, n_b : array of whole numbers
-        True positives and sizes of the two regions; they broadcast.
+    tp_a, n_a, tp_b, n_b : array of int
+        True positives and sizes of the two regions. The arrays are broadcast.
     alternative : {"two-sided", "greater", "less"}
-        "greater": the proportion in a is the larger one.
+        Alternative hypothesis. "greater" means that the proportion in a is larger.
 
     Notes
     -----
     Regions of equal size have a symmetric null distribution, and the two-sided p-value is twice the
-    smaller tail. Otherwise, bisection on either side of the mode finds the tables at most as likely
-    as the observed one.
-    An empty region, or regions with no or only true positives, have p = 1.
+    smaller tail. For other regions, bisection on both sides of the mode finds the tables that are
+    at most as likely as the observed table. p is 1 if a region is empty, or if the regions contain
+    no or only true positives.
     """
     tp_a, n_a, tp_b, n_b = (
         np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
@@ -55,7 +55,7 @@ def fisher_test(
     if alternative == "less":
         tp_a, n_a, tp_b, n_b = tp_b, n_b, tp_a, n_a
     total, positive = n_a + n_b, tp_a + tp_b
-    # one tail; twice one tail if the distribution is symmetric; or two tails by bisection
+    # one tail, or twice one tail if the distribution is symmetric, or two tails by bisection
     if alternative != "two-sided":
         one = hypergeometric.tails(tp_a, total, positive, n_a)
         p_value, p_mid = np.exp(one.ge), np.exp(one.mid)
@@ -73,9 +73,9 @@ def fisher_test(
 def _symmetric(
     larger: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return p and mid-p of two regions of equal size, given the larger count.
+    """Return p and mid-p for two regions of equal size, given the larger count.
 
-    A count and its mirror image are equally likely, and counts further out are less likely.
+    A count and its mirror image are equally likely, and more extreme counts are less likely.
     """
     upper = hypergeometric.tails(larger, total, positive, n)
     middle = larger * 2.0 == positive
@@ -87,7 +87,7 @@ def _symmetric(
 def _two_sided(
     i: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return p and mid-p of the tables at most as likely as the count i, for any margins."""
+    """Return p and mid-p from the tables at most as likely as the count i, for any margins."""
     observed = hypergeometric.log_pmf(i, np.maximum(total, 1.0), positive, n)
     at_most = _tail_mass(observed + _AS_LIKELY, total, positive, n)
     less = _tail_mass(observed - _AS_LIKELY, total, positive, n)
@@ -97,7 +97,7 @@ def _two_sided(
 def _tail_mass(
     limit: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArray
 ) -> FloatArray:
-    """Return the probability of all counts with a log probability of at most ``limit``."""
+    """Return the total probability of the counts with a log probability up to ``limit``."""
     lowest, highest = hypergeometric.support(total, positive, n)
     mode = np.clip(hypergeometric.mode(total, positive, n), lowest, highest)
 
@@ -108,7 +108,7 @@ def _tail_mass(
         )
         return low | (count < lowest) | (count > highest)
 
-    # probabilities fall on either side of the mode: bisect for the first unlikely count there
+    # probabilities decrease on both sides of the mode, so bisect for the first unlikely count
     right = first_true(unlikely, mode, highest + 1.0)
     left = -first_true(lambda count: unlikely(-count), 1.0 - mode, 1.0 - lowest)
     upper = np.exp(hypergeometric.tails(right, total, positive, n).ge)
@@ -119,35 +119,36 @@ def _tail_mass(
 
 # ------------------------------------- Two proportions within strata: Cochran, Mantel and Haenszel
 #
-# Stratum q has two samples of m_q each, with x_q and y_q positives. Given all margins, x_q is
-# hypergeometric if no stratum has a difference. The test statistic is the sum of the x_q. Its
-# distribution is a convolution, which is symmetric because the samples have equal sizes.
+# Stratum q has two samples of size m_q, with x_q and y_q positives. If the two proportions are
+# equal in every stratum, x_q is hypergeometric given all margins. The test statistic is the sum of
+# the x_q. The distribution of this sum is a convolution, which is symmetric because the samples
+# have equal sizes.
 
 
 class StratifiedTest(NamedTuple):
-    """The p-values of one test over strata."""
+    """The p-values from one test over strata."""
 
     p_value: float
-    p_mid: float  #: with half the probability of the observed sum
+    p_mid: float  #: mid-p, with half the probability of the observed sum
 
 
 def stratified_exact_test(
     x: IntArray, y: IntArray, m: IntArray, alternative: str
 ) -> StratifiedTest:
-    """Return the exact p-values for x and y positives in two samples of m in each stratum.
+    """Return exact p-values for x and y positives in two samples of size m per stratum.
 
-    The two-sided p-value is the probability of sums at least as far from their mean. Convolutions
-    take time proportional to the variance of the sum.
+    The two-sided p-value is the probability of sums at least as far from the mean as observed. The
+    cost of the convolutions is proportional to the variance of the sum.
     """
     both = x + y
-    # strata with the same m and x + y share a distribution: (m, x + y) for each different stratum
+    # strata with the same m and x + y have the same distribution, computed once
     tables, times = np.unique(np.stack([m, both]), axis=1, return_counts=True)
     size, positive = tables.astype(float)
     observed, total = float(x.sum()), float(both.sum())
     away = observed - total / 2.0
     if alternative == "two-sided":
         count, factor = total / 2.0 + abs(away), 2.0
-    else:  # the other sample has the same distribution: "less" is its "greater"
+    else:  # the other sample has the same distribution, so "less" is "greater" for the other sample
         count, factor = (observed if alternative == "greater" else total - observed), 1.0
     if not positive.any() or (positive == 2.0 * size).all():
         return StratifiedTest(1.0, 1.0)
@@ -163,7 +164,7 @@ def stratified_exact_test(
 def mantel_haenszel_difference(x: IntArray, y: IntArray, m: IntArray) -> tuple[float, float]:
     """Return the Mantel-Haenszel difference of proportions, and Sato's standard error.
 
-    It is valid for a few large strata and for many small ones (T. Sato 1989).
+    The standard error is valid for a few large strata and for many small strata (T. Sato 1989).
     """
     inside = m > 0
     a, b, n = (np.asarray(v[inside], dtype=float) for v in (x, y, m))
@@ -178,32 +179,33 @@ def mantel_haenszel_difference(x: IntArray, y: IntArray, m: IntArray) -> tuple[f
     return result, math.sqrt(variance)
 
 
-# ----------------------------------------------------- McNemar's exact test of two ranking methods
+# ---------------------------------------------------- McNemar's exact test for two ranking methods
 #
-# Each method is a classifier, right if it accepts a positive or rejects a negative. Two methods
-# differ only in their difference regions: a is right and b wrong on true positives that only a
-# accepts, and on false positives that only b accepts.
+# Each method is a classifier that is correct if it accepts a positive or rejects a negative. Two
+# methods differ only in the difference regions. Method a is correct and b wrong on true positives
+# that only a accepts, and on false positives that only b accepts.
 
 
 def mcnemar_test(
     tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, alternative: str
 ) -> FloatArray:
-    """Return the p-value of McNemar's exact test: is a right half of the time if they differ?
+    """Return the p-value of McNemar's exact test for two difference regions.
 
     Parameters
     ----------
-    tp_a, n_a, tp_b, n_b : array of whole numbers
-        True positives and sizes of the two difference regions; they broadcast.
+    tp_a, n_a, tp_b, n_b : array of int
+        True positives and sizes of the two difference regions. The arrays are broadcast.
     alternative : {"two-sided", "greater", "less"}
-        "greater": a is right more often than b.
+        Alternative hypothesis. "greater" means that a is correct more often than b.
 
     Notes
     -----
-    Among the n_a + n_b candidates, a is right on tp_a + (n_b - tp_b). This number is binomial with
-    probability 1/2 if both methods are right equally often. For two regions of d candidates each,
-    its variance is d/2, but 2 d pi (1 - pi) in the binomial model of the regions. So the test is
-    conservative by the factor 1/(4 pi (1 - pi)), extremely so if positives are rare. An empty
-    region, or regions with no or only true positives, have p = 1, as in Fisher's test.
+    Of the n_a + n_b candidates, a is correct on tp_a + (n_b - tp_b). Under the null hypothesis,
+    this number is binomial with probability 1/2. For two regions of d candidates each, the variance
+    of this number is d/2, compared with 2 d pi (1 - pi) in the binomial model for the regions. The
+    test is therefore conservative by the factor 1/(4 pi (1 - pi)), which is large if positives are
+    rare. As in Fisher's test, p is 1 if a region is empty, or if the regions contain no or only
+    true positives.
     """
     tp_a, n_a, tp_b, n_b = (
         np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
@@ -212,7 +214,7 @@ def mcnemar_test(
     right_a = tp_a + (n_b - tp_b)
     right_b = total - right_a
     if alternative == "two-sided":
-        # the null distribution is symmetric: twice the smaller tail
+        # the null distribution is symmetric, so take twice the smaller tail
         p_value = 2.0 * np.exp(binomial.tails(np.maximum(right_a, right_b), total, 0.5).ge)
     else:
         right = right_a if alternative == "greater" else right_b
@@ -221,47 +223,47 @@ def mcnemar_test(
     return np.where(uninformative, 1.0, np.minimum(p_value, 1.0))
 
 
-# ----------------------------------- The odds ratio given the margins: estimate and exact interval
+# ----------------------- The odds ratio, conditional on the margins: estimate and exact interval
 #
-# Given both sizes and the number of positives, the true positives in a follow Fisher's noncentral
-# hypergeometric distribution. Its only parameter is the odds ratio of positives in a and in b. All
-# equations are solved in theta, the logarithm of the odds ratio. Probabilities are multiples of the
-# observed table's, and sums of positive terms, so nothing cancels.
+# Given both sizes and the number of positives, the number of true positives in a follows Fisher's
+# noncentral hypergeometric distribution. The only parameter is the odds ratio between a and b. All
+# equations are solved for theta, the logarithm of the odds ratio. Probabilities are computed
+# relative to the observed table, as sums of positive terms, so there is no cancellation.
 
-_LAST_STEP = 1e-8  # Newton's steps converge quadratically: after such a step the error is 1e-16
-_LONGEST_STEP = 3.0  # a full step would overshoot if the function is nearly flat
-_MANY = 1_000  # tables that start from the solutions of their neighbors
-_BRACKET_MARGIN = 1e-3  # room for rounding around the bracket of the estimate
+_LAST_STEP = 1e-8  # after a Newton step of this size the error is 1e-16
+_LONGEST_STEP = 3.0  # longest step, to avoid overshooting
+_MANY = 1_000  # number of tables from which starts are interpolated between neighbors
+_BRACKET_MARGIN = 1e-3  # tolerance for rounding errors around the bracket of the estimate
 
 
 class OddsRatio(NamedTuple):
-    """Conditional estimate of the odds ratio and its exact interval."""
+    """The conditional estimate of the odds ratio, with an exact interval."""
 
-    mle: FloatArray  #: the odds ratio with the observed count as expected count
-    low: FloatArray  #: the odds ratio with P(X >= observed) = (1 - level)/2, else 0
-    high: FloatArray  #: the odds ratio with P(X <= observed) = (1 - level)/2, else inf
+    mle: FloatArray  #: odds ratio for which the expected count equals the observed count
+    low: FloatArray  #: odds ratio with P(X >= observed) = (1 - level)/2, or 0
+    high: FloatArray  #: odds ratio with P(X <= observed) = (1 - level)/2, or inf
 
 
 def conditional_odds_ratio(
     tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float
 ) -> OddsRatio:
-    """Return the conditional maximum-likelihood odds ratio and Cornfield's exact interval.
+    """Return the conditional maximum-likelihood odds ratio with Cornfield's exact interval.
 
     Parameters
     ----------
-    tp_a, n_a, tp_b, n_b : array of whole numbers
-        True positives and sizes of the two regions; they broadcast.
+    tp_a, n_a, tp_b, n_b : array of int
+        True positives and sizes of the two regions. The arrays are broadcast.
     level : float
-        Confidence level; either tail of the interval has (1 - level)/2.
+        Confidence level. Each tail has a probability of (1 - level)/2.
 
     Notes
     -----
-    The estimate is 0 or inf if the count is the lowest or the highest possible, and NaN if only one
-    count is possible: an empty region, no positives, or positives only. Logarithms of all results
-    are accurate to about 1e-12. The cost of a table grows with the standard deviation of its count.
-    The interval inverts two one-sided tests. The two-sided Fisher test orders tables by their
-    probability instead, so it may reject an odds ratio of 1 inside the interval, or accept one
-    outside.
+    The estimate is 0 or inf if the count is the lowest or the highest possible count. The estimate
+    is NaN if only one count is possible, that is, if a region is empty or if there are no or only
+    positives. The logarithms of all results are accurate to about 1e-12. The cost per table
+    increases with the standard deviation of the count. The interval inverts two one-sided tests.
+    The two-sided Fisher test orders tables by probability instead. The test can therefore reject an
+    odds ratio of 1 that is inside the interval, or accept an odds ratio of 1 that is outside.
     """
     tp_a, n_a, tp_b, n_b = (
         np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
@@ -277,17 +279,17 @@ def conditional_odds_ratio(
     some = ~lowest
     low[some] = np.exp(_log_low(tp_a[some], fp_a[some], tp_b[some], fp_b[some], tail))
     some = ~highest
-    # exchanging the regions inverts the odds ratio: the upper limit is 1 over their lower limit
+    # exchanging the regions inverts the odds ratio, so the upper limit is 1 / lower limit
     high[some] = np.exp(-_log_low(tp_b[some], fp_b[some], tp_a[some], fp_a[some], tail))
     return OddsRatio(mle, low, high)
 
 
 def _log_mle(tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray) -> FloatArray:
-    """Return theta at which the expected count is tp_a; all four cells are positive.
+    """Return the theta at which the expected count is tp_a; all four cells are positive.
 
-    It lies between 0 and the logarithm of the sample's odds ratio (Mantel and Hankey 1975). The
-    log-likelihood is concave, so Newton's steps converge; bisection replaces steps that leave the
-    bracket.
+    theta lies between 0 and the logarithm of the sample odds ratio (Mantel and Hankey 1975).
+    Newton's method converges because the log-likelihood is concave. Steps that leave the bracket
+    are replaced by bisection.
     """
     sample = np.log(tp_a) + np.log(fp_b) - np.log(fp_a) - np.log(tp_b)
     return _from_neighbors(_newton_mle, sample, tp_a, fp_a, tp_b, fp_b)
@@ -296,9 +298,10 @@ def _log_mle(tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatAr
 def _from_neighbors(
     solve: Callable[..., FloatArray], start: FloatArray, *tables: FloatArray
 ) -> FloatArray:
-    """Solve many tables, such as neighboring n, from the solutions of every eighth.
+    """Solve many tables, such as neighboring n, starting from the solution of every eighth.
 
-    An interpolated start is used only if it moves by at most a fifth of Wald's standard error.
+    An interpolated start is used only if neighboring solutions differ by at most a fifth of Wald's
+    standard error.
     """
     if start.size < _MANY:
         return solve(start, *tables)
@@ -312,7 +315,7 @@ def _from_neighbors(
 def _newton_mle(
     start: FloatArray, tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray
 ) -> FloatArray:
-    """Return the solution, found from a start that is first moved into the bracket."""
+    """Return the solution from a start that is first moved into the bracket."""
     sample = np.log(tp_a) + np.log(fp_b) - np.log(fp_a) - np.log(tp_b)
     low, high = np.minimum(sample, 0.0) - _BRACKET_MARGIN, np.maximum(sample, 0.0) + _BRACKET_MARGIN
     theta = np.clip(start, low, high)
@@ -323,7 +326,7 @@ def _newton_mle(
         (up, up1, up2), (down, down1, down2) = _sides(*cells, now)
         mass = 1.0 + up + down
         # mean and variance of the count about tp_a, from the moments on both sides
-        excess = (up1 - down1) / mass  # expected less observed count
+        excess = (up1 - down1) / mass  # expected minus observed count
         variance = (up2 + down2) / mass - excess * excess
         low[active] = np.where(excess < 0.0, now, low[active])
         high[active] = np.where(excess > 0.0, now, high[active])
@@ -337,14 +340,14 @@ def _newton_mle(
 def _log_low(
     tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray, tail: float
 ) -> FloatArray:
-    """Return theta with P(X >= tp_a) = ``tail``; tp_a is not the lowest possible count.
+    """Return the theta with P(X >= tp_a) = ``tail``; tp_a is not the lowest possible count.
 
-    The logarithm of the tail is concave in theta, since X given X >= tp_a has a smaller variance
-    than X. So Newton's steps converge from anywhere, from below after the first.
+    The logarithm of the tail is concave in theta, because X given X >= tp_a has a smaller variance
+    than X. Newton's method therefore converges from any start, and from below after the first step.
     """
     from scipy import special
 
-    # start at Wald's limit for the log odds ratio with 1/2 added to each cell
+    # start at Wald's limit for the log odds ratio after adding 1/2 to each cell
     a, b, c, d = (x + 0.5 for x in (tp_a, fp_a, tp_b, fp_b))
     start = np.log(a) + np.log(d) - np.log(b) - np.log(c)
     spread = np.sqrt(1.0 / a + 1.0 / b + 1.0 / c + 1.0 / d)
@@ -356,7 +359,7 @@ def _newton_low(
     theta: FloatArray, tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray, *,
     tail: float,
 ) -> FloatArray:  # fmt: skip
-    """Return the solution from a start, which is overwritten."""
+    """Return the solution from a start; the start is overwritten."""
     active = np.arange(theta.size)
     while active.size:
         cells = tp_a[active], fp_a[active], tp_b[active], fp_b[active]
@@ -376,9 +379,9 @@ Moments = tuple[FloatArray, FloatArray, FloatArray]
 def _sides(
     tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray, theta: FloatArray
 ) -> tuple[Moments, Moments]:
-    """Return the mass above and below the observed count, and its first and second moments.
+    """Return the mass and the first two moments above and below the observed count.
 
-    Mass is in units of the probability of the observed count; moments are about this count.
+    The mass is relative to the probability of the observed count, and moments are about this count.
     """
     odds = np.exp(theta)
     above = ratio_moments(tp_b, fp_a, tp_a + 1.0, fp_b + 1.0, odds)
@@ -387,7 +390,7 @@ def _sides(
 
 
 def sample_odds_ratio(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray) -> FloatArray:
-    """Return (tp_a fp_b) / (fp_a tp_b), fp = n - tp: 0, inf, or NaN for 0/0."""
+    """Return the sample odds ratio (tp_a fp_b) / (fp_a tp_b) with fp = n - tp."""
     with np.errstate(divide="ignore", invalid="ignore"):
         odds: FloatArray = np.true_divide(tp_a * (n_b - tp_b), (n_a - tp_a) * tp_b)
     return odds

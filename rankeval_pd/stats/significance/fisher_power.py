@@ -1,4 +1,4 @@
-"""The power of Fisher's exact test, for proportions known exactly or from a pilot."""
+"""The power of Fisher's exact test for known proportions or for a pilot sample."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from rankeval_pd.stats.distributions.populations import binomial_laws, hypergeom
 from rankeval_pd.stats.significance.adjust import rejects
 from rankeval_pd.stats.significance.fisher import fisher_test
 
-_RARE = 1e-9  # counts with a lower probability do not change the power
-_SMALL = 2_000  # judgments
-_ROWS = 512  # rows of the table of outcomes at a time
-_POINTS = 101  # equally probable values compatible with a pilot
+_RARE = 1e-9  # counts with lower probabilities have no effect on the power
+_SMALL = 2_000  # largest number of judgments
+_ROWS = 512  # number of rows of the outcome table at a time
+_POINTS = 101  # number of equally probable values compatible with a pilot
 _JEFFREYS = 0.5
 
 
 def fisher_power(
     law_a: FloatArray, n_a: int, law_b: FloatArray, n_b: int, alpha: float
 ) -> FloatArray:
-    """Return the probability that Fisher's two-sided test rejects, for each pair of distributions.
+    """Return the power of Fisher's two-sided test for each pair of distributions.
 
     The distributions (distribution, count) contain the probabilities of 0 to n true positives.
     """
     start_a, end_a, start_b, end_b = (*_ends(law_a), *_ends(law_b))
     law_b, j = law_b[:, start_b:end_b], np.arange(start_b, end_b)
     first, end = start_a + start_b, end_a + end_b - 1
-    if n_a + n_b < _SMALL:  # the same sizes recur
+    if n_a + n_b < _SMALL:  # cached because the same sizes recur
         first, end = 0, n_a + n_b + 1
     low, high = _critical(n_a, n_b, alpha, first, end)
     power = np.zeros((len(law_a), len(law_b)))
@@ -43,14 +43,14 @@ def fisher_power(
 
 
 def _ends(laws: FloatArray) -> tuple[int, int]:
-    """Return the range of counts that are likely under any distribution."""
+    """Return the range of counts that are likely under any of the distributions."""
     counts = np.flatnonzero((laws > _RARE).any(axis=0))
     return int(counts[0]), int(counts[-1]) + 1
 
 
 @lru_cache(maxsize=128)
 def _critical(n_a: int, n_b: int, alpha: float, least: int, end: int) -> tuple[FloatArray, ...]:
-    """Return the last low and the first high count in a that the test rejects, for each sum.
+    """Return the critical low and high counts in a for each sum of both counts.
 
     Given the sum of both counts, probabilities decrease from the mode in both directions.
     """
@@ -72,7 +72,7 @@ def _critical(n_a: int, n_b: int, alpha: float, least: int, end: int) -> tuple[F
 
 
 class Pilot(NamedTuple):
-    """Judged candidates of a region from which more will be drawn.
+    """Judged candidates in a region from which more candidates will be drawn.
 
     The rate of true positives has Jeffreys's prior, Beta(1/2, 1/2).
     """
@@ -97,13 +97,13 @@ class Pilot(NamedTuple):
         return law
 
     def laws_of_totals(self, n: int, left: int) -> FloatArray:
-        """Return distributions for n more from the rest, by its true positives (point, k)."""
+        """Return distributions for n more from the rest, given the total (point, k)."""
         points = (np.arange(_POINTS) + 0.5) / _POINTS
         true = np.searchsorted(np.cumsum(self.law(left)), points).astype(float)
         return drawn_laws(n, left, true)
 
     def laws_of_rates(self, n: int) -> FloatArray:
-        """Return distributions for n more from an infinite supply, by its rate (point, k)."""
+        """Return distributions for n more from an infinite population by rate (point, k)."""
         from scipy import special
 
         rates = special.betaincinv(*self._beta, (np.arange(_POINTS) + 0.5) / _POINTS)
@@ -112,7 +112,7 @@ class Pilot(NamedTuple):
 
 
 def drawn_laws(n: int, left: int, true: FloatArray) -> FloatArray:
-    """Return distributions of true positives in n of the rest, without replacement (point, k)."""
+    """Return distributions of true positives in n draws without replacement (point, k)."""
     drawn, of = (np.full(true.size, float(x)) for x in (n, left))
     laws = np.exp(hypergeometric_laws(drawn, of, true))
     return np.pad(laws, ((0, 0), (0, max(n + 1 - laws.shape[1], 0))))[:, : n + 1]

@@ -1,4 +1,4 @@
-"""Show ties by letters."""
+"""Compact letter displays for ties."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from rankeval_pd.stats._types import BoolArray
 
 
 def letters(told_apart: BoolArray) -> list[str]:
-    """Return the letters of each row: two rows share one if and only if they are tied.
+    """Return the letters for each row; two rows share a letter if and only if they are tied.
 
-    A compact letter display is a small cover of the graph of ties by cliques. Each clique grows
-    from a tie that no letter shows yet, and redundant cliques are removed (Piepho 2004). Maximal
-    cliques are not enumerated. If the greedy cover has more than m**2 / 4 cliques, a cover by edges
-    and triangles, which never has more (Erdos, Goodman and Posa 1966), replaces it.
+    A compact letter display is a small clique cover of the graph of ties. Each clique grows from a
+    tie that is not yet covered, and redundant cliques are removed (Piepho 2004). Maximal cliques
+    are not enumerated. If this greedy cover has more than m**2 / 4 cliques, a cover by edges and
+    triangles is used instead, which has at most m**2 / 4 (Erdos, Goodman and Posa 1966).
 
     Parameters
     ----------
     told_apart : array (m, m) of bool
-        Symmetric; the diagonal is ignored. Rows are ordered; the first is the best and gets "a".
+        Symmetric matrix of significant differences. The diagonal is ignored. Rows are ordered from
+        best to worst, and the first row gets "a".
 
     Returns
     -------
@@ -50,13 +51,13 @@ def letters(told_apart: BoolArray) -> list[str]:
 
 
 def _name(number: int) -> str:
-    """Return a, b, ... z, aa, ab, ..."""
+    """Return the name of a letter: a, b, ... z, aa, ab, ..."""
     more, last = divmod(number, len(ascii_lowercase))
     return (_name(more - 1) if more else "") + ascii_lowercase[last]
 
 
 def _greedy(tied: BoolArray) -> list[list[int]]:
-    """Return cliques that cover all ties, each grown from the first tie not yet covered."""
+    """Return cliques that cover all ties, each grown from the first uncovered tie."""
     left = np.triu(tied)
     cliques = []
     for i in range(len(tied)):
@@ -64,7 +65,8 @@ def _greedy(tied: BoolArray) -> list[list[int]]:
             clique = [i, int(left[i].argmax())]
             fits = tied[clique].all(axis=0)
             while fits.any():
-                # among fitting rows, the one with the most uncovered ties; among equals, the best
+                # of the rows that fit, take the row with the most uncovered ties, or the best of
+                # equal rows
                 gained = (left[clique].sum(axis=0) + left[:, clique].sum(axis=1)) * fits + fits
                 clique.append(int(gained.argmax()))
                 fits &= tied[clique[-1]]
@@ -75,7 +77,7 @@ def _greedy(tied: BoolArray) -> list[list[int]]:
 
 
 def _swept(cliques: list[list[int]], m: int) -> list[list[int]]:
-    """Return the cliques that are not redundant, trying to drop the smallest first."""
+    """Return the cliques that are not redundant; small cliques are dropped first."""
     shown = np.zeros((m, m), dtype=int)
     for clique in cliques:
         shown[np.ix_(clique, clique)] += 1

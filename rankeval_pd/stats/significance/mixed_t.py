@@ -1,9 +1,10 @@
-"""The t test of a gain whose variance comes from items and from seeds, and planned power.
+"""The t test for a gain with variance from items and seeds, and planned power.
 
-The seeds' variance has few degrees of freedom (Welch 1947, Satterthwaite 1946), the items' variance
-many. A common number would be too large in samples whose seeds happen to differ little: equal
-systems with two seeds would differ significantly in up to 12% of tests at 5%. So the critical value
-is the mean of the two critical values, weighted by the variances (Cochran 1964).
+The variance from seeds has few degrees of freedom (Welch 1947, Satterthwaite 1946), and the
+variance from items has many. A combined number would be too large in samples in which the seeds
+happen to differ little. With two seeds, up to 12% of tests at 5% would then reject a true null
+hypothesis. The critical value is therefore the mean of the two critical values, weighted by the
+variances (Cochran 1964).
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ from rankeval_pd.stats._types import FloatArray
 from rankeval_pd.stats.distributions import binomial
 from rankeval_pd.stats.significance.unconditional import MOST_ITEMS, paired_boschloo
 
-_HALVINGS = 60  # of the logarithm of a tail
-_LEAST_LOG = -230.0  # of a tail, 1e-100: SciPy's quantiles of t are wrong below 1e-109
-_ENDLESS, _FARTHEST = 1e9, 1e300  # degrees of freedom that count as normal, and as infinite
+_HALVINGS = 60  # relative accuracy of the logarithm of a tail
+_LEAST_LOG = -230.0  # smallest log tail; SciPy's t quantiles are wrong below 1e-109
+_ENDLESS, _FARTHEST = 1e9, 1e300  # degrees of freedom that count as normal and as infinite
 
 
 def mixed_critical(level: Any, share: Any, freedom: Any, of_seeds: Any) -> FloatArray:
-    """Return the critical value of a two-sided interval, given the seeds' variance ``share``."""
+    """Return the two-sided critical value, given the fraction of variance due to seeds."""
     return critical_of((1.0 - level) / 2.0, share, freedom, of_seeds)
 
 
 def critical_of(tail: Any, share: Any, freedom: Any, of_seeds: Any) -> FloatArray:
-    """Return the critical value of one tail."""
+    """Return the critical value for one tail."""
     from scipy.special import stdtrit
 
     few = np.minimum(of_seeds, _ENDLESS)
@@ -37,7 +38,7 @@ def critical_of(tail: Any, share: Any, freedom: Any, of_seeds: Any) -> FloatArra
 
 
 def mixed_tail(t: FloatArray, share: Any, freedom: Any, of_seeds: Any) -> FloatArray:
-    """Return the p-value of a t statistic: the tail with this critical value."""
+    """Return the p-value for a t statistic, the tail with this critical value."""
     size = np.abs(t)
     low, high = np.full(t.shape, _LEAST_LOG), np.full(t.shape, np.log(0.5))
     for _ in range(_HALVINGS):
@@ -54,16 +55,16 @@ _MANY, _NODES, _FEW_NODES = 200.0, 20, 8  # degrees of freedom that count as inf
 
 
 class Parts(NamedTuple):
-    """The variance of a gain in a planned study, and its parts."""
+    """The variance of a gain in a planned study, split into parts."""
 
     items: float
     freedom: float
-    seeds: float = 0.0  #: of both systems
+    seeds: float = 0.0  #: variance for both systems
     of_seeds: float = np.inf  #: degrees of freedom of each system or of the common variance
     pooled: bool = False
 
     def edges(self, tail: float) -> tuple[FloatArray, FloatArray]:
-        """Return the least significant gains for possible variances, and their chances."""
+        """Return the smallest significant gains for possible variances, with probabilities."""
         if not self.seeds:
             spread, chance = _chi2(self.freedom, 4 * _NODES)
             return critical_of(tail, 0.0, self.freedom, 1.0) * np.sqrt(self.items * spread), chance
@@ -80,7 +81,7 @@ class Parts(NamedTuple):
         return critical * np.sqrt(items + seeds), chances
 
     def power(self, gain: float, edges: tuple[FloatArray, FloatArray], tails: int) -> float:
-        """Return the chance that a true gain is significant."""
+        """Return the probability that a true gain is significant."""
         from scipy.special import ndtr
 
         (edge, chance), error = edges, np.sqrt(self.items + self.seeds)
@@ -92,10 +93,10 @@ class Parts(NamedTuple):
 
 
 def _chi2(freedom: float, nodes: int) -> tuple[FloatArray, FloatArray]:
-    """Return values of chi-squared over its degrees of freedom, and weights.
+    """Return values of chi-squared divided by its degrees of freedom, with weights.
 
-    They come from Gauss-Laguerre quadrature or, for many degrees of freedom, from Wilson and
-    Hilferty's normal approximation.
+    The values and weights come from Gauss-Laguerre quadrature. For many degrees of freedom, Wilson
+    and Hilferty's normal approximation is used.
     """
     from scipy.special import roots_genlaguerre, roots_hermitenorm
 
@@ -108,10 +109,10 @@ def _chi2(freedom: float, nodes: int) -> tuple[FloatArray, FloatArray]:
 
 
 def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) -> float:
-    """Return the power of McNemar's exact test on n items if a share of them differ."""
+    """Return the power of McNemar's exact test on n items, given the rate of differences."""
     from scipy import special
 
-    if n * differ > _NORMAL:  # the distribution is normal
+    if n * differ > _NORMAL:  # use the normal distribution
         parts = Parts((differ - gain**2) / n, n - 1.0)
         return parts.power(gain, parts.edges(tail), tails)
 
@@ -128,7 +129,7 @@ def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) 
 
 
 def _upper(least: FloatArray, m: FloatArray, share: float) -> FloatArray:
-    """Return the chance of at least this many among m."""
+    """Return the probability of at least this many among m."""
     from scipy import special
 
     inside = (least > 0.0) & (least <= m)
@@ -137,8 +138,8 @@ def _upper(least: FloatArray, m: FloatArray, share: float) -> FloatArray:
     return np.where(inside, found, 1.0 * (least <= 0.0))
 
 
-_NORMAL = 1e8  # items that differ
-_LEAST = 1e-9  # probability of numbers of differing items, dropped at each end
+_NORMAL = 1e8  # number of items that differ
+_LEAST = 1e-9  # probability dropped at each end for the number of differing items
 
 
 @functools.lru_cache(maxsize=256)
@@ -147,7 +148,7 @@ def _unconditional_level(n: int, tail: float) -> float:
     counts = [(k, m - k) for m in range(1, n + 1) for k in range(m // 2 + 1, m + 1)]
     k, m = np.array([(a, a + b) for a, b in counts], dtype=float).T
     order = np.argsort(p := _upper(k, m, 0.5))
-    low, high = -1, order.size  # rejected up to low
+    low, high = -1, order.size  # the test rejects up to low
     while high - low > 1:
         middle = (low + high) // 2
         rejected = paired_boschloo(*counts[order[middle]], n) <= tail * (1.0 + 1e-12)

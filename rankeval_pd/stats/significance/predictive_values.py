@@ -1,4 +1,4 @@
-"""Paired tests of two classifiers on the same candidates: predictive values and error rates."""
+"""Paired tests for two classifiers: predictive values and error rates."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ def kosinski_test(
     size: tuple[AnyArray, AnyArray, AnyArray],
     alternative: str,
 ) -> FloatArray:
-    """Return the p-value of the weighted generalized score test of two predictive values.
+    """Return the p-value of the weighted generalized score test for two predictive values.
 
     Parameters
     ----------
     tp, size : tuple of arrays
-        True positives and candidates in both sets, in a only, and in b only.
+        Numbers of true positives and of candidates in both sets, in a only, and in b only.
     alternative : {"two-sided", "greater", "less"}
 
     Notes
     -----
     A. S. Kosinski (2013), A weighted generalized score statistic for comparison of predictive
-    values of diagnostic tests, Statistics in Medicine 32. Unlike the score statistic of Leisenring,
-    Alonzo and Pepe (2000) it equals the pooled test of two proportions if the sets share no
-    candidate. The p-value is 1 if nothing differs or varies, or a set is empty.
+    values of diagnostic tests, Statistics in Medicine 32. Unlike the score test of Leisenring,
+    Alonzo and Pepe (2000), this test equals the pooled test of two proportions if the sets share no
+    candidates. The p-value is 1 if there is no difference or no variation, or if a set is empty.
     """
     from scipy import special
 
@@ -49,7 +49,7 @@ def kosinski_test(
 def discordant_test(
     only_a: AnyArray, only_b: AnyArray, alternative: str
 ) -> tuple[FloatArray, FloatArray]:
-    """Return McNemar's exact p-value of two paired proportions, and the mid-p."""
+    """Return McNemar's exact p-value and the mid-p for two paired proportions."""
     a, b = (np.asarray(x, dtype=float) for x in (only_a, only_b))
     right = {"greater": a, "less": b}.get(alternative, np.maximum(a, b))
     tails = binomial.tails(right, a + b, 0.5)

@@ -1,8 +1,8 @@
-"""Means of skewed differences: Hall's (1992) transformation of the t statistic.
+"""Hall's (1992) transformation of the t statistic for means of skewed differences.
 
-Random signs assume symmetric differences. If a few items contribute most of the variance, a test by
-random signs rejects too often in one tail. A test that also requires Hall's statistic to reject
-holds its level, and loses no power if differences are symmetric.
+Random sign tests assume symmetric differences. If a few items contribute most of the variance, a
+random sign test rejects too often in one tail. If Hall's statistic is also required to reject, the
+error rate stays below the level, and no power is lost for symmetric differences.
 """
 
 from __future__ import annotations
@@ -13,32 +13,32 @@ from rankeval_pd.stats._types import FloatArray
 
 
 def transformed(t: FloatArray, lean: FloatArray) -> FloatArray:
-    """Return Hall's statistic, which is nearly symmetric about 0: ((1 + a t/3)³ − 1)/a + a/6.
+    """Return Hall's statistic, ((1 + a t/3)³ − 1)/a + a/6, which is nearly symmetric.
 
     Parameters
     ----------
     t : array (...)
-        Mean over its standard error.
+        Mean divided by its standard error.
     lean : array (...)
-        a, the skewness of the items over the square root of their number.
+        a, the skewness of the items divided by the square root of their number.
 
     References
     ----------
     P. Hall (1992), On the removal of skewness by transformation, equation 2.4.
     """
-    share = lean * t  # products, not powers, so -t and -lean give the exact negative
+    share = lean * t  # use products instead of powers, so that -t and -lean give the exact negative
     return np.asarray(t + share * t / 3.0 + share * share * t / 27.0 + lean / 6.0)
 
 
 def inverse(value: FloatArray | float, lean: FloatArray) -> FloatArray:
-    """Return the t statistic that transforms to this value."""
+    """Return the t statistic that is transformed to this value."""
     moved = value - lean / 6.0
     root = np.cbrt(1.0 + lean * moved)
     return np.asarray(3.0 * moved / (root**2 + root + 1.0))
 
 
 def upper_tail(t: FloatArray, lean: FloatArray, freedom: float) -> FloatArray:
-    """Return the p-value of a mean above 0, by Hall's statistic."""
+    """Return the p-value for a mean above 0 by Hall's statistic."""
     from scipy.special import stdtr
 
     return np.asarray(stdtr(freedom, -transformed(t, lean)), dtype=np.float64)
@@ -62,7 +62,7 @@ def reaching(
 ) -> tuple[FloatArray, FloatArray]:
     """Return limits that also contain the means not rejected by Hall's statistic.
 
-    NaN stays NaN. ``critical`` is the critical value, ``error`` the standard error.
+    NaN is returned as NaN. ``critical`` is the critical value and ``error`` the standard error.
     """
     low, high = limits
     with np.errstate(invalid="ignore"):  # infinite critical values

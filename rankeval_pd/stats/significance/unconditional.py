@@ -1,4 +1,4 @@
-"""Unconditional tests of two difference regions, and of two proportions on the same items."""
+"""Unconditional tests for two difference regions, and for paired proportions."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from rankeval_pd.stats.distributions import binomial, hypergeometric
 
 # ------------------------------------------------------------ Boschloo's and Barnard's exact tests
 #
-# Fisher's test is conditional on the number K of true positives in both regions, and conservative.
-# An unconditional p-value is the largest probability, over the unknown common precision pi, of all
-# pairs of counts that are at least as extreme as the observed one.
+# Fisher's test is conditional on the number K of true positives in both regions and conservative.
+# An unconditional p-value is the probability of all pairs of counts at least as extreme as the
+# observed pair, maximized over the unknown common precision pi.
 #
-# Given K = k, the true positives in a are hypergeometric for any pi, and K itself is binomial:
+# Given K = k, the number of true positives in a is hypergeometric for any pi, and K is binomial:
 #
 #     P(extreme; pi) = sum over k of Binomial(k; n_a + n_b, pi) P(extreme | K = k).
 #
-# The second factor does not depend on pi. So a table needs only n_a + n_b hypergeometric tails,
-# instead of n_a n_b probabilities for every pi.
+# The second factor does not depend on pi. A table therefore needs only n_a + n_b hypergeometric
+# tails, instead of n_a n_b probabilities for every pi.
 #
 # References: G. A. Barnard (1947), Significance tests for 2x2 tables, Biometrika 34. R. D. Boschloo
 # (1970), Raised conditional level of significance for the 2x2-table when testing the equality of
 # two probabilities, Statistica Neerlandica 24.
 
-_AS_EXTREME = 1e-10  # Fisher p-values within this relative difference are equal
+_AS_EXTREME = 1e-10  # Fisher p-values within this relative difference count as equal
 # points of the first grid per 1/sqrt(N) of phi = asin(sqrt(pi)), which is two standard deviations
 _GRID_DENSITY = 8.0
-_REFINEMENT = np.arange(-7.0, 8.0, 2.0) / 8.0  # places of finer points around a peak, in widths
-_ROUNDS = 9  # each with a quarter of the width: the error of the maximum is at most 1e-13
+_REFINEMENT = np.arange(-7.0, 8.0, 2.0) / 8.0  # positions of finer points around a peak, in widths
+_ROUNDS = 9  # rounds, each with a quarter of the width: the error of the maximum is at most 1e-13
 _ROUNDING = 1e-15
-_REACH = 9.0  # standard deviations of K beyond which its probability is below rounding
-_CELLS_AT_ONCE = 1 << 18  # probabilities (phi, k) in memory: 2 MB
+_REACH = 9.0  # standard deviations of K; probabilities beyond are rounding errors
+_CELLS_AT_ONCE = 1 << 18  # number of probabilities (phi, k) in memory: 2 MB
 
 Cell = tuple[int, int, int, int]
 Progress = Callable[[Iterable[Cell]], Iterable[Cell]]
@@ -49,23 +49,24 @@ def boschloo(
     alternative: str,
     progress: Progress = iter,
 ) -> FloatArray:
-    """Return the p-value of Boschloo's test for every table: Fisher's one-sided p as statistic.
+    """Return p-values of Boschloo's test, which uses Fisher's one-sided p as statistic.
 
     Parameters
     ----------
-    tp_a, n_a, tp_b, n_b : array of whole numbers
-        True positives and sizes of the two regions; they broadcast.
+    tp_a, n_a, tp_b, n_b : array of int
+        True positives and sizes of the two regions. The arrays are broadcast.
     alternative : {"two-sided", "greater", "less"}
-        "greater": the proportion in a is larger. Two-sided is twice the smaller one-sided p-value,
-        at most 1.
+        Alternative hypothesis. "greater" means that the proportion in a is larger. The two-sided
+        p-value is twice the smaller one-sided p-value, but at most 1.
     progress : callable
-        Takes the different tables and yields them again, like ``tqdm``.
+        Function that yields the distinct tables again, like ``tqdm``.
 
     Notes
     -----
-    An empty region, or regions with no or only true positives, have p = 1. Memory grows with
-    N = n_a + n_b, time with at most N^1.5: 2 ms a table for two regions of 50, 5 ms for 200, 30 ms
-    for 2,000, 200 ms for 10,000. Relative accuracy 1e-11; a p-value below 1e-300 may be 0.
+    p is 1 if a region is empty, or if the regions contain no or only true positives. Memory grows
+    with N = n_a + n_b, and time with at most N^1.5. The time per table is 2 ms for two regions of
+    50, 5 ms for 200, 30 ms for 2,000 and 200 ms for 10,000. The relative accuracy is 1e-11, and a
+    p-value below 1e-300 may be returned as 0.
     """
     return _p_values(boschloo_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
 
@@ -78,10 +79,11 @@ def barnard(
     alternative: str,
     progress: Progress = iter,
 ) -> FloatArray:
-    """Return the p-value of Barnard's test for every table: the pooled z-score as statistic.
+    """Return p-values of Barnard's test, which uses the pooled z-score as statistic.
 
-    The two-sided test counts all tables whose abs(z) is at least the observed one. Whole-number
-    arithmetic detects equal z-scores exactly. Parameters and Notes as in :func:`boschloo`.
+    The two-sided test includes all tables with an abs(z) at least as large as observed. Integer
+    arithmetic detects equal z-scores exactly. The parameters and notes are described in
+    :func:`boschloo`.
     """
     return _p_values(barnard_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
 
@@ -95,7 +97,7 @@ def _p_values(
     alternative: str,
     progress: Progress,
 ) -> FloatArray:
-    """Return the p-value of a test for every table; equal tables are tested once."""
+    """Return the p-value of a test for each table; equal tables are tested once."""
     tables = np.stack(np.broadcast_arrays(tp_a, n_a, tp_b, n_b), axis=-1).astype(np.int64)
     different, which = np.unique(tables.reshape(-1, 4), axis=0, return_inverse=True)
     cells: list[Cell] = [(int(a), int(b), int(c), int(d)) for a, b, c, d in different]
@@ -111,7 +113,7 @@ def boschloo_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) ->
         if tp_a * n_b < tp_b * n_a:
             tp_a, n_a, tp_b, n_b = tp_b, n_b, tp_a, n_a
         observed = _one_sided_boschloo(tp_a, n_a, tp_b, n_b)
-        # the other side matters only if it is smaller; a few pi usually exclude that
+        # the other side is needed only if it is smaller, which a few pi usually exclude
         return min(
             1.0, 2.0 * min(observed, _one_sided_boschloo(tp_b, n_b, tp_a, n_a, enough=observed))
         )
@@ -127,7 +129,7 @@ def _one_sided_boschloo(
         return 1.0
     fisher = math.exp(_tail_from(np.array(tp_a), np.array(positive), n_a, n_b))
     if fisher == 0.0:
-        return 0.0  # Boschloo's p-value is never above Fisher's, which underflowed
+        return 0.0  # Boschloo's p-value is at most Fisher's p-value, which underflowed
     if fisher >= 1.0 - _AS_EXTREME:
         return 1.0
     return fisher * _largest_expectation(_attained_levels(fisher, n_a, n_b), enough / fisher)
@@ -136,10 +138,10 @@ def _one_sided_boschloo(
 def _attained_levels(level: float, n_a: int, n_b: int) -> FloatArray:
     """Return the attained levels of Fisher's one-sided tests, in units of ``level``.
 
-    Given k = 0, ..., n_a + n_b positives, this is P(X >= c) with the least count c at which it is
-    at most the level. From one k to the next, c increases by 0 or 1, and the probabilities follow
-    from drawing one more (Macskassy 2005, Eqs 12 to 15). Each step adds a rounding error of 1e-16
-    of the level.
+    Given k = 0, ..., n_a + n_b positives, the attained level is P(X >= c), where c is the smallest
+    count for which this probability is at most the level. From k to k + 1, c increases by 0 or 1,
+    and the probabilities follow by a recursion (Macskassy 2005, Eqs 12 to 15). Each step adds a
+    rounding error of 1e-16 times the level.
     """
     total = n_a + n_b
     attained = [0.0]
@@ -151,7 +153,8 @@ def _attained_levels(level: float, n_a: int, n_b: int) -> FloatArray:
         below *= (other - 1) / left * (k + 1) / (k + 2 - c)
         at_next = at * other / left + gain
         if tail + gain > 1.0 + _AS_EXTREME:
-            # c increases: P(X >= c) and P(X = c) are at most the level, so this is accurate
+            # c increases; P(X >= c) and P(X = c) are at most the level, so the difference is
+            # accurate
             tail = max(tail - at, 0.0) + at * (n_a - c) / left
             below, at = at_next, at_next * (k + 1 - c) / (c + 1) * (n_a - c) / other
             c += 1
@@ -176,21 +179,22 @@ def paired_tails(better: IntArray, worse: IntArray, n: int) -> FloatArray:
 
 @functools.lru_cache(maxsize=1 << 14)
 def paired_boschloo(only_a: int, only_b: int, n: int) -> float:
-    """Return the one-sided p-value that a is right more often than b on the same n items.
+    """Return the one-sided p-value for a being correct more often than b on n items.
 
     Parameters
     ----------
     only_a, only_b : int
-        Items on which only a, or only b, is right.
+        Numbers of items on which only a, or only b, is correct.
     n : int
-        Number of items. Above 200, the test is McNemar's.
+        Number of items. Above 200, McNemar's test is used.
 
     Notes
     -----
-    This applies Boschloo's idea to McNemar's exact test. McNemar's p-value is the statistic. Over
-    all shares of differing items, p is the largest probability of a statistic at most as large. So
-    p is never above McNemar's. It is below the score statistic's p-value only if McNemar's is,
-    so Tango's interval excludes 0 whenever p is significant.
+    This applies Boschloo's idea to McNemar's exact test, with McNemar's p-value as statistic. p is
+    the probability of a statistic at most as large as observed, maximized over the rate of
+    differing items. p is therefore at most McNemar's p-value. p is below the p-value of the score
+    statistic only if McNemar's p-value is as well, so Tango's interval excludes 0 whenever p is
+    significant.
     """
     from scipy import special
 
@@ -217,7 +221,7 @@ def barnard_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) -> 
     gap = tp_a * total - positive * n_a
     if alternative == "two-sided":
         gap = abs(gap)
-    # p = 1 if z <= 0: as pi goes to 0 there are no positives, and z = 0 is as extreme
+    # p = 1 if z <= 0: as pi goes to 0 there are no positives, and z = 0 is at least as extreme
     if _uninformative(n_a, n_b, positive) or gap <= 0:
         return 1.0
     spread = positive * (total - positive)
@@ -234,10 +238,10 @@ def barnard_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) -> 
 
 
 def _least_extreme_counts(k: IntArray, n_a: int, n_b: int, gap: int, spread: int) -> IntArray:
-    """Return the least count in a, given k positives, with D/sqrt(S) >= gap/sqrt(spread).
+    """Return the smallest count in a, given k positives, with D/sqrt(S) >= gap/sqrt(spread).
 
-    The gap is positive. A first result in floats is corrected by at most 1 in Python's ints (dtype
-    object), which decide D^2 spread >= gap^2 S exactly.
+    The gap is positive. A first result in floats is corrected by at most 1 with Python integers
+    (dtype object), for which D^2 spread >= gap^2 S is exact.
     """
     total = n_a + n_b
     whole = k.astype(object)
@@ -268,11 +272,11 @@ def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
 
     The values are at most 1, and 0 with no or only positives.
 
-    On phi = asin(sqrt(pi)) the standard deviation of K/N is 1/(2 sqrt(N)) everywhere, and the
-    second derivative of the expectation is at most about 4 N. So the value at a phi within w/2 of a
-    maximum is lower by at most N w^2/2. Grid peaks below the highest by more than this are
-    dropped; the others are refined. ``enough`` is returned once the maximum is at least as
-    large.
+    On the scale phi = asin(sqrt(pi)), the standard deviation of K/N is 1/(2 sqrt(N)) for all pi,
+    and the second derivative of the expectation is at most about 4 N. The value at a phi within w/2
+    of a maximum is therefore lower by at most N w^2/2. Grid peaks that are lower than the highest
+    peak by more than this bound are dropped, and all other peaks are refined. ``enough`` is
+    returned as soon as the maximum is at least as large.
     """
     n = value.size - 1
     stretches = math.ceil(0.5 * math.pi * _GRID_DENSITY * math.sqrt(n))
@@ -282,12 +286,12 @@ def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
     result = expectation(phi)
     if float(result.max()) >= enough:
         return enough
-    # keep the local maxima of the grid, including the ends
+    # keep the local maxima on the grid, including the ends
     peak = np.append(True, result[1:] >= result[:-1]) & np.append(result[:-1] >= result[1:], True)
     phi, result = phi[peak], result[peak]
     for _ in range(_ROUNDS):
         highest = float(result.max())
-        if highest >= 1.0 - _ROUNDING:  # no expectation is above the largest value
+        if highest >= 1.0 - _ROUNDING:  # no expectation exceeds the largest value
             break
         phi = phi[result >= highest - 0.5 * n * width * width]
         # the best of eight finer points around each peak, (peak, point)
@@ -309,7 +313,7 @@ def _binomial_mean(value: FloatArray) -> Callable[[FloatArray], FloatArray]:
     reach = min(n, math.ceil(_REACH * 0.5 * math.sqrt(n)) + 10)
     k = np.arange(n + 1.0)
     log_choose = special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
-    # padding: counts outside 0, ..., N have probability 0
+    # padding, because counts outside 0, ..., N have probability 0
     log_choose = np.pad(log_choose, reach, constant_values=-np.inf)
     value = np.pad(value, reach)
     offsets = np.arange(2 * reach + 1)
@@ -319,9 +323,9 @@ def _binomial_mean(value: FloatArray) -> Callable[[FloatArray], FloatArray]:
         step = max(1, _CELLS_AT_ONCE // offsets.size)
         for start in range(0, phi.size, step):
             block = slice(start, start + step)
-            # refined points may lie just outside [0, pi/2]; the mean is symmetric about both ends
+            # refined points can lie just outside [0, pi/2]; the mean is symmetric about both ends
             sine, cosine = np.abs(np.sin(phi[block])), np.abs(np.cos(phi[block]))
-            # index of K = middle - reach in the padded arrays; from here on (phi, k)
+            # index of K = middle - reach in the padded arrays; arrays are (phi, k) from here on
             first = np.round(n * sine**2).astype(np.intp)
             index = first[:, None] + offsets
             count = (index - reach).astype(float)
@@ -335,7 +339,7 @@ def _binomial_mean(value: FloatArray) -> Callable[[FloatArray], FloatArray]:
 
 # ---------------------------------------------------------------------------------- The score test
 #
-# It also applies to overdispersed counts.
+# The score test can also be used for overdispersed counts.
 
 
 def score_test(
@@ -346,17 +350,17 @@ def score_test(
     Parameters
     ----------
     tp_a, n_a, tp_b, n_b : array
-        True positives and sizes of the two regions, divided by the overdispersion if there is
-        one, so they need not be whole; they broadcast.
+        True positives and sizes of the two regions. Divide both by the overdispersion if there is
+        any; the values can be fractional. The arrays are broadcast.
     alternative : {"two-sided", "greater", "less"}
-        "greater": the proportion in a is larger.
+        Alternative hypothesis. "greater" means that the proportion in a is larger.
 
     Notes
     -----
     The statistic is the difference minus half of Yates's correction, (1/n_a + 1/n_b)/4, divided by
     its standard deviation at the pooled proportion, with Miettinen and Nurminen's factor N/(N - 1).
-    The interval "score" nearly inverts this test. An empty region, or regions with no or
-    only true positives, have p = 1.
+    The interval "score" approximately inverts this test. p is 1 if a region is empty, or if the
+    regions contain no or only true positives.
     """
     from scipy import special
 
