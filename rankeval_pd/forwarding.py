@@ -59,7 +59,7 @@ class Method(Generic[P]):
     """Describe the result of :func:`method` to type checkers."""
 
     def __get__(self, accessor: Holder[Held], owner: Any = None) -> Callable[P, Held]:
-        """Return the function of the data that the accessor holds."""
+        """Return the function with the data of the accessor filled in."""
         raise TypeError("for type checkers only")
 
 
@@ -67,7 +67,7 @@ class FrameMethod(Generic[P]):
     """Describe the result of :func:`frame_method` to type checkers."""
 
     def __get__(self, accessor: Holder[Any], owner: Any = None) -> Callable[P, pd.DataFrame]:
-        """Return the function of the data that the accessor holds."""
+        """Return the function with the data of the accessor filled in."""
         raise TypeError("for type checkers only")
 
 

@@ -50,8 +50,8 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
     str
         One paragraph per group and list size for tables that rank measures, and one or two
         sentences per row for other tables. For long tables, the text covers only the first and last
-        row of each measure. The text calls p-values unadjusted if there are several of them without
-        an adjustment.
+        row of each measure. If there are several p-values without an adjustment, the text calls
+        them unadjusted.
 
     Examples
     --------

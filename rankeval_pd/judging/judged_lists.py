@@ -79,8 +79,8 @@ def judged_precision(
         Sizes of the lists. By default every n, or a grid of n as in :func:`precision_band`.
     unjudged : {"estimate", "bounds"}
         "estimate" assumes that the judged candidates are a random sample. "bounds" makes no
-        assumption. Its limits are the precision if no unjudged candidate, or every unjudged
-        candidate, is a true positive.
+        assumption. The limits of "bounds" are the precision if no unjudged candidate, or every
+        unjudged candidate, is a true positive.
     judged_with : name, float or values, optional
         Probability that each candidate was selected for judging: a column, Series or array, or one
         number for all candidates. By default the judged candidates are treated as a random sample
@@ -92,9 +92,9 @@ def judged_precision(
     estimator : {"ratio", "horvitz-thompson"}
         "ratio" uses the proportion of true positives among judged candidates, within each window or
         group of equal probability. "horvitz-thompson" divides the sum of inverse probabilities by n
-        and needs ``judged_with``. This estimate is unbiased but more variable, and can be above 1.
-        Its limits allow for a true positive with the smallest probability, so small probabilities
-        give wide limits.
+        and needs ``judged_with``. The Horvitz-Thompson estimate is unbiased but more variable, and
+        can be above 1. The limits allow for a true positive with the smallest probability, so small
+        probabilities give wide limits.
     level : float
         Confidence level of the interval for "estimate".
     progress : bool, optional

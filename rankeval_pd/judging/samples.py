@@ -103,7 +103,7 @@ class Sample(NamedTuple):
     def is_taken_for_random(self) -> bool:
         """Return whether judged candidates are treated as a random sample.
 
-        The result is False if all candidates are judged. It is also False for groups, because
+        The result is False if all candidates are judged. For groups, the result is False because
         groups are not a random sample of candidates.
         """
         said = self.asked.judged_with is not None or self.asked.windows is not None

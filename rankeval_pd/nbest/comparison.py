@@ -121,7 +121,7 @@ def compare(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     a, b : names of measures, optional
-        Measures to compare. ``b`` can be a list. If you pass only ``a``, it is compared with every
+        Measures to compare. ``b`` can be a list. Pass only ``a`` to compare one measure with every
         other measure. By default all pairs are compared.
     n : int, sequence of int, range or None
         Sizes of the n-best lists. None means every n from 1 to the number of candidates.
@@ -172,8 +172,8 @@ def compare(
         The quantity that the interval covers. "region", as in Evert (2004), treats thresholds as
         fixed. Regions below 10 candidates use the wider limits of the "region" and "nbest"
         intervals. "nbest" includes the variance of the thresholds and replaces ``ci`` by the normal
-        approximation from :func:`difference_band`. Its interval can contain 0 although the test
-        rejects.
+        approximation from :func:`difference_band`. The "nbest" interval can contain 0 although the
+        test rejects.
     phi : float
         Known overdispersion, at least 1, for example from :func:`repetition`. Values above 1 widen
         the interval, select the score test, and set ``p_mid`` to NaN.

@@ -90,9 +90,9 @@ def nbest_precision(
     average : {None, "macro", "micro"}
         Return one row for all groups of ``by`` (Dataset: all batch dimensions) with n candidates.
         "macro" averages over groups (recall and lift over groups with positives), and "micro"
-        divides summed true positives by summed n. The interval treats the groups as a sample. It is
-        the Clopper-Pearson interval for the effective number of candidates, with Student's quantile
-        (Korn and Graubard).
+        divides summed true positives by summed n. The interval treats the groups as a sample, and
+        is the Clopper-Pearson interval for the effective number of candidates with Student's
+        quantile (Korn and Graubard).
     **roles
         ``gold``, ``measures``, ``by``, ``key``, ``lower_is_better``, ``ties``, ``missing``,
         ``rng``, ``dim``: column roles. See the page "Roles of the columns".
@@ -356,7 +356,8 @@ def precision_interval(
             or not (np.isfinite(values) & (values >= 0) & (values == np.floor(values))).all()
         ):
             raise ValueError(f"{name}={brief(values)}: pass counts, whole numbers of 0 or more.")
-    most = 10**12 if ci == "blaker" else 2**53  # with as many steps; all that float64 distinguishes
+    # "blaker" takes this many steps; float64 represents all integers up to 2**53
+    most = 10**12 if ci == "blaker" else 2**53
     if (n >= most).any():
         raise ValueError(f"n={brief(n)}: with ci={ci!r}, n must be below {most:,}. Pass smaller n.")
     if (tp > n).any():

@@ -83,11 +83,11 @@ def precision_band(
     Notes
     -----
     Candidates are assumed to be a random sample. The band covers the precision of n-best lists.
-    Unlike Evert's (2004) interval, it includes the variance of the threshold. At each n, the limits
-    are a Clopper-Pearson interval for an effective list size that matches this variance. The level
-    of the interval follows from the largest deviation over all n (sup-t with Gaussian multipliers
-    for each candidate's influence). In simulations, coverage of 95% bands was 0.956 to 0.979 for
-    precisions below 0.9, and 0.970 to 0.983 above (``tests/reference/simultaneous.csv``).
+    Unlike Evert's (2004) interval, the band includes the variance of the threshold. At each n, the
+    limits are a Clopper-Pearson interval for an effective list size that matches this variance. The
+    level of the interval follows from the largest deviation over all n (sup-t with Gaussian
+    multipliers for each candidate's influence). In simulations, coverage of 95% bands was 0.956 to
+    0.979 for precisions below 0.9, and 0.970 to 0.983 above (``tests/reference/simultaneous.csv``).
 
     After sorting, a draw takes O(number of n) if n is None, otherwise O(N). A million candidates
     take a second, or two minutes for ``range(1, 1_000_001)``. The same ``rng`` gives the same band.
@@ -238,7 +238,7 @@ def difference_band(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     a, b : names of measures, optional
-        Measures to compare. If you pass only ``a``, it is compared with every other measure. By
+        Measures to compare. Pass only ``a`` to compare one measure with every other measure. By
         default all pairs are compared. Each pair has a separate band.
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n, or a grid of n as in :func:`precision_band`.

@@ -251,9 +251,9 @@ def recall_band(
     influence. In simulations, coverage of 95% bands was 0.955 or more, 0.01 to 0.94 for "emproc",
     and 0.39 to 0.98 for "emproc-plus" (``tests/reference/recall.csv``). The bands of chemmodlab end
     at the recall of a perfect ranking of the sample, and "emproc" has width 0 for lists with all
-    true positives. For a virtual screening, the bands agree with chemmodlab up to the Monte Carlo
-    error of the factor. The cost is the same as for :func:`precision_band`, plus O(2,001) for each
-    n with "emproc".
+    true positives. For virtual screening data, the bands agree with chemmodlab up to the Monte
+    Carlo error of the factor. The cost is the same as for :func:`precision_band`, plus O(2,001) for
+    each n with "emproc".
 
     References
     ----------

@@ -420,10 +420,10 @@ def _of_clusters(
     moved: FloatArray,
     level: float,
 ) -> Limits:
-    """Return the true differences d whose distance is within t sqrt(error^2 + moved d^2).
+    """Return limits for true differences d within t sqrt(error^2 + moved d^2).
 
-    At 0 this is the test. Like Fieller's, the interval has no end if a difference that is as large
-    as possible is not too far away.
+    For d = 0, the criterion is the test. Like Fieller's interval, the interval extends to the end
+    of the range if the test does not exclude the largest possible difference.
     """
     known = freedom > 0
     t = quantile_of(np.where(known, freedom, 1.0), level)
@@ -434,7 +434,7 @@ def _of_clusters(
         near = np.where(gap + root > 0.0, (gap**2 - half**2) / (gap + root), 0.0)
     near = np.where((more >= 1.0) & (gap <= half), -reach, near)
     most = np.where(~known & (error > 0.0), reach, np.nan)
-    most = np.where((gap == 0.0) & (error == 0.0), 0.0, most)  # the lists are the same
+    most = np.where((gap == 0.0) & (error == 0.0), 0.0, most)  # the lists are equal
     near = np.maximum(np.where(np.isnan(most), near, -most), -reach)
     far = np.minimum(np.where(np.isnan(most), far, most), reach)
     back = difference < 0.0
@@ -444,7 +444,7 @@ def _of_clusters(
 OF_CLUSTERS: tuple[Interval, tuple[str, ...]] = (
     _of_clusters, ("difference", "error", "freedom", "reach", "moved"),
 )  # fmt: skip
-"""The interval of a difference of lists whose candidates come in clusters."""
+"""The interval for a difference between lists of candidates in clusters."""
 
 
 def of_paired() -> tuple[Interval, tuple[str, ...]]:

@@ -128,12 +128,13 @@ def summary(
         For a Dataset of candidates, the result keeps dimensions and the order of the measures. For
         a Dataset of items, the result has rows.
 
-        For queries, one row per measure and metric (Dataset: dimensions metric and measure):
-        ``measure``, ``metric``; ``value``: the mean over queries, with an interval; ranks;
-        ``difference`` from the baseline (NaN without a baseline); ``p_adjusted``: adjusted within
-        each metric for comparisons with the baseline; ``tied_for_best``: from tests of all pairs;
-        ``wins``, ``ties``, ``losses``: numbers of queries with a value above, equal to or below the
-        baseline. Metrics are in the requested order, and runs in the order of the columns.
+        For queries, the result has one row per measure and metric (Dataset: dimensions metric and
+        measure): ``measure``, ``metric``; ``value``: the mean over queries, with an interval;
+        ranks; ``difference`` from the baseline (NaN without a baseline); ``p_adjusted``: adjusted
+        within each metric for comparisons with the baseline; ``tied_for_best``: from tests of all
+        pairs; ``wins``, ``ties``, ``losses``: numbers of queries with a value above, equal to or
+        below the baseline. Metrics are in the requested order, and runs in the order of the
+        columns.
 
     Warns
     -----

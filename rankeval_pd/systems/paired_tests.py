@@ -94,7 +94,7 @@ def paired_bootstrap(
         (system, statistic). A Dataset needs dimensions item and system and one variable per
         statistic. Dask DataFrames and lazy Datasets in chunks of items give bit-identical results.
     a, b : names of systems, optional
-        Systems to compare, in this order. If you pass only ``a``, it is compared with every other
+        Systems to compare, in this order. Pass only ``a`` to compare one system with every other
         system. By default all pairs are compared.
     baseline : name of a system, optional
         Compare each other system with this system, which becomes system_b. The gain is above 0 if

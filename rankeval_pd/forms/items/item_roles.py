@@ -245,7 +245,7 @@ def system_columns(
 
 
 def _system_level(header: pd.Index) -> int:
-    """Return the level of a two-level header that holds the systems."""
+    """Return the level of a two-level header that contains the systems."""
     return 1 if header.nlevels == 2 and header.names[1] == "system" else 0
 
 

@@ -119,7 +119,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
 
 
 def _warn_of_repeated(labels: pd.Index, by: list[pd.Series], roles: Roles) -> None:
-    """Warn if items occur more than once and so are not independent."""
+    """Warn that repeated items are not independent."""
     given = roles.factors or roles.strata is not None or roles.seeds is not None
     if given or labels.is_unique or labels.names == [None]:
         return

@@ -21,8 +21,8 @@ The data contain one such ranking, or a few such rankings in chunks along both d
                    |
         columns of the answer
 
-A stand-in without values gives the answer's shapes and dtypes. Nothing is
-computed while the graph is built, and labels are neither hashed nor sorted.
+A stand-in Dataset without values determines the shapes and dtypes of the answer. Building the graph
+computes no data, and neither hashes nor sorts labels.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ Every lazy graph has the following shape. Other files define the functions for c
             /   |   \
       column  column  column          lazy_columns: one task per column of the result
 
-A box, an array of one object, carries other answers in an array of Dask. Nothing is
-computed while a graph is built, and Dask is imported only when needed.
+A box is an array with one object, which stores any answer in a Dask array. Building a graph
+computes no data, and Dask is imported only when needed.
 """
 
 from __future__ import annotations

@@ -151,7 +151,8 @@ class PartialHead(NamedTuple):
     place: IntArray  #: (candidate) the part and the row within the part, in one number
     edge: Edge
     counts: Counts
-    clusters: pd.DataFrame  #: candidates and true positives of each group, by the hash of its name
+    #: candidates and true positives of each group, by the hash of the group's name
+    clusters: pd.DataFrame
     accepted: IntArray  #: (2, measure, cut) candidates and true positives that thresholds accept
 
 
@@ -180,7 +181,7 @@ def reduced(
 
 
 def _clusters(frame: pd.DataFrame, truth: FloatArray, request: Request) -> pd.DataFrame:
-    """Return the candidates and the true positives of each group, by the hash of its name."""
+    """Count candidates and true positives by the hash of each group's name."""
     if request.groups is None:
         return pd.DataFrame({"size": [], "positive": []})
     column = frame_column(frame, request.groups, "groups")
@@ -225,7 +226,7 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
     rows = pd.concat([part.rows for part in parts if len(part.rows)] or [parts[0].rows])
     worse, true = turned(rows, request), truth_of(rows, request) == 1.0
     kept, edge = _best(worse, true, rows, request)
-    # candidates with the score of the last rank, in a part that omitted no better candidate
+    # candidates with the score of the last rank, if their part omitted no better candidate
     tied = np.zeros((2, len(request.measures)), dtype=np.int64)
     same, stop = _equal(worse, edge.bound[:, np.newaxis]), 0
     for part in parts:
