@@ -378,8 +378,8 @@ def warn_if_chosen(
 
     The tests compare lists and the candidates below lists, or with ``regions`` the two difference
     regions. Only data in memory without a judging scheme are tested. For average precision, n is
-    None and clear evidence raises an error. The function returns the internal form, including the
-    order of ranked candidates.
+    None, and strong evidence against randomness raises an error. The function returns the internal
+    form, including the order of ranked candidates.
     """
     if not isinstance(sample, Sample) or not sample.is_taken_for_random:
         return inner

@@ -164,10 +164,10 @@ def compare(
     ci : {"score", "newcombe", "agresti-caffo", "miettinen-nurminen", "delta"}
         Interval for the difference between the two regions, times n_only / n. "score" (Miettinen
         and Nurminen's interval with half a continuity correction) has at least the nominal
-        coverage. Coverage of the next three intervals drops to 0.8 near 0 and 1. With
-        ``threshold``, "score" combines the Clopper-Pearson limits of both sets, and "delta" is too
-        narrow for small sets or regions. Every interval includes 0 if the row's test does not
-        reject.
+        coverage. The coverage of "newcombe", "agresti-caffo" and "miettinen-nurminen" can be only
+        0.8 near 0 and 1. With ``threshold``, "score" combines the Clopper-Pearson limits of both
+        sets, and "delta" is too narrow for small sets or regions. Every interval includes 0 if the
+        row's test does not reject.
     target : {"region", "nbest"}
         The quantity that the interval covers. "region", as in Evert (2004), treats thresholds as
         fixed. Regions below 10 candidates use the wider limits of the "region" and "nbest"

@@ -84,7 +84,7 @@ class ListMembers(NamedTuple):
     gold: BoolArray
     rank: IntArray
     cluster: IntArray  #: whole numbers from 0
-    whole: Whole | None = None  #: where this is a head
+    whole: Whole | None = None  #: the facts about all candidates of a head
 
     @classmethod
     def of(cls, ranking: Ranking, row: tuple[int, ...], cluster: IntArray) -> ListMembers:

@@ -77,15 +77,16 @@ def choose_threshold(
     sequence. The sequence starts with the smallest set that could pass (29 candidates for 0.9 at
     95%), tests every set at the same level, and ends with the first failure. Small sets rarely
     pass, so further sequences start at sets of twice the size, four times the size, and so on. The
-    K sequences share 1 - level (multi-start fixed-sequence testing). Recall increases with every
-    accepted candidate, so one sequence is enough and ci_low is the usual one-sided limit. Several
-    measures share 1 - level (Bonferroni, see ``attrs["family"]``) because you can pick the best
-    measure. If you chose a measure beforehand, name the measure in ``measures``. For Youden's J,
-    the population value is at most sqrt(log(1 / (1 - level)) / 2) times sqrt(1/N+ + 1/(N - N+))
-    below the value in the data, for all thresholds simultaneously (Smirnov's distribution for two
-    samples). The guarantee reduces power and needs dozens of candidates above the required
-    precision. ``tests/reference/choose_threshold.csv`` compares failure rates with and without the
-    guarantee in simulations. Time is O(N log N) per measure.
+    error rate 1 - level is divided among the K sequences (multi-start fixed-sequence testing).
+    Recall increases with every accepted candidate, so one sequence is enough and ci_low is the
+    usual one-sided limit. With several measures, 1 - level is divided among the measures
+    (Bonferroni, see ``attrs["family"]``) because you can pick the best measure. If you chose a
+    measure beforehand, name the measure in ``measures``. For Youden's J, the population value is at
+    most sqrt(log(1 / (1 - level)) / 2) times sqrt(1/N+ + 1/(N - N+)) below the value in the data,
+    for all thresholds simultaneously (Smirnov's distribution for two samples). The guarantee
+    reduces power and needs dozens of candidates above the required precision.
+    ``tests/reference/choose_threshold.csv`` compares failure rates with and without the guarantee
+    in simulations. Time is O(N log N) per measure.
 
     References
     ----------

@@ -124,7 +124,7 @@ def system_ranks(
     Warns
     -----
     RankevalWarning
-        If :func:`paired_bootstrap` would warn, or if a score has no interval.
+        In the same cases as for :func:`paired_bootstrap`, or if a score has no interval.
 
     Notes
     -----
