@@ -1,8 +1,8 @@
-"""Honest statistics for rankings: a ``.rankeval`` accessor for DataFrames and Datasets.
+"""Evaluate rankings with a ``.rankeval`` accessor for DataFrames and Datasets.
 
-``import rankeval_pd`` registers the accessor; the same methods are functions here, with the data
-as their first argument. Each is loaded at first use; ``__init__.pyi`` lists them for type
-checkers.
+``import rankeval_pd`` registers the accessor. This module has every method as a function that takes
+the data as its first argument. Functions are loaded at their first use, and ``__init__.pyi`` lists
+the functions for type checkers.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _public, __dir__, __all__ = lazy_loader.attach(
 
 
 def __getattr__(name: str) -> Any:
-    """Return a public name, or a module of this package, as if all of it were loaded."""
+    """Load and return a public name or a module of this package."""
     if name not in __all__ and not name.startswith("_") and find_spec(f"{__name__}.{name}"):
         return import_module(f"{__name__}.{name}")
     try:
@@ -91,5 +91,5 @@ def __getattr__(name: str) -> Any:
 pd.api.extensions.register_dataframe_accessor("rankeval")(registered("FrameAccessor"))
 xr.register_dataset_accessor("rankeval")(registered("DatasetAccessor"))
 
-if "dask.dataframe" in sys.modules:  # it is slow to load, and never loaded by this import
+if "dask.dataframe" in sys.modules:  # importing Dask is slow, so this import never does it
     import_module("rankeval_pd.dask")

@@ -1,4 +1,4 @@
-"""The accessors ``df.rankeval`` and ``ds.rankeval`` and their plots."""
+"""Define the accessors ``df.rankeval`` and ``ds.rankeval`` and their plots."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ if TYPE_CHECKING:
 
 
 # -------------------------------------------------------------------------------------------------
-# The accessors ``df.rankeval`` and ``ds.rankeval``: they hold data and roles, and forward.
+# The accessors ``df.rankeval`` and ``ds.rankeval`` store data and roles, and call the functions.
 
 
 class Accessor(Generic[Data]):
-    """The methods of ``.rankeval``: the public functions with the data filled in.
+    """Call the public functions as methods of ``.rankeval``, with the data filled in.
 
     Call the accessor to set column roles for a chain of methods:
     ``df.rankeval(gold="tp").compare("G2", "X2")``.
@@ -86,7 +86,7 @@ class Accessor(Generic[Data]):
         Parameters
         ----------
         **roles
-            Column roles, see the page "Roles of the columns".
+            Column roles. See the page "Roles of the columns".
         """
         if unnamed:
             raise TypeError(f"{unnamed[0]!r} needs the name of its role, such as gold=...")
@@ -104,7 +104,7 @@ class Accessor(Generic[Data]):
     def __dir__(self) -> list[str]:
         return [*LISTING.methods_of(form_of(self._data, self._roles), self._roles), "plot"]
 
-    if not TYPE_CHECKING:  # hidden from type checkers, which see the methods alone
+    if not TYPE_CHECKING:  # hidden from type checkers, so they see only the methods
 
         def __getattr__(self, name: str) -> Any:
             known = [*methods_of("rankings"), *methods_of("items"), *methods_of("pairs")]
@@ -112,10 +112,10 @@ class Accessor(Generic[Data]):
 
     @property
     def plot(self) -> Plots[Data]:
-        """The plots of the methods' results."""
+        """Draw the results of the methods."""
         return Plots(self._data, self._roles)
 
-    # in the order of the overview
+    # the methods follow the order of the overview
     nbest_precision = method(precision.nbest_precision)
     acceptance_precision = method(acceptance_sets.acceptance_precision)
     local_precision = method(precision_bands.local_precision)
@@ -172,7 +172,7 @@ class Accessor(Generic[Data]):
 
 
 class FrameAccessor(Accessor[pd.DataFrame]):
-    """Evaluate rankings: one row per candidate, one column of scores per measure, a gold label.
+    """Evaluate rankings in a DataFrame with one row per candidate and a gold label.
 
     Examples
     --------
@@ -184,7 +184,7 @@ class FrameAccessor(Accessor[pd.DataFrame]):
 
 
 class DatasetAccessor(Accessor[xr.Dataset]):
-    """Evaluate rankings: one variable of scores per measure along a dimension of candidates.
+    """Evaluate rankings in a Dataset with a dimension of candidates and a gold label.
 
     Examples
     --------
@@ -196,11 +196,11 @@ class DatasetAccessor(Accessor[xr.Dataset]):
 
 
 class LazyFrame(Protocol):
-    """A Dask DataFrame for type checkers."""
+    """Describe a Dask DataFrame to type checkers."""
 
     @property
     def npartitions(self) -> int:
-        """The number of partitions."""
+        """Return the number of partitions."""
         ...
 
 
@@ -214,14 +214,14 @@ def rankeval(data: LazyFrame, **roles: Unpack[AnyRoles]) -> Any: ...
 
 @checked_call
 def rankeval(data: Any, **roles: Unpack[AnyRoles]) -> Any:
-    """Return the accessor ``df.rankeval`` by a call that type checkers know.
+    """Return the accessor ``df.rankeval`` with types that checkers understand.
 
     Parameters
     ----------
     data : DataFrame, Dataset or Dask DataFrame
         Candidates, test items, or a table of pairs.
     **roles
-        Column roles, as in ``df.rankeval(gold="tp")``.
+        Column roles, for example ``gold="tp"`` as in ``df.rankeval(gold="tp")``.
 
     Returns
     -------
@@ -231,8 +231,8 @@ def rankeval(data: Any, **roles: Unpack[AnyRoles]) -> Any:
     Raises
     ------
     TypeError
-        If the data are none of these. The message names the method that converts tables of polars,
-        DuckDB and Arrow.
+        If the data are not a DataFrame, Dataset or Dask DataFrame. For a table from polars, DuckDB
+        or Arrow, the message names the method that converts the table.
 
     Examples
     --------
@@ -250,11 +250,11 @@ def rankeval(data: Any, **roles: Unpack[AnyRoles]) -> Any:
     return found(**roles) if roles else found
 
 
-# -------------------------- The plots of ``.rankeval.plot``: they hold data and roles, and forward
+# -------------------------- The plots of ``.rankeval.plot`` store data and roles
 
 
 class Plots(Generic[Data]):
-    """The functions of :mod:`rankeval_pd.plotting` with the data filled in."""
+    """Call the functions of :mod:`rankeval_pd.plotting` with the data filled in."""
 
     __slots__ = ("_data", "_roles")
 
@@ -273,7 +273,7 @@ class Plots(Generic[Data]):
     if not TYPE_CHECKING:
 
         def __call__(self, *_: Any, **__: Any) -> Any:
-            """Raise the error that names a method."""
+            """Raise an error that suggests a plotting method."""
             raise TypeError(
                 f"plot cannot be called. Call one of its methods, such as .plot.{dir(self)[0]}()."
             )

@@ -49,15 +49,15 @@ def with_association_measures(
     alpha: float = 0.001,
     adjust: Literal["bonferroni"] | None = "bonferroni",
 ) -> Data:
-    """Add association measures to the data, one column of scores each.
+    """Add a column of scores for each association measure.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates, one 2x2 contingency table each.
+        Candidates, each with the four counts of a 2x2 contingency table.
     measures : str, sequence of str or None
-        Names of measures, which become column names. None adds all. With the margins
-        R1 = O11 + O12 and C1 = O11 + O21 and the expected frequency E11 = R1 C1 / N:
+        Names of measures, which become column names. None adds all measures. The formulas use the
+        margins R1 = O11 + O12 and C1 = O11 + O21, and the expected frequency E11 = R1 C1 / N:
 
         * tests: ``"G2"`` log-likelihood ratio 2 sum O ln(O/E); ``"X2"`` Pearson's chi-squared
           statistic, ``"X2_yates"`` with Yates's correction; ``"t"`` (O11 - E11) / sqrt(O11);
@@ -67,37 +67,39 @@ def with_association_measures(
         * information: ``"MI"``, ``"MI2"``, ``"MI3"`` log2 of O11/E11, O11²/E11, O11³/E11;
           ``"local_MI"`` O11 log2(O11/E11); ``"average_MI"`` sum O log2(O/E);
         * effect sizes: ``"log_odds_ratio"`` ln(O11 O22 / (O12 O21)),
-          ``"log_odds_ratio_discounted"`` the same after 1/2 is added to each cell;
+          ``"log_odds_ratio_discounted"`` the log odds ratio with 1/2 added to each cell;
           ``"log_relative_risk"`` ln((O11/C1) / (O12/C2)); ``"liddell"`` O11/C1 - O12/C2;
           ``"min_sensitivity"`` min(O11/R1, O11/C1); ``"gmean"`` O11 / sqrt(R1 C1); ``"dice"`` 2 O11
           / (R1 + C1); ``"jaccard"`` O11 / (O11 + O12 + O21); ``"deltaP_forward"`` O11/R1 - O21/R2,
-          from the first word to the second, ``"deltaP_backward"`` O11/C1 - O12/C2, the other way,
-          which is Liddell's measure; ``"LRC"`` conservative log ratio: the limit closest to 0 of
-          the interval of log2((O11/R1) / (O21/R2)), and 0 if the interval contains it;
+          from the first word to the second, ``"deltaP_backward"`` O11/C1 - O12/C2, from the second
+          word to the first, which equals Liddell's measure; ``"LRC"`` conservative log ratio: the
+          limit closest to 0 of the interval for log2((O11/R1) / (O21/R2)), and 0 if the interval
+          contains 0;
         * ``"logDice"`` 14 + log2(dice); ``"NPMI"`` ln(O11/E11) / -ln(O11/N), from -1 to 1;
         * ``"f"`` frequency O11.
     cells : sequence of 4 names
-        Columns of the observed frequencies O11 (both words), O12 (the first word without the
-        second), O21 (the second without the first) and O22 (neither); or a mapping from these four
-        to the names of the columns.
+        Columns of the observed frequencies O11 (both words), O12 (only the first word), O21 (only
+        the second word) and O22 (neither word). You can also pass a mapping from "O11", "O12",
+        "O21" and "O22" to column names.
     margins : sequence of 4 names, or of 3 names and a number, optional
-        Instead of ``cells``: columns of f (both words), f1 and f2 (each word's own frequency),
-        and the sample size N, a column or one number: ``margins=("f", "f1", "f2", 10**9)``; or a
-        mapping from "f", "f1", "f2" and "N" to these. With ``measures=None``, a measure with the
-        name of one of these columns is left out.
+        Columns of f (frequency of both words together), f1 and f2 (frequency of each word), and the
+        sample size N as a column or a number, for example ``("f", "f1", "f2", 10**9)``. You can
+        also pass a mapping from "f", "f1", "f2" and "N" to columns. Use ``margins`` instead of
+        ``cells``. ``measures=None`` omits measures named like one of the margin columns.
     alpha : float
-        The interval of ``"LRC"`` has the level 1 - alpha.
+        Significance level for ``"LRC"``, whose interval has the confidence level 1 - alpha.
     adjust : {"bonferroni", None}
-        Whether the intervals of ``"LRC"`` are simultaneous, each at alpha divided by the number of
-        tables. None computes each alone. For parts of the data pass None and the divided alpha.
+        "bonferroni" makes the intervals for ``"LRC"`` simultaneous by dividing alpha by the number
+        of contingency tables. None uses alpha for each interval. If you process the data in parts,
+        pass None and divide alpha yourself.
 
     Returns
     -------
     DataFrame or Dataset
-        A copy of the data with the new columns last, float64. A measure is NaN if it is 0/0, as t
-        and MI are if O11 and E11 are 0. It is infinite if it is a number over 0 or the logarithm
-        of 0. ``attrs["margins"]`` lists the given counts except f; by default they are not
-        measures.
+        A copy of the data with the new columns at the end, as float64. A measure is NaN if its
+        formula gives 0/0; for example, t and MI are NaN if O11 and E11 are 0. A measure is infinite
+        if its formula divides by 0 or takes the logarithm of 0. ``attrs["margins"]`` lists the
+        input counts except f. Other methods do not rank by the listed counts.
 
     Raises
     ------
@@ -108,12 +110,14 @@ def with_association_measures(
 
     Notes
     -----
-    Attraction ranks first and repulsion last. G2, X2, X2_yates and average_MI show no direction, so
-    they get the sign of O11 - E11, and p-values are one-sided. Two exceptions, local_MI and
-    poisson_stirling, are meant for O11 > E11. They are 0 at O11 = 0 and negative between.
+    Attracted pairs rank first and repelled pairs last. G2, X2, X2_yates and average_MI have no
+    direction, so these measures get the sign of O11 - E11. P-values are one-sided. The measures
+    local_MI and poisson_stirling are meant for O11 > E11. Both measures are 0 at O11 = 0 and
+    negative for small O11 above 0.
 
-    P-values are summed in logarithms: -log10 p keeps a relative accuracy of 1e-12 even if p is
-    below 1e-308. O(N): a million tables take a second for Fisher's p, less for the others.
+    P-values are computed on the log scale, so -log10 p has a relative accuracy of 1e-12 even for p
+    below 1e-308. Time is O(N). Fisher's p takes a second for a million contingency tables, and
+    other measures take less.
 
     References
     ----------
@@ -122,7 +126,7 @@ def with_association_measures(
     Normalized (pointwise) mutual information in collocation extraction. LRC: A. Hardie (2014),
     Log ratio, an informal introduction; S. Evert (2022), Measuring keyness. Delta P: L. Allan
     (1980); S. Th. Gries (2013), 50-something years of work on collocations. The page on association
-    measures names the source of each.
+    measures gives the source of each measure.
 
     Examples
     --------
@@ -191,14 +195,14 @@ def with_association_measures(
 
 
 def _tables(data: pd.DataFrame | xr.Dataset, cells: Sequence[Any]) -> int:
-    """Return the number of tables."""
+    """Return the number of contingency tables."""
     if isinstance(data, pd.DataFrame):
         return len(data)
     return math.prod(data[[x for x in cells if x in data.variables]].sizes.values())
 
 
 def _noted(result: Data, counts: Sequence[Any]) -> Data:
-    """Return the data with a note of the counts, which are not measures."""
+    """Record in the attrs which columns are counts and not measures."""
     own: list[str] = [x for x in counts if isinstance(x, str) and x not in CONTINGENCY]
     if own:
         result.attrs[MARGINS] = plain([*listed_in(result.attrs, MARGINS), *own])
@@ -206,7 +210,7 @@ def _noted(result: Data, counts: Sequence[Any]) -> Data:
 
 
 def _in_order(argument: str, given: Any, names: Sequence[str]) -> Any:
-    """Return columns in the order of the names, also from a mapping of names to columns."""
+    """Return columns in the order of the names; mappings are allowed."""
     if not isinstance(given, Mapping):
         return given
     if set(given) != set(names):
@@ -219,7 +223,7 @@ def _in_order(argument: str, given: Any, names: Sequence[str]) -> Any:
 def _from_margins(
     data: Data, names: list[str], margins: Sequence[str | int], lrc: Mapping[str, Any]
 ) -> Data:
-    """Return the data with the measures of tables given by the margins f, f1, f2 and N."""
+    """Add measures computed from the margins f, f1, f2 and N."""
     if len(margins) != 4 or not all(isinstance(x, str) for x in margins[:3]):
         raise ValueError(
             f"margins={tuple(margins)!r}: pass the columns that contain f, f1 and f2, and N as a"
@@ -237,10 +241,10 @@ def _from_margins(
     tables = source.assign(**dict(zip(cells, parts, strict=True)))
     computed: Any = with_association_measures(tables, names, cells, **lrc)
     result: Data = source.assign(**{name: computed[name] for name in names})
-    return _noted(result, margins[1:])  # f is a measure itself
+    return _noted(result, margins[1:])  # f is also a measure
 
 
-# names in other packages, in lower case without signs
+# names used in other packages, in lower case without punctuation
 _NO_SIGNS = str.maketrans("", "", "-_ .")
 _MEASURE_ALIASES = {
     "pmi": "MI", "pmi2": "MI2", "pmi3": "MI3", "npmi": "NPMI", "ll": "G2", "llr": "G2",

@@ -1,7 +1,7 @@
-"""The accessor ``.rankeval`` of Dask DataFrames: rankings larger than memory.
+"""Register ``.rankeval`` for Dask DataFrames, for rankings larger than memory.
 
-``import rankeval_pd.dask`` registers it; ``import rankeval_pd`` does where ``dask.dataframe`` is
-loaded already.
+``import rankeval_pd.dask`` registers the accessor. If you import ``dask.dataframe`` first, ``import
+rankeval_pd`` also registers the accessor.
 
 >>> import dask.dataframe as dd, rankeval_pd.dask
 >>> df = rankeval_pd.datasets.simulate_candidates(1_000)

@@ -1,4 +1,4 @@
-"""The accessors of Dask DataFrames and of their heads."""
+"""Define the accessors for Dask DataFrames and for their heads."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rankeval_pd.nbest import acceptance_sets, difference_regions
 from rankeval_pd.overview import SYNONYMS, not_there
 from rankeval_pd.stats._types import IntArray
 
-# ----------------------------- The accessors of Dask DataFrames, which collect a head and forward
+# ----------------------------- The accessors of Dask DataFrames
 
 QUESTIONS = declared(Accessor)
 METHODS = list(dict.fromkeys([*methods_of("rankings"), *methods_of("items")]))
@@ -34,11 +34,12 @@ _NO_PLOT = "plots need a head. Call the plots of ddf.rankeval.head(n_max)"
 
 
 class DaskAccessor:
-    """Evaluate a Dask DataFrame larger than memory, with one row per candidate or test item.
+    """Evaluate a Dask DataFrame with one row per candidate or test item.
 
-    Methods for n-best lists collect the head of the ranking, up to the largest n, in one pass over
-    the data. Collect it once for several methods: ``head = ddf.rankeval.head(n_max)``. For paired
-    tests of systems the workers sum their items. Methods return DataFrames.
+    The data can be larger than memory. Methods for n-best lists collect the head of the ranking, up
+    to the largest n, in one pass over the data. If you call several methods, collect the head once
+    with ``head = ddf.rankeval.head(n_max)``. Paired tests of systems sum the items on the workers.
+    All methods return DataFrames.
     """
 
     def __init__(self, data: Any) -> None:
@@ -52,7 +53,7 @@ class DaskAccessor:
         Parameters
         ----------
         **roles
-            Column roles, see the page "Roles of the columns".
+            Column roles. See the page "Roles of the columns".
         """
         Roles.of(roles)
         configured = type(self)(self._data)
@@ -61,22 +62,24 @@ class DaskAccessor:
 
     @checked_call
     def head(self, n_max: int, *, n_keys: int = 1) -> HeadAccessor:
-        """Collect the best candidates of each measure, for all methods on lists up to n_max.
+        """Collect the best candidates of each measure for lists up to n_max.
 
         Parameters
         ----------
         n_max : int
-            The longest list that you will request.
+            Size of the longest list that you will request.
         n_keys : int
-            The number of orders of equal scores that you will request from
-            :func:`rankeval_pd.tie_sensitivity`, if many candidates are tied with the last one.
+            Number of tie-breaking orders that you will request from
+            :func:`rankeval_pd.tie_sensitivity`. Increase ``n_keys`` only if many candidates are
+            tied at the end of the head.
 
         Returns
         -------
         HeadAccessor
-            The candidates in the first n_max ranks of any measure, some further ones for bands and
-            swapped labels, and the counts N, N+ and of ties with the last candidate. It has the
-            usual methods. Their results equal those from all candidates, bit for bit.
+            An accessor with the usual methods. The head contains the candidates in the first n_max
+            ranks of any measure, some more candidates for bands and swapped labels, the counts N
+            and N+, and the number of candidates tied with the last rank. Results are identical to
+            results from all candidates, bit for bit.
 
         Raises
         ------
@@ -87,12 +90,13 @@ class DaskAccessor:
 
         Notes
         -----
-        The hash of ``label``, a column or the index, breaks ties. If the index restarts in every
-        file, as Parquet's default index does, pass ``label=rankeval_pd.dask.ROWS``, the row number
-        over all partitions.
+        A hash of ``label`` (a column or the index) breaks ties. The index must not restart in every
+        file, as Parquet's default index does. In that case pass ``label=rankeval_pd.dask.ROWS`` to
+        use row numbers over all partitions.
 
-        O(N), one pass over the columns in use, and a second one over the gold label to number rows.
-        A worker holds a partition and up to sixteen heads of ``n_max`` times the measures.
+        Time is O(N). The method makes one pass over the columns in use, and a second pass over the
+        gold label if rows must be numbered. A worker keeps a partition and up to sixteen heads in
+        memory; each head has at most about ``n_max`` rows per measure.
 
         Examples
         --------
@@ -124,8 +128,8 @@ class DaskAccessor:
     ) -> pd.DataFrame:
         """Return the candidates found in only one of two n-best lists.
 
-        It equals :func:`rankeval_pd.difference_region` with all columns. A second pass over the
-        data counts the ranks.
+        The result equals :func:`rankeval_pd.difference_region` with all columns. The method counts
+        the ranks in a second pass over the data.
         """
         asked = self(**only_pair(self._data._meta, a, b, {**self._roles, **roles}))
         columns = list(self._data.columns)
@@ -138,12 +142,13 @@ class DaskAccessor:
         return region[[*columns, "list", "rank_a", "rank_b"]]
 
     def area(self, kind: AreaKind = "roc", **options: Any) -> pd.DataFrame:
-        """Return the area under the ROC curve of each measure, with its interval.
+        """Return the area under each measure's ROC curve with an interval.
 
-        Without ``by`` it is :func:`rankeval_pd.area` of the whole ranking, in two passes: the first
-        collects the scores of the true positives, the second counts the others between them. The
-        area equals the result from pandas bit for bit; ``se`` and limits may differ in the last
-        digits. Average precision needs groups.
+        Without ``by``, the method computes :func:`rankeval_pd.area` for the whole ranking in two
+        passes over the data. The first pass collects the scores of the true positives, and the
+        second pass counts the false positives between these scores. The area is identical to the
+        result from pandas, while ``se`` and limits can differ in the last digits. Average precision
+        requires ``by``.
 
         Examples
         --------
@@ -174,9 +179,9 @@ class DaskAccessor:
     def acceptance_precision(
         self, threshold: float | Mapping[Hashable, Any] | None = None, **options: Any
     ) -> pd.DataFrame:
-        """Return precision, recall and lift of the candidates accepted at thresholds.
+        """Return precision, recall and lift of candidates accepted at thresholds.
 
-        It equals :func:`rankeval_pd.acceptance_precision`, in one pass.
+        The result equals :func:`rankeval_pd.acceptance_precision` and takes one pass over the data.
         """
         keywords = {**self._roles, **options}
         if keywords.get("by") is not None:
@@ -198,7 +203,7 @@ class DaskAccessor:
         return with_order(result, self._data, keywords)
 
     def _as_head(self, collected: HeadFrame) -> HeadAccessor:
-        """Return the head with its roles; it has only the columns in use."""
+        """Return the head with only the columns in use, and its roles."""
         kept = {name: collected.known.roles[name] for name in ("label", "lower_is_better")}
         roles = {**self._roles, **kept, "exclude": None}
         return HeadAccessor(collected, {k: x for k, x in roles.items() if x is not None})
@@ -249,7 +254,7 @@ class DaskAccessor:
             )
         raise AttributeError(not_there(name, "method", METHODS, SYNONYMS))
 
-    # curves and the test against chance cover all ranks, by the lists at which they turn
+    # curves and the test against chance cover all ranks; only lists at which a curve turns matter
     random_test = of_turns(random_tests.random_test, random_tests.random_test_of_turns, {})
     roc = of_turns(curve_shapes.roc, curve_shapes.curve_of_turns("roc"), curve_shapes.DEFAULTS)
     precision_recall = of_turns(
@@ -262,14 +267,14 @@ class DaskAccessor:
     lift = of_turns(curve_shapes.lift, curve_shapes.curve_of_turns("lift"), curve_shapes.DEFAULTS)
 
 
-# the declarations of the questions give all other methods
+# all other methods are made from the declared capabilities of the functions
 for _name, (_question, _able) in QUESTIONS.items():
     if _name not in vars(DaskAccessor) and (_method := dask_method(_question, _able)):
         setattr(DaskAccessor, _name, _method)
 
 
 def _naming_files(method: Any) -> Any:
-    """Return the method with an error that explains how to find a file that pyarrow cannot read."""
+    """Return the method with a helpful error for files that pyarrow cannot read."""
 
     @functools.wraps(method)
     def asked(self: DaskAccessor, *args: Any, **keywords: Any) -> Any:
@@ -298,9 +303,10 @@ HEAD_METHODS = tuple(name for name, (_, able) in QUESTIONS.items() if able.heads
 
 
 class HeadAccessor(FrameAccessor):
-    """The best candidates of each measure and the counts of all, for lists up to n_max.
+    """Evaluate n-best lists up to n_max from the best candidates of each measure.
 
-    Methods that need all candidates raise an error.
+    The head also stores the counts of all candidates. Methods that need every candidate raise an
+    error.
     """
 
     def __init__(self, data: pd.DataFrame, roles: Mapping[str, Any] | None = None) -> None:
@@ -309,22 +315,22 @@ class HeadAccessor(FrameAccessor):
 
     @property
     def candidates(self) -> pd.DataFrame:
-        """The kept candidates in the order of the data, as a DataFrame."""
+        """Return the candidates of the head as a DataFrame, in the order of the data."""
         return pd.DataFrame(self._data)
 
     @property
     def n_max(self) -> int:
-        """The longest list that you can request."""
+        """Return the size of the longest list that you can request."""
         return self._head.whole.asked
 
     @property
     def n_candidates(self) -> int:
-        """The number N of all candidates."""
+        """Return the number N of all candidates."""
         return self._head.whole.total
 
     @property
     def n_positive(self) -> int:
-        """The number N+ of all true positives."""
+        """Return the number N+ of all true positives."""
         return self._head.whole.positive
 
     @property

@@ -1,4 +1,4 @@
-"""Errors and warnings of this package, and checks of plain arguments.
+"""Define errors and warnings of this package, and check plain arguments.
 
 Every error message names the argument, its value, the allowed values, and the next step.
 """
@@ -22,11 +22,12 @@ from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
 
 class RankevalWarning(UserWarning):
-    """A result is easily misread. This package issues no other warning.
+    """Warn of a result that is easily misread.
 
     Examples
     --------
-    Turn these warnings, and no others, into errors:
+    This package issues no other category of warnings. The following line turns every
+    RankevalWarning into an error:
 
     >>> import warnings
     >>> import rankeval_pd
@@ -35,7 +36,7 @@ class RankevalWarning(UserWarning):
 
 
 def no_table(argument: str, given: object, wanted: str) -> TypeError:
-    """Return the error for an object that is not a table, with the call that converts it."""
+    """Return the error for an object that is not a table."""
     way = next((line for name, line in _WAYS.items() if hasattr(given, name)), "")
     home, name = type(given).__module__.split(".")[0].lstrip("_"), type(given).__name__
     name = name if home in ("builtins", "numpy", "pandas", "xarray") else f"{home}.{name}"
@@ -43,7 +44,7 @@ def no_table(argument: str, given: object, wanted: str) -> TypeError:
     return TypeError(f"{argument} is of type {name}: pass {wanted}.{advice}")
 
 
-_WAYS = {  # method of the given object: call that makes a DataFrame or a Dataset
+_WAYS = {  # method of the object: call that makes a DataFrame or a Dataset
     "to_dataset": "to_dataset(dim='measure')", "to_pandas": "to_pandas()",
     "toPandas": "toPandas()", "df": "df()", "collect": "collect().to_pandas()",
     "to_frame": "to_frame()",
@@ -55,7 +56,7 @@ _hushed_beginnings: ContextVar[tuple[str, ...]] = ContextVar("unsaid", default=(
 
 @contextmanager
 def hushed(beginning: str = "") -> Iterator[None]:
-    """Suppress RankevalWarnings with this beginning, without the filters that threads share."""
+    """Suppress RankevalWarnings that begin with this text, safely in threads."""
     before = _hushed_beginnings.set((*_hushed_beginnings.get(), beginning))
     try:
         yield
@@ -67,7 +68,7 @@ def warn(message: str) -> None:
     """Issue a RankevalWarning at the line of the user's code."""
     if message.startswith(_hushed_beginnings.get()):
         return
-    # walk up to the first frame outside this package and the libraries that call it back
+    # find the first frame outside this package and outside libraries that call the package
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
         ("rankeval_pd.", "xarray.", "dask.", "numpy.")
@@ -77,7 +78,7 @@ def warn(message: str) -> None:
 
 
 class UnknownNameError(KeyError):
-    """The data have no such name."""
+    """Report a name that the data do not have."""
 
     def __str__(self) -> str:
         # KeyError would print the repr of the message, in quotes and on one line
@@ -87,7 +88,7 @@ class UnknownNameError(KeyError):
 def unknown_name(
     role: str, name: object, known: Iterable[Hashable], more: str = ""
 ) -> UnknownNameError:
-    """Return the error for an unknown column, with the nearest known name."""
+    """Return the error for an unknown column; suggest the nearest name."""
     names = list(known)
     near = near_miss(name, names)
     there = "" if near and len(names) > 6 else f" The known names are {listed(names, most=6)}."
@@ -97,17 +98,17 @@ def unknown_name(
 def is_known(name: object, known: Iterable[Hashable]) -> bool:
     """Return whether a name is known; an unhashable object is not."""
     try:
-        return name in set(known)  # a set finds pd.NA by its hash, a list does not
+        return name in set(known)  # a set finds pd.NA by its hash, unlike a list
     except TypeError:
         return False
 
 
 def shown(value: object) -> str:
-    """Return a value as text, a NumPy number as the plain number."""
+    """Return a value as text, without NumPy's type names."""
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
-# keyword of other packages, without underscores: keyword here
+# keyword in other packages, without underscores: keyword in this package
 _KEYWORDS = {
     "ascending": "lower_is_better", "clusters": "groups", "color": "colors", "conf": "level",
     "confidence": "level", "confidencelevel": "level", "correction": "adjust", "cutoff": "n",
@@ -119,7 +120,7 @@ _KEYWORDS = {
 
 
 def unknown_keyword(name: str, known: Iterable[object], more: str = "") -> TypeError:
-    """Return the error for an unknown keyword, with the nearest known one."""
+    """Return the error for an unknown keyword; suggest the nearest keyword."""
     meant = _KEYWORDS.get(name.lower().replace("_", ""))
     near = f" Did you mean {meant!r}?" if meant else near_miss(name, known, cutoff=0.7)
     advice = more or near or " Call help() on the method to list its options."
@@ -133,10 +134,11 @@ _DATA = ("data", "candidates")  # methods fill it in
 def argument_check(
     function: Callable[..., Any], first: int | None = None, *, closed: bool | None = None
 ) -> Callable[[Sequence[Any], Mapping[str, Any]], None]:
-    """Return a check of a call: arguments that are missing, unknown, or lack their name.
+    """Return a function that checks the arguments of a call.
 
-    ``first`` limits it to the first few required arguments. ``closed`` tells whether the signature
-    lists all keywords; by default it does unless it has ``**keywords``.
+    The check finds arguments that are missing, unknown, or passed without their keyword. ``first``
+    limits the check to the first few required arguments. ``closed`` tells whether the signature
+    lists all keywords, which is the default for signatures without ``**keywords``.
     """
     parameters = inspect.signature(function).parameters
     needed = [x for x, p in parameters.items() if p.default is p.empty and p.kind in _NAMED]
@@ -169,7 +171,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def checked_call(function: Function) -> Function:
-    """Make a public function raise this package's errors for arguments that do not fit."""
+    """Make a public function raise this package's errors for invalid arguments."""
     check = argument_check(function)
 
     @functools.wraps(function)
@@ -181,7 +183,7 @@ def checked_call(function: Function) -> Function:
 
 
 def near_miss(name: object, known: Iterable[object], cutoff: float = 0.5) -> str:
-    """Return a hint with the nearest name; names that differ only in case come first."""
+    """Return a hint with the nearest name; prefer names that differ only in case."""
     names = [str(x) for x in known]
     near = [x for x in names if x.lower() == str(name).lower()]
     near = near or difflib.get_close_matches(str(name), names, n=1, cutoff=cutoff)
@@ -189,14 +191,14 @@ def near_miss(name: object, known: Iterable[object], cutoff: float = 0.5) -> str
 
 
 def listed(names: Iterable[object], most: int = 12) -> str:
-    """Return names as text, at most the first few."""
+    """Return at most the first few names as text."""
     names = list(names)
     text = ", ".join(shown(x) for x in names[:most])
     return f"{text}, ... ({len(names)} in all)" if len(names) > most else text or "none"
 
 
 def brief(values: object) -> str:
-    """Return one number, or the first few of several, as text."""
+    """Return the first few numbers as text."""
     array = np.asarray(values)
     if array.ndim == 0:
         return shown(array.item())
@@ -215,7 +217,7 @@ def check_choice(argument: str, value: object, allowed: Iterable[str | None]) ->
 
 
 def check_share(argument: str, value: object, *, one: bool = False) -> float:
-    """Return ``value`` as a float in (0, 1), or in (0, 1] if ``one`` is allowed."""
+    """Return ``value`` as a float in (0, 1), or in (0, 1] with ``one``."""
     allowed = "(0, 1]" if one else "(0, 1)"
     if isinstance(value, (bool, np.bool_)) or not isinstance(
         value, (int, float, np.integer, np.floating)
@@ -237,7 +239,7 @@ def check_share(argument: str, value: object, *, one: bool = False) -> float:
 
 
 def check_shares(argument: str, given: object, *, one: bool = False) -> FloatArray:
-    """Return the distinct numbers in (0, 1) in the order given."""
+    """Return the distinct numbers in (0, 1) in their original order."""
     several = list(given) if np.iterable(given) and not isinstance(given, str) else [given]
     if not several:
         raise ValueError(f"{argument}={given!r} is empty: pass at least one number.")
@@ -269,7 +271,7 @@ def check_together(**given: object) -> None:
 
 
 def check_flag(argument: str, value: object, *, none: bool = False) -> None:
-    """Raise a TypeError unless a value is True or False, or None if that is allowed."""
+    """Raise a TypeError unless a value is True, False or an allowed None."""
     if not isinstance(value, (bool, np.bool_)) and not (none and value is None):
         allowed = "True, False or None" if none else "True or False"
         raise TypeError(f"{argument}={value!r}: pass {allowed}.")
@@ -304,13 +306,13 @@ def check_number(argument: str, value: object) -> float:
     return number
 
 
-_LARGEST_PHI = 1e6  # with a larger overdispersion no list contains information
+_LARGEST_PHI = 1e6  # with an even larger overdispersion, lists contain no information
 
 
 def check_margin(margin: object, **undefined: bool) -> float | None:
-    """Return the margin of a test of equivalence, None or a finite number above 0.
+    """Return the equivalence margin, which is None or a finite number above 0.
 
-    ``undefined`` maps options that exclude this test to whether they are given.
+    ``undefined`` lists options that exclude a test of equivalence, and whether each option is set.
     """
     if margin is None:
         return None
@@ -329,7 +331,7 @@ def check_margin(margin: object, **undefined: bool) -> float | None:
 
 
 def check_at_least_one(argument: str, value: object) -> float:
-    """Return an overdispersion as a float of 1 or more."""
+    """Return an overdispersion as a float; raise an error below 1."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(
         value, (int, float, np.integer, np.floating)
     ):
@@ -345,11 +347,11 @@ def check_at_least_one(argument: str, value: object) -> float:
     return float(value)
 
 
-_RATIO = 1.5  # above this ratio of variances the region's interval misleads about the list
+_RATIO = 1.5  # above this ratio of variances, the interval for a region is misleading for a list
 
 
 def warn_of_thresholds(ratio: FloatArray, n: IntArray, exists: BoolArray, what: str) -> None:
-    """Warn if n-best lists vary far more than regions with a fixed threshold."""
+    """Warn if n-best lists vary far more than regions above a fixed threshold."""
     if (ratio[exists] > _RATIO).any():
         worst = int(np.argmax(np.where(exists, ratio, 0.0)))
         warn(

@@ -1,4 +1,4 @@
-"""Turn functions into methods: fill in data and roles, keep the signature."""
+"""Turn functions into methods that fill in the data and roles."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, interval_levels
 from rankeval_pd.stats.significance.adjust import adjust as adjusted
 
 # -------------------------------------------------------------------------------------------------
-# Make a method of a function: fill in data and roles; keep signature, types and docstring.
+# Turn a function into a method with data and roles filled in. The method keeps the signature,
+# types and docstring.
 
 Held = TypeVar("Held", pd.DataFrame, xr.Dataset)
 Held_co = TypeVar("Held_co", pd.DataFrame, xr.Dataset, covariant=True)
@@ -37,7 +38,7 @@ Drawn_co = TypeVar("Drawn_co", covariant=True)
 
 
 class Holder(Protocol[Held_co]):
-    """An accessor or its plots: data and the roles of their columns."""
+    """Store data and the roles of their columns."""
 
     @property
     def _data(self) -> Held_co: ...
@@ -47,7 +48,7 @@ class Holder(Protocol[Held_co]):
 
 
 class Question(Protocol[P]):
-    """A function of data that returns the type of its data."""
+    """Describe a function that returns the same type as its data."""
 
     def __call__(self, data: Data, /, *args: P.args, **kwargs: P.kwargs) -> Data:
         """Return the answer."""
@@ -55,23 +56,23 @@ class Question(Protocol[P]):
 
 
 class Method(Generic[P]):
-    """The result of :func:`method` for type checkers."""
+    """Describe the result of :func:`method` to type checkers."""
 
     def __get__(self, accessor: Holder[Held], owner: Any = None) -> Callable[P, Held]:
-        """Return the function of the data that the accessor holds."""
+        """Return the function with the data of the accessor filled in."""
         raise TypeError("for type checkers only")
 
 
 class FrameMethod(Generic[P]):
-    """The result of :func:`frame_method` for type checkers."""
+    """Describe the result of :func:`frame_method` to type checkers."""
 
     def __get__(self, accessor: Holder[Any], owner: Any = None) -> Callable[P, pd.DataFrame]:
-        """Return the function of the data that the accessor holds."""
+        """Return the function with the data of the accessor filled in."""
         raise TypeError("for type checkers only")
 
 
 class Picture(Protocol[P, Drawn_co]):
-    """A function that draws data."""
+    """Describe a function that draws data."""
 
     def __call__(self, data: Data, /, *args: P.args, **kwargs: P.kwargs) -> Drawn_co:
         """Return the axes."""
@@ -79,10 +80,10 @@ class Picture(Protocol[P, Drawn_co]):
 
 
 class PlotMethod(Generic[P, Drawn]):
-    """The result of :func:`plot_method` for type checkers."""
+    """Describe the result of :func:`plot_method` to type checkers."""
 
     def __get__(self, plots: Holder[Held], owner: Any = None) -> Callable[P, Drawn]:
-        """Return the function of the data that the plots hold."""
+        """Return the function with the data of the plots filled in."""
         raise TypeError("for type checkers only")
 
 
@@ -94,7 +95,7 @@ def method(question: Question[P]) -> Method[P]:
 def frame_method(
     question: Callable[Concatenate[pd.DataFrame, P], pd.DataFrame],
 ) -> FrameMethod[P]:
-    """Return a function of DataFrames as a method; it refuses Datasets itself."""
+    """Return a function of DataFrames as a method; the function rejects Datasets."""
     return cast(FrameMethod[P], _forwarding(question))
 
 
@@ -110,7 +111,7 @@ def _forwarding(function: Any) -> Callable[..., Any]:
 
     def forwarded(self: Holder[Any], *args: Any, **kwargs: Any) -> Any:
         held = self._roles
-        if "metric" not in takes and "gold" not in takes:  # it takes only some roles
+        if "metric" not in takes and "gold" not in takes:  # the function takes only some roles
             held = {name: value for name, value in held.items() if name in takes}
         return function(self._data, *args, **{**held, **kwargs})
 
@@ -136,11 +137,11 @@ def without_parameter(text: str | None, name: str) -> str | None:
 
 
 # -------------------------------------------------------------------------------------------------
-# Make methods of a Dask DataFrame's accessor, which collect a head or groups.
+# Make methods for the accessor of a Dask DataFrame. The methods collect a head or groups.
 
 
 def dask_method(question: Callable[..., Any], able: Capabilities) -> Any:
-    """Return the method of a Dask DataFrame that the capabilities allow, or None."""
+    """Return the Dask method that the capabilities allow, or None."""
     if able.heads:
         return of_head(question)
     if able.by_groups:
@@ -149,7 +150,7 @@ def dask_method(question: Callable[..., Any], able: Capabilities) -> Any:
 
 
 def of_head(question: Callable[..., Any]) -> Any:
-    """Return a method that collects the head for a question, or N and N+ if these suffice."""
+    """Return a method that collects the head, or only N and N+ if they suffice."""
     signature = inspect.signature(question)
     data, *others = signature.parameters.values()
     n_max = inspect.Parameter("n_max", inspect.Parameter.KEYWORD_ONLY, default=None)
@@ -202,9 +203,10 @@ def by_groups(question: Callable[..., Any]) -> Any:
 def of_turns(
     question: Callable[..., Any], of_all: Callable[..., pd.DataFrame], own: Mapping[str, Any]
 ) -> Any:
-    """Return a method for groups, for a head, or for all ranks at which a curve turns.
+    """Return a method for groups, a head, or the ranks at which a curve turns.
 
-    ``of_all`` takes these ranks and the options. ``own`` are default roles of the method.
+    ``of_all`` takes the ranks at which the curve turns and the options. ``own`` contains the
+    method's default roles.
     """
     whole = of_head(question)
     signature, check = inspect.signature(question), argument_check(question, closed=True)
@@ -247,21 +249,21 @@ _REFUSED = {
 }
 _TURNS = """
 
-For a whole Dask DataFrame the table contains the lists at which the curve turns. They end just
-before and just after a true positive, or a block of equal scores with true positives. The curve
-is straight between them. It takes two passes over the data, three with ties="shared". Only the
-true positives are sorted, and one worker holds them.
+For a whole Dask DataFrame, the table contains the lists at which the curve turns. These lists end
+just before and just after a true positive, or a block of equal scores with true positives.
+Between these lists, the curve is straight. The method makes two passes over the data, or three
+passes with ties="shared". Only true positives are sorted, and must fit in the memory of one worker.
 """
 
 
 def _of_groups(
     ddf: Any, question: Callable[..., Any], given: dict[str, Any], roles: dict[str, Any]
 ) -> pd.DataFrame:
-    """Ask a question of the groups of ``by``, each in one partition."""
+    """Apply a function to the groups of ``by``, each in one partition."""
     chosen = Roles.of(roles)
     usual = inspect.signature(question).parameters.get("adjust_over")
     adjust, over = given.get("adjust"), given.get("adjust_over", usual and usual.default)
-    # a family is one group or all groups; for ranks it is always one group
+    # a family is one group or all groups; ranks are always compared within one group
     across = adjust is not None and usual is not None and usual.default == "all" and over != "group"
     over_all = across and over == "all" and adjust in ADJUSTMENTS and _has_p_values(question)
     for option in ("combine", "average"):
@@ -308,7 +310,7 @@ def _of_groups(
 def _as_family(
     table: pd.DataFrame, given: dict[str, Any], ask_at: Callable[[float], pd.DataFrame]
 ) -> pd.DataFrame:
-    """Return the table with p-values adjusted over all groups, and intervals from a second pass."""
+    """Adjust the p-values over all groups; compute intervals in a second pass."""
     adjust, level = str(given["adjust"]), given.get("level", 0.95)
     p = table["p_value"].to_numpy()
     held = adjusted(p, adjust)
@@ -346,5 +348,5 @@ def _as_family(
 
 
 def _has_p_values(question: Callable[..., Any]) -> bool:
-    """Return whether a row is one test, not a run of tests."""
+    """Return whether each row contains one test instead of a series of tests."""
     return question.__name__ != "significant_ranges"

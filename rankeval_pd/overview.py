@@ -1,4 +1,4 @@
-"""Show how the accessor read the data, and which methods answer which question."""
+"""Show how the accessor interpreted the data, and which methods to use."""
 
 from __future__ import annotations
 
@@ -41,20 +41,21 @@ from rankeval_pd.forms.roles.identifiers import maybe_gold
 from rankeval_pd.forms.roles.long_frames import widened
 from rankeval_pd.forms.roles.roles import Roles, are_values, as_names
 
-# --------------------------------------------------------- How the accessor read the data, as text
+# --------------------------------------------------------- How the accessor interpreted the data,
+# as text
 
 
 class Overview(NamedTuple):
-    """How the data were read."""
+    """Store how the data were interpreted."""
 
-    kind: str  #: "DataFrame" or "Dataset"
+    kind: str  #: either "DataFrame" or "Dataset"
     form: Form
     facts: list[tuple[str, str]]
     runs: bool  #: whether rows are documents that runs retrieved for queries
 
 
 def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listing: Listing) -> str:
-    """Describe the data as read and list the methods, without computing lazy data."""
+    """Describe the data and list the methods, without computing lazy data."""
     kind, form, facts, runs = understood(data, keywords)
     lines = [f"<rankeval accessor of a {kind}>", *_in_columns((f"{x}:", text) for x, text in facts)]
     rows, plots = listing.fitting(form, keywords)
@@ -63,7 +64,7 @@ def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listi
 
 
 def _in_columns(rows: Iterable[tuple[str, str]]) -> list[str]:
-    """Return two columns of text, the second wrapped."""
+    """Return two columns of text; wrap the second column."""
     lines = []
     for name, text in rows:
         first, *more = textwrap.wrap(text, 88, break_long_words=False) or [""]
@@ -74,7 +75,7 @@ def _in_columns(rows: Iterable[tuple[str, str]]) -> list[str]:
 def overview_html(
     data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listing: Listing
 ) -> str:
-    """Return the overview as a small table, in the colors of the page."""
+    """Return the overview as a small HTML table in the colors of the page."""
     kind, form, facts, runs = understood(data, keywords)
     questions, plots = listing.fitting(form, keywords)
     pictures = ("Pictures (plot.)", ", ".join(plots))
@@ -92,7 +93,7 @@ def overview_html(
 
 
 def _html_table(rows: Sequence[tuple[str, str]], cell: str) -> str:
-    """Return rows of two cells without colors, for light and dark pages."""
+    """Return two-cell rows without colors, for light and dark pages."""
     left = 'style="text-align: left; font-weight: normal; opacity: 0.75"'
     lines = [
         f"<tr><th {left}>{html.escape(name)}</th>"
@@ -103,7 +104,7 @@ def _html_table(rows: Sequence[tuple[str, str]], cell: str) -> str:
 
 
 def understood(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Overview:
-    """Return the form of the data and the facts that show how they were read."""
+    """Return the form of the data and facts about their interpretation."""
     kind = "DataFrame" if isinstance(data, pd.DataFrame) else "Dataset"
     form = form_of(data, keywords)
     try:
@@ -180,7 +181,7 @@ def _item_facts(
         table = read_items(data, roles)
         metric, systems = table.metric, table.systems
         each = [len(rows) for rows in table.members]
-        if roles.seeds is not None:  # a row for each seed
+        if roles.seeds is not None:  # one row for each seed
             each = [table.items(rows).statistics.shape[1] for rows in table.members]
         items = f"{sum(each):,}"
         by = as_names(roles.by, data.columns)
@@ -206,12 +207,12 @@ def _item_facts(
 def _groups_and_rest(
     data: pd.DataFrame | xr.Dataset, roles: Roles, systems: list[Any]
 ) -> list[tuple[str, str]]:
-    """Return the groups, with a column that may hold them, and text columns without a role."""
+    """Return group columns, a likely group column, and unused text columns."""
     out: list[Hashable] = []
     if isinstance(data, pd.DataFrame) and data.columns.nlevels == 1 and data.columns.is_unique:
         named = as_names(roles.by, data.columns) + as_names(roles.label, data.columns)
         known = {*systems, *named, *roles.factors, roles.strata, roles.seeds}
-        if frame_as_items(data) is data:  # no long table of per_query
+        if frame_as_items(data) is data:  # not a long table from per_query
             out = [x for x in data if x not in known and not is_numeric_dtype(data[x].dtype)]
     groups = "none" if roles.groups is None else repr(roles.groups)
     again = (x for x in out if 1 < data[x].astype(str).nunique() <= len(data[x]) / 2)
@@ -240,7 +241,7 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
     taken = with_roles_of(gold, roles, known)
     measures = find_measures(data, roles, taken, needed=True)
     if isinstance(data, pd.DataFrame):
-        for name in measures:  # a name shared by two columns is no measure
+        for name in measures:  # a name that two columns share is not a measure
             frame_column(data, name, "measures")
     lower = roles.lower(measures, known)
     shown = listed(f"{m} (lower is better)" if m in lower else m for m in measures)
@@ -277,7 +278,7 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
 
 
 def _label_facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str]]:
-    """Return a note on candidates that only their row number identifies."""
+    """Return a note if only row numbers identify the candidates."""
     if roles.label is not None:
         return [("labels", "given" if are_values(roles.label) else repr(roles.label))]
     index = data.index if isinstance(data, pd.DataFrame) else data.indexes.get(roles.dim)
@@ -315,7 +316,7 @@ def _counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
             facts.append(("labeled", f"{known.size:,} (the rest is padding)"))
         try:
             total = math.inf if known.dtype.kind == "c" else float(known.astype(float).sum())
-        except OverflowError:  # whole numbers beyond all floats are no labels
+        except OverflowError:  # integers too large for floats are not labels
             total = math.inf
         if math.isfinite(total):
             facts += _shares(int(known.size), int(total))
@@ -323,9 +324,9 @@ def _counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
 
 
 # -------------------------------------------------------------------------------------------------
-# Which methods answer which question for which form of data, and their names elsewhere.
+# The methods for each question and form of data, and their names in other packages.
 
-# the order of the headings; the methods declare theirs
+# the order of the headings; each method declares its heading
 HEADINGS: Mapping[Form, tuple[str, ...]] = {
     "rankings": (
         "How good is each list?", "Which measure is best?", "Is A better than B?",
@@ -337,7 +338,7 @@ HEADINGS: Mapping[Form, tuple[str, ...]] = {
     ),
     "pairs": ("Which gain is worth reporting?", "Does it hold on other data?"),
 }  # fmt: skip
-# of runs and judgments from read_trec
+# for runs and judgments from read_trec
 OF_RUNS: tuple[tuple[str, str], ...] = (
     ("How good is each run?", "summary(['nDCG@10', ...], baseline=...), per_query"),
     ("Is the gain of a run real?", "table = per_query('nDCG@10', wide=True), then on table:"),
@@ -350,7 +351,7 @@ OF_RUNS: tuple[tuple[str, str], ...] = (
     ),
     ("", "missing='absent', unjudged='negative'): nbest_precision, compare, random_test, ..."),
 )
-# name elsewhere, in lower case without underscores: call here
+# name in other packages, in lower case without underscores: call in this package
 SYNONYMS: Mapping[str, str] = {
     "ap": 'area("ap")', "auc": "area()", "auroc": "area()", "aucroc": "area()",
     "averageprecision": 'area("ap")', "averageprecisionscore": 'area("ap")', "rocauc": "area()",
@@ -386,7 +387,7 @@ PER_QUERY = (
     "dcg", "dcgscore", "err", "map", "meanreciprocalrank", "mrr", "ndcg", "ndcgatk", "ndcgscore",
     "rbp", "rprec", "hitrate", "success",
 )  # fmt: skip
-# scikit-learn's metrics of predictions; those of probabilities and classes are left out
+# scikit-learn's metrics for predictions, without metrics for probabilities and classes
 OF_PREDICTIONS: Mapping[str, str] = {
     f"{metric}score": metric for metric in ("accuracy", "precision", "recall", "f1")
 }
@@ -409,7 +410,7 @@ PLOT_SYNONYMS: Mapping[str, str] = {
 
 
 class Listing(NamedTuple):
-    """The methods for each question, and the plots, for each form of data."""
+    """List the methods for each question, and the plots, for each form of data."""
 
     questions: Mapping[Form, tuple[tuple[str, str], ...]]
     plots: Mapping[Form, tuple[str, ...]]
@@ -417,7 +418,7 @@ class Listing(NamedTuple):
 
     @classmethod
     def of(cls, methods: type, plots: type) -> Listing:
-        """Return the methods and plots in the order of their class bodies."""
+        """Return the methods and plots in the order of their definition."""
         return cls(
             {
                 form: tuple((text, ", ".join(_under(methods, form, text))) for text in headings)
@@ -435,7 +436,7 @@ class Listing(NamedTuple):
     def fitting(
         self, form: Form, keywords: Mapping[str, Any]
     ) -> tuple[list[tuple[str, str]], list[str]]:
-        """Return the questions with their methods, and the plots, for these roles."""
+        """Return the questions, methods and plots available for these roles."""
         out = self.refusing if keywords.get("groups") is not None else frozenset()
         rows = [
             (text, ", ".join(name for name in names.split(", ") if name not in out))
@@ -445,7 +446,7 @@ class Listing(NamedTuple):
         return [(text, names) for text, names in rows if names], plots
 
     def methods_of(self, form: Form, keywords: Mapping[str, Any] | None = None) -> list[str]:
-        """Return the methods for data of this form with these roles."""
+        """Return the methods available for this form of data and these roles."""
         rows, _ = self.fitting(form, keywords or {})
         return [name for _, names in rows for name in names.split(", ")]
 
@@ -455,7 +456,7 @@ def _under(accessor: type, form: Form, heading: str) -> list[str]:
 
 
 def not_there(name: str, what: str, there: Iterable[str], synonyms: Mapping[str, str]) -> str:
-    """Return the error text for an unknown method or plot, with the nearest one."""
+    """Return the error text for an unknown method; suggest the nearest name."""
     plain = name.lower().replace("_", "")
     known = list(there)
     if plain in PER_QUERY:

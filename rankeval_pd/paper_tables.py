@@ -1,4 +1,4 @@
-"""Make the table of a paper: cells with intervals, bold, letters or stars, note and caption."""
+"""Format results as a table for a paper, with intervals, marks and a caption."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from rankeval_pd.words import as_frame
 
 Target = Literal["latex", "markdown", "html"]
 _STARS = (0.05, 0.01, 0.001)
-_KEYS = ("n", "share", "size", "metric", "p", "alpha", "threshold")  # beside groups
-#: columns with an interval; the first one in a table is used
+_KEYS = ("n", "share", "size", "metric", "p", "alpha", "threshold")  # key columns besides groups
+#: columns with an interval; the first of these columns in a table is used
 _ESTIMATES = (
     "value", "precision", "recall", "area", "average_precision", "difference", "gain", "odds_ratio",
     "lift", "agreement", "threshold",
@@ -40,7 +40,7 @@ _ESTIMATES = (
 
 
 class Cell(NamedTuple):
-    """A cell: its text, whether it is bold, and its superscript."""
+    """Store a cell: the text, the superscript, and whether the text is bold."""
 
     text: str
     bold: bool = False
@@ -48,7 +48,7 @@ class Cell(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """A table: a header, rows of cells, a caption and a note."""
+    """Store a table: a header, rows of cells, a caption and a note."""
 
     header: list[str]
     rows: list[list[Cell]]
@@ -88,31 +88,32 @@ def paper_table(
     stars: bool = False,
     caption: str | None = None,
 ) -> pd.DataFrame | str:
-    r"""Make the table of a paper from the result of a method.
+    r"""Format the result of a method as a table for a paper.
 
     Parameters
     ----------
     table : DataFrame or Dataset
-        The result of any method, short or with all columns.
+        The result of any method, with or without ``details=True``.
     to : {None, "latex", "markdown", "html"}
-        None returns a DataFrame of strings. "latex" needs the package booktabs.
+        Output format. None returns a DataFrame of strings. LaTeX output needs the package booktabs.
     percent : bool, optional
-        Whether to write values in percent. By default precision, recall and accuracy are.
+        Whether to show values in percent. By default only precision, recall and accuracy are shown
+        in percent.
     digits : int, optional
-        Number of decimals. By default it follows from the width of the intervals in each column,
-        up to three significant digits.
+        Number of decimals. By default the width of the intervals in each column determines the
+        number, up to three significant digits.
     stars : bool
         Whether to show p-values as stars instead of letters.
     caption : str, optional
-        Caption. By default one sentence names the quantity, the intervals, the test and its family.
-        "" writes none.
+        Caption of the table. The default is one sentence that names the quantity, the intervals,
+        the test and the family of tests. Pass "" for a table without a caption.
 
     Returns
     -------
     DataFrame or str
         Rows are measures, systems, runs or pairs; columns are list sizes, metrics and groups.
-        Cells read "30.4 [26.4, 34.6]". The best value of each column is bold. A note explains
-        letters and stars. The ``attrs`` of a DataFrame contain caption and note.
+        Cells look like "30.4 [26.4, 34.6]". The best value of each column is bold. A note explains
+        letters and stars. For a DataFrame, ``attrs`` contains the caption and the note.
 
     Examples
     --------
@@ -151,7 +152,7 @@ def _grid(
     frame: pd.DataFrame, attrs: Mapping[Any, Any], percent: bool | None, digits: int | None,
     *, stars: bool,
 ) -> Grid:  # fmt: skip
-    """Return the cells, a row per name or pair and a column per key; others unchanged."""
+    """Return cells with a row per name or pair and a column per key."""
     subject = next((x for x in ("measure", "system") if x in frame or f"{x}_a" in frame), None)
     estimate = next((x for x in _ESTIMATES if _is_estimate(frame, x)), None)
     if subject is None or estimate is None:
@@ -185,7 +186,7 @@ def _grid(
         place = ", ".join(_key(k, v) for k, v in zip(keys, values, strict=True))
         who = [" vs. ".join(map(str, row)) for row in part[names].itertuples(index=False)]
         part = part.set_axis(who).reindex(labels)
-        if against_base:  # no difference from itself
+        if against_base:  # the baseline has no difference from itself
             part["difference"] = part["difference"].where(part.index != str(attrs.get("baseline")))
         unit = _unit(part, estimate, attrs, percent, digits)
         marks = _marks(part, p, stars=stars or (paired and not one))
@@ -213,7 +214,7 @@ def _grid(
 
 
 def _is_estimate(frame: pd.DataFrame, name: str) -> bool:
-    """Return whether a column has an interval or a verdict."""
+    """Return whether the column has an interval or a significance mark."""
     if name not in frame or not pd.api.types.is_float_dtype(frame[name]):
         return False
     return bool(_limits(frame, name)[0]) or name in ("value", "difference", "gain")
@@ -226,7 +227,7 @@ def _unit(
     percent: bool | None,
     digits: int | None,
 ) -> Unit:
-    """Return the unit of a column: percent for shares and differences of shares."""
+    """Return the unit of a column: percent for proportions and their differences."""
     if percent is None:
         percent = name in SHARES or name in ("share", "expected_agreement")
         if name in ("value", "difference", "gain", "score_a", "score_b"):
@@ -237,7 +238,7 @@ def _unit(
 
 
 def _limits(frame: pd.DataFrame, name: str) -> tuple[str, str]:
-    """Return the columns of the interval, "" if there is none."""
+    """Return the names of the interval's columns, or "" without an interval."""
     starts = (name,) if name == "difference" and "value" in frame else (name, "ci", "band")
     for start in starts:
         if f"{start}_low" in frame and f"{start}_high" in frame:
@@ -268,7 +269,7 @@ def _best(part: pd.DataFrame, name: str, attrs: Mapping[Any, Any]) -> Any:
 
 
 def _marks(part: pd.DataFrame, p: str | None, *, stars: bool) -> list[str]:
-    """Return the superscripts of the cells: letters or stars."""
+    """Return the letters or stars for the cells."""
     if stars and p is not None:
         return ["*" * sum(x <= level for level in _STARS) for x in part[p]]
     if "letters" in part:
@@ -279,7 +280,7 @@ def _marks(part: pd.DataFrame, p: str | None, *, stars: bool) -> list[str]:
 def _plain(
     frame: pd.DataFrame, attrs: Mapping[Any, Any], percent: bool | None, digits: int | None
 ) -> Grid:
-    """Return the columns, each interval in the cell of its estimate."""
+    """Return the columns with each interval in the cell of its estimate."""
     columns, header = [], []
     limits = {x for name in frame for x in _limits(frame, str(name)) if str(name) in _ESTIMATES}
     taken = False
@@ -318,7 +319,7 @@ def _heading(name: Hashable, attrs: Mapping[Any, Any], unit: Unit | None = None)
 
 
 def _key(name: Hashable | None, value: Any) -> str:
-    """Return a value of a column, with the column's name if it is a number."""
+    """Return a value as text; put the column's name before a number."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         text = f"{value:,}"
     elif isinstance(value, float | np.floating):
@@ -332,7 +333,7 @@ def _caption(
     frame: pd.DataFrame, estimate: str | None, attrs: Mapping[Any, Any], unit: Unit | None,
     *, lettered: bool, limits: bool,
 ) -> str:  # fmt: skip
-    """Return the caption: quantity, sizes, intervals and test."""
+    """Return a caption with the quantity, sizes, intervals and test."""
     noun = str(estimate or attrs.get("method", "results")).replace("_", " ")
     gaps = estimate in ("difference", "gain")
     if estimate in ("value", "difference", "gain", "area"):
@@ -361,7 +362,7 @@ def _caption(
 def _note(
     attrs: Mapping[Any, Any], p: str | None, *, bold: bool, lettered: bool, starred: bool
 ) -> str:
-    """Return the note on bold, letters and stars."""
+    """Return the note that explains bold type, letters and stars."""
     said = []
     if bold:
         said.append(

@@ -1,4 +1,4 @@
-"""Progress bars for calls that take longer than two seconds."""
+"""Show progress bars for calls that take longer than two seconds."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import xarray as xr
 
 from rankeval_pd.errors import check_flag
 
-_SETTLED = ContextVar("_SETTLED", default=False)  # whether a bar is there, or was declined
-#: when the question began that is being answered, which may ask others
+_SETTLED = ContextVar("_SETTLED", default=False)  # whether a bar is shown, or was declined
+#: start time of the outermost call, which can call other functions
 BEGUN: ContextVar[float | None] = ContextVar("BEGUN", default=None)
 
 
@@ -25,9 +25,9 @@ def progress_bar(
 ) -> Iterator[Callable[[int], object]]:
     """Yield a function that advances the bar by a number of units.
 
-    ``progress`` True shows the bar at once, None after two seconds, False never. Without a total
-    the bar counts. ``alone`` means no bar inside another one, or if the other was declined, and
-    counts the two seconds from the start of the question.
+    ``progress=True`` shows the bar at once, None shows it after two seconds, and False never shows
+    it. Without a total, the bar shows only a count. With ``alone``, no bar appears if an outer call
+    has a bar or declined it, and the two seconds start with the outermost call.
     """
     check_flag("progress", progress, none=True)
     declined = progress is not None and not progress
@@ -73,10 +73,10 @@ def drawing_bar(
     unit: str = "draws",
     whole: bool = False,
 ) -> Iterator[Callable[[int], object]]:
-    """Yield the function for a number of draws, or other units, in every batch of the inner form.
+    """Yield a function that advances the bar by draws in every batch.
 
-    Without ``draws`` the bar counts. With ``whole`` all batches share the draws. Lazy data have no
-    bar, because they are computed later.
+    Without ``draws``, the bar shows only a count. With ``whole``, all batches share the draws. Lazy
+    data have no bar because Dask computes them later.
     """
     if any(variable.chunks is not None for variable in inner.variables.values()):
         yield nothing_moves
@@ -88,9 +88,10 @@ def drawing_bar(
 
 
 def _bar() -> Any:
-    """Return tqdm's bar of widgets in a notebook, else its bar of text.
+    """Return tqdm's widget bar in a notebook, and tqdm's text bar elsewhere.
 
-    ``tqdm.auto`` warns if widgets are missing; silencing it would silence other threads too.
+    ``tqdm.auto`` is not used because it warns if widgets are missing, and a warning filter would
+    affect all threads.
     """
     if "ipykernel" in sys.modules and find_spec("ipywidgets"):
         from tqdm import notebook
@@ -102,4 +103,4 @@ def _bar() -> Any:
 
 
 def nothing_moves(_: int) -> None:
-    """Move nothing."""
+    """Do nothing in place of advancing a bar."""

@@ -1,4 +1,4 @@
-"""Register the accessors with pandas and xarray, and load them at their first use."""
+"""Register accessors with pandas and xarray, and load them at first use."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from importlib import import_module
 from typing import Any
 
 
-def registered(accessor: str, module: str = "accessors") -> Any:  # to type checkers, a class
+def registered(accessor: str, module: str = "accessors") -> Any:  # a class to type checkers
     """Return a stand-in that loads an accessor at its first use."""
     return _Registered(accessor, module)
 
 
 class _Registered:
-    """A stand-in for an accessor class, whose module is loaded at its first use."""
+    """Load the module of an accessor class at its first use."""
 
     def __init__(self, accessor: str, module: str) -> None:
         self._name, self._module = accessor, module
@@ -22,7 +22,7 @@ class _Registered:
         return getattr(import_module(f"rankeval_pd.{self._module}"), self._name)
 
     def __call__(self, data: Any) -> Any:
-        """Return the accessor of the data."""
+        """Return the accessor for the data."""
         return self._accessor(data)
 
     def __getattr__(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Write tables as sentences of a results section, or of a methods section."""
+"""Write tables as sentences for a results or methods section."""
 
 from __future__ import annotations
 
@@ -35,21 +35,23 @@ from rankeval_pd.stats.significance.adjust import rejects
 
 @checked_call
 def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
-    """Write the table returned by a method as sentences.
+    """Write the result of a method as sentences.
 
     Parameters
     ----------
     table : DataFrame or Dataset
-        The result of any method, short or with all columns, or some of its rows.
+        The result of any method, or some of its rows. The table can be short or have all columns.
     methods : bool
-        Whether to describe instead, from its ``attrs``, how the table was made.
+        Whether to describe the methods instead of the results. The description uses the table's
+        ``attrs``.
 
     Returns
     -------
     str
-        One paragraph per group and list size for verdicts, one or two sentences per row for other
-        tables. Long tables are cut to the first and last row of each measure. Several p-values
-        without an adjustment are called unadjusted.
+        One paragraph per group and list size for tables that rank measures, and one or two
+        sentences per row for other tables. For long tables, the text covers only the first and last
+        row of each measure. If there are several p-values without an adjustment, the text calls
+        them unadjusted.
 
     Examples
     --------
@@ -103,7 +105,7 @@ def _grid(attrs: Attrs) -> Iterator[str]:
 
 
 def _annotators(attrs: Attrs) -> Iterator[str]:
-    """Write whether the verdict holds for each annotator."""
+    """Write whether the conclusion is the same for each annotator."""
     if names := listed_in(attrs, "annotators"):
         differ = listed_in(attrs, "annotators_differ")
         yield (
@@ -114,7 +116,7 @@ def _annotators(attrs: Attrs) -> Iterator[str]:
 
 
 def _pool(attrs: Attrs) -> Iterator[str]:
-    """Write the pool that chance draws from, unless it is the candidates of the data."""
+    """Describe the random baseline's pool unless it consists of the candidates."""
     pool = attrs.get("pool", "all")
     if pool == "retrieved":
         yield "The chance level is a random order of the candidates that each measure retrieved."
@@ -126,7 +128,7 @@ def _pool(attrs: Attrs) -> Iterator[str]:
 
 
 def _queries(attrs: Attrs) -> Iterator[str]:
-    """Write possible surprises about means over queries."""
+    """Write caveats about means over queries."""
     lacking, undefined, tied = (attrs.get(f"n_{x}", 0) for x in ("lacking", "undefined", "tied"))
     counted = "A query {} counts as 0 (up to {:,} quer{})."
     if lacking:
@@ -146,7 +148,7 @@ def _queries(attrs: Attrs) -> Iterator[str]:
 
 
 def as_frame(table: Any) -> pd.DataFrame:
-    """Return a result as a frame, with the batches of a Dataset stacked."""
+    """Return a result as a frame; stack the batches of a Dataset."""
     if isinstance(table, xr.Dataset):
         frame = rows_in(table)
         frame = frame.drop(columns=["row", "pair", "cut"], errors="ignore")
@@ -156,11 +158,12 @@ def as_frame(table: Any) -> pd.DataFrame:
     return table
 
 
-# ----------------------------------------------------------------------------------- verdict tables
+# ----------------------------------------------------------------------------------- tables that
+# rank measures
 
 
 def _verdicts(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
-    """Write which rows are best or tied with the best, and the differences."""
+    """Write which rows are best, which do not differ from the best, and by how much."""
     name = "measure" if "measure" in frame else "system"
     before = list(frame.columns[: list(frame.columns).index(name)])
     keys = [*before, *(x for x in ("metric", "n") if x in frame and x not in before)]
@@ -230,13 +233,13 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
 
 
 def _ranks(first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs) -> Iterator[str]:
-    """Write who is not distinguished from the best, and who is significantly worse."""
+    """Write which rows do not differ from the best, and which are worse."""
     if "letters" in others:
         sets = letter_sets([*first["letters"], *others["letters"]])
         shares = np.array([[bool(a & b) for a in sets[: len(first)]] for b in sets[len(first) :]])
         alike, apart = shares.all(axis=1), ~shares.any(axis=1)
         mixed = ~alike & ~apart
-    else:  # either none is significantly better, or all with a better value are
+    else:  # either no row is significantly better, or every row with a better value is
         ahead = [len(first) + int((others["value"] != x).cumprod().sum()) for x in others["value"]]
         alike, apart = ((others["rank_low"] == x).to_numpy() for x in (1, np.array(ahead) + 1))
         mixed = np.zeros(len(others), dtype=bool)
@@ -244,7 +247,7 @@ def _ranks(first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs) -
     p = next((x for x in ("p_adjusted", "p_value") if x in others), None)
     if p is not None and "baseline" not in attrs and others["difference"].notna().any():
         untested = others[p].isna().to_numpy()
-    elif name == "measure" and "metric" not in others:  # too few for an interval and a test
+    elif name == "measure" and "metric" not in others:  # too few rows for an interval and a test
         untested = others["ci_low"].isna().to_numpy()
     they, are, do = ("They", "are", "do") if len(first) > 1 else ("It", "is", "does")
     unadjusted = " (unadjusted tests)" if len(first) + len(others) > 2 else ""
@@ -323,7 +326,7 @@ _GAPS = {"measure": "difference", "system": "gain", "sample": "difference"}
 
 
 def _comparisons(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
-    """Write the difference of each pair, or for many pairs how many differ."""
+    """Write the difference of each pair, or a summary of many pairs."""
     kind = next(x for x in _GAPS if f"{x}_a" in frame)
     gap = _GAPS[kind] if _GAPS[kind] in frame else "odds_ratio"
     p = next((x for x in ("p_adjusted", "p_value") if x in frame), None)
@@ -404,7 +407,7 @@ def _compared(
 
 
 def _cut_words(row: Row, unit: Unit, attrs: Attrs, *, sign: float) -> str:
-    """Return the sentence on a list that ends inside a tie, else ""."""
+    """Return the sentence on lists that end inside a tie, or ""."""
     if row.get("tie_decides"):
         text = " The order of equal scores decides this"
         if "tie_low" not in row:
@@ -424,7 +427,7 @@ def _cut_words(row: Row, unit: Unit, attrs: Attrs, *, sign: float) -> str:
 
 
 def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Attrs) -> str:
-    """Write how many of many comparisons are significant, and which difference is largest."""
+    """Write the number of significant comparisons and the largest difference."""
     alpha = alpha_of(attrs)
     noun, percent = called(attrs)
     sure = frame[rejects(frame[p], alpha)]
@@ -475,7 +478,7 @@ def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
 
 
 Writer = Callable[[pd.DataFrame, Attrs], Iterator[str]]
-#: tables by their columns; the first match is used
+#: kinds of tables, recognized by their columns; the first match is used
 _KINDS: tuple[tuple[str, Writer], ...] = (
     ("measure_a measure_b better n_first n_last n_tests", _ranges),
     ("system|measure value rank_low rank_high", _verdicts),

@@ -1,1 +1,1 @@
-"""The internal forms of data. All data enter and leave here."""
+"""Convert data to the internal forms, and results back to tables."""

@@ -1,1 +1,1 @@
-"""Plans, sheets and estimates for partly judged candidates."""
+"""Plan annotation, and estimate results for partly judged candidates."""

@@ -1,4 +1,4 @@
-"""How many candidates to judge in order to compare two measures."""
+"""Plan how many candidates to judge to compare two measures."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from rankeval_pd.stats.distributions.populations import binomial_laws
 from rankeval_pd.stats.significance.fisher import fisher_test
 from rankeval_pd.stats.significance.fisher_power import Pilot, drawn_laws, fisher_power
 
-_TEETH = 24  # judgments tried below a plan that may have its power too
-_LARGEST = 4_096  # largest region tried by a plan from a pilot
-_OUTSIDE = (0.025, 0.975)  # quantiles that limit the range of the power
+_TEETH = 24  # number of smaller plans that are checked for the same power
+_LARGEST = 4_096  # largest region size for plans based on a pilot
+_OUTSIDE = (0.025, 0.975)  # quantiles for the range of the power
 
 
 @Capabilities(
@@ -43,50 +43,54 @@ def plan_annotation(
     precisions: tuple[float, float] | None = None,
     **roles: Unpack[JudgedRoles],
 ) -> pd.DataFrame:
-    """Plan how many more candidates to judge to detect a difference of two lists.
+    """Plan how many more candidates to judge to compare two lists.
 
     Parameters
     ----------
     candidates : DataFrame
-        Candidates with a score for each measure and a gold label, missing for unjudged candidates.
+        Candidates with a score for each measure and a gold label. Unjudged candidates have a
+        missing label.
     a, b : names of measures
     n : int
         Size of both lists.
     power : float
-        Probability that Fisher's test of the judged candidates in the two difference regions,
-        two-sided at ``alpha``, finds the difference.
+        Required power of Fisher's two-sided test at level ``alpha`` on the judged candidates in the
+        two difference regions.
     alpha : float
     budget : int, optional
-        Largest number of judgments that you can make; the power is computed for it.
+        Largest number of judgments that you can make. The plan then contains the power for this
+        number.
     precisions : pair of float, optional
-        Assumed true precisions of the two difference regions: the share of true positives among the
-        candidates in the list of a only, and in the list of b only (not of the lists, see
-        :func:`needed_candidates`). By default the judged candidates of the regions are the pilot.
+        Assumed precisions of the two difference regions, which contain the candidates found only in
+        the list of a or only in the list of b. For the precisions of whole lists, use
+        :func:`needed_candidates`. By default, judged candidates in the regions serve as a pilot
+        sample.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame
-        One row per group: ``measure_a``, ``measure_b``, ``n``; in details ``n_region``, the
-        candidates in both regions, ``region_share``, their share of the union of the lists, and
-        ``precision_a``, ``precision_b`` of the regions; ``n_judged``: existing judgments;
-        ``n_more``: further judgments needed, half in each region if possible, or all that are left;
-        ``power`` with them; ``power_low``, ``power_high``: range of the power with a probability of
-        95% given the pilot, NaN with ``precisions``.
+        One row per group: ``measure_a``, ``measure_b``, ``n``; ``n_judged``: existing judgments;
+        ``n_more``: further judgments needed, half in each region if possible, or all remaining
+        candidates; ``power``: power after the further judgments; ``power_low``, ``power_high``: 95%
+        range of the power given the pilot, NaN with ``precisions``. ``details=True`` adds
+        ``n_region``: candidates in both regions; ``region_share``: proportion of the union of the
+        lists that is in the regions; ``precision_a``, ``precision_b``: precisions of the regions.
 
     Notes
     -----
-    The planned test is Fisher's test of all judgments, old and new. After a pilot, ``power`` is the
-    assurance, the power averaged over the precisions that the pilot leaves open, with Jeffreys's
-    prior for each region. After a small pilot the assurance can stay below the requested power, and
-    the plan then asks for all judgments; judge a larger pilot first. With ``precisions``, new
-    judgments are a sample without replacement from regions with these precisions; ``n_more`` is
-    then about the smallest number with this power, because power rises in a sawtooth. Both powers
-    are sums over all outcomes. Draw the candidates to judge with :func:`annotation_sheet`.
-    :func:`judged_difference` names the test of the judged candidates. A RankevalWarning reports a
-    pilot that is not a random sample of the regions, a power that is not reached, and a budget
-    without any significant outcome.
+    The planned test is Fisher's test on all existing and new judgments. After a pilot, ``power`` is
+    the assurance, which averages the power over the posterior distribution of the precisions with
+    Jeffreys's prior for each region. After a small pilot, the assurance can be below the requested
+    power for any number of judgments. In this case ``n_more`` contains all remaining candidates,
+    and you should judge a larger pilot first. With ``precisions``, new judgments are a sample
+    without replacement from regions with these precisions. ``n_more`` is then only approximately
+    the smallest number with this power, because power is a sawtooth function of the sample size.
+    Both kinds of power are sums over all outcomes. Use :func:`annotation_sheet` to draw the
+    candidates to judge. See :func:`judged_difference` for how to test the judged candidates. A
+    RankevalWarning reports a pilot that is not a random sample of the regions, a power that is not
+    reached, and a budget for which no outcome is significant.
 
     References
     ----------
@@ -121,7 +125,8 @@ def plan_annotation(
         if most is not None:
             more = min(most, left)
         else:
-            search = _least if state.pilot else _first  # the average over a pilot has no sawtooth
+            # power averaged over a pilot has no sawtooth
+            search = _least if state.pilot else _first
             more = search(partial(state.power, alpha), power, left)
         planned = state.power(alpha, more)
         _warn_of_little(planned, power if most is None else None, more, left, state, alpha)
@@ -139,7 +144,7 @@ def plan_annotation(
 def _warn_of_little(
     planned: float, power: float | None, more: int, left: int, state: _State, alpha: float
 ) -> None:
-    """Warn that all judgments are too few, or a budget shows nothing."""
+    """Warn that all judgments, or the budget, are insufficient."""
     if state.size == 0:
         warn("a and b: both lists have the same candidates, so there is nothing to judge.")
     elif left and power is not None and planned < power:
@@ -166,9 +171,9 @@ def _warn_of_little(
 
 
 class _State(NamedTuple):
-    """The judgments and precisions of the two difference regions."""
+    """Store the judgments and precisions of the two difference regions."""
 
-    size: int  #: size of each
+    size: int  #: size of each region
     judged: tuple[int, int]
     tp: tuple[int, int]
     precisions: tuple[float, float]  #: planned precisions of the whole regions
@@ -176,7 +181,7 @@ class _State(NamedTuple):
 
     @classmethod
     def of(cls, found: pd.Series, precisions: tuple[float, float] | None) -> _State:
-        """Return the state of a row of judged_difference, with the planned precisions."""
+        """Return the state for a row of judged_difference and planned precisions."""
         judged, tp = (
             (int(found[f"{name}_a"]), int(found[f"{name}_b"])) for name in ("n_judged", "tp_judged")
         )
@@ -184,7 +189,7 @@ class _State(NamedTuple):
         if precisions is not None:
             first, second = (check_share("precisions", x) for x in precisions)
             return cls(size, judged, tp, (first, second))
-        if size == 0:  # one list
+        if size == 0:  # both lists are equal
             return cls(size, judged, tp, (np.nan, np.nan))
         if not all(judged):
             raise ValueError(
@@ -198,24 +203,24 @@ class _State(NamedTuple):
         return cls(size, judged, tp, (first, second), pilot=True)
 
     def in_all(self) -> str:
-        """Describe what all judgments of both regions would show, with Fisher's p-value."""
+        """Describe the expected result of judging all candidates in both regions."""
         true = [round(share * self.size) for share in self.precisions]
         first, second, size = (np.array([x]) for x in (*true, self.size))
         p_value = fisher_test(first, size, second, size, "two-sided").p_value[0]
         return f"{true[0]} against {true[1]} of {self.size} true positives, p = {p_value:.2g}"
 
     def power(self, alpha: float, more: int) -> float:
-        """Return the probability that Fisher's test rejects after this many more judgments."""
+        """Return the power of Fisher's test after ``more`` further judgments."""
         return float(self._powers(alpha, more, of_pilot=False)[0, 0])
 
     def power_range(self, alpha: float, more: int) -> tuple[float, float]:
-        """Return the limits of the power given the pilot."""
+        """Return the range of the power given the pilot."""
         if not self.pilot:
             return np.nan, np.nan
         return _range(self._powers(alpha, more, of_pilot=True))
 
     def _powers(self, alpha: float, more: int, *, of_pilot: bool) -> FloatArray:
-        """Return the power on average, or for each possible precision of the regions."""
+        """Return the average power, or the power for each possible precision."""
         samples = _spread(more, list(self.judged), self.size)
         laws = []
         for sample, judged, tp, share in zip(
@@ -239,16 +244,17 @@ def _range(powers: FloatArray) -> tuple[float, float]:
 
 
 def _spread(more: int, judged: list[int], size: int) -> tuple[int, int]:
-    """Return the judged candidates of either region after more judgments, as even as possible."""
+    """Distribute further judgments evenly, and return judged counts per region."""
     total = sum(judged) + more
     first = min(max(total - total // 2, total - size, judged[0]), size, total - judged[1])
     return first, total - first
 
 
 def _first(reached: Callable[[int], float], power: float, most: int) -> int:
-    """Return the first number of judgments with this power, or all.
+    """Return the smallest number of judgments with this power, or all.
 
-    Power rises in a sawtooth, so the first tooth is searched from the end of the bisection.
+    Power is a sawtooth function of the sample size, so the function also checks smaller numbers
+    than the result of a bisection.
     """
     place = _least(reached, power, most)
     if reached(place) < power:
@@ -258,7 +264,7 @@ def _first(reached: Callable[[int], float], power: float, most: int) -> int:
 
 
 def _least(reached: Callable[[int], float], power: float, most: int) -> int:
-    """Return a number of judgments with this power by bisection, or all."""
+    """Find a number of judgments with this power by bisection, or return all."""
     return bisect_left(range(most), True, key=lambda more: reached(more) >= power)
 
 
@@ -273,35 +279,36 @@ def needed_candidates(
     power: float = 0.8,
     alpha: float = 0.05,
 ) -> pd.DataFrame:
-    """Plan the length of two lists to detect a difference, or return the power of a length.
+    """Plan the size of two lists to compare, or return the power for a size.
 
     Parameters
     ----------
     precision_a, precision_b : float
-        Precisions of the two lists, published, hoped for, or from a pilot.
+        Precisions of the two lists: published, expected, or from a pilot.
     overlap : float
-        Share of each list that is also in the other, from 0 to below 1.
+        Proportion of each list that is in both lists, from 0 to below 1.
     n : int, optional
-        Size of the lists. By default the smallest with this power.
+        Size of the lists. By default the smallest size with this power.
     n_judged : int, optional
-        Size of the pilot: candidates judged in each list to estimate the precisions. By default the
-        precisions are taken as true.
+        Size of the pilot: number of candidates judged in each list to estimate the precisions. By
+        default the precisions are treated as exact.
     power, alpha : float
-        Power and level of Fisher's test of the difference regions, two-sided.
+        Power and level of Fisher's two-sided test on the difference regions.
 
     Returns
     -------
     DataFrame
-        One row: ``n``; ``n_judgements``: candidates in the two regions to judge; ``power``. With
-        ``n_judged`` the power is averaged given the pilot, as in :func:`plan_annotation`, with the
-        range ``power_low``, ``power_high``.
+        One row: ``n``; ``n_judgements``: number of candidates to judge in the two regions;
+        ``power``. With ``n_judged``, the power is averaged over the posterior distribution given
+        the pilot, as in :func:`plan_annotation`, and ``power_low`` and ``power_high`` contain its
+        range.
 
     Notes
     -----
-    Candidates in both lists are assumed to have the mean of the two precisions, as far as possible.
-    True positives of the regions are binomial, or beta-binomial given a pilot, and the power sums
-    over all outcomes. A RankevalWarning reports a power that regions of 4,096 candidates do not
-    reach: the pilot is too small.
+    The precision of shared candidates is assumed to be the mean of the two precisions, as far as
+    possible. Numbers of true positives in the regions are binomial, or beta-binomial given a pilot.
+    The power is a sum over all outcomes. A RankevalWarning reports that the pilot is too small if
+    regions of 4,096 candidates do not reach the power.
 
     Examples
     --------
@@ -360,7 +367,7 @@ def needed_candidates(
 
 
 def _of_regions(first: float, second: float, overlap: float) -> tuple[float, float]:
-    """Return the precisions of the two regions; shared candidates have the mean precision."""
+    """Return the precisions of the two regions, given the lists' precisions."""
     shared = 0.5 * (first + second)
     lowest = max(0.0, (max(first, second) - (1.0 - overlap)) / overlap) if overlap else 0.0
     highest = min(1.0, min(first, second) / overlap) if overlap else 1.0

@@ -1,4 +1,4 @@
-"""Sheets of candidates to judge, and back."""
+"""Create sheets of candidates to judge, and read back judgments."""
 
 from __future__ import annotations
 
@@ -31,34 +31,35 @@ def annotation_sheet(
     show: list[Hashable] | None = None,
     **roles: Unpack[JudgedRoles],
 ) -> pd.DataFrame:
-    """Return the candidates to judge for the difference of two lists, scores hidden.
+    """Return candidates to judge for the comparison of two lists, without scores.
 
     Parameters
     ----------
     candidates : DataFrame
-        Candidates with a score for each measure and a gold label, missing where a candidate was not
-        judged.
+        Candidates with a score for each measure and a gold label. Unjudged candidates have a
+        missing label.
     a, b : names of measures
     n : int
         Size of both lists.
     size : int, optional
-        Number of candidates to judge, as from :func:`plan_annotation`. None means all unjudged.
+        Number of candidates to judge, for example from :func:`plan_annotation`. None means all
+        unjudged candidates.
     show : list of names, optional
-        Columns that the judges see. None shows only the index.
+        Columns to show to the judges. None shows only the index.
     **roles
-        Column roles, see :func:`nbest_precision`; ``rng`` seeds the order.
+        Column roles. See :func:`nbest_precision`; ``rng`` seeds the order.
 
     Returns
     -------
     DataFrame
-        One row per candidate in a random order, with the index of the input, the columns to show
-        and an empty gold column. Scores and lists are hidden, so judges cannot tell which measure
-        found a candidate.
+        One row per candidate in random order, with the index of the input, the columns to show and
+        an empty gold column. Scores and lists are hidden, so judges cannot see which measure found
+        a candidate.
 
     Notes
     -----
-    Candidates in both lists or in neither carry no information about the difference. The sheet is a
-    random sample of the difference regions, balanced between them if possible.
+    Only candidates found in exactly one list carry information about the difference. The sheet is a
+    random sample of the two difference regions, with equal numbers from both regions if possible.
 
     Examples
     --------
@@ -108,16 +109,16 @@ def annotation_sheet(
 def with_judgements(
     candidates: pd.DataFrame, sheet: pd.DataFrame, **roles: Unpack[JudgedRoles]
 ) -> pd.DataFrame:
-    """Return the candidates with the judgments of a sheet.
+    """Return the candidates with the judgments from a sheet.
 
     Parameters
     ----------
     candidates : DataFrame
         Candidates, with a unique index.
     sheet : DataFrame
-        A sheet of :func:`annotation_sheet` with its gold column filled in (True and False, 1 and 0,
-        or values named in ``positive``). Missing values change nothing. Read a saved sheet with its
-        index: ``pandas.read_csv("sheet.csv", index_col=0)``.
+        A sheet from :func:`annotation_sheet` with a completed gold column (True and False, 1 and 0,
+        or values named in ``positive``). Missing values are ignored. To read a saved sheet with its
+        index, use ``pandas.read_csv("sheet.csv", index_col=0)``.
     **roles
         ``gold`` is the column of judgments in both tables; ``positive`` and ``min_grade`` define
         which words or grades are true.
@@ -125,7 +126,7 @@ def with_judgements(
     Returns
     -------
     DataFrame
-        A copy with the gold column as nullable booleans.
+        A copy of the candidates with nullable booleans in the gold column.
 
     Examples
     --------
@@ -167,10 +168,11 @@ def with_judgements(
 
 
 def _as_boolean(frame: pd.DataFrame, gold: Hashable, roles: Roles) -> pd.Series:
-    """Return the judgments as nullable booleans, or raise an error for other values."""
+    """Convert judgments to nullable booleans; raise an error for other values."""
     column = frame_column(frame, gold, "gold")
     words = as_names(roles.positive, ())
-    if is_bool_dtype(column.dtype) and not {True, False} & {*words}:  # judged before, as numbers
+    # earlier judgments are numbers
+    if is_bool_dtype(column.dtype) and not {True, False} & {*words}:
         roles = replace(roles, positive=None)
     truth = gold_values(column, gold, roles.positive, roles.min_grade, all_there=False)
     return pd.Series(truth, index=frame.index).astype("boolean")

@@ -1,4 +1,4 @@
-"""Coefficients of agreement between annotators."""
+"""Compute coefficients of agreement between annotators."""
 
 from __future__ import annotations
 
@@ -37,28 +37,29 @@ _COLUMNS = ("statistic", "annotators", "value", "ci_low", "ci_high", "n_candidat
     "agreement", "measures", "exclude", "key", "label", "lower_is_better", "ties", "missing", "rng",
 )  # fmt: skip
 def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[JudgedRoles]) -> Data:
-    """Return coefficients of agreement between annotators, with intervals.
+    """Return coefficients of agreement between annotators with intervals.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a column of labels for each annotator, ``gold=["a1", "a2", "a3"]``, missing
-        where an annotator did not judge a candidate. In a Dataset, the gold label may have a
-        dimension ``annotator`` instead of columns.
+        Candidates with a column of labels for each annotator, for example ``gold=["a1", "a2",
+        "a3"]``. A label is missing if the annotator did not judge the candidate. In a Dataset, the
+        gold label can have a dimension ``annotator`` instead.
     level : float
         Confidence level of each interval.
     **roles
-        Column roles. With ``positive`` or ``min_grade``, labels are true or false; otherwise every
-        value is an unordered category.
+        Column roles. With ``positive`` or ``min_grade``, labels are converted to true and false.
+        Otherwise every value is an unordered category.
 
     Returns
     -------
     DataFrame or Dataset
         One row per coefficient (Dataset: dimension row): ``statistic``: "Cohen's kappa" for each
-        pair, "Fleiss' kappa" and "Krippendorff's alpha" for all; ``annotators``; ``value`` with
-        ``ci_low`` and ``ci_high``; ``n_candidates``: candidates with votes of both annotators, of
-        all, or of at least two. Fleiss' kappa is NaN if candidates differ in the number of votes,
-        and every coefficient is NaN if all labels are equal.
+        pair, "Fleiss' kappa" and "Krippendorff's alpha" for all annotators; ``annotators``;
+        ``value`` with ``ci_low`` and ``ci_high``; ``n_candidates``: candidates with votes from both
+        annotators (Cohen), from all annotators (Fleiss), or from at least two annotators
+        (Krippendorff). Fleiss' kappa is NaN if the number of votes differs between candidates.
+        Every coefficient is NaN if all labels are equal.
 
     Raises
     ------
@@ -67,11 +68,12 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
 
     Notes
     -----
-    Intervals are jackknife intervals over candidates, on Fisher's z of the coefficient, with
-    Student's t. If fewer than 5 candidates lack the most common label, they are the outer limits of
-    two such intervals, the second with an added candidate to which all annotators give the rare
-    label. In simulations of 30 to 400 candidates and a kappa of 0.4 to 0.8 they covered 0.94 or
-    more (``tests/reference/annotators.csv``). Cost: O(candidates) for each coefficient.
+    Intervals are jackknife intervals over candidates, computed with Student's t on Fisher's z
+    scale. If fewer than 5 candidates have a label other than the most common label, the limits are
+    the wider limits of two such intervals. The second interval includes an extra candidate to which
+    all annotators give the rare label. In simulations with 30 to 400 candidates and a kappa of 0.4
+    to 0.8, coverage was 0.94 or more (``tests/reference/annotators.csv``). Time is O(candidates)
+    for each coefficient.
 
     References
     ----------
@@ -133,7 +135,7 @@ def _of_frame(
 def _columns_of(
     data: xr.Dataset, roles: Roles, names: list[Hashable]
 ) -> Mapping[Hashable, pd.Series]:
-    """Return the labels of each annotator; all other dimensions are candidates."""
+    """Return the labels of each annotator; flatten all other dimensions."""
     if isinstance(roles.gold, list):
         data, roles = with_given_dataset(data, roles)
         votes = [data[name] for name in roles.gold]
@@ -145,7 +147,7 @@ def _columns_of(
 
 
 def _codes(columns: Mapping[Hashable, pd.Series], roles: Roles) -> IntArray:
-    """Return the labels as numbers from 0, (annotator, candidate), -1 where there is none."""
+    """Return label codes (annotator, candidate) from 0; missing labels are -1."""
     if roles.positive is not None or roles.min_grade is not None:
         truth = [
             gold_values(x, name, roles.positive, roles.min_grade, all_there=False)

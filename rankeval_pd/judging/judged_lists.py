@@ -1,4 +1,4 @@
-"""Estimates for lists with unjudged candidates."""
+"""Estimate results for lists with unjudged candidates."""
 
 from __future__ import annotations
 
@@ -73,70 +73,76 @@ def judged_precision(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, missing where a candidate was not
-        judged. In a Dataset, entries without label and score are padding.
+        Candidates with a score for each measure and a gold label. Unjudged candidates have a
+        missing label. In a Dataset, entries without label and score are padding.
     n : int, sequence of int, range or None
         Sizes of the lists. By default every n, or a grid of n as in :func:`precision_band`.
     unjudged : {"estimate", "bounds"}
-        "estimate": the judged candidates are a random sample. "bounds": no assumption; the limits
-        are the precision if none, or all, of the unjudged candidates are true positives.
+        "estimate" assumes that the judged candidates are a random sample. "bounds" makes no
+        assumption. The limits of "bounds" are the precision if no unjudged candidate, or every
+        unjudged candidate, is a true positive.
     judged_with : name, float or values, optional
         Probability that each candidate was selected for judging: a column, Series or array, or one
-        number for all. By default each list is judged at random.
+        number for all candidates. By default the judged candidates are treated as a random sample
+        of each list.
     windows : int or sequence of int, optional
-        Instead of probabilities, the last ranks of windows. With ``[100, 500]``, judging rates are
-        estimated separately for candidates whose best rank by any measure is up to 100, up to 500,
-        or beyond.
+        Last ranks of windows, instead of ``judged_with``. With ``[100, 500]``, judging rates are
+        estimated separately for candidates whose best rank by any measure is 1 to 100, 101 to 500,
+        or above 500.
     estimator : {"ratio", "horvitz-thompson"}
-        "ratio": the share of true positives among judged candidates, within each window or group of
-        equal probability. "horvitz-thompson": the sum of inverse probabilities divided by n,
-        unbiased but more variable, and possibly above 1; it needs judged_with. Its limits allow for
-        a true positive of the smallest probability, and are wide if some are small.
+        "ratio" uses the proportion of true positives among judged candidates, within each window or
+        group of equal probability. "horvitz-thompson" divides the sum of inverse probabilities by n
+        and needs ``judged_with``. The Horvitz-Thompson estimate is unbiased but more variable, and
+        can be above 1. The limits allow for a true positive with the smallest probability, so small
+        probabilities give wide limits.
     level : float
-        Confidence level of the interval of "estimate".
+        Confidence level of the interval for "estimate".
     progress : bool, optional
-        Whether to show a progress bar. By default one appears after two seconds.
+        Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
-        ``n_judged`` and ``tp_judged``: judged candidates in the list, and true positives among
-        them; ``precision``: the estimate, NaN without judged candidates; ``ci_low``, ``ci_high``:
-        limits of the precision of the whole list, always within "bounds"; ``tied``: excluded
-        candidates with the last score; ``n_unjudged``: unjudged candidates in the list.
+        ``n_judged`` and ``tp_judged``: judged candidates and judged true positives in the list;
+        ``precision``: the estimate, NaN without judged candidates; ``ci_low``, ``ci_high``: limits
+        for the precision of the whole list, always within "bounds"; ``tied``: excluded candidates
+        with the last score; ``n_unjudged``: unjudged candidates in the list.
 
     Raises
     ------
     ValueError, TypeError, KeyError
-        If a role cannot be filled, a probability is not in (0, 1], or a candidate with probability
-        1 is not judged.
+        If a column for a role is missing, a probability is not in (0, 1], or a candidate with
+        probability 1 is not judged.
 
     Notes
     -----
-    The interval is exact for a finite population, from the hypergeometric distribution, and shrinks
-    to the precision of :func:`nbest_precision` once all candidates are judged. It reflects missing
-    judgments, not the variation between samples of candidates. Do not drop unjudged candidates:
-    that changes the rankings (for Evert's list of 500 it gives 19.8% instead of 30.4%).
+    The interval is exact for a finite population (hypergeometric distribution). Once all candidates
+    are judged, the interval shrinks to the precision from :func:`nbest_precision`. The interval
+    reflects missing judgments and not the variation between samples of candidates. Do not drop
+    unjudged candidates, because dropping them changes the rankings. For Evert's list of 500, the
+    estimate would be 19.8% instead of 30.4%.
 
-    For several windows or probabilities (12 at most), the exact intervals of the parts are combined
-    (MOVER, Zou and Donner 2008); a part without judgments gets the estimate of the others and
-    limits from none to all. With more probabilities, these are weights, and the interval is Clopper
-    and Pearson's for the effective number of judgments (Korn and Graubard 1998). Horvitz and
-    Thompson's estimator has gamma limits (Fay and Feuer 1997). A random sample of the whole data,
-    or of a pool of lists, is random in each list. Sheets of :func:`annotation_sheet` are not, as
-    they exclude shared candidates; use :func:`judged_difference` for them. For data in memory,
-    Fisher's tests compare the judging rates within each list of up to eight n (top against rest,
-    shared against other candidates), and a :class:`RankevalWarning` reports a sample that is not
-    random, at a level of 0.001 for all tests. Small selected samples go unnoticed. Cost: the same
-    as :func:`nbest_precision`, plus a search over the counts.
+    With up to 12 windows or distinct probabilities, the exact intervals of the parts are combined
+    (MOVER, Zou and Donner 2008). A part without judgments gets the estimate of the other parts and
+    limits 0 and 1. With more than 12 probabilities, inverse probabilities are weights, and the
+    interval is Clopper and Pearson's for the effective number of judgments (Korn and Graubard
+    1998). The Horvitz-Thompson estimator has gamma limits (Fay and Feuer 1997). A random sample
+    from the whole data or from a pool of lists is random in each list. Sheets from
+    :func:`annotation_sheet` are not random samples of lists because shared candidates are excluded;
+    use :func:`judged_difference` for such sheets. For data in memory, Fisher's tests compare
+    judging rates within lists of up to eight n (top and rest, shared and other candidates). A
+    :class:`RankevalWarning` reports samples that are not random, at a level of 0.001 for all tests
+    together. The tests miss small nonrandom samples. The cost is the same as for
+    :func:`nbest_precision`, plus a search over the counts.
 
-    With ``groups``, whole groups such as documents are assumed to be sampled for judging. The
-    variance is between the totals of judged groups, and 0 if every candidate is judged. The judged
-    candidates of a partly judged group are assumed to be a random sample of it. The interval is
-    Wilson's for the effective number of judgments, with Student's t. Randomness is not tested.
+    ``groups`` assumes that whole groups such as documents are sampled for judging. The variance is
+    computed between the totals of judged groups, and is 0 if every candidate is judged. In a partly
+    judged group, judged candidates are assumed to be a random sample of the group. The interval is
+    Wilson's interval for the effective number of judgments, with Student's t. Randomness is not
+    tested.
 
     References
     ----------
@@ -187,23 +193,23 @@ def judged_recall(
     Parameters
     ----------
     data, n, unjudged, judged_with, windows, estimator, level, progress, **roles
-        As in :func:`judged_precision`; without judged_with and windows, judged candidates are a
-        random sample inside and outside the list.
+        As in :func:`judged_precision`. Without ``judged_with`` and ``windows``, judged candidates
+        are assumed to be random samples inside and outside the list.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
-        ``n_judged`` and ``tp_judged``: judged candidates in the list, and true positives among
-        them; ``recall`` of the list, estimated, NaN without any judged true positive; ``ci_low``,
-        ``ci_high``; ``tied``.
+        ``n_judged`` and ``tp_judged``: judged candidates and judged true positives in the list;
+        ``recall``: the estimate, NaN without judged true positives; ``ci_low``, ``ci_high``;
+        ``tied``.
 
     Notes
     -----
-    Recall is T / (T + U) for T true positives inside and U outside the list, each estimated from
-    the judged candidates there; a warning as in :func:`judged_precision` reports samples that are
-    clearly not random. Its limits r are where the limits of (1 - r) T - r U, combined from the
-    intervals of T and U, are 0 (Donner and Zou 2012).
+    Recall is T / (T + U) for T true positives inside and U true positives outside the list. T and U
+    are estimated from the judged candidates inside and outside. The limits are the values r for
+    which a limit of (1 - r) T - r U, combined from the intervals for T and U, is 0 (Donner and Zou
+    2012). As in :func:`judged_precision`, a warning reports samples that are clearly not random.
 
     Examples
     --------
@@ -249,30 +255,32 @@ def judged_average_precision(
     Parameters
     ----------
     data, unjudged, judged_with, windows, estimator, level, **roles
-        As in :func:`judged_precision`; without judged_with and windows, judged candidates are a
-        random sample of all candidates. Equal scores are one block.
+        As in :func:`judged_precision`. Without ``judged_with`` and ``windows``, judged candidates
+        are assumed to be a random sample of all candidates. Equal scores form one block.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure (Dataset: dimension measure): ``measure``; ``n_judged``, ``tp_judged``;
-        ``average_precision``, NaN if no true positive, or no candidate of a window, is judged;
-        ``ci_low``, ``ci_high``: with "bounds" the smallest and largest possible value.
+        ``average_precision``: NaN without judged true positives, or if a window has no judged
+        candidate; ``ci_low``, ``ci_high``: confidence limits, or with "bounds" the smallest and
+        largest possible value.
 
     Notes
     -----
-    This is inferred average precision (Yilmaz and Aslam 2006): the mean over the judged true
-    positives, weighted by inverse probabilities, of the estimated precision at their ranks. This
-    precision counts the positive itself, and the share of true positives among the other judged
-    candidates above it (weighted for "horvitz-thompson"). With all candidates judged it is
-    ``area("ap")``. With ``groups`` see :func:`judged_precision`. Randomness is tested in the same
-    way; a sample that is not random at a level of one in a million raises a ValueError. The
-    interval has the outer limits of two logit intervals with Student's quantile for the judged true
-    positives minus one: around the estimate, and around a value that allows for missed positives.
-    The standard error comes from the influences of the judged candidates. With windows or several
-    probabilities the lower limit allows for true positives missed among sparsely judged candidates.
-    In simulations of pools by depth with 4 judged true positives or more, it covered 0.93 or more
-    (``tests/reference/second_audit_rankings.csv``). Cost: O(N log N) per measure.
+    The estimate is inferred average precision (Yilmaz and Aslam 2006), a mean of the estimated
+    precisions at the ranks of judged true positives. The mean is weighted by inverse probabilities.
+    The precision at a rank combines the true positive at this rank with the proportion of true
+    positives among judged candidates at better ranks (weighted for "horvitz-thompson"). If all
+    candidates are judged, the estimate equals ``area("ap")``. For ``groups`` and tests of
+    randomness, see :func:`judged_precision`. A sample that is not random at a level of one in a
+    million raises a ValueError. The limits are the wider limits of two logit intervals, one around
+    the estimate and one around a value that allows for missed positives. Degrees of freedom are the
+    number of judged true positives minus one. The standard error comes from the influences of the
+    judged candidates. With windows or several probabilities, the lower limit allows for missed true
+    positives among sparsely judged candidates. In simulations with depth pooling and at least 4
+    judged true positives, coverage was 0.93 or more
+    (``tests/reference/second_audit_rankings.csv``). Time is O(N log N) per measure.
 
     Examples
     --------
@@ -322,13 +330,13 @@ def judged_difference(
     progress: bool | None = None,
     **roles: Unpack[JudgedRoles],
 ) -> Data:
-    """Return the difference of the precisions of two partly judged lists.
+    """Return the difference in precision between two partly judged lists.
 
     Parameters
     ----------
     data, unjudged, judged_with, windows, estimator, level, progress, **roles
-        As in :func:`judged_precision`; without judged_with and windows, judged candidates are a
-        random sample of each difference region. Windows use ranks by a and b.
+        As in :func:`judged_precision`. Without ``judged_with`` and ``windows``, judged candidates
+        are assumed to be a random sample of each difference region. Windows use ranks by a and b.
     a, b : names of measures
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n.
@@ -338,23 +346,23 @@ def judged_difference(
     DataFrame or Dataset
         One row per n (Dataset: dimensions pair and n): ``measure_a``, ``measure_b``, ``n``;
         ``n_only``: candidates in each difference region; ``n_judged_a``, ``n_judged_b``,
-        ``tp_judged_a``, ``tp_judged_b``: judged candidates in each, and true positives among them;
-        ``difference`` of the precisions of the two lists, NaN if a region has no judged candidates,
-        with ``ci_low``, ``ci_high``; ``cuts_tie``: whether a list excludes candidates with its last
-        score; ``n_judged``, ``n_unjudged``: of both regions.
+        ``tp_judged_a``, ``tp_judged_b``: judged candidates and judged true positives in each
+        region; ``difference``: difference in precision between the lists, NaN if a region has no
+        judged candidates; ``ci_low``, ``ci_high``; ``cuts_tie``: whether a list excludes candidates
+        with the list's last score; ``n_judged``, ``n_unjudged``: counts for both regions together.
 
     Notes
     -----
     With T_a and T_b true positives in the difference regions, the difference is (T_a - T_b) / n,
-    estimated from the judged candidates there. The interval combines the exact intervals of T_a and
-    T_b (MOVER, Zou and Donner 2008). It reflects only the unjudged candidates of these two lists
-    and shrinks to a point once all are judged, so it does not show whether another sample would
-    differ. Fisher's test, which :func:`plan_annotation` plans for, does: ``compare_for(
-    tp_judged_a, n_judged_a, tp_judged_b, n_judged_b, overlap=0)``, returns its p-value if each
-    region has one judging rate. It may find no difference although the interval excludes 0. A
-    :class:`RankevalWarning` reports judged candidates that are clearly not a random sample of the
-    regions, as in :func:`judged_precision`. In simulations with a fifth of Evert's data judged,
-    intervals of precision and difference held their level (``tests/reference/partly_judged.csv``).
+    estimated from the judged candidates in the regions. The interval combines the exact intervals
+    for T_a and T_b (MOVER, Zou and Donner 2008). The interval reflects only the unjudged candidates
+    of these two lists and shrinks to a point once all are judged. To generalize to other samples,
+    use Fisher's test as planned by :func:`plan_annotation`. If each region has one judging rate,
+    ``compare_for(tp_judged_a, n_judged_a, tp_judged_b, n_judged_b, overlap=0)`` returns the
+    p-value. The test can find no difference although the interval excludes 0. As in
+    :func:`judged_precision`, a :class:`RankevalWarning` reports judged candidates that are clearly
+    not a random sample. In simulations with a fifth of Evert's data judged, intervals for precision
+    and differences had at least the nominal coverage (``tests/reference/partly_judged.csv``).
 
     Examples
     --------
@@ -407,7 +415,7 @@ def judged_difference(
 def _of_lists(
     sample: Sample | LazySample, sizes: Sizes, columns: dict[str, type], progress: bool | None
 ) -> Any:
-    """Compute the precision or the recall of the lists of every measure."""
+    """Compute precision or recall of the lists for every measure."""
     design, chosen = sample.design(), Roles.of(sample.roles)
     noted: dict[str, Any] = {}
 

@@ -1,4 +1,4 @@
-"""Partly judged rankings: samples chunk by chunk, and sums over lists."""
+"""Evaluate partly judged rankings chunk by chunk, with sums over lists."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from rankeval_pd.stats.rankings.judged_clusters import JudgedClusters
 from rankeval_pd.stats.rankings.judged_sums import Design
 from rankeval_pd.stats.rankings.ranking import Ranking
 
-# ------------------ Lazy partly judged rankings: the sample is found chunk by chunk
+# ------------------ The sample of lazy, partly judged rankings is found chunk by chunk
 
 BESIDE = {"judged": bool, "probability": float, "stratum": np.int64}
 
 
 class LazySample(NamedTuple):
-    """Lazy data as passed, without probabilities."""
+    """Store lazy data without selection probabilities."""
 
     data: xr.Dataset
     roles: dict[str, Any]
@@ -44,24 +44,25 @@ class LazySample(NamedTuple):
     asked: JudgingScheme
 
     def design(self) -> Design:
-        """Return the design of the sums."""
+        """Return the sampling design for the sums."""
         return self.asked.design(len(self.asked.ends) + 1)
 
     def beside(self, inner: xr.Dataset) -> list[xr.DataArray]:
-        """Return judged, probability and stratum of the candidates in the inner form.
+        """Return judged flags, probabilities and strata of the candidates.
 
-        Each chunk brings its own; values for all chunks have none.
+        A chunk in the internal form contains these arrays. Without such arrays, the result is
+        zeros.
         """
         gold = inner["gold"]
         return [inner.get(name, xr.zeros_like(gold, dtype=kind)) for name, kind in BESIDE.items()]
 
     def reader(self) -> Callable[..., xr.Dataset]:
-        """Return the reader of a chunk, which goes with every task and holds no data."""
+        """Return a function that reads a chunk and stores no data."""
         return partial(_read_part, asked=self.asked)
 
 
 def _read_part(part: xr.Dataset, roles: Roles, *, scored: bool, asked: JudgingScheme) -> xr.Dataset:
-    """Return a chunk in the inner form, and its sample."""
+    """Return the internal form and the sample of a chunk."""
     sample = read_sample(part, by_name(roles), asked)
     inner = read_part(sample.data, Roles.of(sample.roles), scored=scored)
     return inner.assign(dict(zip(BESIDE, sample.beside(inner), strict=True)))
@@ -70,9 +71,9 @@ def _read_part(part: xr.Dataset, roles: Roles, *, scored: bool, asked: JudgingSc
 def find_sample(
     data: Any, roles: Mapping[str, Any], asked: JudgingScheme, *, in_chunks: bool = True
 ) -> Sample | LazySample:
-    """Return the sample: for lazy rankings in chunks when computed, else now.
+    """Return the sample; for lazy rankings in chunks, delay the computation.
 
-    The strata of different probabilities are known once all of them are.
+    Strata depend on all distinct probabilities, so probabilities are computed first.
     """
     check_data(data)
     if in_chunks and isinstance(data, xr.Dataset) and asked.judged_with is None:
@@ -92,10 +93,10 @@ def ask_sample(
     n: Sizes = None,
     noted: dict[str, Any] | None = None,
 ) -> Any:
-    """Run the question on a sample, whose labels may all be equal; ``noted`` joins the attrs."""
-    # a sample in memory belongs to all rankings, so no ranking can be computed alone
+    """Apply the question to a sample, and add ``noted`` to the attrs."""
+    # a sample in memory refers to all rankings, so rankings cannot be computed separately
     read = sample.reader() if isinstance(sample, LazySample) else None
-    attrs = {} if noted is None else noted  # which the question may fill
+    attrs = {} if noted is None else noted  # the question can add entries
     attrs.update(sample.asked.attrs)
     return quietly(
         sample.gold,
@@ -106,9 +107,9 @@ def ask_sample(
 
 
 # -------------------------------------------------------------------------------------------------
-# Kernels: sums over the judged candidates of a list, of two regions, or of a ranking.
+# Kernels that sum over the judged candidates of a list, of two regions, or of a ranking.
 
-_TOGETHER = 20_000  # lists between two updates of the progress bar
+_TOGETHER = 20_000  # number of lists between two updates of the progress bar
 
 
 def list_columns(
@@ -125,7 +126,7 @@ def list_columns(
     recall: bool,
     advance: Callable[[int], object],
 ) -> tuple[AnyArray, ...]:
-    """Return the columns (..., n) of the lists, and which lists exist."""
+    """Return the columns (..., n) for lists, and which lists exist."""
     lists = ranking.nbest(None if every else n, ties)
     shape = np.broadcast_shapes(ranking.score.shape, judged.shape, stratum.shape)
     of_ranking = ranking.ranks, ranking.eligible, ranking.present
@@ -171,7 +172,7 @@ def list_columns(
 def _in_blocks(
     design: Design, sums: FloatArray, advance: Callable[[int], object]
 ) -> judged_sums.Total:
-    """Return each list's true positives, some n at a time: (..., n, part) -> (..., n)."""
+    """Estimate each list's true positives in blocks of n."""
     found = []
     for start in range(0, max(sums.shape[-2], 1), _TOGETHER):
         block = sums[..., start : start + _TOGETHER, :]
@@ -181,7 +182,7 @@ def _in_blocks(
 
 
 def _width(design: Any, of_each: Sequence[AnyArray]) -> int:
-    """Return how many numbers a design sums, even without any ranking."""
+    """Return how many numbers a design sums, even for empty data."""
     return int(design.parts(*(np.zeros(0, dtype=x.dtype) for x in of_each)).shape[-1])
 
 
@@ -201,7 +202,7 @@ def region_columns(
     ends: bool,
     advance: Callable[[int], object],
 ) -> tuple[AnyArray, ...]:
-    """Return the columns (..., pair, n) of the difference regions, and which rows exist."""
+    """Return the columns (..., pair, n) for difference regions, and existing rows."""
     both: BoolArray = np.asarray(present.all(axis=-2))
     exists = n <= both.sum(axis=-1)[..., np.newaxis]
     pair = [Ranking.of(score[..., side, :], true, both, ends=ends) for side in (0, 1)]
@@ -241,7 +242,7 @@ def region_columns(
             limits = part.region_limits((rank_a, rank_b), (in_a, in_b), n, shares)
             for total, many, bounds, ends_at in zip((a, b), size, sure, limits, strict=True):
                 for own, limit in zip(total[1:], ends_at, strict=True):
-                    # the limits of the difference are made possible, not these two
+                    # only the limits for the difference are clipped to possible values
                     known = bounds.low[at] == bounds.high[at]
                     own[at] = np.where(known, bounds.low[at], limit * many[at])
     found = judged_sums.difference(a, b)
@@ -280,7 +281,7 @@ def average_columns(
     *,
     design: Design,
 ) -> tuple[AnyArray, ...]:
-    """Return the columns (...) of average precision."""
+    """Return the columns (...) for average precision."""
     shape = np.broadcast_shapes(ranking.score.shape, judged.shape, stratum.shape)
     of_ranking = ranking.order, ranking.present, ranking.score, ranking.gold
     arrays: list[AnyArray] = [
@@ -296,7 +297,8 @@ def average_columns(
             together = np.broadcast_to(cluster, shape)[row][order]
             warn_of_few(np.unique(together[seen]).size)
         found = judged_sums.average_precision(own, hit, seen, rate, part, design, together)
-        if together is not None and design.unjudged != "bounds":  # limits stay possible
+        # keep limits within possible values
+        if together is not None and design.unjudged != "bounds":
             sure = design._replace(unjudged="bounds")
             value, *limits = found
             _, least, most = judged_sums.average_precision(own, hit, seen, rate, part, sure, None)

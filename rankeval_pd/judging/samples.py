@@ -1,4 +1,4 @@
-"""Partly judged data: the sample, its probabilities, and tests of randomness."""
+"""Read judged samples and probabilities, and test randomness."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from rankeval_pd.stats.rankings import ranking
 from rankeval_pd.stats.rankings.judged_sums import MOST_STRATA, Design, windows_of
 from rankeval_pd.stats.significance.fisher import fisher_test
 
-# ------------ Partly judged data: the sample, its probabilities and strata
+# ------------ The sample of partly judged data, with probabilities and strata
 
 ESTIMATORS = ("ratio", "horvitz-thompson")
-_ROWS = "_rows"  # the dimension of the candidates as passed
+_ROWS = "_rows"  # the dimension of the candidates in the input
 
 
 class JudgingScheme(NamedTuple):
-    """How candidates were selected for judging, as passed by the caller."""
+    """Store how candidates were selected for judging."""
 
     unjudged: str
     judged_with: Any
@@ -76,21 +76,21 @@ class JudgingScheme(NamedTuple):
 
     @property
     def ends(self) -> list[int]:
-        """The last ranks of the windows."""
+        """Return the last ranks of the windows."""
         return list(self.windows) if isinstance(self.windows, Iterable) else []
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """The attrs for readers of the table."""
+        """Return attrs that describe the judging scheme."""
         return {"unjudged": self.unjudged, "estimator": self.estimator, "level": self.level}
 
     def design(self, strata: int, heaviest: float = 0.0) -> Design:
-        """Return the design for the sums of so many strata."""
+        """Return the sampling design for this number of strata."""
         return Design(strata, self.unjudged, self.estimator, self.level, heaviest)
 
 
 class Sample(NamedTuple):
-    """Data with the gold label "judged and true", and the judging of all candidates."""
+    """Store data with gold label "judged and true", and judged flags."""
 
     data: Any
     roles: dict[str, Any]
@@ -101,9 +101,10 @@ class Sample(NamedTuple):
 
     @property
     def is_taken_for_random(self) -> bool:
-        """Whether some candidates are unjudged, and the judged ones are taken as a random sample.
+        """Return whether judged candidates are treated as a random sample.
 
-        False for whole groups, which are not a random sample of candidates.
+        The result is False if all candidates are judged. For groups, the result is False because
+        groups are not a random sample of candidates.
         """
         said = self.asked.judged_with is not None or self.asked.windows is not None
         said = said or self.roles.get("groups") is not None
@@ -111,12 +112,12 @@ class Sample(NamedTuple):
 
     @property
     def kinds(self) -> FloatArray:
-        """The distinct probabilities."""
+        """Return the distinct probabilities."""
         known = self.probability.to_numpy()
         return np.unique(known[~np.isnan(known)])
 
     def design(self) -> Design:
-        """Return the design of the sums: by strata if there are few probabilities."""
+        """Return the sampling design, with strata for few distinct probabilities."""
         if self.asked.judged_with is None:
             return self.asked.design(len(self.asked.ends) + 1)
         strata = self.kinds.size if self.kinds.size <= MOST_STRATA else 0
@@ -125,7 +126,7 @@ class Sample(NamedTuple):
         return self.asked.design(strata, 1.0 / float(unjudged.min()) if unjudged.size else 0.0)
 
     def beside(self, inner: xr.Dataset) -> list[xr.DataArray]:
-        """Return judged, probability and stratum of the candidates, and their groups, if any."""
+        """Return judged flags, probabilities, strata, and optional groups."""
         judged, probability = _taken(self.judged, inner["row"]), self._per_candidate(inner)
         if self.asked.windows is not None:
             stratum = xr.apply_ufunc(
@@ -150,7 +151,7 @@ class Sample(NamedTuple):
         return [judged, probability, stratum, *(inner[x] for x in ("cluster",) if x in inner)]
 
     def _per_candidate(self, inner: xr.Dataset) -> xr.DataArray:
-        """Return the probabilities in the inner form; one rate is not broadcast."""
+        """Return probabilities in the internal form without broadcasting one rate."""
         known = not bool(np.isnan(self.probability).any())
         if known and self.probability.dims == (_ROWS,) and self.kinds.size == 1:
             return _of_all(self.kinds[0], inner.sizes["candidate"], "candidate")
@@ -162,7 +163,7 @@ def _of_all(rate: float, size: int, dim: str) -> xr.DataArray:
 
 
 def _taken(values: xr.DataArray, row: xr.DataArray) -> xr.DataArray:
-    """Return the values of the rows in the order of the inner form."""
+    """Return row values in the order of the internal form."""
 
     def take(given: AnyArray, rows: IntArray) -> AnyArray:
         batch = np.broadcast_shapes(given.shape[:-1], rows.shape[:-1])
@@ -183,7 +184,7 @@ def _taken(values: xr.DataArray, row: xr.DataArray) -> xr.DataArray:
 
 
 def read_sample(data: Any, roles: Mapping[str, Any], asked: JudgingScheme) -> Sample:
-    """Return the data with "judged and true" as gold, and the sample."""
+    """Return the data with gold label "judged and true", and the sample."""
     check_data(data)
     asked = asked.checked()
     chosen = Roles.of(roles)
@@ -217,7 +218,7 @@ def read_sample(data: Any, roles: Mapping[str, Any], asked: JudgingScheme) -> Sa
 
 
 def by_name(roles: Roles) -> dict[str, Any]:
-    """Return the roles by name, values as they are."""
+    """Return a mapping from role names to values."""
     return {field.name: getattr(roles, field.name) for field in fields(roles)}
 
 
@@ -226,7 +227,7 @@ def _shape(gold: xr.DataArray, roles: Roles) -> tuple[tuple[int, ...], tuple[Has
 
 
 def _scored(data: xr.Dataset, roles: Roles, gold: Hashable) -> xr.DataArray:
-    """Return which candidates have a score; others without a label are padding."""
+    """Return which candidates have a score, to recognize padding."""
     parts = split_measures(data, roles, with_roles_of(gold, roles, data.variables))
     named = as_names(roles.measures, parts)
     chosen = [x for name, x in parts.items() if roles.measures is None or is_known(name, named)]
@@ -241,7 +242,7 @@ def _scored(data: xr.Dataset, roles: Roles, gold: Hashable) -> xr.DataArray:
 def _with_probability(
     data: Any, asked: JudgingScheme, roles: Roles, judged: xr.DataArray
 ) -> tuple[Any, xr.DataArray]:
-    """Return the data without the probabilities, and the probability of each candidate."""
+    """Split the data into data without probabilities, and probabilities."""
     given = asked.judged_with
     if given is None:
         return data, _of_all(1.0, judged.sizes[_ROWS], _ROWS)
@@ -275,7 +276,7 @@ def _with_probability(
 def _check_probability(
     judged: xr.DataArray, probability: xr.DataArray, filled: xr.DataArray
 ) -> None:
-    """Raise a ValueError for invalid probabilities, or if they contradict the judgments."""
+    """Raise a ValueError for invalid or contradictory probabilities."""
     if _ROWS not in probability.dims or probability.sizes[_ROWS] != judged.sizes[_ROWS]:
         raise ValueError(
             f"judged_with has values of shape {probability.shape} for {judged.sizes[_ROWS]}"
@@ -309,28 +310,28 @@ def check_frame(candidates: object) -> None:
 
 
 def quietly(gold: Hashable, question: Callable[[], Any]) -> Any:
-    """Suppress the warning of equal labels: all or none may be judged true."""
+    """Suppress the warning of equal labels, which are valid in samples."""
     with hushed(f"gold={gold!r}"):
         return question()
 
 
 def counts_of(sums: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the numbers of candidates, judged, and judged true in a set."""
+    """Return a set's numbers of candidates, judged candidates and true positives."""
     size, judged, tp = (np.rint(sums[..., k]).astype(np.int64) for k in range(3))
     return size, judged, tp
 
 
-# --------- Tests of whether the judged candidates of a list are a random sample
+# --------- Tests for whether the judged candidates in a list are a random sample
 
-_LEVEL = 1e-3  # for all tables of a call together
-_REFUSED = 1e-6  # beyond doubt
-_NEAR = 2.5  # standard deviations; nearer to the mean no table reaches the level
-_LISTS = 8  # so many n of a long series are tested
-_TOPS = (2, 10)  # half and a tenth of the list
+_LEVEL = 1e-3  # level for all 2x2 tables of a call together
+_REFUSED = 1e-6  # level at which nonrandom samples raise an error
+_NEAR = 2.5  # standard deviations; tables closer to the mean cannot reach the level
+_LISTS = 8  # largest number of n to test
+_TOPS = (2, 10)  # the top half and the top tenth of a list
 
 
 class _Table(NamedTuple):
-    """Judged and all candidates in a part of each list and in the rest."""
+    """Store counts of judged and all candidates in a part of each list and the rest."""
 
     part: str  #: description of the part
     judged: IntArray  #: (..., measure), or (..., measure, other measure)
@@ -341,12 +342,12 @@ class _Table(NamedTuple):
 
     @classmethod
     def of(cls, part: str, counts: Sequence[AnyArray], n: int) -> _Table:
-        """Return the table of four counts: judged and all in the part and in the rest."""
+        """Return judged and total counts for the part and for the rest."""
         judged, size, judged_else, size_else = (x.astype(np.int64) for x in counts)
         return cls(part, judged, size, judged_else, size_else, n)
 
     def p_values(self) -> AnyArray:
-        """Return Fisher's p-value of every table far from its mean, else 1."""
+        """Return Fisher's p-value for tables far from the mean, and 1 for other tables."""
         result = np.ones(self.size.shape)
         far = self._deviation() > _NEAR
         if far.any():
@@ -373,11 +374,12 @@ def warn_if_chosen(
     rest: bool = False,
     regions: bool = False,
 ) -> xr.Dataset:
-    """Warn if the judged are clearly not a random sample of a list, or of the rest.
+    """Warn if judged candidates are clearly not a random sample.
 
-    ``regions`` tests the two difference regions instead. Only data in memory without a judging
-    scheme are tested. n is None for average precision, whose clear evidence is an error. Returns
-    the inner form, with the order of the candidates if they were ranked.
+    The tests compare lists and the candidates below lists, or with ``regions`` the two difference
+    regions. Only data in memory without a judging scheme are tested. For average precision, n is
+    None, and strong evidence against randomness raises an error. The function returns the internal
+    form, including the order of ranked candidates.
     """
     if not isinstance(sample, Sample) or not sample.is_taken_for_random:
         return inner
@@ -406,14 +408,14 @@ def _tables(
     judged: BoolArray, score: AnyArray, present: BoolArray, order: IntArray, n: IntArray | None,
     rest: bool, regions: bool,
 ) -> Iterator[_Table]:  # fmt: skip
-    """Yield tables: a list's top against its rest, and shared against other candidates."""
+    """Yield tables for a list's top and rest, and for shared and other candidates."""
     rank = ranking.ranks(order)
     total = present.sum(axis=-1)
     whole = int(total.max(initial=0))
     sizes = np.array([whole]) if n is None else n[n <= whole]
     if sizes.size > _LISTS:
         sizes = sizes[np.unique(np.geomspace(1, sizes.size, _LISTS).astype(int)) - 1]
-    if not rest and n is not None:  # candidates below the longest list are not tested
+    if not rest and n is not None:  # do not test candidates below the longest list
         near = (rank <= sizes.max(initial=0)).reshape(-1, rank.shape[-1]).any(axis=0)
         judged, score = judged[..., near], score[..., near]
         present, rank = present[..., near], rank[..., near]
@@ -441,7 +443,7 @@ def _of_top(
 
 
 def _of_shared(judged: BoolArray, listed: BoolArray, n: int) -> _Table:
-    """Compare the shared candidates of each pair of lists with the others."""
+    """Compare judging rates of shared and other candidates in pairs of lists."""
     inside = listed.astype(float)
     size, seen = (np.rint(x @ inside.swapaxes(-1, -2)) for x in (inside, inside * judged))
     own, own_seen = (x.sum(axis=-1, keepdims=True) for x in (listed, listed & judged))

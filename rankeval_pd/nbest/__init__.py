@@ -1,1 +1,1 @@
-"""How good is an n-best list, and is one better than another? (Evert 2004)."""
+"""Evaluate and compare n-best lists (Evert 2004)."""

@@ -1,4 +1,4 @@
-"""Precision and recall above a threshold, and comparisons of acceptance sets (Evert 2004)."""
+"""Evaluate and compare the sets accepted by thresholds (Evert 2004)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from rankeval_pd.stats.rankings.ranking import (
 from rankeval_pd.stats.significance.fisher import sample_odds_ratio
 from rankeval_pd.stats.significance.predictive_values import discordant_test, kosinski_test
 
-# ----------------------------------- How good is what a threshold accepts? (Evert 2004, section 2)
+# ----------------------------------- Precision of acceptance sets (Evert 2004, section 2)
 
 ACCEPTANCE_COLUMNS = (
     "measure", "threshold", "n_accepted", "tp", "precision", "recall", "lift", "ci_low", "ci_high",
@@ -80,48 +80,49 @@ def acceptance_precision(
     phi: float = 1.0,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return precision, recall and lift of the candidates that thresholds accept.
+    """Return precision, recall and lift of candidates accepted at thresholds.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     threshold : float or mapping
-        A number if one measure is evaluated, else a mapping from measure to a number or a list of
-        numbers. A candidate is accepted if its score is at least the threshold (at most, if lower
-        is better). A missing score is never accepted.
+        A number for a single measure, or a mapping from measure to a number or list of numbers. A
+        candidate is accepted if its score is at least the threshold (at most the threshold for
+        measures in ``lower_is_better``). Candidates without a score are never accepted.
     n : int, float, sequence or range, optional
         Use the score of the n-th candidate as the threshold. A float below 1 is a share of the
         candidates. All candidates with this score are accepted.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Interval of each share, see :func:`precision_interval`.
+        Kind of interval for each proportion. See :func:`precision_interval`.
     level : float
-        Confidence level of each interval on its own.
+        Confidence level of each single interval.
     phi : float
-        Overdispersion, 1 or more, from :func:`repetition`. It widens the interval.
+        Overdispersion from :func:`repetition`, at least 1. Larger values widen the interval.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure and threshold (Dataset: dimensions measure and cut): ``measure``,
         ``threshold``, ``n_accepted``, ``tp``, ``precision``, ``recall``, ``lift``, ``ci_low``,
-        ``ci_high``. An empty set has precision NaN and the interval (0, 1). With ``details=True``
-        also ``specificity``, the share of negatives that is rejected; ``npv``, the share of
-        negatives among the rejected; ``f1``; ``youden`` = recall + specificity - 1; and the limits
-        of each and of recall: ``recall_low``, ``recall_high``, ``spec_low``, .... ``n``, if given,
-        is a column (Dataset: dimensions measure and n).
+        ``ci_high``. An empty set has precision NaN and the interval (0, 1). ``details=True`` adds
+        ``specificity``, the proportion of negatives that is rejected; ``npv``, the proportion of
+        negatives among rejected candidates; ``f1``; ``youden`` = recall + specificity - 1; and
+        confidence limits such as ``recall_low``, ``recall_high`` and ``spec_low``. If you pass
+        ``n``, the result has a column ``n`` (Dataset: dimensions measure and n).
 
     Notes
     -----
-    F1 is 2 s / (1 + s) for s = tp / (tp + fp + fn), a share with the interval ``ci``. Youden's J is
-    a difference of two independent shares with Miettinen and Nurminen's limits, see
-    :func:`compare`. Cost: O(N log N) per measure for any number of thresholds.
+    The limits of F1 = 2 s / (1 + s) come from the interval ``ci`` for the proportion s = tp / (tp +
+    fp + fn). Youden's J is a difference of two independent proportions with Miettinen and
+    Nurminen's limits (see :func:`compare`). Time is O(N log N) per measure for any number of
+    thresholds.
 
     References
     ----------
-    Evert (2004), section 2: the acceptance set of a threshold.
+    Evert (2004), section 2, defines the acceptance set of a threshold.
 
     Examples
     --------
@@ -160,7 +161,7 @@ def acceptance_precision(
         taken = np.flatnonzero(~np.isnan(cuts).all(axis=1))
         chosen, asked = inner.isel(measure=taken), asked.isel(measure=taken)
         if not taken.size:
-            chosen = chosen.compute()  # Dask does not broadcast empty arrays
+            chosen = chosen.compute()  # Dask cannot broadcast empty arrays
         whole: Whole | None = inner.attrs["whole"]
         if whole is not None and (whole.accepted is None or cuts.shape != whole.accepted.shape[1:]):
             refuse_head(data)
@@ -180,7 +181,8 @@ def acceptance_precision(
         exists = xr.ones_like(result["tp"], dtype=bool) & asked.notnull()  # noqa: PD004
         return result.assign(threshold=asked.broadcast_like(exists), exists=exists)
 
-    able = can(acceptance_precision, heads=True)  # a head that was counted for these thresholds
+    # the head contains the counts for these thresholds
+    able = can(acceptance_precision, heads=True)
     return answer(data, roles, question, ACCEPTANCE_COLUMNS, able, attrs=kind._asdict())
 
 
@@ -204,7 +206,7 @@ def _columns_at(
 
 
 def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> tuple[AnyArray, ...]:
-    """Return the counts, the shares and their limits of acceptance sets."""
+    """Return counts, proportions and confidence limits of acceptance sets."""
     every = np.ones(sets.size.shape, dtype=bool)
     shares = shares_of(sets.tp, sets.size, ranking.size, kind, exists=every)
     total, positive = (np.broadcast_to(x[..., np.newaxis], every.shape) for x in ranking.size)
@@ -227,21 +229,21 @@ def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> tup
     )  # fmt: skip
 
 
-# ------------------------------------ Is one acceptance set better than another?
+# ------------------------------------ Comparison of two acceptance sets
 
 THRESHOLD_COLUMNS = (
     "measure_a", "measure_b", "n_a", "n_b", *REGION_TYPES, "recall_a", "recall_b",
 )  # fmt: skip
 _COUNTED = {name: kind for name, kind in REGION_TYPES.items() if name not in ("ci_low", "ci_high")}
-_UNEQUAL = 0.1  # sets that differ more in size are not compared by precision alone
+_UNEQUAL = 0.1  # precision alone does not compare sets that differ more in size
 
 
 OF_SETS = ("precision", "recall", "specificity", "npv")
-_PAIRED = ("recall", "specificity")  # for the same candidates in both sets
+_PAIRED = ("recall", "specificity")  # quantities with the same denominator in both sets
 
 
 def check_threshold(n: Any, threshold: Any, of: str, options: RegionOptions) -> RegionOptions:
-    """Return the options with the test of ``of``; reject options that acceptance sets lack."""
+    """Return the options with the default test; reject options for n-best lists."""
     check_choice("of", of, OF_SETS)
     tests = {"precision": (*TESTS, "kosinski"), "npv": ("kosinski",)}.get(of, ("mcnemar", "midp"))
     if of != "precision":
@@ -275,7 +277,7 @@ def check_threshold(n: Any, threshold: Any, of: str, options: RegionOptions) -> 
 def _of_pair(
     data: Any, threshold: Mapping[Hashable, Any], a: Hashable, b: Hashable
 ) -> Mapping[Hashable, Any]:
-    """Return the thresholds of the two measures compared; one mapping may serve several pairs."""
+    """Select the thresholds of two measures from a mapping for all pairs."""
     if b is None or not isinstance(threshold, Mapping):
         return threshold
     columns = data.columns if isinstance(data, pd.DataFrame) else data.variables
@@ -291,7 +293,7 @@ def compare_thresholds(
     data: Data, a: Hashable, b: Names, threshold: Mapping[Hashable, Any], of: str,
     options: RegionOptions, roles: Mapping[str, Any], able: Capabilities,
 ) -> Data:  # fmt: skip
-    """Compare the sets that the thresholds of each pair accept."""
+    """Compare the acceptance sets of each pair of measures."""
     meant = _of_pair(data, threshold, a, b)
     noted = {**options.noted(), **({} if of == "precision" else {"of": of})}
 
@@ -321,7 +323,7 @@ def _compare_sets(
     inner: xr.Dataset, pairs: list[Pair], threshold: Mapping[Hashable, Any], of: str,
     options: RegionOptions,
 ) -> xr.Dataset:  # fmt: skip
-    """Return the columns (pair, cut)."""
+    """Return the columns of the comparison as arrays (pair, cut)."""
     cuts_a, cuts_b = _paired_cuts(inner, pairs, threshold)
     signs = sides(inner["sign"], pairs)
     core = ["candidate"]
@@ -350,7 +352,7 @@ def _compare_sets(
 def _paired_cuts(
     inner: xr.Dataset, pairs: list[Pair], threshold: Mapping[Hashable, Any]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the thresholds of both measures (pair, cut), NaN where a pair has fewer."""
+    """Return both measures' thresholds (pair, cut), padded with NaN."""
     measures = inner.indexes["measure"].tolist()
     place = {name: k for k, name in enumerate(measures)}  # pd.NA equals nothing
     cuts = asked_thresholds(threshold, measures, unique=False)
@@ -390,7 +392,7 @@ def _set_columns(
     total, positive = (x.sum(axis=-1)[..., np.newaxis] for x in (both, gold & both))
     with np.errstate(divide="ignore", invalid="ignore"):
         recall = r.tp_a / positive, r.tp_b / positive
-    if of in ("npv", "specificity"):  # the rejected sets, and the negatives among them
+    if of in ("npv", "specificity"):  # compare the rejected sets and their negatives
         right = r.n_a - r.tp_a, r.n_b - r.tp_b, r.overlap - r.tp_overlap
         others = total - positive
         sets = AcceptedRegions(
@@ -400,7 +402,7 @@ def _set_columns(
         of_all = others
     else:
         sets, of_all = r, positive
-    if of in _PAIRED:  # all positives, or all negatives, are in both denominators
+    if of in _PAIRED:  # both denominators are N+ for recall and N - N+ for specificity
         sets = sets._replace(n_a=sets.tp_a, n_b=sets.tp_b, overlap=sets.tp_overlap)
     only_a, only_b = sets.n_a - sets.overlap, sets.n_b - sets.overlap
     tp_only_a, tp_only_b = sets.tp_a - sets.tp_overlap, sets.tp_b - sets.tp_overlap
@@ -437,7 +439,7 @@ def _set_columns(
 def _unless_unequal(
     towards: FloatArray, n_a: IntArray, n_b: IntArray, sure: BoolArray
 ) -> FloatArray:
-    """Return the favored measure, none if set sizes differ; warn if this matters."""
+    """Return the better measure, or NaN if the set sizes differ."""
     unequal = np.abs(n_a - n_b) > _UNEQUAL * np.maximum(n_a, n_b)
     if (unequal & sure).any():
         first = tuple(np.argwhere(unequal & sure)[0])

@@ -1,4 +1,4 @@
-"""Does a verdict hold for each annotator? Each is tested, and differences are noted."""
+"""Check whether the conclusion is the same for each annotator."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from rankeval_pd.forms.rankings.annotators import annotators_of
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.roles import ANNOTATOR, Roles
 
-_MOST_ROWS = 50  # of a table that is asked again for each annotator,
-_MOST_VOTES = 2_000_000  # of at most so many annotators times candidates
+_MOST_ROWS = 50  # largest table that is computed again for each annotator
+_MOST_VOTES = 2_000_000  # largest number of annotators times candidates
 _INNER = ("pair", "measure", "measure_a", "measure_b", "n", "share")
 
 
 def with_verdicts(
     table: Data, data: Data, roles: Mapping[str, Any], ask: Callable[[dict[str, Any]], Data]
 ) -> Data:
-    """Return the table with attrs that name the annotators whose verdict differs.
+    """Record in the attrs which annotators' votes change the conclusion.
 
-    ``ask`` returns the same table for other roles. ``attrs["annotators"]`` are the annotators,
-    ``attrs["annotators_differ"]`` a text for each one whose verdict differs.
+    ``ask`` computes the same table with other roles. ``attrs["annotators"]`` lists the annotators.
+    ``attrs["annotators_differ"]`` contains a text for each annotator whose votes change the
+    conclusion.
     """
     chosen = Roles.of(roles)
     names = annotators_of(data, chosen)
@@ -60,7 +61,7 @@ def _frame(table: Any) -> pd.DataFrame:
 
 
 def _verdicts(table: pd.DataFrame) -> dict[str, str]:
-    """Return who is better in each row, or in the rows of each list size."""
+    """Return the better measure of each row, or of each list size."""
     first = "measure_a" if "measure_a" in table else "measure"
     groups = [x for x in _order(table, first) if x not in _INNER]
     where: list[Any] = [*groups, *(x for x in ("n",) if x in table)]
@@ -87,7 +88,7 @@ def _verdicts(table: pd.DataFrame) -> dict[str, str]:
 
 
 def _order(table: pd.DataFrame, first: str) -> list[Any]:
-    """Return the columns of the groups, which come first in a Dataset's table as well."""
+    """Return the names of the group columns, which come first."""
     values = ("difference", "value", "precision_a", "rank_low", "lift_a", "recall_a")
     columns = list(table.columns)
     end = min(columns.index(x) for x in (first, *values) if x in columns)

@@ -1,4 +1,4 @@
-"""Recall, chance and thresholds for lists of grouped candidates."""
+"""Compute recall, chance tests and thresholds for grouped candidates."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def of_rows(
     n: IntArray,
     exists: BoolArray,
 ) -> tuple[FloatArray, IntArray]:
-    """Return the computed values of the lists of each ranking, NaN where there is none.
+    """Compute values for the lists of each ranking; missing lists have NaN.
 
-    The last result is the clusters in each list. ``compute`` takes the members, rising n, and the
-    place of the ranking.
+    The last result is the number of clusters in each list. ``compute`` takes the members, ascending
+    n, and the position of the ranking.
     """
     value, n_groups = np.full(exists.shape, np.nan), np.zeros(exists.shape, dtype=np.int64)
     for row in np.ndindex(exists.shape[:-1]):
@@ -42,9 +42,9 @@ def of_rows(
 def recall_sizes(
     ranked: ListMembers, n: IntArray, level: float, *, fixed: bool
 ) -> tuple[FloatArray, IntArray]:
-    """Return the effective number of true positives behind a recall; ``n`` rises.
+    """Return the effective number of true positives for recall; ``n`` ascends.
 
-    The second result is the clusters in the list.
+    The second result is the number of clusters in the list.
     """
     totals = ranked.totals(n, "region" if fixed else "nbest")[0]
     tp, positive = up_to_ranks(ranked.rank, ranked.gold)[n], float(ranked.gold.sum())
@@ -62,7 +62,7 @@ def recall_sizes(
 
 
 def set_weights(ranked: ListMembers, sets: Sets, *, of_recall: bool) -> Sets:
-    """Return the sets with the groups in each, and the weight of a candidate."""
+    """Return each set's number of groups, and the weight of a candidate."""
     _, found, precision = list_spread(ranked, sets.n, "region")
     warn_of_few(found.clusters)
 
@@ -83,13 +83,13 @@ def random_p(
     alone: bool = False,
     fewer: bool = False,
 ) -> tuple[FloatArray, IntArray]:
-    """Return P(X >= tp) for a list of random clusters, and the clusters in it.
+    """Return P(X >= tp) for a list of random clusters, and the cluster count.
 
-    With ``fewer`` P(X <= tp).
+    With ``fewer``, the function returns P(X <= tp).
 
-    Student's t of the covariance of label and list membership, summed over clusters; the variance
-    is at least the variance of independent candidates. With ``alone`` it uses only the clusters in
-    the list, because a head has no others. ``n`` rises.
+    The test is Student's t test for the covariance between label and list membership, summed over
+    clusters. The variance is at least the variance for independent candidates. With ``alone``, the
+    test uses only clusters in the list, because a head has no other clusters. ``n`` must ascend.
     """
     from scipy import special
 
@@ -112,7 +112,7 @@ def random_p(
 def random_tails(
     ranking: Ranking, cluster: IntArray, n: IntArray, exists: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the probabilities of as many, and as few, true positives in a random list."""
+    """Return upper and lower tail probabilities for a random list."""
     size = ranking.size
 
     def of(

@@ -1,4 +1,4 @@
-"""Is A better than B? Difference regions and their test (Evert 2004, section 3.3)."""
+"""Compare two n-best lists by their difference regions (Evert 2004, section 3.3)."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.significance.fisher import sample_odds_ratio
 
 NBEST_COLUMNS = ("measure_a", "measure_b", "n", *REGION_TYPES, "cuts_tie")
-DRAWN = ("p_stderr", "undecided")  # with adjust="max-t", after the others
+DRAWN = ("p_stderr", "undecided")  # columns added by adjust="max-t"
 _COUNTED = {name: kind for name, kind in REGION_TYPES.items() if name not in ("ci_low", "ci_high")}
-FEW = 20  # up to so many n a pair near alpha gets more swaps,
-MORE = 64  # and at most so many times as many
+FEW = 20  # up to this number of n, a pair near alpha gets more swaps
+MORE = 64  # largest factor for the number of swaps
 COMPARED = ("precision", "recall", "lift")
 
 
@@ -114,78 +114,79 @@ def compare(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Compare measures by the candidates that only one of two n-best lists contains.
+    """Compare measures by the candidates found in only one of two n-best lists.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     a, b : names of measures, optional
-        With both, this pair; ``b`` may be a list. With ``a`` alone, a against every other measure.
-        By default, all pairs.
+        Measures to compare. ``b`` can be a list. Pass only ``a`` to compare one measure with every
+        other measure. By default all pairs are compared.
     n : int, sequence of int, range or None
         Sizes of the n-best lists. None means every n from 1 to the number of candidates.
     of : {"precision", "recall", "lift", "specificity", "npv"}
-        Quantity to compare; with ``threshold`` see Notes. For n-best lists, recall and lift
-        multiply precision, its difference and the interval by n / N+ or N / N+; the test is the
-        same.
+        Quantity to compare (see Notes for ``threshold``). For n-best lists, "recall" and "lift"
+        multiply precisions, differences and intervals by n / N+ or N / N+. The test is unchanged.
     threshold : mapping, optional
-        Compare acceptance sets instead: a mapping from measure to a threshold or a list of
-        thresholds.
+        Mapping from measure to a threshold or a list of thresholds. Acceptance sets are then
+        compared instead of n-best lists.
     test : {None, "fisher", "midp", "mcnemar", "boschloo", "barnard", "score", "kosinski"}
-        Test behind ``p_value``. None means "fisher" as in Evert (2004), or "score" if ``phi`` is
-        above 1. Fisher's test is conservative for small regions. Mid-p may exceed the level
-        slightly. Boschloo's and Barnard's tests are exact and more powerful, and take milliseconds
-        for each n. McNemar's has little power if positives are rare. Only the score test takes
-        ``phi``. Leave it out with ``ties="expected"``.
+        Test for ``p_value``. None means "fisher" as in Evert (2004), or "score" if ``phi`` is above
+        1. Fisher's test is conservative for small regions. The mid-p test can exceed the level
+        slightly. Boschloo's and Barnard's tests are exact and more powerful, but take milliseconds
+        per n. McNemar's test has little power if positives are rare. Only the score test supports
+        ``phi``. Do not pass ``test`` with ``ties="expected"``.
     alternative : {"two-sided", "greater", "less"}
         "greater": a is better than b.
     margin : float, optional
-        Largest difference that does not matter. Adds ``p_equivalence``, the test that
-        ``difference`` is within ±margin, or with "greater" ``p_noninferior``, the test that it is
-        above -margin (with "less": below margin).
+        Largest difference that is irrelevant in practice. Adds ``p_equivalence``, the p-value for a
+        difference within ±margin. With "greater" or "less", adds ``p_noninferior``, the p-value for
+        a difference above -margin or below margin.
     alpha : float
         A row is significant if p ≤ alpha.
     adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
         Adjustment of p-values and intervals for the number of rows (groups, pairs and n). "max-t"
-        takes the largest difference over all n, with the labels of the two rankings swapped at
-        random candidate by candidate; across pairs and groups it multiplies p-values by the number
-        of pairs. "max-t-stepdown" steps down as Holm's method does: p-values are smaller, intervals
-        the same. Measures with identical rankings count once.
+        uses the largest difference over all n under random swaps, which exchange a candidate's two
+        ranks. Across pairs and groups, "max-t" multiplies p-values by the number of pairs.
+        "max-t-stepdown" uses Holm's step-down method across pairs, which gives smaller p-values and
+        the same intervals. Measures with identical rankings count once.
     adjust_over : {"all", "n", "group"}
-        One family is all rows, the rows of each n, or the rows of each group of ``by`` (Dataset:
-        each element of the batch dimensions).
+        Rows that form a family: all rows, the rows of each n, or the rows of each group of ``by``
+        (Dataset: each element of the batch dimensions).
     n_resamples : int, optional
-        Number of swaps of "max-t". None means 999, or enough for a smallest adjusted p-value of a
-        tenth of alpha (above 50 pairs: half of alpha, or 500 / alpha swaps). For up to 20 n, pairs
-        near alpha get up to 64 times as many; ``undecided`` marks pairs that remain open.
+        Number of random swaps for "max-t". None uses at least 999 swaps, and enough swaps for
+        adjusted p-values as small as alpha / 10 (above 50 pairs: alpha / 2, or 500 / alpha swaps).
+        For up to 20 n, pairs near alpha get up to 64 times more swaps.
     level : float
-        Confidence level of the interval of the difference. With ``adjust`` it holds for all
-        intervals of a family together (for "bh" and "by", see Notes).
+        Confidence level of the interval for the difference. With ``adjust``, the intervals of a
+        family are simultaneous (see Notes for "bh" and "by").
     ci : {"score", "newcombe", "agresti-caffo", "miettinen-nurminen", "delta"}
-        Interval of the difference of the two regions, times n_only / n. "score", Miettinen and
-        Nurminen's with half a continuity correction, covers at least the level; coverage of the
-        next three falls to 0.8 near the ends. With ``threshold``, "score" combines the
-        Clopper-Pearson limits of both sets; "delta" is too narrow if a set or its difference region
-        is small. All include 0 if the row's test does not reject.
+        Interval for the difference between the two regions, times n_only / n. "score" (Miettinen
+        and Nurminen's interval with half a continuity correction) has at least the nominal
+        coverage. The coverage of "newcombe", "agresti-caffo" and "miettinen-nurminen" can be only
+        0.8 near 0 and 1. With ``threshold``, "score" combines the Clopper-Pearson limits of both
+        sets, and "delta" is too narrow for small sets or regions. Every interval includes 0 if the
+        row's test does not reject.
     target : {"region", "nbest"}
-        The quantity that the interval covers. "region", as in Evert (2004), takes the lists as
-        acceptance regions with fixed thresholds; below 10 candidates it has the outer limits of
-        both intervals. "nbest" adds the variance of the thresholds and replaces ``ci`` by the
-        normal approximation of :func:`difference_band`; it may contain 0 although the test rejects.
+        The quantity that the interval covers. "region", as in Evert (2004), treats thresholds as
+        fixed. Regions below 10 candidates use the wider limits of the "region" and "nbest"
+        intervals. "nbest" includes the variance of the thresholds and replaces ``ci`` by the normal
+        approximation from :func:`difference_band`. The "nbest" interval can contain 0 although the
+        test rejects.
     phi : float
-        Overdispersion, 1 or more, from :func:`repetition`, taken as known. It widens the interval
-        and selects the score test; ``p_mid`` is NaN.
+        Known overdispersion, at least 1, for example from :func:`repetition`. Values above 1 widen
+        the interval, select the score test, and set ``p_mid`` to NaN.
     combine : bool
         Whether to combine the groups of ``by`` (Dataset: all batch dimensions) into one exact
         Cochran-Mantel-Haenszel test for each n, with each group as a stratum.
     average : {None, "macro", "micro"}
-        One row for all groups: "macro" averages over groups, "micro" divides summed true positives
-        by summed n. Both use Student's interval and test over the groups.
+        Return one row for all groups. "macro" averages over groups, and "micro" divides summed true
+        positives by summed n. Both use Student's t over the groups.
     progress : bool, optional
-        Whether to show a progress bar. By default one appears after two seconds.
+        Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -195,72 +196,74 @@ def compare(
 
         * ``measure_a``, ``measure_b``, ``n``;
         * ``precision_a``, ``precision_b`` (or ``recall_a``, ``recall_b``; ``lift_a``, ``lift_b``),
-          their ``difference`` and its limits ``ci_low``, ``ci_high``: simultaneous with ``adjust``,
-          one-sided with "greater" or "less" (the other is the end of the range);
-        * ``overlap``: candidates in both lists; ``n_only_a``, ``n_only_b``: in one only (the
-          difference regions); ``tp_only_a``, ``tp_only_b``: true positives among these;
+          their ``difference`` and confidence limits ``ci_low``, ``ci_high``: simultaneous with
+          ``adjust``, one-sided with "greater" or "less" (the other limit is the end of the range);
+        * ``overlap``: candidates in both lists; ``n_only_a``, ``n_only_b``: candidates in one list
+          only (the difference regions); ``tp_only_a``, ``tp_only_b``: true positives in the
+          regions;
         * ``odds_ratio``: (tp_only_a fp_only_b) / (fp_only_a tp_only_b), NaN for 0/0;
-        * ``p_value`` of ``test``; with "max-t" the share of swaps with as large a difference at
-          this n, not Fisher's p-value and not exact; ``p_mid``: Fisher's mid-p, NaN with "max-t";
-          with ``adjust`` only, ``p_adjusted``, never below p_value;
-        * with ``margin`` only, ``p_equivalence`` or ``p_noninferior``: unconditional and exact for
-          the two regions, Student's t with ``groups``; never adjusted;
-        * ``significant``: p_adjusted (without ``adjust``: p_value) is at most alpha;
-        * ``better``: the favored measure if the difference is significant, else NaN;
+        * ``p_value`` of ``test`` (with "max-t" the proportion of swaps with a difference at least
+          this large, a Monte Carlo estimate); ``p_mid``: Fisher's mid-p, NaN with "max-t";
+          ``p_adjusted``: only with ``adjust``, at least p_value;
+        * ``p_equivalence`` or ``p_noninferior``: only with ``margin``, unadjusted, from an exact
+          unconditional test of the two regions (Student's t with ``groups``);
+        * ``significant``: whether p_adjusted (p_value without ``adjust``) is at most alpha;
+        * ``better``: the better measure if the difference is significant, otherwise NaN;
         * ``cuts_tie``: whether a list excludes candidates with its last score; ``tie_low``,
-          ``tie_high``: the 2.5% and 97.5% points of the difference over random orders of equal
-          scores; ``p_tie_low``, ``p_tie_high``: the p-values there; ``tie_decides``: whether one of
-          them changes the decision. These five are missing with ``ties="expected"`` (not with
-          ``combine``), whose columns are means over all orders;
-        * with "max-t" only, ``p_stderr``: Monte Carlo standard error of p_adjusted; ``undecided``:
-          its 95% Monte Carlo interval contains alpha, so draw more;
-        * ``leaning``: the favored measure, significant or not; NaN at 0;
-        * with ``adjust`` only, ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval.
+          ``tie_high``: 2.5% and 97.5% quantiles of the difference over random orders of equal
+          scores; ``p_tie_low``, ``p_tie_high``: p-values at these quantiles; ``tie_decides``:
+          whether the order can change the decision. ``ties="expected"`` without ``combine``
+          averages over all orders and omits the tie columns;
+        * ``p_stderr``: Monte Carlo standard error of p_adjusted, only with "max-t"; ``undecided``:
+          whether the 95% Monte Carlo interval contains alpha, so you need more swaps;
+        * ``leaning``: the measure with the higher value, significant or not, NaN for no difference;
+        * ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval, only with ``adjust``.
 
-        ``attrs["family"]`` describes the family. With ``combine`` counts are sums over groups, and
-        the last columns ``n_groups``, ``n_left_out`` count groups with and without lists of n; with
-        ``average`` these are ``n_queries``, ``n_missing``. ``missing="absent"`` pads short lists
-        with irrelevant candidates.
+        ``attrs["family"]`` describes the family of tests. With ``combine``, counts are sums over
+        groups, and ``n_groups`` and ``n_left_out`` count groups with and without lists of size n.
+        With ``average``, ``n_queries`` and ``n_missing`` count the groups. ``missing="absent"``
+        pads short lists with irrelevant candidates.
 
-        With ``threshold``, ``n_a`` and ``n_b`` replace ``n``, ``recall_a`` and ``recall_b`` replace
-        ``cuts_tie`` (Dataset: dimensions pair and cut), and ``better`` and ``leaning`` follow the
-        precision in the two difference regions.
+        With ``threshold``, ``n_a`` and ``n_b`` replace ``n``, and ``recall_a`` and ``recall_b``
+        replace ``cuts_tie`` (Dataset: dimensions pair and cut). ``better`` and ``leaning`` then
+        depend on the precision in the difference regions.
 
     Warns
     -----
     RankevalWarning
-        With target="region", if the difference of two lists varies more than 1.5 times as much as
-        the difference of regions with fixed thresholds. If acceptance sets that differ
-        significantly in precision differ in size by more than 10%; "better" and "leaning" are then
-        NaN (Evert's footnote 13). If an adjusted family contains unnamed measures with identical
-        rankings. If ``tie_decides``.
+        If, with target="region", the variance for n-best lists is more than 1.5 times the variance
+        for fixed thresholds. If acceptance sets with significantly different precision differ in
+        size by more than 10%; "better" and "leaning" are then NaN (Evert's footnote 13). If
+        measures that you did not name have identical rankings in an adjusted family. If
+        ``tie_decides`` is True.
 
     Notes
     -----
-    With ``threshold``, ``of`` is "precision" (difference regions; ``test="kosinski"``: positive
-    predictive values), "npv" (Kosinski's weighted generalized score test; counts are of rejected
-    candidates), "recall" or "specificity" (McNemar's exact test on the true positives accepted or
-    the negatives rejected; ``test="midp"`` is more powerful and rejected at most 0.054 in
-    simulations, ``tests/reference/thresholds.csv``).
+    With ``threshold``, "precision" compares difference regions, or positive predictive values with
+    ``test="kosinski"``. "npv" uses Kosinski's weighted generalized score test on rejected
+    candidates. "recall" and "specificity" use McNemar's exact test on accepted true positives or
+    rejected negatives. ``test="midp"`` is more powerful; its error rate was at most 0.054 in
+    simulations (``tests/reference/thresholds.csv``).
 
-    As in R, the two-sided p-value adds up all tables at most as likely as the observed one, up to a
-    relative 1e-7. n-best lists have difference regions of equal size, so it is twice one tail, at
-    most 1. With an empty region, or no or only true positives in both, p_value and p_mid are 1.
+    As in R, the two-sided p-value sums the probabilities of all tables that are at most as likely
+    as the observed table (relative tolerance 1e-7). The difference regions of n-best lists have
+    equal size, so the p-value is twice one tail, at most 1. p_value and p_mid are 1 if the regions
+    are empty or contain only one class.
 
-    Lists that cut a tie have the outer limits of the regions' and the lists' intervals. Means over
-    orders use the score test, with "max-t" swaps of the shares; see the page on ties.
+    For lists that end inside a tie, the limits are the wider of the "region" and "nbest" limits.
+    Means over orders use the score test, or swaps with "max-t"; see the page on ties.
 
-    Intervals and ``adjust``: "holm" and "bonferroni" use Bonferroni's intervals; "bh" and "by" use
-    the intervals of Benjamini and Yekutieli (2005) at level 1 - R (1 - level) / m with R of m tests
-    rejected. "max-t" uses the bands of :func:`difference_band` at level 1 - (1 - level) / F for F
-    pairs, groups counted. Each includes 0 if p_adjusted is above 1 - ``level``. Step-down and
-    Holm's method may reject although the interval contains 0.
+    "holm" and "bonferroni" use Bonferroni intervals. "bh" and "by" use the intervals of Benjamini
+    and Yekutieli (2005) at level 1 - R (1 - level) / m if R of m tests reject. "max-t" uses the
+    bands of :func:`difference_band` at level 1 - (1 - level) / F for F pairs in all groups. Every
+    interval includes 0 if p_adjusted is above 1 - ``level``. "holm" and "max-t-stepdown" can reject
+    although the interval contains 0.
 
-    With ``agreement="mean"`` the true positives are sums of vote shares. The test is Student's over
-    candidates, with the variance of ``target="nbest"``; odds ratio and mid-p are left out. The null
-    hypothesis of "max-t" is that, given the gold label, the two ranks of every candidate are
-    exchangeable. Draws depend on ``rng`` and tie keys. Cost: half a second for every n of 100,000
-    candidates; "max-t" takes O(n) for each swap and pair.
+    With ``agreement="mean"``, true positives are sums of vote proportions. The test is Student's t
+    over candidates with the variance for ``target="nbest"``, without odds ratio and mid-p. The null
+    hypothesis for "max-t" is that the two ranks of every candidate are exchangeable given the gold
+    label. Draws depend on ``rng`` and tie keys. Comparing all n of 100,000 candidates takes half a
+    second. "max-t" takes O(n) per swap and pair.
 
     References
     ----------
@@ -339,7 +342,7 @@ def compare(
 def _compare_lists(
     data: Data, a: Hashable, b: Names, sizes: Sizes, of: str, options: RegionOptions, roles: Any
 ) -> Data:
-    """Compare n-best lists: each n by its own test, or all n together by label swaps."""
+    """Compare n-best lists with a test for each n, or with swaps for all n."""
     chosen = Roles.of(roles)
     options = options._replace(seed=chosen.swaps if options.swapped else 0)
     noted = {**options.noted(), **({} if of == "precision" else {"of": of})}
@@ -393,7 +396,7 @@ def _compare_lists(
 
 
 def _columns_of(options: RegionOptions) -> tuple[str, ...]:
-    """Return the columns of a comparison of lists, in order."""
+    """Return the ordered column names for a comparison of lists."""
     decision, ending = decision_columns(options)
     drawn = DRAWN if options.swapped else ()
     groups = ("n_groups",) if options.test == "cluster" else ()
@@ -452,9 +455,9 @@ def _swapped(
     intervals: bool,
     advance: Callable[[int], object],
 ) -> tuple[AnyArray, ...]:
-    """Return p-values of swaps at each n and for all n, their number and the bands' margins.
+    """Return swap p-values per n and for all n, swap counts, and band margins.
 
-    Last come the p-values at both ends of the tie orders: (end, ...).
+    The last result contains the p-values for both extremes of the tie orders (end, ...).
     """
     shape = lists.exists.shape
     p_alone, p_swaps, drawn, margin = (np.full(shape, np.nan) for _ in range(4))

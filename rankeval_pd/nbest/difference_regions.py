@@ -1,4 +1,4 @@
-"""Difference regions: which candidates, which test, which odds ratio (Evert 2004, section 3.3)."""
+"""Find and test difference regions (Evert 2004, section 3.3)."""
 
 from __future__ import annotations
 
@@ -64,18 +64,18 @@ def difference_region(
     n : int
         Size of both lists.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        The rows found in one list only, in their order and with their index (Dataset: dimension
-        row), plus ``list`` ("a" or "b") and ``rank_a``, ``rank_b``, the ranks from 1 in the two
-        rankings.
+        The rows found in one list only, in the order of the data and with their index (Dataset:
+        dimension row). The column ``list`` contains "a" or "b", and ``rank_a`` and ``rank_b``
+        contain the ranks from 1 in the two rankings.
 
     References
     ----------
-    Evert (2004), section 3.3: the regions D1 and D2.
+    Evert (2004), section 3.3, defines the regions D1 and D2.
 
     Examples
     --------
@@ -106,9 +106,9 @@ def region_of_head(
     ranks: Callable[[pd.DataFrame], IntArray],
     **roles: Unpack[RankingRoles],
 ) -> pd.DataFrame:
-    """Return the difference region of a head, given its ranks in the whole.
+    """Return the difference region of a head, given ranks in the full ranking.
 
-    ``ranks`` gives them, (measure, candidate), in the order of the head's measures.
+    ``ranks`` (measure, candidate) follows the order of the head's measures.
     """
     table = _of(data, a, b, n, roles)
     found = ranks(table.drop(columns=["list", "rank_a", "rank_b"]))
@@ -117,7 +117,7 @@ def region_of_head(
 
 
 def _of(data: Data, a: Hashable, b: Hashable, n: int, roles: RankingRoles) -> Data:
-    """Return the region, with ranks among the candidates present."""
+    """Return the region with ranks among the candidates in the data."""
     check_data(data)
     sizes = check_n(n)
     if sizes is None or np.size(sizes) != 1:
@@ -146,7 +146,7 @@ def _of(data: Data, a: Hashable, b: Hashable, n: int, roles: RankingRoles) -> Da
 
 
 class _Region(NamedTuple):
-    """The candidates found in one list only, in the order of the input."""
+    """Store the candidates found in one list only, in the order of the input."""
 
     rows: IntArray
     list: AnyArray
@@ -190,7 +190,7 @@ def _dataset_region(
     else:
         parts = batches.collected(batch, partial(_of_chunk, batch=batch, region=region))
         where = np.concatenate([np.array(start) + here for start, (here, _) in parts])
-        order = np.lexsort(where.T[::-1])  # stable: the candidates of one ranking stay in order
+        order = np.lexsort(where.T[::-1])  # a stable sort keeps the order in a ranking
         where = where[order]
         joined = {
             name: np.concatenate([x[name] for _, (_, x) in parts])[order]
@@ -198,7 +198,7 @@ def _dataset_region(
         }
     pick = {**dict(zip(batch, where.T, strict=True)), roles.dim: joined.pop("rows")}
     if not len(where):
-        data = data.compute()  # Dask does not index empty arrays
+        data = data.compute()  # Dask cannot index empty arrays
     picked = _picked(data, pick)
     of_all = {
         name: picked[name].expand_dims(row=len(where))
@@ -209,8 +209,8 @@ def _dataset_region(
 
 
 def _picked(data: xr.Dataset, pick: Mapping[Hashable, IntArray]) -> xr.Dataset:
-    """Return the data at these places, one row each."""
-    whole = {  # which xarray takes by slices only
+    """Return one row of the data for each of these positions."""
+    whole = {  # dimensions that xarray indexes only by slices
         name: ("row", _taken(variable.data, pick[variable.dims[0]]))
         for name, variable in data.variables.items()
         if isinstance(variable.dtype, pd.api.extensions.ExtensionDtype)
@@ -236,7 +236,7 @@ def _of_cells(
     sizes: Mapping[Hashable, int],
     region: Callable[[xr.Dataset], _Region],
 ) -> tuple[IntArray, dict[str, AnyArray]]:
-    """Return the stacked regions of all rankings, and the place of each in the batch."""
+    """Return the stacked regions of all rankings, and their batch positions."""
     cells = list(np.ndindex(*(sizes[d] for d in batch)))
     regions = [
         region(inner.isel({d: i for d, i in zip(batch, cell, strict=True) if d in inner.dims}))
@@ -263,7 +263,7 @@ def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: s
     both = np.asarray(present.all(axis=0))
     whole = inner.attrs["whole"] and inner.attrs["whole"].of(np.array(of_pair))
     ranking = Ranking.of(score, inner["gold"].to_numpy(), both, whole=whole)
-    ranking.nbest(n, ties)  # refuses cut ties
+    ranking.nbest(n, ties)  # rejects lists that end inside a tie
     rank_a, rank_b = ranking.ranks
     listed = both & ~np.isnan(score) if inner.attrs["ends"] else both
     in_a, in_b = (np.stack([rank_a, rank_b]) <= n) & listed
@@ -282,14 +282,14 @@ REGION_TYPES: dict[str, type] = {
     "p_mid": float,
 }  # fmt: skip
 
-SWAPPED = ("max-t", "max-t-stepdown")  # adjustments for which labels are swapped
+SWAPPED = ("max-t", "max-t-stepdown")  # adjustments that use random swaps
 OTHER_TESTS = ("mcnemar", "boschloo", "barnard")
 TESTS = ("fisher", "midp", *OTHER_TESTS, "score")
 SET_INTERVALS = ("score", "delta")
 
 
 class RegionOptions(NamedTuple):
-    """How the comparison is made."""
+    """Store the options of the comparison."""
 
     test: str
     alternative: str
@@ -322,7 +322,7 @@ class RegionOptions(NamedTuple):
         return cls(**given)
 
     def noted(self) -> dict[str, Any]:
-        """Return the attrs that readers of the table and plots need."""
+        """Return attrs that describe the comparison to readers and plots."""
         kept = {k: x for k, x in self._asdict().items() if k not in ("seed", "progress")}
         if self.swapped or self.means:
             kept["test"] = "swaps" if self.swapped else "score"
@@ -334,17 +334,17 @@ class RegionOptions(NamedTuple):
 
     @property
     def swapped(self) -> bool:
-        """Whether the tests swap labels."""
+        """Return whether the tests use random swaps."""
         return self.adjust in SWAPPED
 
     @property
     def means(self) -> bool:
-        """Whether means over orders of equal scores are compared."""
+        """Return whether the comparison uses means over orders of equal scores."""
         return self.test == "expected"
 
 
 def _test_with(phi: float, test: str | None, adjust: str | None) -> str:
-    """Return the test, or reject one that assumes binomial counts."""
+    """Return the test; reject tests that assume binomial counts."""
     if phi > 1.0 and test not in (None, "score"):
         raise ValueError(
             f"phi={phi:g} with test={test!r}: exact tests assume binomial counts. Leave test out, "
@@ -367,7 +367,7 @@ def region_tests(
     exists: BoolArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return odds ratio, p-value and mid-p of two difference regions."""
-    regions = np.clip(tp_a, 0, n_a), n_a, np.clip(tp_b, 0, n_b), n_b  # for lists that do not exist
+    regions = np.clip(tp_a, 0, n_a), n_a, np.clip(tp_b, 0, n_b), n_b  # also for missing lists
     exact = fisher_test(*regions, options.alternative)
     p_value = exact.p_mid if options.test == "midp" else exact.p_value
     if options.test == "score":
@@ -378,7 +378,7 @@ def region_tests(
         there = np.broadcast_to(exists, p_value.shape)
         of_a, of_b = ((t[there], n[there]) for t, n in (regions[:2], regions[2:]))
         p_value[there] = _other_test(*of_a, *of_b, options)
-    # mid-p assumes binomial counts and would contradict the row's own test
+    # mid-p assumes binomial counts and could contradict the test of the row
     p_mid = exact.p_mid if options.phi == 1.0 else np.full_like(exact.p_mid, np.nan)
     return sample_odds_ratio(tp_a, n_a, tp_b, n_b), p_value, p_mid
 

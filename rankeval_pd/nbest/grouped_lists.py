@@ -1,4 +1,4 @@
-"""Intervals and tests for lists of grouped candidates, from whole clusters."""
+"""Compute intervals and tests for lists of candidates in clusters."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from rankeval_pd.stats.rankings.ranking import Ranking, Whole, nbest_regions, up
 from rankeval_pd.stats.significance.adjust import level_of_each
 
 FEW = 10
-"""With fewer clusters an interval is only approximate."""
+"""The number of clusters below which an interval is only approximate."""
 
 
 def warn_of_few(clusters: int) -> None:
-    """Warn that there are few clusters."""
+    """Warn that the number of clusters is small."""
     if clusters < FEW:
         warn(
             f"groups: there are {clusters} groups, but the variance between groups can be estimated"
@@ -33,7 +33,7 @@ def warn_of_few(clusters: int) -> None:
 
 
 def check_clustered(test: Any, ci: Any, phi: Any, threshold: Any) -> None:
-    """Raise a ValueError if an option assumes that grouped candidates are independent."""
+    """Raise a ValueError if an option requires independent candidates."""
     if test not in (None, "cluster"):
         raise ValueError(
             f"test={test!r} with groups: this test assumes independent candidates. Leave test out "
@@ -59,9 +59,9 @@ def check_clustered(test: Any, ci: Any, phi: Any, threshold: Any) -> None:
 def check_joined(
     combine: bool, average: str | None, sizes: Sizes, others: Mapping[str, tuple[Any, Any]]
 ) -> None:
-    """Raise a ValueError if an option has no meaning for all groups together.
+    """Raise a ValueError for options that do not apply to all groups together.
 
-    ``others`` maps options to the given value and the default.
+    ``others`` maps each option to the value and the default value.
     """
     check_average(average, combine=combine)
     asked = "combine=True" if combine else f"average={average!r}"
@@ -79,28 +79,28 @@ def check_joined(
 
 
 class ListMembers(NamedTuple):
-    """One ranking and the candidates in it."""
+    """Store a ranking and its candidates."""
 
     gold: BoolArray
     rank: IntArray
     cluster: IntArray  #: whole numbers from 0
-    whole: Whole | None = None  #: where this is a head
+    whole: Whole | None = None  #: the facts about all candidates of a head
 
     @classmethod
     def of(cls, ranking: Ranking, row: tuple[int, ...], cluster: IntArray) -> ListMembers:
-        """Return the ranking of one measure in one batch, candidates of lists only."""
+        """Return the ranking of one measure in one batch element."""
         here = ranking.eligible[row]
         of_row = np.broadcast_to(cluster, ranking.score.shape)[row]
         rank, gold = ranking.ranks[row][here], ranking.gold[row][here]
         return cls(gold, rank, cluster_numbers(of_row[here]), ranking.whole)
 
     def warn_of_few(self) -> None:
-        """Warn that there are few clusters (for two factors: levels)."""
+        """Warn that the number of clusters, or of levels of a factor, is small."""
         found = cluster_totals.factors_of(self.cluster)
         warn_of_few(_everyone(self.whole) or min(int(x.max(initial=-1)) + 1 for x in found))
 
     def totals(self, n: IntArray, target: str) -> tuple[cluster_totals.ListTotals, FloatArray]:
-        """Return the totals of the clusters, and the precision, shrunken toward a half."""
+        """Return cluster totals, and the precision shrunken toward a half."""
         tp = up_to_ranks(self.rank, self.gold)
         listed = tp[np.minimum(n, self.rank.size)]
         fixed = target == "region"
@@ -117,7 +117,7 @@ def _everyone(whole: Whole | None) -> int | None:
 
 
 def cluster_numbers(cluster: IntArray) -> IntArray:
-    """Return the numbers of clusters without gaps, in the same order; cells as they are."""
+    """Renumber clusters without gaps; keep cells of crossed factors."""
     if len(cluster_totals.factors_of(cluster)) > 1:
         return cluster
     return np.asarray(np.unique(cluster, return_inverse=True)[1], dtype=np.int64)
@@ -126,7 +126,7 @@ def cluster_numbers(cluster: IntArray) -> IntArray:
 def list_spread(
     ranked: ListMembers, n: IntArray, target: str
 ) -> tuple[cluster_totals.ListTotals, cluster_totals.ClusterSpread, FloatArray]:
-    """Return totals, spread and shrunken precision of the lists of one ranking; ``n`` increases."""
+    """Return totals, spread and shrunken precision for lists of ascending ``n``."""
     totals, precision = ranked.totals(n, target)
     around = precision if totals.fixed else totals.edges[0]
     added = cluster_totals.rare_label(precision, 4) * ((1.0 - around) ** 2 + around**2)
@@ -142,9 +142,10 @@ def weights(
     target: str,
     level: float,
 ) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Return the weight of a candidate in each list's interval, and the clusters in it.
+    """Return candidate weights and cluster counts for each list's interval.
 
-    The third result is the ratio of its precision's variance to a fixed region's.
+    The third result is the variance of the list's precision divided by the variance for a fixed
+    region.
     """
     weight: FloatArray = np.ones(exists.shape)
     ratio: FloatArray = np.ones(exists.shape)
@@ -168,7 +169,7 @@ def weights(
 def band(
     ranked: ListMembers, n: IntArray, level: float, **drawing: Any
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the limits of a band around one precision curve; ``n`` increases."""
+    """Return the limits of a band around one precision curve; ``n`` ascends."""
     from scipy import special
 
     totals, result, precision = list_spread(ranked, n, "nbest")
@@ -182,11 +183,11 @@ def band(
 
 
 class Difference(NamedTuple):
-    """The difference of the true positives of two lists; the last axis is n."""
+    """Store differences in true positives between two lists; the last axis is n."""
 
     value: FloatArray
-    error: FloatArray  #: its standard error
-    n_groups: IntArray  #: clusters that one list has more of than the other; 0 for equal lists
+    error: FloatArray  #: the standard error of the difference
+    n_groups: IntArray  #: number of clusters with unequal counts in the two lists
     spread: cluster_totals.ClusterSpread
     totals: cluster_totals.ListTotals
 
@@ -199,10 +200,11 @@ def difference(
     n: IntArray,
     whole: Whole | None = None,
 ) -> Difference:
-    """Return the difference of the true positives and its spread; ``n`` increases.
+    """Return the difference in true positives and its spread; ``n`` ascends.
 
-    The variance is the larger of two, valid for both targets: the lists' variance, with the
-    precision at the edge of each, and the regions', with their pooled precision.
+    The variance is the larger of two variances, so it is valid for both targets. The variance for
+    lists uses the precision at the end of each list, and the variance for regions uses the pooled
+    precision of the regions.
     """
     cluster = cluster_numbers(cluster)
     r = nbest_regions(rank_a, rank_b, gold, n)
@@ -228,14 +230,14 @@ def difference(
 
 
 def p_values(found: Difference, alternative: str) -> FloatArray:
-    """Return the p-values of the differences by Student's t; 1 for one cluster."""
+    """Return p-values of Student's t tests; one cluster gives 1."""
     return p_of_gap(found.value, found.error, found.spread.freedom, alternative)
 
 
 def p_of_gap(
     gap: FloatArray, error: FloatArray, freedom: FloatArray, alternative: str
 ) -> FloatArray:
-    """Return the p-values of differences with these standard errors; 1 if unknown."""
+    """Return p-values of differences; unknown standard errors give 1."""
     from scipy import special
 
     t = gap / np.where(error > 0.0, error, 1.0)
@@ -257,9 +259,9 @@ def margins(
     each: bool,
     **drawing: Any,
 ) -> FloatArray:
-    """Return half the width of the band of a difference of precision, for each level; ``n`` rises.
+    """Return half the width of a difference band for each level; ``n`` ascends.
 
-    A head lacks the clusters of other candidates and uses Bonferroni's width for all n.
+    A head does not contain all clusters, so the band for a head uses Bonferroni's width for all n.
     """
     result = difference(rank_a, rank_b, gold, cluster, n, whole)
     if result.n_groups.any():
@@ -279,16 +281,17 @@ def margins(
     return np.where(result.n_groups > 0, half, 0.0)
 
 
-_SOME = 1e-300  # an error above 0 for lists that differ, though it is unknown
+_SOME = 1e-300  # a tiny standard error for different lists with unknown standard error
 
 
 def pair_contrast(
     rank_a: IntArray, rank_b: IntArray, gold: BoolArray, cluster: IntArray, n: IntArray,
     whole: Whole | None, alternative: str = "two-sided",
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:  # fmt: skip
-    """Return standard error, degrees of freedom and p-value of the difference of two lists.
+    """Return standard error, degrees of freedom and p-value for two lists.
 
-    The last result is the clusters that occur more often in one list than in the other.
+    The last result is the number of clusters that occur more often in one list than in the other
+    list.
     """
     rising, back = np.unique(n, return_inverse=True)
     found = difference(rank_a, rank_b, gold, cluster, rising, whole)
@@ -300,14 +303,15 @@ def pair_contrast(
     return error[back], freedom[back], p[back], found.n_groups[back]
 
 
-_MOVED = 0.2  # of the variance of the true positives; with 0.25 intervals were 1.35 times too wide
+# factor for the variance of the true positives; 0.25 made intervals 1.35 times too wide
+_MOVED = 0.2
 
 
 def moved(gold: BoolArray, cluster: IntArray, whole: Whole | None) -> float:
-    """Return the variance that a true difference adds to its estimate, relative to its square.
+    """Return the extra variance of an estimated difference, relative to its square.
 
-    A gain grows with the true positives, of which a sample of few or unequal clusters has by chance
-    more or fewer.
+    A true difference increases with the number of true positives, which varies by chance in samples
+    with few or unequal clusters.
     """
     if whole is not None:
         return _MOVED * whole.positives_variance
@@ -320,7 +324,7 @@ def moved(gold: BoolArray, cluster: IntArray, whole: Whole | None) -> float:
 def cluster_contrasts(
     lists: PairRanks, n: IntArray, *, alternative: str
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray]:
-    """Return these columns for all pairs of lists, and ``moved``; NaN if there is no list."""
+    """Return the test's columns for all pairs, and ``moved``; missing lists have NaN."""
     shape = lists.exists.shape
     columns = np.full((4, *shape), np.nan)
     n_groups = np.zeros(shape, dtype=np.int64)

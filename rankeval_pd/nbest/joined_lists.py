@@ -1,4 +1,4 @@
-"""Is A better than B over all groups? One exact stratified test, or the mean over queries."""
+"""Compare measures over all groups by a stratified test or by averages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _COUNTS = ("overlap", "n_only_a", "n_only_b", "tp_only_a", "tp_only_b")
 
 
 class JoinedOptions(NamedTuple):
-    """The options of the comparison of all groups together."""
+    """Store the options for a comparison over all groups."""
 
     combine: bool
     average: str | None
@@ -63,7 +63,7 @@ def compare_joined(
     roles: Mapping[str, Any],
     options: JoinedOptions,
 ) -> Data:
-    """Compare pairs of measures in all groups together: combined, or with ``average`` averaged."""
+    """Compare pairs of measures in a combined test or by averages over groups."""
     ties = Roles.of(roles).ties
     means = ties == "expected"
     if means:
@@ -192,7 +192,7 @@ def _strata(*columns: AnyArray, alternative: str) -> tuple[FloatArray, ...]:
 
 
 def _whole(counts: FloatArray) -> IntArray:
-    """Return whole numbers near these, with cumulative sums near theirs."""
+    """Round numbers to integers and keep cumulative sums close."""
     sums = np.rint(np.cumsum(counts, axis=-1))
     return np.asarray(np.diff(sums, axis=-1, prepend=0.0).astype(np.int64))
 
@@ -211,7 +211,7 @@ def _averaged(lists: xr.Dataset, batch: list[Hashable], options: JoinedOptions) 
     gap, variance = (lists[name].where(there) for name in _ORDERS[:2])
     sums = gap.sum(batch), variance.sum(batch)
     ends = [over(x).value for x in order_ends(gap, variance, *sums)]
-    # other orders change the difference, not the spread between groups
+    # other orders change the difference but not the variance between groups
     p_ends = [xr.apply_ufunc(_p_of_mean, x, result.se, result.n_queries, kwargs={
         "alternative": options.alternative}, dask="parallelized", output_dtypes=[float],
     ) for x in ends]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Comparisons by the mean of several annotators' votes: agreement="mean"."""
+"""Compare lists by the mean vote of several annotators, agreement="mean"."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TYPES: dict[str, type] = {
 
 
 def check_votes(options: RegionOptions, **others: tuple[Any, Any]) -> None:
-    """Raise a ValueError if an option needs whole counts; ``others`` hold value and default."""
+    """Raise a ValueError if an option in ``others`` requires integer counts."""
     for name, (given, usual) in others.items():
         if given is not usual and not is_known(given, [usual]):
             raise ValueError(
@@ -55,14 +55,14 @@ def compare_votes(
     roles: Mapping[str, Any],
     able: Capabilities,
 ) -> Data:
-    """Compare the mean votes of n-best lists, a row per pair and n."""
+    """Compare mean votes of n-best lists; return a row per pair and n."""
     options = options._replace(test="votes", ci="votes", target="nbest")
     noted, ties = options.noted(), Roles.of(roles).ties
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         pairs, n = pair_names(inner, a, b), those(sizes, asked)
         noted.update(family_attr(options, pairs, inner, a, b, 0 if n is None else n.size))
-        # the code of each share replaces the group, which candidates keep
+        # codes of the vote proportions replace the groups; each candidate keeps its code
         shares, number = np.unique(inner[SHARE].to_numpy(), return_inverse=True)
         numbered = inner[SHARE].copy(data=number.reshape(inner[SHARE].shape))
         kernel = partial(_columns, shares=shares, alternative=options.alternative)
@@ -78,7 +78,7 @@ def compare_votes(
 
 
 def _names(options: RegionOptions) -> tuple[str, ...]:
-    """Return the columns of the table, in order."""
+    """Return the ordered column names of the table."""
     decision, ending = decision_columns(options)
     names = [*_TYPES][:-3]
     front = ("measure_a", "measure_b", "n", *names[:3], "ci_low", "ci_high")
@@ -94,7 +94,7 @@ def _columns(
         asked, number = lists.exists[row], lists.clusters_of(row)
         if not asked.any() or number is None:
             continue
-        # padding of a short list is a group of its own, without a vote
+        # the padding of a short list forms a separate group without votes
         label = np.append(shares, 0.0)[np.minimum(number, shares.size)]
         sizes = n[asked]
         r = vote_difference(*lists.of(row)[:2], label, sizes)

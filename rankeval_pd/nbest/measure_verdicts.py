@@ -1,4 +1,4 @@
-"""Which measure is best, and which ones are not significantly worse?"""
+"""Rank the measures, and find measures not significantly worse than the best."""
 
 from __future__ import annotations
 
@@ -66,56 +66,58 @@ def measure_ranks(
     n : int, sequence of int or range, optional
         Sizes of the n-best lists whose precision ranks the measures.
     kind : {"ap", "roc"}, optional
-        Without n: rank by average precision or by the area under the ROC curve.
+        Quantity that ranks the measures if you do not pass ``n``: average precision or the area
+        under the ROC curve.
     adjust : {"max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
-        Adjustment of the tests of all pairs. "max-t" uses label swaps for lists, as in
-        ``compare(adjust="max-t")``, and Student's joint distribution of all differences for areas.
-        The others adjust the p-values of single tests.
+        Adjustment for testing all pairs. For lists, "max-t" uses random swaps as in
+        ``compare(adjust="max-t")``. For areas, "max-t" uses the joint t distribution of all
+        differences. The other methods adjust the p-values of single tests.
     adjust_over : {"n", "group"}
-        Whether the pairs at each n are one family, or the pairs at all n together. Each group of
-        ``by`` is always a family of its own.
+        Tests that form a family: the pairs at each n, or the pairs at all n. Each group of ``by``
+        is always a separate family.
     n_resamples : int, optional
-        Number of swaps, or of draws from the joint distribution. None means as many as the pairs
-        and the level need, at least 999 swaps or 9,999 draws, and as in :func:`compare` up to 64
-        times as many for pairs near the level.
+        Number of swaps, or of draws from the joint distribution. By default the number depends on
+        the pairs and the level, and is at least 999 swaps or 9,999 draws. As in :func:`compare`,
+        pairs near the level get up to 64 times more.
     level : float
-        Confidence level of the intervals of all values together, and of all ranks together.
+        Simultaneous confidence level for all values, and for all ranks.
     progress : bool, optional
-        Whether to show a progress bar. By default one appears after two seconds.
+        Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure, the best first (Dataset: dimension measure, in the order of the
         columns); with n, one per measure and n: ``measure``, ``n``, ``value``, ``ci_low``,
-        ``ci_high``; ``rank``, 1 for the best, equal values sharing the better rank; ``rank_low``,
-        ``rank_high``: one more than the number of significantly better measures, and the number of
-        measures minus the significantly worse ones; ``tied_for_best``: no other measure is
-        significantly better, so rank_low is 1; for n-best lists ``tied``: excluded candidates with
-        the last score; ``letters``: two measures share a letter if and only if the tests do not
-        distinguish them; with draws ``undecided``: other draws may change the decision for a pair
-        with this measure; ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval.
+        ``ci_high``; ``rank``: 1 for the best measure, and equal values share the better rank;
+        ``rank_low``: one plus the number of significantly better measures; ``rank_high``: the
+        number of measures minus the number of significantly worse measures; ``tied_for_best``: True
+        if no other measure is significantly better; ``tied``: for n-best lists, excluded candidates
+        with the last score; ``letters``: two measures share a letter if and only if they do not
+        differ significantly; ``undecided``: with draws, whether more draws could change a decision
+        about the measure; ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval.
 
     Warns
     -----
     RankevalWarning
-        If lists have significantly fewer true positives than random lists: ``lower_is_better`` may
-        be missing. With ``kind``, also if a class has fewer than 10 candidates.
+        If lists contain significantly fewer true positives than random lists, perhaps because
+        ``lower_is_better`` is missing. With ``kind``, if a class has fewer than 10 candidates.
 
     Notes
     -----
-    All true ranks are within their limits together with probability at least ``level``, as
-    ``adjust`` prevents false decisions among the pairs ("bh" and "by" control the share of false
-    decisions instead; None controls nothing). Intervals of n-best precision are Clopper and
-    Pearson's for the acceptance region; for areas see :func:`area`. All are Bonferroni-adjusted for
-    the measures (with ``adjust_over="group"`` for all n too), so the interval of the best measure
-    remains valid after the choice. In simulations with twelve equally good measures, all ranks were
-    within their limits in at least 94% of the samples (``tests/reference/measure_ranks.csv``).
+    All true ranks lie within their limits with probability at least ``level``, because ``adjust``
+    controls the family-wise error rate over the pairs. "bh" and "by" only control the false
+    discovery rate, and None controls neither rate. Intervals for n-best precision are
+    Clopper-Pearson intervals for the acceptance region, and :func:`area` describes intervals for
+    areas. All intervals are Bonferroni-adjusted for the number of measures (with
+    ``adjust_over="group"`` also for the number of n), so the interval of the best measure remains
+    valid after selection. In simulations with twelve equally good measures, all ranks were within
+    their limits in at least 94% of the samples (``tests/reference/measure_ranks.csv``).
 
-    Cost: as for ``compare(adjust="max-t")`` of all pairs; twelve measures, 3 n of 5,000 candidates
-    and 9,999 swaps take six seconds. Areas take O(N log N) per measure.
+    Ranking lists costs as much as ``compare(adjust="max-t")`` for all pairs. Twelve measures, three
+    n, 5,000 candidates and 9,999 swaps take six seconds. Areas take O(N log N) per measure.
 
     References
     ----------
@@ -136,7 +138,7 @@ def measure_ranks(
 
 
 def ranked(data: Data, asked: RankCriterion, columns: dict[str, type], roles: Any) -> Data:
-    """Return the requested columns, in the order of the measures."""
+    """Return the requested columns in the order of the measures."""
     chosen = Roles.of(roles)
     rows: list[Any] = []
 
@@ -160,7 +162,7 @@ def ranked(data: Data, asked: RankCriterion, columns: dict[str, type], roles: An
 
 
 def pairs_tested(data: Data, asked: RankCriterion, roles: Any) -> Data:
-    """Return the tests of all pairs behind the ranks: a row per pair, and per n."""
+    """Return the pairwise tests behind the ranks, with a row per pair and n."""
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         names = pair_names(inner, None, None)
@@ -179,7 +181,7 @@ def _answered(
     names: tuple[str, ...],
     columns: dict[str, type],
 ) -> Data:
-    """Return the answer for the whole data, with rows named by ``names`` and n."""
+    """Return the result for all data, with rows named by ``names`` and n."""
     over_n: bool = asked.kind is None
     if means := over_n and Roles.of(roles).ties == "expected":
         check_means(data)
@@ -200,7 +202,7 @@ def _tested(
     dim: str,
     **more: Any,
 ) -> xr.Dataset:
-    """Return the columns of every measure, or of every pair, from the tests of all pairs."""
+    """Compute the columns for measures or pairs from all pairwise tests."""
     over_n: bool = asked.kind is None
     measures = inner.sizes["measure"]
     every = pair_names(inner, None, None) if measures > 1 else []
@@ -253,7 +255,7 @@ def _tested(
 
 
 def best_first(table: Data) -> Data:
-    """Return the rows of each group and n with the highest value first; a Dataset as it is."""
+    """Sort the rows of each group and n by value; return Datasets unchanged."""
     if isinstance(table, xr.Dataset):
         return table
     before: list[Any] = list(table.columns[: list(table.columns).index("measure")])
@@ -278,7 +280,7 @@ def _columns(
     stands: IntArray | None,
     **options: Any,
 ) -> tuple[AnyArray, ...]:
-    """Return the known columns of the measures, in order, and the rows to keep."""
+    """Return the ordered columns for measures, and the rows to keep."""
     find = of_lists if asked.kind is None else of_areas
     found = find(
         score,
@@ -312,7 +314,7 @@ def _columns_of_pairs(
     stands: IntArray | None,
     **options: Any,
 ) -> tuple[AnyArray, ...]:
-    """Return the columns of the pairs, and the rows to keep."""
+    """Return the columns for pairs, and the rows to keep."""
     find = of_lists if asked.kind is None else of_areas
     found = find(
         score, gold, present, keys, cluster, asked=asked, baseline=None, stands=stands, **options
@@ -328,5 +330,5 @@ def _columns_of_pairs(
 
 
 def _leave(asked: RankCriterion, columns: list[AnyArray]) -> tuple[AnyArray, ...]:
-    """Return the columns, for areas without the dimension n."""
+    """Return the columns; drop the dimension n for areas."""
     return tuple(columns if asked.kind is None else [column[..., 0] for column in columns])

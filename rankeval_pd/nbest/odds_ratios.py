@@ -1,4 +1,4 @@
-"""Exact odds ratios of two difference regions."""
+"""Compute exact odds ratios of two difference regions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.significance.fisher import conditional_odds_ratio, sample_odds_ratio
 
-_TOGETHER = 20_000  # tables between two steps of a progress bar
+_TOGETHER = 20_000  # number of 2x2 tables per step of the progress bar
 COLUMNS = ("measure_a", "measure_b", "n", "odds_ratio", "odds_ratio_mle", "ci_low", "ci_high")
 
 
@@ -35,7 +35,7 @@ def odds_ratios(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the odds ratio of the two difference regions, with an exact interval.
+    """Return the odds ratio of two difference regions with an exact interval.
 
     Parameters
     ----------
@@ -43,29 +43,30 @@ def odds_ratios(
         Candidates with a score for each measure and a gold label.
     a, b : names of measures
     n : int, sequence of int, range or None
-        Sizes of the n-best lists; None means every n.
+        Sizes of the n-best lists. None means every n.
     level : float
         Confidence level of the interval.
     progress : bool, optional
-        Whether to show a progress bar. By default one appears after two seconds.
+        Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row per n (Dataset: dimensions pair and n): ``measure_a``, ``measure_b``, ``n``;
-        ``odds_ratio``, the sample odds ratio (tp_only_a fp_only_b) / (fp_only_a tp_only_b), 0, inf,
-        or NaN for 0/0; ``odds_ratio_mle``, the conditional maximum-likelihood estimate; ``ci_low``,
-        ``ci_high``, its exact interval, from 0 to inf. The estimate is NaN if the regions are empty
-        or have no or only true positives.
+        ``odds_ratio``: the sample odds ratio (tp_only_a fp_only_b) / (fp_only_a tp_only_b), which
+        is NaN for 0/0; ``odds_ratio_mle``: the conditional maximum-likelihood estimate; ``ci_low``,
+        ``ci_high``: the exact confidence interval, from 0 to inf at most. The estimate is NaN if
+        the regions are empty or contain only one class.
 
     Notes
     -----
-    An odds ratio above 1 favors a. The conditional estimate is the odds ratio under which the
-    observed table is the expected one, given its margins (Fisher's noncentral hypergeometric
-    distribution). The interval excludes 1 if Fisher's test in :func:`compare` rejects. Cost: O(root
-    of the regions' size) for each n, half a minute for every n of a million candidates.
+    An odds ratio above 1 means that a is better. The conditional estimate is the odds ratio for
+    which the expected 2x2 table equals the observed table, given the margins (Fisher's noncentral
+    hypergeometric distribution). The interval excludes 1 if Fisher's test in :func:`compare`
+    rejects. Time per n grows with the square root of the region size. All n of a million candidates
+    take half a minute.
 
     References
     ----------

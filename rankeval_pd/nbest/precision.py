@@ -1,4 +1,4 @@
-"""Precision of n-best lists with intervals (Evert 2004, sections 2 and 3.2)."""
+"""Compute precision of n-best lists with intervals (Evert 2004, section 3.2)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def nbest_precision(
     average: Average | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return precision, recall and lift of the n-best lists, with intervals.
+    """Return precision, recall and lift of n-best lists with intervals.
 
     Parameters
     ----------
@@ -77,31 +77,31 @@ def nbest_precision(
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n from 1 to the number of candidates.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Interval of precision, see :func:`precision_interval`.
+        Kind of interval for precision. See :func:`precision_interval`.
     level : float
-        Confidence level of each interval on its own.
+        Confidence level of each single interval.
     target : {"region", "nbest"}
-        The quantity that the interval covers. "region", as in Evert (2004), is the acceptance
-        region with the score of the n-th candidate as a fixed threshold. "nbest" adds the variance
-        of this threshold, which is many times larger for good rankers at n near the number of true
-        positives.
+        The quantity that the interval covers. "region", as in Evert (2004), treats the score of the
+        n-th candidate as a fixed threshold. "nbest" includes the variance of this threshold. For
+        good rankings with n near the number of true positives, the variance is then many times
+        larger.
     phi : float
-        Overdispersion, 1 or more, from :func:`repetition`. It widens the interval.
+        Overdispersion from :func:`repetition`, at least 1. Larger values widen the interval.
     average : {None, "macro", "micro"}
-        One row for all groups of ``by`` (Dataset: all batch dimensions) with n candidates. "macro"
-        averages over groups (recall and lift over groups with positives), "micro" divides summed
-        true positives by summed n. The interval treats the groups as a sample: Clopper and
-        Pearson's for the effective number of candidates, with Student's quantile (Korn and
-        Graubard).
+        Return one row for all groups of ``by`` (Dataset: all batch dimensions) with n candidates.
+        "macro" averages over groups (recall and lift over groups with positives), and "micro"
+        divides summed true positives by summed n. The interval treats the groups as a sample, and
+        is the Clopper-Pearson interval for the effective number of candidates with Student's
+        quantile (Korn and Graubard).
     **roles
         ``gold``, ``measures``, ``by``, ``key``, ``lower_is_better``, ``ties``, ``missing``,
-        ``rng``, ``dim``: column roles, see the page "Roles of the columns".
+        ``rng``, ``dim``: column roles. See the page "Roles of the columns".
 
     Returns
     -------
     DataFrame or Dataset
-        One row per measure and n (Dataset: dimensions measure and n), except where a group, or with
-        ``missing="drop"`` a measure, has fewer than n candidates:
+        One row per measure and n (Dataset: dimensions measure and n). Groups and measures with
+        fewer than n candidates have no row for n.
 
         * ``measure``, ``n``: the measure and the size of the list;
         * ``threshold``: score of the n-th candidate;
@@ -109,40 +109,39 @@ def nbest_precision(
         * ``precision``: tp / n; ``recall``: tp / N+; ``lift``: precision / (N+ / N), NaN without
           true positives;
         * ``ci_low``, ``ci_high``: confidence limits of precision;
-        * ``tied``: excluded candidates with the threshold's score; the mean of ``tied > 0`` is the
-          share of lists that cut a tie;
-        * ``tp_sd``, with ``ties="expected"`` only: standard deviation of the true positives over
-          orders of equal scores; ``tp`` is then their mean;
-        * ``n_groups``, with ``groups`` only: groups with candidates in the list;
-        * ``ci_low_best``, ``ci_high_best``: the interval to report for the best measure at this n.
-          It is simultaneous over all measures (Bonferroni).
+        * ``tied``: number of excluded candidates with the score ``threshold``, above 0 if the list
+          ends inside a tie;
+        * ``tp_sd``: only with ``ties="expected"``, standard deviation of the true positives over
+          orders of equal scores (``tp`` is then the mean over the orders);
+        * ``n_groups``: only with ``groups``, number of groups with candidates in the list;
+        * ``ci_low_best``, ``ci_high_best``: the interval to report for the best measure at this n,
+          simultaneous over all measures (Bonferroni).
 
-        With ``average``, ``threshold`` and ``tied`` are left out, ``tp`` is the sum, and
-        ``n_queries``, ``n_missing`` count the groups with and without a list of n.
-        ``missing="absent"`` pads short lists with irrelevant candidates, as in search, so every
-        group has one; :func:`per_query` shows where runs end early.
+        ``average`` omits ``threshold`` and ``tied``, sums ``tp``, and adds ``n_queries`` and
+        ``n_missing``, the numbers of groups with and without a list of n. ``missing="absent"`` pads
+        short lists with irrelevant candidates as in search, so every group has a list. Use
+        :func:`per_query` to see which runs end early.
 
     Warns
     -----
     RankevalWarning
-        With target="region", if the precision of a list of 10 candidates or more varies more than
-        1.5 times as much as the precision of a fixed region. With ``groups``, if there are fewer
-        than 10.
+        If, with target="region", the precision of a list of 10 candidates or more has over 1.5
+        times the variance for a fixed threshold. If there are fewer than 10 ``groups``.
 
     Raises
     ------
     ValueError, TypeError, KeyError
-        If a role cannot be filled, a score is missing, or n is not the size of a list.
+        If a column for a role is missing, a score is missing, or n is not a valid list size.
 
     Notes
     -----
-    With ``groups``, whole groups of candidates are independent, not single candidates. The region's
-    size is divided by the overdispersion between groups, and the interval uses Student's t (Korn
-    and Graubard). As this size is not a whole number, Wilson's interval replaces "clopper-pearson".
-    It costs O(groups) for each n.
+    ``groups`` assumes independent groups of candidates instead of independent candidates. The size
+    of the region is divided by the overdispersion between groups, and the interval uses Student's t
+    (Korn and Graubard). The effective size is not an integer, so Wilson's interval replaces
+    "clopper-pearson". Grouped intervals take O(groups) per n.
 
-    Cost: sorting each measure, O(N log N), and about a microsecond for each interval, a second for
-    every n of a million candidates.
+    Sorting takes O(N log N) per measure. Each interval takes about a microsecond, or a second for
+    all n of a million candidates.
 
     References
     ----------
@@ -188,13 +187,13 @@ def nbest_precision(
             },
         )  # fmt: skip
         if average is not None:
-            total, drawn = pool_size(inner, "retrieved")  # for lists that end
+            total, drawn = pool_size(inner, "retrieved")  # pool for lists that end early
             positive = (inner["gold"] & inner["present"]).sum("candidate")
             result = result.assign(total=total, drawn=drawn, positive=positive)
         return result
 
     averaged = {} if average is None else {"average": average, "ci": "korn-graubard"}
-    # an average does not use the intervals of the lists
+    # averages do not use the intervals of single lists
     with nullcontext() if average is None else intervals_unread():
         return answer(
             data, roles, question, columns, can(nbest_precision, clusters=average is None), n=sizes,
@@ -252,21 +251,21 @@ def _nbest_columns(
     return (threshold, lists.tp, *shares, lists.tied, *varied, *groups, *chosen, lists.exists)
 
 
-# --------------------------------------------- The interval of precision (Evert 2004, section 3.2)
+# --------------------------------------------- Intervals for precision (Evert 2004, section 3.2)
 
 TARGETS = ("region", "nbest")
-LEAST = 10  # with fewer candidates in a list the variance is a mere guess
+LEAST = 10  # shorter lists give no reliable variance
 
 
 class Interval(NamedTuple):
-    """A confidence interval of precision: floats, or arrays of one shape."""
+    """Store confidence limits of precision as floats or arrays of equal shape."""
 
     ci_low: Any
     ci_high: Any
 
 
 class IntervalKind(NamedTuple):
-    """The kind of interval."""
+    """Store the kind, level and overdispersion of an interval."""
 
     ci: str
     level: float
@@ -281,14 +280,15 @@ class IntervalKind(NamedTuple):
         return cls(ci, check_share("level", level), check_at_least_one("phi", phi), target)
 
     def of_groups(self, clustered: bool) -> IntervalKind:
-        """Return the kind for grouped candidates, whose effective number is not whole.
+        """Return the kind of interval for a fractional effective number of candidates.
 
-        Clopper and Pearson's interval would be wider than Wilson's without being exact.
+        For grouped candidates, Clopper and Pearson's interval would be wider than Wilson's interval
+        without being exact.
         """
         return self._replace(ci="wilson") if clustered and self.ci == "clopper-pearson" else self
 
     def limits(self, tp: AnyArray, n: AnyArray) -> tuple[FloatArray, FloatArray]:
-        """Return the limits of precision; overdispersion shortens the list."""
+        """Return limits for precision; overdispersion reduces the effective list size."""
         return INTERVALS[self.ci](tp / self.phi, n / self.phi, self.level)
 
 
@@ -301,39 +301,40 @@ def precision_interval(
     level: float = 0.95,
     phi: float = 1.0,
 ) -> Interval:
-    """Return the confidence interval of precision for published numbers.
+    """Return a confidence interval for precision from published numbers.
 
     Parameters
     ----------
     tp : int or array of int
         True positives among the accepted candidates.
     n : int or array of int
-        Accepted candidates; broadcasts with ``tp``.
+        Number of accepted candidates. ``n`` and ``tp`` broadcast.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Kind of interval. Clopper-Pearson, as in Evert (2004), never covers less than the level; nor
-        does Blaker's, which is shorter. The others are close to the level on average.
+        Kind of interval. The coverage of "clopper-pearson" (as in Evert 2004) and of the shorter
+        "blaker" is at least the nominal level. The coverage of the other intervals is close to the
+        level on average.
     level : float
         Confidence level, between 0 and 1.
     phi : float
-        Overdispersion, 1 or more, from :func:`repetition` or :func:`dispersion_for`. The interval
-        uses tp / phi of n / phi.
+        Overdispersion from :func:`repetition` or :func:`dispersion_for`, at least 1. The interval
+        is computed for tp / phi true positives among n / phi candidates.
 
     Returns
     -------
     Interval
-        A named tuple ``(ci_low, ci_high)``, floats for scalars. An empty list, n = 0, has (0, 1).
+        A named tuple ``(ci_low, ci_high)`` of floats or arrays. An empty list (n = 0) has (0, 1).
 
     Raises
     ------
     ValueError
-        If a count is negative or not whole, or if tp is above n.
+        If a count is negative or not an integer, or if tp is above n.
 
     Notes
     -----
-    The interval covers the average precision of a *fixed* acceptance region; the last paragraph of
-    Evert's (2004) section 3.2 explains how the n-best list differs. Relative errors are below
-    1e-12, above a hundred million candidates below 1e-11. Cost: about a microsecond for each
-    interval.
+    The interval covers the average precision of a *fixed* acceptance region. The last paragraph of
+    section 3.2 in Evert (2004) explains the difference from an n-best list. Relative errors are
+    below 1e-12, or below 1e-11 for more than a hundred million candidates. Each interval takes
+    about a microsecond.
 
     References
     ----------
@@ -355,7 +356,8 @@ def precision_interval(
             or not (np.isfinite(values) & (values >= 0) & (values == np.floor(values))).all()
         ):
             raise ValueError(f"{name}={brief(values)}: pass counts, whole numbers of 0 or more.")
-    most = 10**12 if ci == "blaker" else 2**53  # with as many steps; all that float64 distinguishes
+    # "blaker" takes this many steps; float64 represents all integers up to 2**53
+    most = 10**12 if ci == "blaker" else 2**53
     if (n >= most).any():
         raise ValueError(f"n={brief(n)}: with ci={ci!r}, n must be below {most:,}. Pass smaller n.")
     if (tp > n).any():
@@ -377,10 +379,10 @@ def shares_of(
     weight: FloatArray | float = 1.0,
     drawn_from: Size | None = None,
 ) -> tuple[FloatArray, ...]:
-    """Return precision, recall, lift and the limits of precision; NaN if undefined.
+    """Return precision, recall, lift and limits for precision; undefined is NaN.
 
-    ``weight`` is the weight of a candidate in the limits, and ``drawn_from`` the number of
-    candidates a random list is drawn from.
+    ``weight`` is a candidate's weight in the limits. ``drawn_from`` is the number of candidates
+    from which a random list is drawn.
     """
     positive = size.positive[..., np.newaxis]
     pool = [x[..., np.newaxis] for x in drawn_from or size]
@@ -395,7 +397,7 @@ def shares_of(
 
 
 def warn_of_reversed(worse: BoolArray) -> None:
-    """Warn of lists worse than chance, whose measures may be reversed."""
+    """Warn of measures worse than chance, which may need lower_is_better."""
     if worse.any():
         warn(
             f"in {int(worse.sum())} of {worse.size} lists, there are significantly fewer true"
@@ -406,7 +408,7 @@ def warn_of_reversed(worse: BoolArray) -> None:
 
 @contextmanager
 def intervals_unread() -> Iterator[None]:
-    """Run a question for its tests alone, without intervals and their warnings."""
+    """Run a function for its tests, without computing intervals."""
     token = _READ.set(False)
     try:
         with hushed("target='region'"):
@@ -419,5 +421,5 @@ _READ = ContextVar("read", default=True)
 
 
 def intervals_read() -> bool:
-    """Return whether intervals are needed; computing them costs as much as the tests."""
+    """Return whether intervals are needed."""
     return _READ.get()

@@ -1,4 +1,4 @@
-"""Simultaneous bands of precision along the ranking, and precision around each rank."""
+"""Compute simultaneous bands for precision curves, and local precision."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from rankeval_pd.stats.intervals.proportions import INTERVALS, z_of
 from rankeval_pd.stats.rankings.ranking import Ranking, Whole, nbest_regions
 from rankeval_pd.stats.rankings.swap_draws import Keys
 
-# --------------- Simultaneous bands of precision curves and their difference
+# --------------- Simultaneous bands for precision curves and their differences
 
 PRECISION_COLUMNS = ("measure", "n", "precision", "band_low", "band_high")
 _PRECISION_TYPES = dict.fromkeys(PRECISION_COLUMNS[2:], float) | {"exists": bool}
 DIFFERENCE_COLUMNS = ("measure_a", "measure_b", "n", "difference", "band_low", "band_high")
-_TOO_PRECISE = 0.9  # above this precision the bands may cover less than their level
+_TOO_PRECISE = 0.9  # above this precision, coverage can be below the level
 
 
 @Capabilities(rankings="What holds for all n?", lists=True, clusters=True, heads=True)
@@ -50,24 +50,24 @@ def precision_band(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return a simultaneous band of the precision curve over all requested n.
+    """Return a simultaneous confidence band for the precision curve.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     n : int, sequence of int, range or None
-        Sizes of the lists. None means every n from 1 to the number of candidates, above 20,000
-        candidates a grid of about 1,000 n (``attrs["n_grid"]``): every n up to about 70, then steps
-        of about 1%. Fewer n give a narrower band.
+        Sizes of the lists. None means every n up to 20,000 candidates. Larger data use a grid of
+        about 1,000 n (``attrs["n_grid"]``), with every n up to about 70 and steps of about 1%
+        above. Fewer n give a narrower band.
     level : float
         Probability that the band contains the average precision of the n-best list at every n.
     n_resamples : int
-        Number of draws of multipliers, at least level / (1 - level).
+        Number of random draws, at least level / (1 - level).
     progress : bool, optional
-        Whether to show a progress bar. By default one appears after two seconds.
+        Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -78,25 +78,25 @@ def precision_band(
     Warns
     -----
     RankevalWarning
-        If the precision is above 0.9 at some n: the band may cover less often than ``level``.
+        If a precision is above 0.9, because coverage can then be below ``level``.
 
     Notes
     -----
-    Candidates are assumed to be a random sample. The band covers the precision of n-best lists:
-    unlike Evert's (2004) interval, it includes the variance of the threshold. At each n it is the
-    Clopper-Pearson interval of a list shortened to have this variance, at the level required by the
-    largest deviation over all n (sup-t, with Gaussian multipliers of each candidate's influence).
-    In simulations, 95% bands covered 0.956 to 0.979 for precisions below 0.9, and 0.970 to 0.983
-    above (``tests/reference/simultaneous.csv``).
+    Candidates are assumed to be a random sample. The band covers the precision of n-best lists.
+    Unlike Evert's (2004) interval, the band includes the variance of the threshold. At each n, the
+    limits are a Clopper-Pearson interval for an effective list size that matches this variance. The
+    level of the interval follows from the largest deviation over all n (sup-t with Gaussian
+    multipliers for each candidate's influence). In simulations, coverage of 95% bands was 0.956 to
+    0.979 for precisions below 0.9, and 0.970 to 0.983 above (``tests/reference/simultaneous.csv``).
 
-    Cost: sorting, and O(number of n) for each draw if n is None, else O(N): a second for a million
-    candidates, two minutes for ``range(1, 1_000_001)``. The same ``rng`` gives the same band.
+    After sorting, a draw takes O(number of n) if n is None, otherwise O(N). A million candidates
+    take a second, or two minutes for ``range(1, 1_000_001)``. The same ``rng`` gives the same band.
 
     References
     ----------
-    Evert (2004), end of section 3.2, names the two sources of variance. The influence function of
-    precision at n is in J. R. Ash and J. M. Hughes-Oliver (2022), Confidence bands and hypothesis
-    tests for hit enrichment curves.
+    Evert (2004), end of section 3.2, names the two sources of variance. J. R. Ash and J. M.
+    Hughes-Oliver (2022), Confidence bands and hypothesis tests for hit enrichment curves, give the
+    influence function of precision at n.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def precision_band(
 
 
 def enough(n_resamples: Any, level: float) -> int:
-    """Return the number of draws; reject too few for a quantile of the level."""
+    """Return the number of draws; reject numbers too small for the level."""
     draws, needed = check_draws("n_resamples", n_resamples), bands.draws_needed(level)
     if draws < needed:
         raise ValueError(
@@ -187,7 +187,7 @@ def _band_columns(
 def _precision_limits(
     ranked: BoolArray, keys: Keys, n: IntArray, level: float, whole: Whole | None, **drawing: Any
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the band of one ranking, with labels sorted best first."""
+    """Return the band for one ranking with labels sorted best first."""
     from scipy import special
 
     rising, back = np.unique(n, return_inverse=True)
@@ -231,47 +231,47 @@ def difference_band(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return a simultaneous band of the difference of two precision curves.
+    """Return a simultaneous band for the difference of two precision curves.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     a, b : names of measures, optional
-        With both, this pair. With ``a`` alone, a against every other measure. By default, all
-        pairs. Each pair has its own band.
+        Measures to compare. Pass only ``a`` to compare one measure with every other measure. By
+        default all pairs are compared. Each pair has a separate band.
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n, or a grid of n as in :func:`precision_band`.
     level : float
-        Probability that the band contains the difference of the average precisions at every n.
+        Probability that the band contains the true difference at every n.
     n_resamples : int
-        Number of draws of multipliers, at least level / (1 - level).
+        Number of random draws, at least level / (1 - level).
     progress : bool, optional
-        Whether to show a progress bar. By default one appears after two seconds.
+        Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row per pair and n (Dataset: dimensions pair and n, coordinates measure_a and
         measure_b): ``measure_a``, ``measure_b``, ``n``, ``difference`` = precision_a -
-        precision_b, ``band_low``, ``band_high``. The difference of two equal lists is 0, with the
-        band (0, 0).
+        precision_b, ``band_low``, ``band_high``. Two equal lists have difference 0 and band (0, 0).
 
     Warns
     -----
     RankevalWarning
-        If a precision is above 0.9 at some n: the band may cover less often than ``level``.
+        If a precision is above 0.9, because coverage can then be below ``level``.
 
     Notes
     -----
-    Where the band excludes 0, one measure is better; all these conclusions hold together with
-    probability ``level``. As in :func:`precision_band`, multipliers are drawn, here the same for
-    both rankings, so shared candidates cancel. In simulations, 95% bands covered 0.961 to 0.980.
-    ``compare(adjust="max-t")`` tests a sharper null hypothesis; the two disagree at a few n only.
+    One measure is better at every n for which the band excludes 0. All these conclusions are
+    correct with probability ``level``. The method is the same as in :func:`precision_band`. Both
+    rankings use the same multipliers, so shared candidates cancel. In simulations, coverage of 95%
+    bands was 0.961 to 0.980. ``compare(adjust="max-t")`` tests a sharper null hypothesis and can
+    give other results at a few n.
 
-    Cost: as for :func:`precision_band` for each pair, with up to O(N) for each draw.
+    Each pair costs as much as :func:`precision_band`, with up to O(N) for each draw.
 
     References
     ----------
@@ -356,9 +356,9 @@ def difference_margins(
     each: bool = False,
     **drawing: Any,
 ) -> FloatArray:
-    """Return half the width of the band of a difference, for each level: (level, n).
+    """Return half the width of a difference band as an array (level, n).
 
-    With ``each`` every n has its own width, without draws.
+    With ``each``, the width is computed for each n separately, without draws.
     """
     rising, back = np.unique(n, return_inverse=True)
     if cluster is not None:
@@ -409,13 +409,13 @@ def local_precision(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     window : int
-        Even number of candidates, with ranks n - window/2 + 1 to n + window/2.
+        Number of candidates, even. The window contains ranks n - window/2 + 1 to n + window/2.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Kind of interval of precision, see :func:`precision_interval`.
+        Kind of interval. See :func:`precision_interval`.
     level : float
         Confidence level of the interval at each n.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -425,8 +425,8 @@ def local_precision(
 
     Notes
     -----
-    The precision of the n-best list describes the candidates found so far; local precision
-    describes the gain from continuing. Cost: O(N log N).
+    Precision of the n-best list describes all candidates up to rank n, while local precision shows
+    how useful further candidates are. Time is O(N log N).
 
     References
     ----------
@@ -447,7 +447,7 @@ def local_precision(
     ties = Roles.of(roles).ties
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        reach = min(half, sizes.size + 1)  # no window extends beyond the last candidate
+        reach = min(half, sizes.size + 1)  # the window must not extend beyond the last candidate
         n = np.arange(reach, sizes.size - reach + 1)
         return ask_measures(
             inner,
@@ -486,13 +486,13 @@ def _local_columns(
     ties: str,
 ) -> tuple[AnyArray, ...]:
     lists = ranking.nbest(None, ties)
-    upper = n + half - 1  # the list that ends where the window ends
+    upper = n + half - 1  # the list that ends at the end of the window
     start = np.zeros_like(lists.tp[..., :1])
     up_to = np.concatenate([start, lists.tp], axis=-1)
     tp = up_to[..., n + half] - up_to[..., n - half]
     begins = np.concatenate([start == 0, lists.exists], axis=-1)[..., n - half]
     exists = lists.exists[..., upper] & begins
     limits = np.full((2, *tp.shape), np.nan)
-    counts, back = np.unique(tp[exists], return_inverse=True)  # few of them are different
+    counts, back = np.unique(tp[exists], return_inverse=True)  # few counts are distinct
     limits[:, exists] = np.array(kind.limits(counts, np.full(counts.size, 2 * half)))[:, back]
     return (tp / (2.0 * half), *limits, exists)

@@ -1,4 +1,4 @@
-"""Comparisons and repeated samples from published numbers."""
+"""Compare lists and estimate overdispersion from published numbers."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from rankeval_pd.stats.significance.fisher import ALTERNATIVES, fisher_test
 
 # ------------------------------------------------- Comparisons of published lists
 
-_ROUNDING = 1e-6  # for a count given as a rate times a size
-_BLOCK = 200_000  # tables tested together
+_ROUNDING = 1e-6  # tolerance for counts computed as a rate times a size
+_BLOCK = 200_000  # number of 2x2 tables tested in one step
 
 
 @checked_call
@@ -45,13 +45,13 @@ def compare_for(
     Parameters
     ----------
     tp_a, tp_b : number
-        True positives in each list, whole numbers. A rate times a size, ``.42 * 100``, is rounded
-        if it is whole except for floating-point error.
+        Number of true positives in each list. Products such as ``.42 * 100`` are rounded if they
+        are integers up to floating-point error.
     n_a, n_b : int
         Sizes of the lists.
     overlap : int or pair of int, optional
-        Number of candidates in both lists, or this number and the number of true positives among
-        them. By default every possible overlap is tried.
+        Number of candidates in both lists, or a pair with the numbers of shared candidates and
+        shared true positives. By default every possible overlap is tried.
     alternative : {"two-sided", "greater", "less"}
         "greater": a is better than b.
 
@@ -59,19 +59,20 @@ def compare_for(
     -------
     DataFrame
         One row: ``difference`` = tp_a / n_a - tp_b / n_b, and ``p_low`` and ``p_high``, the
-        smallest and the largest p-value of Fisher's exact test of the two difference regions. They
-        are equal if both numbers of the overlap are given, or with overlap 0.
+        smallest and the largest p-value of Fisher's exact test on the two difference regions. Both
+        p-values are equal if ``overlap`` is a pair or 0.
 
     See Also
     --------
-    compare_accuracies : The same for two systems on the same test items.
+    compare_accuracies : Compare two published accuracies on the same test items.
 
     Notes
     -----
-    Shared candidates carry no information about which list is better, so the p-value depends on
-    their number and on the true positives among them. If p_high is at most the level, the
-    difference is significant whatever the overlap; if p_low is above it, it cannot be. All tables
-    are tested, up to n_a tp_a of them, which takes a few seconds for lists of 1,000.
+    Shared candidates carry no information about which list is better, so the p-value depends on the
+    numbers of shared candidates and shared true positives. If p_high is at most the level, the
+    difference is significant for every overlap. If p_low is above the level, the difference is not
+    significant for any overlap. Up to n_a tp_a contingency tables are tested, which takes a few
+    seconds for lists of 1,000.
 
     References
     ----------
@@ -100,7 +101,7 @@ def compare_for(
 
 
 def _whole(name: str, value: Any, size: int) -> int:
-    """Return a count of true positives; round a rate times a size."""
+    """Return a count of true positives; round nearly integer values."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(
         value, (int, float, np.integer, np.floating)
     ):
@@ -121,7 +122,7 @@ def _whole(name: str, value: Any, size: int) -> int:
 def _overlaps(
     tp_a: int, n_a: int, tp_b: int, n_b: int, overlap: Any
 ) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield the possible overlaps and the true positives in each, in blocks."""
+    """Yield blocks of possible overlaps and shared true positives."""
     pair = isinstance(overlap, (tuple, list))
     if pair and len(overlap) != 2:
         raise ValueError(
@@ -158,7 +159,7 @@ def _joined(found: list[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]
 
 
 class Dispersion(NamedTuple):
-    """The overdispersion of the true positives against binomial counts: floats or arrays."""
+    """Store the overdispersion of true positives relative to binomial counts."""
 
     phi: Any
     phi_low: Any
@@ -174,32 +175,33 @@ def dispersion_for(
     *,
     level: float = 0.95,
 ) -> Dispersion:
-    """Return the overdispersion implied by published standard deviations.
+    """Estimate overdispersion from published standard deviations.
 
     Parameters
     ----------
     sd_observed, sd_expected : float or array
-        Observed and expected standard deviation of the precision over samples.
+        Observed and expected standard deviation of precision over samples.
     n_samples : int or array of int
         Number of samples, 2 or more.
     level : float
-        Confidence level of the interval of phi.
+        Confidence level of the interval for phi.
 
     Returns
     -------
     Dispersion
-        A named tuple ``(phi, phi_low, phi_high, p_dispersion)``: phi = (sd_observed /
-        sd_expected)^2, its interval, and the probability of at least as much variation under the
-        binomial model; floats for scalars. If phi is above 1, pass it as ``phi=`` to the intervals.
+        A named tuple ``(phi, phi_low, phi_high, p_dispersion)`` of floats or arrays. phi is
+        (sd_observed / sd_expected)^2, and ``p_dispersion`` is the probability of at least this much
+        variation under the binomial model. If phi is above 1, pass ``phi=`` to functions that
+        compute intervals.
 
     Notes
     -----
-    (n_samples - 1) phi follows a chi-squared distribution with n_samples - 1 degrees of freedom. If
-    counts do not vary at all, phi_high is inf.
+    Under the binomial model, (n_samples - 1) phi follows a chi-squared distribution with n_samples
+    - 1 degrees of freedom. If counts do not vary, phi_high is inf.
 
     References
     ----------
-    Evert (2004), section 4, the source of the example: "a little more variation than expected".
+    Evert (2004), section 4, is the source of the example: "a little more variation than expected".
 
     Examples
     --------
@@ -217,7 +219,7 @@ def dispersion_for(
     check_positive("sd_expected", expected, zero=False)
     check_samples(samples, 2)
     freedom = samples - 1.0
-    with np.errstate(over="ignore"):  # above the range of float64: infinitely more than expected
+    with np.errstate(over="ignore"):  # values above the range of float64 become infinite
         chi2 = freedom * (observed / expected) ** 2
     result = dispersion.overdispersion(chi2, freedom, level)
     return Dispersion(*(float(x) if x.ndim == 0 else x for x in map(np.asarray, result)))
@@ -227,7 +229,7 @@ def dispersion_for(
 def coverage_for(
     failures: npt.ArrayLike, n_samples: npt.ArrayLike, failure_rate: npt.ArrayLike
 ) -> Any:
-    """Return the probability of at least as many failures of valid intervals.
+    """Return the probability of at least this many failures of valid intervals.
 
     Parameters
     ----------
@@ -236,18 +238,19 @@ def coverage_for(
     n_samples : int or array of int
         Number of samples.
     failure_rate : float or array
-        Failure rate of an interval under the model. For a Clopper-Pearson interval this is less
-        than 1 - level: :func:`repetition` gives ``ci_failures_expected / n_samples``.
+        Failure rate of an interval under the model. The failure rate of Clopper-Pearson intervals
+        is below 1 - level. Use ``ci_failures_expected / n_samples`` from :func:`repetition`.
 
     Returns
     -------
     float or array
-        P(X >= failures) of the binomial distribution.
+        P(X >= failures) under the binomial distribution.
 
     References
     ----------
-    Evert (2004), section 4, compares 12 failures of 80 with 5%, but 95% intervals of 100 candidates
-    fail in 4.0% and 4.3%; Evert's 9 failures are significant too.
+    Evert (2004), section 4, compares 12 failures in 80 samples with an expected rate of 5%.
+    However, 95% intervals for 100 candidates have failure rates of 4.0% and 4.3%, so Evert's 9
+    failures are also significant.
 
     Examples
     --------
@@ -270,7 +273,7 @@ def coverage_for(
 
 
 def check_positive(argument: str, values: AnyArray, *, zero: bool) -> None:
-    """Raise a ValueError unless these are finite numbers above 0, or from 0 on."""
+    """Raise a ValueError for numbers that are not finite and positive."""
     kind = values.dtype.kind in "iuf"
     if not kind or not (np.isfinite(values) & ((values >= 0) if zero else (values > 0))).all():
         least = "of 0 or more" if zero else "above 0"
@@ -278,7 +281,7 @@ def check_positive(argument: str, values: AnyArray, *, zero: bool) -> None:
 
 
 def check_samples(samples: AnyArray, least: int) -> None:
-    """Raise a ValueError unless these are numbers of samples."""
+    """Raise a ValueError unless the numbers are valid sample counts."""
     whole = (
         samples.dtype.kind in "iuf"
         and (np.isfinite(samples) & (samples == np.floor(samples))).all()

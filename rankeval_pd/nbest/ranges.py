@@ -1,4 +1,4 @@
-"""Over which list sizes is A better than B? (Evert 2004, figure 3)."""
+"""Find list sizes at which one measure is better (Evert 2004, figure 3)."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 RANGE_COLUMNS = (
     "measure_a", "measure_b", "better", "n_first", "n_last", "n_tests", "p_max", "n_before",
 )  # fmt: skip
-_CLOSE = 1.05  # runs are joined if the next one begins at no more than this times n_last
+_CLOSE = 1.05  # join two runs if the second begins at no more than this factor times n_last
 
 
 def _joined(runs: pd.DataFrame) -> pd.DataFrame:
-    """Join neighboring runs for the same measure into one range."""
+    """Join neighboring runs of significant n into one range per measure."""
     if runs.empty:
         return runs.rename(columns={"n_before": "n_gaps"})
     first, last = (runs[name].to_numpy() for name in ("n_first", "n_last"))
@@ -97,13 +97,13 @@ def significant_ranges(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the ranges of list sizes at which one measure is significantly better.
+    """Return ranges of list sizes at which one measure is significantly better.
 
     Parameters
     ----------
     data, a, b, n, test, alternative, alpha, adjust, adjust_over, n_resamples, **roles
-        As in :func:`compare`. With ``adjust="max-t"`` the runs are simultaneous. "max-t-stepdown"
-        finds more with the same guarantee.
+        As in :func:`compare`. ``adjust="max-t"`` controls the family-wise error rate over all n.
+        "max-t-stepdown" has the same guarantee and more power.
     level, ci, target, phi, progress
         As in :func:`compare`.
 
@@ -111,22 +111,22 @@ def significant_ranges(
     -------
     DataFrame or Dataset
         One row per range, ordered by pair, then by n: ``measure_a``, ``measure_b``, ``better``,
-        ``n_first``, ``n_last``, ``n_tests`` (number of significant n), ``n_gaps`` (number of other
-        n between ``n_first`` and ``n_last``), ``p_max`` (the largest p_adjusted of the significant
-        n, without ``adjust`` the largest p_value). A range continues over a gap that ends at no
-        more than 1.05 times the n before it. With ``details=True``, and in a Dataset (dimension
-        row), each run of significant n has its own row, and ``n_before``, the number of n between
-        it and the previous run, replaces ``n_gaps``. With ``adjust="max-t"`` also
-        ``undecided_ends``: "none", "first", "last" or "both", the ends that other draws may move
-        because the last n inside, or its neighbor outside, is ``undecided`` in :func:`compare`.
+        ``n_first``, ``n_last``, ``n_tests`` (number of significant n), ``n_gaps`` (number of n
+        without significance between ``n_first`` and ``n_last``), ``p_max`` (largest p_adjusted of
+        the significant n, or largest p_value without ``adjust``). A range continues over a gap if
+        the next significant n is at most 1.05 times the last n before the gap. With
+        ``details=True`` and for Datasets (dimension row), each run of significant n is a row, and
+        ``n_before``, the number of n between a run and the previous run, replaces ``n_gaps``.
+        ``adjust="max-t"`` adds ``undecided_ends`` ("none", "first", "last" or "both"), the ends
+        that more draws could move because an n next to the end is ``undecided`` in :func:`compare`.
 
     Notes
     -----
-    A lazy Dataset is computed. Cost: as for :func:`compare`.
+    Lazy Datasets are computed. The cost is the same as for :func:`compare`.
 
     References
     ----------
-    Evert (2004), figure 3: "significant for all n-best lists up to n = 1250".
+    Evert (2004), figure 3, reports differences "significant for all n-best lists up to n = 1250".
 
     Examples
     --------
@@ -138,7 +138,7 @@ def significant_ranges(
       measure_a measure_b better  n_first  n_last  n_tests  n_gaps     p_max
     0        G2         t     G2        4      36       33       0  0.028571
     """
-    Roles.of(roles)  # options of compare such as threshold are not accepted here
+    Roles.of(roles)  # options of compare such as threshold are rejected
     with intervals_unread():
         table = compare(
             data, a, b, n, test=test, alternative=alternative, alpha=alpha, adjust=adjust,
@@ -160,12 +160,12 @@ def _as_frame(table: xr.Dataset) -> pd.DataFrame:
 
 
 def _groups(table: pd.DataFrame) -> list[Hashable]:
-    """Return the columns that name the group of each row, before the measures."""
+    """Return the group columns, which precede the measures."""
     return list(table.columns[: list(table.columns).index("measure_a")])
 
 
 def _runs(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the maximal runs of neighboring n that are significant for the same measure."""
+    """Return maximal runs of n at which the same measure is significantly better."""
     groups = _groups(table)
     pair = (
         table.groupby([*groups, "measure_a", "measure_b"], sort=False, dropna=False, observed=True)
@@ -204,7 +204,7 @@ def _runs(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _undecided_ends(table: pd.DataFrame, pair: AnyArray) -> tuple[BoolArray, BoolArray]:
-    """Return whether a run that begins or ends at each row may move with other draws."""
+    """Return whether more draws could move the start or end of a run."""
     open_ = table["undecided"].to_numpy(dtype=bool)
     same = pair[1:] == pair[:-1]
     at_first, at_last = open_.copy(), open_.copy()
@@ -213,7 +213,7 @@ def _undecided_ends(table: pd.DataFrame, pair: AnyArray) -> tuple[BoolArray, Boo
     return at_first, at_last
 
 
-# ---------------------- One test over a range of list sizes
+# ---------------------- A single test for a range of list sizes
 
 _TYPES: dict[str, type] = {
     "n_first": np.int64, "n_last": np.int64, "difference": float, "ci_low": float,
@@ -249,8 +249,8 @@ def mean_difference(
         Candidates with a score for each measure and a gold label.
     a, b : names of measures
     n : int, sequence of int, range or None
-        List sizes over which the difference of precision is averaged, with equal weights. None
-        means every n. Choose them before you look at the curves, or the test is invalid.
+        List sizes over which the difference in precision is averaged with equal weights. None means
+        every n. Choose the list sizes before you look at the curves, otherwise the test is invalid.
     alternative : {"two-sided", "greater", "less"}
         "greater": a is better than b.
     alpha : float
@@ -260,30 +260,29 @@ def mean_difference(
     level : float
         Confidence level of the interval.
     progress : bool, optional
-        Whether to show a progress bar. By default one appears after two seconds.
+        Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row (Dataset: dimension pair) for each group: ``measure_a``, ``measure_b``, ``n_first``,
         ``n_last``, ``difference`` (mean of precision_a - precision_b), ``ci_low``, ``ci_high``
-        (one-sided with "greater" or "less": the other is the end of the range), ``p_value``, its
-        Monte Carlo standard error ``p_stderr``, and ``undecided``: whether its 95% Monte Carlo
-        interval contains alpha, so other draws may decide otherwise. A group that lacks a list of
-        some n has no row.
+        (one-sided with "greater" or "less"), ``p_value``, ``p_stderr`` (Monte Carlo standard error
+        of p_value), and ``undecided`` (whether the 95% Monte Carlo interval of p_value contains
+        alpha). Groups without a list for some n have no row.
 
     Notes
     -----
-    The mean difference is the area between the two curves divided by its width. The p-value comes
-    from swapping the labels of the two rankings at random, candidate by candidate, as in
-    ``compare(adjust="max-t")``; it needs no adjustment. The interval is normal, with the n-best
-    variance of :func:`difference_band`. It includes 0 if the test does not reject at 1 - ``level``,
-    and may include 0 if it does.
+    The mean difference is the area between the two curves divided by the range of n. The p-value
+    comes from random swaps of each candidate's two ranks as in ``compare(adjust="max-t")``, and
+    needs no adjustment. The interval is a normal interval with the n-best variance of
+    :func:`difference_band`. The interval includes 0 if the test does not reject at 1 - ``level``,
+    and can include 0 if the test rejects.
 
-    Cost: O(largest n) for each swap; 9,999 swaps take a second for 10,000 candidates, and half a
-    minute for a million.
+    Each swap takes O(largest n). For 9,999 swaps, 10,000 candidates take a second and a million
+    candidates take half a minute.
 
     References
     ----------
@@ -364,12 +363,12 @@ def _columns(
 
 
 def _weights(n: IntArray, total: int) -> FloatArray:
-    """Return the contribution of a true positive at each rank, from 0, to the mean precision."""
+    """Return each rank's contribution to the mean precision, for ranks from 0."""
     return _from_here_on(1.0 / n, n, total) / n.size
 
 
 def _from_here_on(values: FloatArray, n: IntArray, total: int) -> FloatArray:
-    """Return for each rank, from 0, the sum of the values of the lists that contain it."""
+    """Return, for each rank from 0, the sum over all lists with this rank."""
     at = np.zeros(total + 1)
     at[n] = values
     return np.cumsum(at[::-1])[::-1]
@@ -378,10 +377,11 @@ def _from_here_on(values: FloatArray, n: IntArray, total: int) -> FloatArray:
 def _standard_error(
     rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray, weight: FloatArray, total: int
 ) -> float:  # fmt: skip
-    """Return the square root of the sum of the squared influences of the candidates.
+    """Return the standard error from the influences of the candidates.
 
-    One candidate of either label is added to each list at all n (Agresti and Caffo). Candidates in
-    no list have no influence and are only counted.
+    The standard error is the root of the sum of squared influences. A true positive and a false
+    positive are added to each list at all n (Agresti and Caffo). Candidates outside all lists have
+    no influence and are only counted.
     """
     influence, added = np.zeros(gold.size), 0.0
     listed = np.minimum(rank_a, rank_b) <= n[-1]

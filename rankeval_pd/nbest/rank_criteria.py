@@ -1,4 +1,4 @@
-"""How measures are ranked, how differences are tested, and the columns of the result."""
+"""Define criteria for ranking measures, tests of differences, and columns."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ OVER_EACH = ("n", "group")
 
 
 class RankCriterion(NamedTuple):
-    """The criterion that ranks the measures, and the tests of the differences."""
+    """Store the criterion that ranks measures, and the tests of differences."""
 
     n: Sizes
     kind: str | None
@@ -82,15 +82,15 @@ class RankCriterion(NamedTuple):
 
     @property
     def swapped(self) -> bool:
-        """Whether p-values are drawn."""
+        """Return whether p-values come from random draws."""
         return self.how.adjust in SWAPPED
 
     def together(self, measures: int, sizes: int) -> float:
-        """Return the level of each interval in a family (Bonferroni)."""
+        """Return the Bonferroni level of each interval in a family."""
         return level_of_each(self.how.level, measures * (1 if self.how.each else sizes))
 
     def draws(self, pairs: int) -> int:
-        """Return the number of draws; with fewer no pair could be significant."""
+        """Return the number of draws needed for significant pairs."""
         alpha = 1.0 - self.how.level
         needed = swaps.least_swaps(pairs, alpha)
         if self.n_resamples is None:
@@ -107,7 +107,7 @@ class RankCriterion(NamedTuple):
         return self.n_resamples
 
     def columns(self, wanted: dict[str, type]) -> dict[str, type]:
-        """Return the columns of this call: the fixed ones, then the optional ones."""
+        """Return the fixed and optional column names of this call."""
         adjusted = self.how.adjust is not None
         kept = {name: kind for name, kind in wanted.items() if adjusted or name != "p_adjusted"}
         kept |= OF_LISTS if self.kind is None else {}

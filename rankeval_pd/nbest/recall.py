@@ -1,4 +1,4 @@
-"""Recall of n-best lists, with intervals and bands."""
+"""Compute recall of n-best lists with intervals and bands."""
 
 from __future__ import annotations
 
@@ -58,46 +58,47 @@ def nbest_recall(
     target: Target = "nbest",
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the recall of the n-best lists, with intervals.
+    """Return the recall of n-best lists with intervals.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     n : int, float, sequence or range, optional
-        Sizes of the lists, or shares of the candidates. None means every n.
+        Sizes of the lists, or sizes as fractions of the candidates. None means every n.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Interval of the share of true positives found, see :func:`precision_interval`.
+        Kind of interval for recall. See :func:`precision_interval`.
     level : float
-        Confidence level of each interval on its own.
+        Confidence level of each single interval.
     target : {"nbest", "region"}
-        The quantity that the interval covers. "nbest": the best n / N of the candidates, whose
-        threshold varies with the sample. "region": all candidates above the score of the n-th, a
-        fixed threshold.
+        The quantity that the interval covers. "nbest" covers the recall of the best n / N of the
+        candidates, whose threshold varies between samples. "region" covers the recall of all
+        candidates above a fixed threshold, the score of the n-th candidate.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per measure and n (Dataset: dimensions measure and n), the columns of
+        One row per measure and n (Dataset: dimensions measure and n) with the columns of
         :func:`nbest_precision`: ``measure``, ``n``, ``threshold``, ``tp``, ``precision``,
-        ``recall`` = tp / N+, ``lift``, ``ci_low``, ``ci_high`` (the limits of recall, NaN without
-        true positives), ``tied``, ``tp_sd`` with ``ties="expected"``, and ``n_groups``.
+        ``recall`` = tp / N+, ``lift``, ``ci_low``, ``ci_high`` (confidence limits for recall, NaN
+        without true positives), ``tied``, ``tp_sd`` (only with ``ties="expected"``), and
+        ``n_groups``.
 
     Warns
     -----
     RankevalWarning
-        With target="region", if the recall of a list of 10 candidates or more varies more than 1.5
-        times as much as the recall of a fixed region.
+        If, with target="region", the recall of a list of 10 candidates or more has over 1.5 times
+        the variance for a fixed threshold.
 
     Notes
     -----
-    With "nbest" the interval uses the effective number of true positives that matches the variance
-    of the list's recall (Jiang and Zhao; Ash and Hughes-Oliver's "EmProc"), at most 2 N+. This
-    variance is smaller than a fixed region's for short lists, and larger for good rankings at n
-    near N+. In simulations 95% intervals covered 0.945 or more (``tests/reference/recall.csv``).
-    Cost: O(N log N), and a microsecond for each interval.
+    With "nbest", the interval uses an effective number of true positives, at most 2 N+, that
+    matches the variance of the list's recall (Jiang and Zhao; Ash and Hughes-Oliver's "EmProc").
+    Compared with a fixed threshold, this variance is smaller for short lists, and larger for good
+    rankings with n near N+. In simulations, coverage of 95% intervals was 0.945 or more
+    (``tests/reference/recall.csv``). Time is O(N log N), plus a microsecond for each interval.
 
     References
     ----------
@@ -131,7 +132,7 @@ def recall_of_lists(
     columns: tuple[str, ...],
     roles: Any,
 ) -> Data:
-    """Return columns of n-best lists with the limits of recall or lift."""
+    """Return the columns of n-best lists with limits for recall or lift."""
     ties, scaled = Roles.of(roles).ties, "recall" not in types
     if Roles.of(roles).groups is not None:
         types, columns = {**types, "n_groups": np.int64}, (*columns, "n_groups")
@@ -180,7 +181,8 @@ def _list_columns(
         recall = np.true_divide(lists.tp, positive)
         precision = np.true_divide(lists.tp, asked)
         of_pool = [x[..., np.newaxis] for x in ranking.retrieved]
-        times = np.true_divide(positive * of_pool[0], asked * of_pool[1])  # from recall to lift
+        # factor that converts recall to lift
+        times = np.true_divide(positive * of_pool[0], asked * of_pool[1])
     limits = np.full((2, *recall.shape), np.nan)
     limits[:, exists] = kind.limits(recall[exists] * size[exists], size[exists])
     if of_lift:
@@ -211,46 +213,47 @@ def recall_band(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return a simultaneous band of the recall curve over all requested n.
+    """Return a simultaneous confidence band for the recall curve.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     n : int, float, sequence or range, optional
-        Sizes of the lists, or shares of the candidates; None means every n, or a grid of n as in
-        :func:`precision_band`. Fewer n give a narrower band.
+        Sizes of the lists, or sizes as fractions of the candidates. None means every n, or a grid
+        of n as in :func:`precision_band`. Fewer n give a narrower band.
     ci : {"clopper-pearson", "emproc", "emproc-plus"}
-        "clopper-pearson": at each n the interval of :func:`nbest_recall`, at the level required by
-        the largest deviation over all n. The others are the bands of the R package chemmodlab,
-        recall ± factor times standard error, "emproc-plus" with two more true positives at either
-        end of the ranking. Their lists, and ``recall``, use the candidates above the score of the
-        (n + 1)-th, and a kernel of the scores estimates the precision at the end of a list.
+        Kind of band. "clopper-pearson" uses the interval of :func:`nbest_recall` at each n, with a
+        level that follows from the largest deviation over all n. "emproc" and "emproc-plus" are
+        bands of the R package chemmodlab, recall ± factor times standard error. "emproc-plus" adds
+        two true positives at each end of the ranking. For both, a list contains the candidates
+        above the (n + 1)-th score, and a kernel estimate gives the precision at the end of a list.
     level : float
         Probability that the band contains the recall of the population's best n / N at every n.
     n_resamples : int
-        Number of draws of multipliers, at least level / (1 - level).
+        Number of random draws, at least level / (1 - level).
     progress : bool, optional
-        Whether to show a progress bar. By default one appears after two seconds.
+        Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
-        ``recall``, ``band_low``, ``band_high``; NaN without true positives; ``expected``, the
-        recall of a random order.
+        ``recall``, ``band_low``, ``band_high`` (all NaN without true positives), ``expected``
+        (recall of a random order).
 
     Notes
     -----
-    Like :func:`precision_band` this is a sup-t band: the factor is the quantile of the largest
-    standardized deviation, drawn with normal multipliers of each candidate's influence. In
-    simulations 95% bands covered 0.955 or more, "emproc" 0.01 to 0.94 and "emproc-plus" 0.39 to
-    0.98 (``tests/reference/recall.csv``). Both are cut at the recall of a perfect ranking of the
-    sample, and "emproc" has no width once a list contains all true positives. chemmodlab's bands of
-    a virtual screening are reproduced up to the Monte Carlo error of its factor. Cost: as
-    :func:`precision_band`; "emproc" takes O(2,001) more for each n.
+    Like :func:`precision_band`, the function computes a sup-t band. The factor is a quantile of the
+    largest standardized deviation, simulated with normal multipliers for each candidate's
+    influence. In simulations, coverage of 95% bands was 0.955 or more, 0.01 to 0.94 for "emproc",
+    and 0.39 to 0.98 for "emproc-plus" (``tests/reference/recall.csv``). The bands of chemmodlab end
+    at the recall of a perfect ranking of the sample, and "emproc" has width 0 for lists with all
+    true positives. For virtual screening data, the bands agree with chemmodlab up to the Monte
+    Carlo error of the factor. The cost is the same as for :func:`precision_band`, plus O(2,001) for
+    each n with "emproc".
 
     References
     ----------
@@ -314,7 +317,7 @@ def _band_of_one(
     score: FloatArray, ranked: BoolArray, keys: Keys, n: IntArray, ci: str, level: float,
     **drawing: Any,
 ) -> AnyArray:  # fmt: skip
-    """Return recall and its band for one ranking, sorted best first."""
+    """Return recall and a band for one ranking, sorted best first."""
     rising, back = np.unique(n, return_inverse=True)
     positive = int(ranked.sum())
     if ci == "clopper-pearson":
@@ -331,9 +334,9 @@ def _band_of_one(
 
 
 def precision_as(result: xr.Dataset, inner: xr.Dataset, of: str) -> xr.Dataset:
-    """Replace precision by recall or lift, ``times`` as large.
+    """Convert precision to recall or lift by the factor ``times``.
 
-    ``most`` is the largest precision of a list that contains all true positives.
+    ``most`` is the largest possible precision of a list that contains all true positives.
     """
     if of == "lift" and inner.attrs["ends"]:
         raise ValueError(

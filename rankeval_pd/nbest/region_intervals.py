@@ -1,4 +1,4 @@
-"""Intervals and decisions of a comparison, alone or adjusted for a family."""
+"""Compute intervals and decisions of comparisons, adjusted for families."""
 
 from __future__ import annotations
 
@@ -40,16 +40,15 @@ _LIMITS = ("ci_low", "ci_high")
 _ALONE = ("ci_low_alone", "ci_high_alone")
 _MULTIPLES = ("difference", *_LIMITS, *_ALONE, "tie_low", "tie_high")
 
-Interval = Callable[..., Limits]  # from columns of the result, and a level, to two-sided limits
+# takes columns of the result and a level, and returns two-sided limits
+Interval = Callable[..., Limits]
 
 
-Decision = (
-    Any  # options: adjust, adjust_over, alternative, alpha and level; margin, if there is one
-)
+Decision = Any  # options adjust, adjust_over, alternative, alpha and level, optionally margin
 
 
 def decision_columns(how: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the decision columns: in the middle of a table, and at its end."""
+    """Return decision columns for the middle and for the end of a table."""
     margin = getattr(how, "margin", None)
     beside = () if margin is None else (margin_name(how.alternative),)
     if how.adjust is None:
@@ -60,7 +59,7 @@ def decision_columns(how: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def family_attr(
     how: Decision, pairs: Sequence[Pair], inner: xr.Dataset, a: Hashable, b: Names, sizes: int
 ) -> dict[str, str]:
-    """Return the attribute that describes the family, if p-values are adjusted."""
+    """Return the attribute that describes the family for adjusted p-values."""
     if how.adjust is None:
         return {}
     one = a if a is not None and (b is None or isinstance(b, list)) else None
@@ -80,21 +79,22 @@ def decide(
 ) -> list[xr.Dataset]:
     """Return the results with intervals, adjusted p-values and decisions.
 
-    All groups must be known. The deciding p-value is p_adjusted, or without adjustment p_value; an
-    interval includes 0 if it is above 1 - level.
+    All groups must be known. Decisions use p_adjusted, or p_value without an adjustment. An
+    interval includes 0 if this p-value is above 1 - level.
 
     Parameters
     ----------
     results : list of Dataset
-        With ``p_value``, and with max-t ``p_swaps``, ``drawn`` and ``margin``, half the width of
-        the simultaneous band.
+        Results with ``p_value``. For max-t, the results also have ``p_swaps``, ``drawn`` and
+        ``margin``, which is half the width of the simultaneous band.
     batch : list of names
-        The dimensions of the groups.
+        Dimensions of the groups.
     how : options
     interval : function and names
-        A function from these columns and a level to limits and the ends of the range.
+        A function that takes the named columns and a level, and returns limits and the ends of the
+        range.
     towards : str
-        The column whose sign shows which of the two is favored.
+        Column whose sign shows which measure is better.
     """
     if getattr(how, "margin", None) is not None:
         results = [_with_margin(result, how, interval) for result in results]
@@ -137,7 +137,7 @@ def decide(
             _limits(result, p, level, how, interval)
             for result, p, level in zip(results, held, wider, strict=True)
         ]
-    if ends[0]:  # all rows at their low ends, and all at their high ends
+    if ends[0]:  # all rows at the low ends, then all rows at the high ends
         sides = [
             adjusted_together(list(side), how.adjust, **family) for side in zip(*ends, strict=True)
         ]
@@ -156,7 +156,7 @@ def decide(
 
 
 def _stands_for(result: xr.Dataset, alternative: str) -> IntArray | None:
-    """Return the first pair with the same test for each pair; None if all are distinct."""
+    """Return the first pair with the same test for each pair, or None."""
     if "order_a" not in result:
         return None
     orders = result["order_a"].to_numpy(), result["order_b"].to_numpy()
@@ -164,7 +164,7 @@ def _stands_for(result: xr.Dataset, alternative: str) -> IntArray | None:
 
 
 def _once(p: xr.DataArray, stands: IntArray | None) -> xr.DataArray:
-    """Return the p-values with NaN for pairs that repeat another or are copies."""
+    """Return the p-values with NaN for repeated pairs and pairs of copies."""
     if stands is None:
         return p
     return p.where(xr.DataArray(stands == np.arange(stands.size), dims="pair"))
@@ -173,7 +173,7 @@ def _once(p: xr.DataArray, stands: IntArray | None) -> xr.DataArray:
 def _shared(
     found: list[xr.DataArray], own: list[xr.DataArray], stands: list[IntArray | None]
 ) -> list[xr.DataArray]:
-    """Return results of distinct pairs for all pairs; a pair of copies keeps its own."""
+    """Copy results of distinct pairs to all pairs; keep pairs of copies."""
     return [
         x
         if pair is None
@@ -185,9 +185,10 @@ def _shared(
 def _with_margin(
     result: xr.Dataset, how: Decision, interval: tuple[Interval, tuple[str, ...]]
 ) -> xr.Dataset:
-    """Return the result with the p-value of the margin, of each row alone.
+    """Add the unadjusted p-value for the margin to each row.
 
-    It is exact for two regions, and agrees with the interval elsewhere.
+    The p-value is exact for two regions. For other comparisons, the p-value agrees with the
+    interval.
     """
     kernel, names = interval
     margin = how.margin / result["times"] if "times" in result else xr.DataArray(how.margin)
@@ -214,7 +215,7 @@ def _of_two_regions(
     margin: FloatArray, tp_a: IntArray, tp_b: IntArray, only: IntArray, n: IntArray, *,
     how: Decision,
 ) -> FloatArray:  # fmt: skip
-    """Return exact p-values; in the regions a margin is n / n_only times as large."""
+    """Return exact p-values; scale the margin to the regions by n / n_only."""
     columns = np.column_stack(np.broadcast_arrays(margin, tp_a, tp_b, only, n))
     rows, back = np.unique(columns, axis=0, return_inverse=True)
     found = [
@@ -222,7 +223,7 @@ def _of_two_regions(
             int(a), int(b), int(m), share * size / m if m else np.inf, how.alternative, how.alpha
         )
         if share > 0.0
-        else np.nan  # recall or lift without a true positive
+        else np.nan  # recall and lift are undefined without true positives
         for share, a, b, m, size in rows.tolist()
     ]
     return np.array(found, dtype=float)[back.ravel()]
@@ -239,7 +240,7 @@ def _decided(
     towards: str,
     ends: Sequence[xr.DataArray] = (),
 ) -> xr.Dataset:
-    """Add who is better, and convert precision to recall or lift."""
+    """Add the better measure, and convert precision to recall or lift."""
     if ends:
         result = decides(result, p, ends, how.alpha, towards)
     result = with_better(result.assign(significant=rejects(p, how.alpha)), towards)
@@ -252,10 +253,10 @@ def _decided(
 
 
 def with_better(result: xr.Dataset, towards: str = "difference") -> xr.Dataset:
-    """Return the result with the favored measure, and the significantly better one.
+    """Add the columns ``leaning`` and ``better``.
 
-    ``leaning`` is the first of the two if ``towards`` is above 0, NaN at 0; ``better`` is
-    ``leaning`` if ``significant``, else NaN.
+    ``leaning`` is the first measure if ``towards`` is above 0, the second measure below 0, and NaN
+    at 0. ``better`` is ``leaning`` if ``significant`` is True, otherwise NaN.
     """
     sign = result[towards]
     columns = xr.apply_ufunc(
@@ -276,7 +277,7 @@ def with_better(result: xr.Dataset, towards: str = "difference") -> xr.Dataset:
 def favored(
     sign: FloatArray, significant: BoolArray, pair: IntArray, *, a: AnyArray, b: AnyArray
 ) -> tuple[AnyArray, AnyArray]:
-    """Return the names of the favored and of the significantly better measures."""
+    """Return the names of the better and of the significantly better measures."""
     leaning = np.where(sign > 0, a[pair], b[pair]).astype(object)
     leaning[~(np.abs(sign) > 0)] = np.nan
     better = leaning.copy()
@@ -284,7 +285,7 @@ def favored(
     return leaning, better
 
 
-_ROWS = 1 << 16  # whose limits are computed at a time: they stay in the cache
+_ROWS = 1 << 16  # number of rows per step, which fit into the cache
 
 
 def _limits(
@@ -294,7 +295,7 @@ def _limits(
     how: Decision,
     interval: tuple[Interval, tuple[str, ...]],
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return the limits at these levels, including 0 if the test does not reject."""
+    """Return limits at these levels; include 0 if the test does not reject."""
     kernel, names = interval
 
     shown = False if level.chunks is not None else getattr(how, "progress", None)
@@ -323,7 +324,7 @@ def _limits(
 def _band(
     result: xr.Dataset, own: tuple[xr.DataArray, xr.DataArray], p: xr.DataArray, how: Decision
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return the simultaneous limits of the band, no narrower than the row's own."""
+    """Return simultaneous limits, at least as wide as the single interval."""
 
     def limits(
         low: FloatArray, high: FloatArray, difference: FloatArray, margin: FloatArray, p: FloatArray
@@ -340,7 +341,7 @@ def _band(
 
 
 def _with_error(result: xr.Dataset, alpha: float, p: xr.DataArray) -> xr.Dataset:
-    """Add the standard error of p_adjusted, and whether other draws may decide otherwise."""
+    """Add the standard error of p_adjusted, and the column ``undecided``."""
     error, undecided = xr.apply_ufunc(
         swaps.monte_carlo_error,
         result["p_swaps"],
@@ -354,16 +355,16 @@ def _with_error(result: xr.Dataset, alpha: float, p: xr.DataArray) -> xr.Dataset
     return result.assign(p_stderr=error, undecided=undecided)
 
 
-# ------------------------------------------------- From columns to limits
+# ------------------------------------------------- Functions that convert columns to limits
 
 
 _REGIONS = ("tp_only_a", "tp_only_b", "n_only_a", "n")
 
 
 def of_regions(ci: str, phi: float) -> tuple[Interval, tuple[str, ...]]:
-    """Return the interval of two difference regions of one size.
+    """Return the interval for two difference regions of equal size.
 
-    Small regions have the outer limits of the regions' and the lists' intervals.
+    For small regions, the limits are the wider of the limits for regions and for lists.
     """
 
     def limits(
@@ -390,9 +391,10 @@ def _of_error(
     only: FloatArray,
     level: float,
 ) -> Limits:
-    """Return difference ± quantile times error; the whole range without degrees of freedom.
+    """Return difference ± quantile times standard error.
 
-    If all queries or candidates have the same difference, a share of unseen ones may differ.
+    Without degrees of freedom, the limits are the ends of the range. If all queries or candidates
+    have the same difference, the interval allows for different unseen queries or candidates.
     """
     known = freedom > 0
     margin = quantile_of(np.where(known, freedom, 1.0), level) * error
@@ -407,7 +409,7 @@ def _of_error(
 OF_ERROR: tuple[Interval, tuple[str, ...]] = (
     _of_error, ("difference", "error", "freedom", "reach", "n_only_a"),
 )  # fmt: skip
-"""The interval of a difference within ± ``reach`` with a known standard error."""
+"""The interval for a difference within ± ``reach`` with a known standard error."""
 
 
 def _of_clusters(
@@ -418,10 +420,10 @@ def _of_clusters(
     moved: FloatArray,
     level: float,
 ) -> Limits:
-    """Return the true differences d whose distance is within t sqrt(error^2 + moved d^2).
+    """Return limits for true differences d within t sqrt(error^2 + moved d^2).
 
-    At 0 this is the test. Like Fieller's, the interval has no end if a difference that is as large
-    as possible is not too far away.
+    For d = 0, the criterion is the test. Like Fieller's interval, the interval extends to the end
+    of the range if the test does not exclude the largest possible difference.
     """
     known = freedom > 0
     t = quantile_of(np.where(known, freedom, 1.0), level)
@@ -432,7 +434,7 @@ def _of_clusters(
         near = np.where(gap + root > 0.0, (gap**2 - half**2) / (gap + root), 0.0)
     near = np.where((more >= 1.0) & (gap <= half), -reach, near)
     most = np.where(~known & (error > 0.0), reach, np.nan)
-    most = np.where((gap == 0.0) & (error == 0.0), 0.0, most)  # the lists are the same
+    most = np.where((gap == 0.0) & (error == 0.0), 0.0, most)  # the lists are equal
     near = np.maximum(np.where(np.isnan(most), near, -most), -reach)
     far = np.minimum(np.where(np.isnan(most), far, most), reach)
     back = difference < 0.0
@@ -442,11 +444,11 @@ def _of_clusters(
 OF_CLUSTERS: tuple[Interval, tuple[str, ...]] = (
     _of_clusters, ("difference", "error", "freedom", "reach", "moved"),
 )  # fmt: skip
-"""The interval of a difference of lists whose candidates come in clusters."""
+"""The interval for a difference between lists of candidates in clusters."""
 
 
 def of_paired() -> tuple[Interval, tuple[str, ...]]:
-    """Return the interval function for two shares of the same candidates, and its columns."""
+    """Return the interval function for paired proportions, and its columns."""
     return paired_difference, ("tp_overlap", "tp_only_a", "tp_only_b", "of_all")
 
 
@@ -466,7 +468,8 @@ def _of_sets(*counts: FloatArray, level: float, ci: str, phi: float) -> Limits:
             weights = 1.0 / n_a - 1.0 / n_b, 1.0 / n_a, -1.0 / n_b
             difference = (tp[0] + tp[1]) / n_a - (tp[0] + tp[2]) / n_b
             delta = delta_method(tp, size, weights, difference, level, phi=phi)
-        flat = delta[0] == delta[1]  # the delta method finds no variance if all are right
+        # the delta method gives variance 0 if all candidates are correct
+        flat = delta[0] == delta[1]
         low, high = (np.where(flat, x, y) for x, y in zip((low, high), delta, strict=True))
         low, high = np.clip((low, high), -1.0, 1.0)
     same = (only_a == 0) & (only_b == 0) & (both > 0)
@@ -477,7 +480,7 @@ _MOST_SWAPS = 1e15
 
 
 def enough_draws(n_tests: int, options: Decision) -> int:
-    """Return the number of draws; reject too few for any significance."""
+    """Return the number of draws; reject numbers too small for significance."""
     if n_tests / options.alpha > _MOST_SWAPS:
         raise ValueError(
             f"alpha={options.alpha:g}: a resampling test would need more than {_MOST_SWAPS:.0e} "

@@ -1,4 +1,4 @@
-"""Precision over repeated samples (Evert 2004, section 4)."""
+"""Study precision over repeated samples (Evert 2004, section 4)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _SAMPLE: dict[str, type] = {
     "ci_low": float, "ci_high": float, "covered": bool,
 }  # fmt: skip
 SAMPLE_COLUMNS = ("measure", *_SAMPLE)
-_BOOTSTRAP = 999  # draws for the goodness-of-fit test
+_BOOTSTRAP = 999  # number of draws for the goodness-of-fit test
 
 
 @Capabilities(
@@ -69,69 +69,70 @@ def repetition(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Compare the variation of precision over repeated samples with the binomial model.
+    """Compare the variation of precision over samples with the binomial model.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates of several samples; ``by`` names the sample column. In a Dataset the batch
-        dimension holds the samples.
+        Candidates from several samples. ``by`` names the column of the sample. In a Dataset,
+        samples are the batch dimension.
     threshold : float or mapping, optional
-        The acceptance threshold of all samples: a number if one measure is evaluated, else a
-        mapping from measure to a number.
+        The acceptance threshold for all samples: a number for a single measure, or a mapping from
+        measure to a number.
     n : int, optional
-        Without threshold: the average number of accepted candidates. The threshold is the lowest
-        that accepts no more.
+        Largest average number of accepted candidates per sample. Pass ``n`` instead of
+        ``threshold`` to use the lowest threshold with at most this average.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Interval whose failures are counted.
+        Kind of interval whose failures are counted.
     level : float
-        Confidence level of this interval and of the interval of phi.
+        Confidence level of the intervals for precision and for phi.
     progress : bool, optional
-        Whether to show a progress bar. By default one appears after two seconds.
+        Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure (Dataset: dimension measure):
 
-        * ``threshold``, ``n_samples`` (samples with an accepted candidate), ``n_mean`` (accepted on
-          average, over all samples), ``precision`` (all samples pooled);
-        * ``sd_expected``, ``sd_observed``, ``sd_ratio``: standard deviation of the samples'
-          precision, expected and observed;
-        * ``phi``, ``phi_low``, ``phi_high``, ``p_dispersion``: overdispersion, the ratio of
-          observed to binomial variance, its interval, and the probability of at least as much
-          variation under the model. Pass phi as ``phi=`` to the intervals;
-        * ``ks_statistic``, ``p_ks``: Kolmogorov's distance from the normal distribution of the
-          model, and its p-value;
-        * ``ci_failures``, ``ci_failures_expected``, ``p_coverage``: samples whose interval excludes
-          the precision of the other samples, the expected number if all samples had the same
-          average precision, and the exact probability of as many or more given the pooled
-          precision.
+        * ``threshold``; ``n_samples``: samples with accepted candidates; ``n_mean``: average number
+          of accepted candidates over all samples; ``precision``: precision of the pooled samples;
+        * ``sd_expected``, ``sd_observed``, ``sd_ratio``: expected and observed standard deviation
+          of the precision over samples, and their ratio;
+        * ``phi``, ``phi_low``, ``phi_high``, ``p_dispersion``: overdispersion (ratio of observed to
+          binomial variance) with its interval, and the probability of at least this much variation
+          under the model. Pass ``phi=`` to functions that compute intervals;
+        * ``ks_statistic``, ``p_ks``: Kolmogorov distance from the model's normal distribution, and
+          the p-value of the distance;
+        * ``ci_failures``: samples whose interval excludes the precision of all other samples;
+          ``ci_failures_expected``: expected number of failures if all samples had the same average
+          precision; ``p_coverage``: exact probability of at least this many failures given the
+          pooled precision.
 
     Raises
     ------
     ValueError
-        If there are fewer than two samples, or unless exactly one of threshold and n is given.
+        If there are fewer than two samples, or if you do not pass exactly one of ``threshold`` and
+        ``n``.
 
     Notes
     -----
     The expected standard deviation is Eq. 4 with the harmonic mean of the sizes. phi is Pearson's
-    statistic divided by its degrees of freedom, with each sample's own size. p_ks comes from a
-    parametric bootstrap of 999 draws and has little power: use the test of dispersion instead.
-    Clopper-Pearson intervals fail less often than 1 - level; if there are few other samples, their
-    varying precision makes intervals fail more often. p_coverage accounts for both. phi also
-    includes differences between parts of one corpus (topic, author); only samples drawn under the
-    same conditions can test that it is 1.
+    statistic divided by its degrees of freedom and uses the size of each sample. p_ks comes from a
+    parametric bootstrap with 999 draws. This test has little power, so use p_dispersion instead.
+    Clopper-Pearson intervals fail less often than 1 - level. With few samples, intervals fail more
+    often because the precision of the other samples varies. p_coverage accounts for both effects.
+    phi includes differences between parts of one corpus (topic, author), so a test of phi = 1
+    requires samples drawn under the same conditions.
 
-    Cost: O(N log N), 999 draws of every sample and a transform for every sample size: about three
-    seconds per measure for 20,000 samples.
+    Time is O(N log N), plus 999 draws for every sample and a transform for every sample size. A
+    measure with 20,000 samples takes about three seconds.
 
     References
     ----------
-    Evert (2004), section 4, Eqs 3 and 4 (read "average number of TPs" as candidates), figure 4,
-    footnote 15.
+    Evert (2004), section 4, Eqs 3 and 4, figure 4, footnote 15. In Eqs 3 and 4, read "average
+    number of TPs" as the average number of candidates.
 
     Examples
     --------
@@ -175,14 +176,14 @@ def repetition_samples(
     Returns
     -------
     DataFrame or Dataset
-        One row per measure and sample (Dataset: dimension row), after the columns of ``by``:
-        ``measure``, ``threshold``, ``n_accepted``, ``tp``, ``precision`` (NaN where nothing is
-        accepted), ``ci_low``, ``ci_high``, ``covered`` (whether the interval contains the precision
-        of the other samples).
+        One row per measure and sample (Dataset: dimension row). The columns of ``by`` come first,
+        followed by ``measure``, ``threshold``, ``n_accepted``, ``tp``, ``precision`` (NaN without
+        accepted candidates), ``ci_low``, ``ci_high``, ``covered`` (whether the interval contains
+        the precision of all other samples).
 
     Notes
     -----
-    A lazy Dataset is computed, because rows have one dimension. Cost: O(N log N).
+    Lazy Datasets are computed because the number of rows depends on the data. Time is O(N log N).
 
     References
     ----------
@@ -216,7 +217,7 @@ def repetition_samples(
 
 
 class _Study(NamedTuple):
-    """The options of a repetition study."""
+    """Store the options of a repetition study."""
 
     threshold: Any
     n: int | None
@@ -247,7 +248,7 @@ class _Study(NamedTuple):
     def ask(
         self, data: Any, columns: Any, types: Mapping[str, type], *, per_sample: bool = False
     ) -> xr.Dataset:
-        """Compute the columns of every measure from the candidates of all samples."""
+        """Compute the columns for every measure from the candidates of all samples."""
         check_data(data)
         if isinstance(data, xr.Dataset) and self.roles.dim in data.dims:
             batches = find_batches(data, self.roles, partial(read_part, scored=True), scored=True)
@@ -282,7 +283,7 @@ class _Study(NamedTuple):
     def _ask_chunks(
         self, batches: Batches, columns: Any, types: Mapping[str, type], *, per_sample: bool
     ) -> xr.Dataset:
-        """Compute the columns for samples in chunks: first the thresholds, then the counts."""
+        """Compute thresholds and then counts for samples in chunks."""
         import dask.array as da
         from dask.delayed import delayed
 
@@ -323,7 +324,7 @@ class _Study(NamedTuple):
     def _of_counts(
         self, sizes: IntArray, tp: IntArray, least: FloatArray, sign: FloatArray, *, columns: Any
     ) -> tuple[AnyArray, ...]:
-        """Return the columns of each measure; sizes and tp are (measure, dimensions of samples)."""
+        """Return each measure's columns from sizes and tp (measure, sample dimensions)."""
         result = [
             columns(size.ravel(), true.ravel(), cut * way + 0.0, self)
             for size, true, cut, way in zip(sizes, tp, least, sign, strict=True)
@@ -331,7 +332,7 @@ class _Study(NamedTuple):
         return tuple(np.array(column) for column in zip(*result, strict=True))
 
     def _cuts(self, inner: xr.Dataset) -> xr.DataArray:
-        """Return the threshold of each measure, NaN if n is given instead."""
+        """Return the threshold of each measure, or NaN if the user passes n."""
         measures = inner.indexes["measure"].tolist()
         if self.threshold is None:
             return xr.DataArray(np.full(len(measures), np.nan), dims="measure")
@@ -350,7 +351,7 @@ class _Study(NamedTuple):
         return xr.DataArray(cuts[:, 0], dims="measure")
 
     def _all_samples(self, data: Any) -> tuple[xr.Dataset, list[Hashable]]:
-        """Return the inner form and the dimensions of the samples, which are padded."""
+        """Return the internal form of the padded samples, and their dimensions."""
         refuse_each(self.roles, "samples")
         if isinstance(data, xr.Dataset):
             inner = read_dataset(data, self.roles)
@@ -384,7 +385,7 @@ class _Study(NamedTuple):
         return whole.assign(sign=parts[0]["sign"]), ["sample"]
 
     def keys(self, data: Any) -> pd.DataFrame:
-        """Return the labels of the samples, one row each."""
+        """Return the sample labels with one row per sample."""
         if isinstance(data, pd.DataFrame):
             return read_frame(data, self.roles).keys.reset_index(drop=True)
         batch = list(read_dataset(data, self.roles).attrs["batch"])
@@ -403,7 +404,7 @@ class _Study(NamedTuple):
         *,
         columns: Any,
     ) -> tuple[AnyArray, ...]:
-        """Return the columns of each measure; score (measure, dimensions of samples, candidate)."""
+        """Return each measure's columns from the scores of all samples."""
         score, gold, present = (
             x.reshape(score.shape[0], math.prod(score.shape[1:-1]), score.shape[-1])
             for x in np.broadcast_arrays(score, gold, present)
@@ -456,7 +457,7 @@ def _study_columns(
 
 
 def _covered(n: IntArray, tp: IntArray, study: _Study) -> BoolArray:
-    """Return whether the interval of each sample contains the precision of the others."""
+    """Return whether each interval contains the precision of all other samples."""
     others = (tp.sum() - tp) / np.maximum(n.sum() - n, 1)
     low, high = INTERVALS[study.ci](tp.astype(float), n.astype(float), study.level)
     return np.asarray((low <= others) & (others <= high))

@@ -1,4 +1,4 @@
-"""Samples in parts: the threshold that accepts n on average, found from the best of each part."""
+"""Find the threshold that accepts n candidates on average, part by part."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rankeval_pd.stats._types import FloatArray
 
 
 def top_scores(inner: xr.Dataset, most: int) -> list[FloatArray]:
-    """Return the best scores of each measure in some samples, one more than accepted."""
+    """Return the best scores in some samples, one more than can be accepted."""
     score, present = xr.broadcast(inner["score"], inner["present"])
     usable = [
         one.to_numpy()[there.to_numpy()]
@@ -21,23 +21,23 @@ def top_scores(inner: xr.Dataset, most: int) -> list[FloatArray]:
 
 
 def top_of_all(parts: list[list[FloatArray]], most: int) -> list[FloatArray]:
-    """Return the best scores of several parts."""
+    """Combine the best scores of several parts."""
     return [_top(np.concatenate(scores), most + 1) for scores in zip(*parts, strict=True)]
 
 
 def _top(scores: FloatArray, count: int) -> FloatArray:
     if scores.size <= count:
         return scores
-    return np.partition(scores, scores.size - count)[-count:].copy()  # the others are dropped
+    return np.partition(scores, scores.size - count)[-count:].copy()  # lower scores are dropped
 
 
 def least_scores(tops: list[FloatArray], most: int, n: int) -> FloatArray:
-    """Return the threshold of each measure, from the best scores of all samples."""
+    """Return each measure's threshold from the best scores of all samples."""
     return np.array([least_score(scores, most, n) for scores in tops])
 
 
 def accepted(inner: xr.Dataset, least: FloatArray) -> xr.Dataset:
-    """Return the accepted candidates of each sample, and the true positives among them."""
+    """Count accepted candidates and accepted true positives in each sample."""
     cuts = xr.DataArray(least, dims="measure")
     accepted = inner["present"] & (inner["score"] >= cuts)  # NaN is not accepted
     return xr.Dataset(
@@ -46,7 +46,7 @@ def accepted(inner: xr.Dataset, least: FloatArray) -> xr.Dataset:
 
 
 def least_score(scores: FloatArray, most: int, n: int) -> float:
-    """Return the lowest score that at most this many candidates reach."""
+    """Return the lowest score that at most ``count`` candidates reach."""
     falling = np.sort(scores)[::-1]
     if most >= falling.size:
         if most > falling.size:

@@ -1,4 +1,4 @@
-"""All results for a verdict in one table."""
+"""Summarize values, ranks, differences and chance tests in one table."""
 
 from __future__ import annotations
 
@@ -72,82 +72,82 @@ def summary(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label, or systems over test items.
     n : int, sequence of int or range, or names of metrics, optional
-        For candidates: sizes of the lists whose precision is the value; None means the average
-        precision of the whole ranking. For queries: metrics as in :func:`per_query`,
-        ``summary(["nDCG@10", "AP"])``; data from :func:`read_trec` need no roles.
+        For candidates, sizes of the lists whose precision is compared. None compares average
+        precision of the whole ranking. For queries, metrics as in :func:`per_query`, for example
+        ``summary(["nDCG@10", "AP"])``. Data from :func:`read_trec` need no roles.
     baseline : name, optional
-        Measure or system that the others are compared with. None means the best one, or for queries
-        no differences.
+        Measure or system to compare with. By default each row is compared with the best measure or
+        system. For queries, the default is no comparison.
     test : {"bootstrap", "t"}
-        For systems and queries: "t" is the paired t test, as in :func:`system_ranks`.
+        Test for systems and queries, as in :func:`system_ranks`. "t" is the paired t test.
     adjust : {"auto", "max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
-        Adjustment of the tests of all pairs, as in :func:`measure_ranks`; with ``baseline``, of the
-        comparisons shown. "auto" is "max-t", or "holm" with ``test="t"``. The ranks follow from the
+        Adjustment for testing all pairs, as in :func:`measure_ranks`, or for the comparisons with
+        ``baseline``. "auto" means "max-t", or "holm" with ``test="t"``. The ranks always come from
         tests of all pairs.
     adjust_over : {"n", "group"}, for queries {"metrics", "all"}
-        For candidates: whether the tests at each n are one family, or the tests at all n together.
-        Each group of ``by`` is a family of its own; for systems, all groups are one family.
+        For candidates, whether each n is a separate family, or all n form one family. Each group of
+        ``by`` is a separate family for candidates. For systems, all groups form one family.
     undefined : {"zero", "skip", "raise"}
-        For queries: value of an undefined metric, see :func:`per_query`.
+        Value of an undefined metric for queries. See :func:`per_query`.
     alpha : float
-        For queries: level of the tests behind ``tied_for_best``.
+        Significance level of the tests for ``tied_for_best``, for queries.
     n_resamples : int, optional
-        Number of swaps, or of draws from the joint distribution (for systems and queries: of
-        signs), behind p_adjusted. By default as many as :func:`measure_ranks` or
-        :func:`system_ranks` take: enough to decide at 5%, and more for pairs near the level. The
-        smallest p_adjusted of n-best lists, pairs / (n_resamples + 1), may then be 0.005; for
-        smaller ones (stars at 0.001) pass 999 times the number of pairs or more.
+        Number of swaps or draws for p_adjusted (draws of random signs for systems and queries). The
+        default is the same as in :func:`measure_ranks` or :func:`system_ranks`: enough for
+        decisions at 5%, with more draws for pairs near the level. The smallest possible p_adjusted
+        for n-best lists is pairs / (n_resamples + 1), for example 0.005. For stars at 0.001, pass
+        at least 999 times the number of pairs.
     level : float
-        Confidence level of the intervals of all values together, and of all ranks and differences
-        together.
+        Simultaneous confidence level for all values, and for all ranks and differences.
     progress : bool, optional
-        Whether to show a progress bar. By default one appears after two seconds.
+        Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
-        Column roles, see the page "Roles of the columns".
+        Column roles. See the page "Roles of the columns".
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure or system (and n), the best first:
 
-        * ``measure`` or ``system``, and ``n`` if it was given;
+        * ``measure`` or ``system``, and ``n`` if you pass ``n``;
         * ``value`` (precision, average precision, or the score of the metric) with ``ci_low``,
           ``ci_high``, simultaneous for all rows of a family; ``ci_low_alone``, ``ci_high_alone``,
           the unadjusted interval; ``rank_low``, ``rank_high`` as in :func:`measure_ranks`;
-        * ``difference`` to the best or to the baseline (for systems the gain), with its interval
-          ``difference_low``, ``difference_high``, adjusted for the family; with ``adjust`` its
-          ``p_adjusted``, NaN for a difference to itself;
-        * ``tied_for_best``: no other row is significantly better;
-        * ``better_than_chance``, for candidates only: better than a random order, with Bonferroni's
-          correction for measures and n; by hypergeometric tests of lists, or the one-sided test of
-          :func:`area` for the whole ranking;
+        * ``difference`` from the best row or the baseline (for systems the gain), with the interval
+          ``difference_low``, ``difference_high``, adjusted for the family; ``p_adjusted``: only
+          with ``adjust``, NaN for the best row or the baseline;
+        * ``tied_for_best``: True if no other row is significantly better;
+        * ``better_than_chance``: for candidates only, whether the ranking is significantly better
+          than a random order, with Bonferroni's correction for measures and n (hypergeometric test
+          for lists, one-sided test of :func:`area` for whole rankings);
         * ``tied``, for n-best lists: excluded candidates with the last score;
-        * ``letters``, without ``baseline``: two measures share a letter if and only if the tests do
-          not distinguish them; the unadjusted ``p_value``, ``difference_low_alone``,
-          ``difference_high_alone``; ``undecided``, see :func:`measure_ranks`.
+        * ``letters``: only without ``baseline``, two measures share a letter if and only if they do
+          not differ significantly; ``p_value``, ``difference_low_alone``,
+          ``difference_high_alone``: unadjusted results; ``undecided``: see :func:`measure_ranks`.
 
-        A Dataset of candidates keeps its dimensions and the order of the measures; a Dataset of
-        items becomes rows.
+        For a Dataset of candidates, the result keeps dimensions and the order of the measures. For
+        a Dataset of items, the result has rows.
 
-        For queries, one row per measure and metric (Dataset: dimensions metric and measure):
-        ``measure``, ``metric``; ``value``, the mean over queries, with its interval; ranks,
-        ``difference`` to the baseline (NaN without one), ``p_adjusted``, adjusted within each
-        metric for the comparisons with the baseline only; ``tied_for_best`` as above, from all
-        pairs; ``wins``, ``ties``, ``losses``: queries with a value above, equal to, below the
-        baseline's. Metrics keep the requested order, runs the order of the columns.
+        For queries, the result has one row per measure and metric (Dataset: dimensions metric and
+        measure): ``measure``, ``metric``; ``value``: the mean over queries, with an interval;
+        ranks; ``difference`` from the baseline (NaN without a baseline); ``p_adjusted``: adjusted
+        within each metric for comparisons with the baseline; ``tied_for_best``: from tests of all
+        pairs; ``wins``, ``ties``, ``losses``: numbers of queries with a value above, equal to or
+        below the baseline. Metrics are in the requested order, and runs in the order of the
+        columns.
 
     Warns
     -----
     RankevalWarning
-        If lists have significantly fewer true positives than random lists: ``lower_is_better`` may
-        be missing. Without n, if a class has fewer than 10 candidates.
+        If lists contain significantly fewer true positives than random lists, perhaps because
+        ``lower_is_better`` is missing. Without n, if a class has fewer than 10 candidates.
 
     Notes
     -----
-    No interval of a difference excludes 0 unless p_adjusted rejects. Without ``baseline`` the
-    differences are to the best measure, which was chosen from the data, so the family is all pairs.
-    :func:`rankeval_pd.in_words` turns the table into sentences. Cost: as for :func:`measure_ranks`,
-    or for :func:`system_ranks` and :func:`paired_bootstrap`.
+    Intervals for differences exclude 0 only if p_adjusted is significant. Without ``baseline``, the
+    data select the best measure for comparisons, so the family contains all pairs.
+    :func:`rankeval_pd.in_words` turns the table into sentences. The cost is the same as for
+    :func:`measure_ranks`, or for :func:`system_ranks` and :func:`paired_bootstrap`.
 
     Examples
     --------
@@ -196,11 +196,11 @@ def summary(
     return result
 
 
-_MANY = 100  # a verdict on each of so many groups is hardly intended
+_MANY = 100  # users rarely want separate results for so many groups
 
 
 def _warn_of_many_groups(result: Any) -> None:
-    """Warn of verdicts on many groups if a single one on all is probably wanted."""
+    """Warn of results for many groups if users probably want one overall result."""
     if not isinstance(result, pd.DataFrame):
         return
     groups = list(result.columns[: list(result.columns).index("measure")])
@@ -214,7 +214,7 @@ def _warn_of_many_groups(result: Any) -> None:
 
 
 def _are_metrics(n: object) -> bool:
-    """Return whether n names metrics of queries rather than sizes of lists."""
+    """Return whether n contains names of metrics instead of list sizes."""
     return isinstance(n, str) or (isinstance(n, Iterable) and any(isinstance(x, str) for x in n))
 
 
@@ -276,7 +276,7 @@ def _parts(table: pd.DataFrame, groups: list[Any]) -> list[tuple[tuple[Any, ...]
 def _with_differences(
     scores: pd.DataFrame, pairs: pd.DataFrame, baseline: Hashable
 ) -> pd.DataFrame:
-    """Return the systems, best first, with their gains over one of them."""
+    """Return the systems, best first, with their gains over a baseline."""
     scores = scores.sort_values("rank", kind="stable")
     names = scores["system"].tolist()
     if baseline is not None and baseline not in names:

@@ -1,4 +1,4 @@
-"""Values of all measures with intervals, and tests of all pairs, for lists and areas."""
+"""Compute values, intervals and pairwise tests of measures for lists and areas."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from rankeval_pd.stats.significance.fisher import fisher_test
 
 
 class Found(NamedTuple):
-    """The values of all measures, the tests of all pairs, and the tests against chance."""
+    """Store values of measures, pairwise tests, and tests against chance."""
 
     value: FloatArray  #: (..., measure, n)
-    limits: Limits  #: simultaneous limits of the values of all measures
+    limits: Limits  #: simultaneous limits for the values of all measures
     alone: Limits
     better: BoolArray
     tied: IntArray
     exists: BoolArray
     tested: PairTests
-    decides: BoolArray  #: whether the order of equal scores decides a test of the measure
+    decides: BoolArray  #: whether the order of equal scores changes the decision of a test
 
 
 def of_lists(
@@ -63,7 +63,7 @@ def of_lists(
     whole: Whole | None,
     rows: list[Any] | None = None,
 ) -> Found:
-    """Return values and tests of n-best lists, from swaps of all pairs."""
+    """Return values and tests for n-best lists from random swaps of all pairs."""
     ranking = Ranking.of(score, gold[..., np.newaxis, :], present, whole=whole)
     lists = ranking.nbest(sizes, ties)
     batch, count = score.shape[:-2], score.shape[-2]
@@ -191,7 +191,7 @@ def of_areas(
     seed: int,
     advance: Callable[[int], object],
 ) -> Found:
-    """Return values and tests of areas, from each candidate's influence."""
+    """Return values and tests for areas from each candidate's influence."""
     label = gold[..., np.newaxis, :]
     ranking = Ranking.of(score, label, present)
     placed = roc_areas.placements(ranking)
@@ -223,7 +223,7 @@ def of_areas(
         most=n_resamples * (MORE if asked.n_resamples is None else 1), seed=seed,
         student=asked.kind == "ap", cluster=cluster, drift=drift,
     )  # fmt: skip
-    # in a random order a positive is above a negative half of the time
+    # in a random order, a positive ranks above a negative with probability 1/2
     p = roc_areas.p_of_half(placed.area, by.spread, by.positive, by.negative, "newcombe")
     better = above & (placed.area > 0.5)
     better &= rejects(0.5 * p * value.shape[-1], 1.0 - asked.how.level)

@@ -1,4 +1,4 @@
-"""Thresholds that guarantee a precision, a recall or Youden's J despite the search."""
+"""Choose thresholds with a guarantee that accounts for the search."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ def choose_threshold(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     precision : float, optional
-        Required precision of the accepted candidates. The lowest threshold that guarantees it is
-        chosen, so most candidates are accepted.
+        Required precision of the accepted candidates. The function returns the lowest threshold
+        with this guaranteed precision, which accepts the most candidates.
     recall : float, optional
-        Alternatively, the required share of true positives. The highest threshold that guarantees
-        it is chosen.
+        Required recall of the accepted candidates, instead of ``precision``. The function returns
+        the highest threshold with this guaranteed recall.
     youden : bool
-        Alternatively, choose the threshold with the largest J = sensitivity + specificity - 1, with
-        a guaranteed lower limit of its J in the population.
+        Whether to maximize J = sensitivity + specificity - 1 instead of requiring a precision or
+        recall. The result contains a guaranteed lower limit of J in the population.
     level : float
-        Confidence that the guarantees hold for the chosen thresholds of all measures together.
+        Probability that the guarantees for all measures are correct simultaneously.
     **roles
-        Column roles, see :func:`nbest_precision`. Thresholds do not cut equal scores, whatever
-        ``ties`` is.
+        Column roles. See :func:`nbest_precision`. ``ties`` has no effect because thresholds never
+        separate equal scores.
 
     Returns
     -------
@@ -62,29 +62,31 @@ def choose_threshold(
         One row per measure (Dataset: dimension measure): ``measure``, ``threshold``: accept
         candidates with this score or a better one; ``n_accepted``, ``tp``, ``precision`` and
         ``recall`` in the data; ``ci_low``: lower limit of the guaranteed quantity, adjusted for the
-        search; with ``youden`` the last column is ``youden``, J. If no threshold is guaranteed,
-        ``threshold`` is NaN and nothing is accepted.
+        search; ``youden``: J, only with ``youden=True``. If no threshold has the guarantee,
+        ``threshold`` is NaN and no candidate is accepted.
 
     Warns
     -----
     RankevalWarning
-        If no threshold can be guaranteed, with the reason.
+        If no threshold has the guarantee. The warning gives the reason.
 
     Notes
     -----
-    Taking the last threshold whose own interval exceeds the required precision is overconfident,
-    because it is a choice among many. Instead, sets are tested in a fixed sequence. It starts with
-    the smallest set that could pass (29 candidates for 0.9 at 95%), tests each at the same level,
-    and ends with the first failure. Small sets rarely pass, so further sequences start at sets of
-    twice, four times, ... the size, and the K sequences share 1 - level (multi-start fixed-sequence
-    testing). Recall increases with every accepted candidate, so one sequence suffices and ci_low is
-    the ordinary one-sided limit. Several measures share 1 - level (Bonferroni, see
-    ``attrs["family"]``), because you may pick the best. If you chose a measure beforehand, name it
-    in ``measures``. For Youden's J, no threshold has a J more than sqrt(log(1 / (1 - level)) / 2)
-    times sqrt(1/N+ + 1/(N - N+)) below its J in the data (Smirnov's distribution for two samples).
-    The guarantee costs power: it needs dozens of candidates with more than the required precision.
-    ``tests/reference/choose_threshold.csv`` compares how often the guarantee and the plain choice
-    failed in simulations. Cost: O(N log N) per measure.
+    Choosing the last threshold whose single interval exceeds the required precision is
+    overconfident because many thresholds are tried. Instead, acceptance sets are tested in a fixed
+    sequence. The sequence starts with the smallest set that could pass (29 candidates for 0.9 at
+    95%), tests every set at the same level, and ends with the first failure. Small sets rarely
+    pass, so further sequences start at sets of twice the size, four times the size, and so on. The
+    error rate 1 - level is divided among the K sequences (multi-start fixed-sequence testing).
+    Recall increases with every accepted candidate, so one sequence is enough and ci_low is the
+    usual one-sided limit. With several measures, 1 - level is divided among the measures
+    (Bonferroni, see ``attrs["family"]``) because you can pick the best measure. If you chose a
+    measure beforehand, name the measure in ``measures``. For Youden's J, the population value is at
+    most sqrt(log(1 / (1 - level)) / 2) times sqrt(1/N+ + 1/(N - N+)) below the value in the data,
+    for all thresholds simultaneously (Smirnov's distribution for two samples). The guarantee
+    reduces power and needs dozens of candidates above the required precision.
+    ``tests/reference/choose_threshold.csv`` compares failure rates with and without the guarantee
+    in simulations. Time is O(N log N) per measure.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Sensitivity of a comparison to the order of equal scores."""
+"""Measure the sensitivity of a comparison to the order of equal scores."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def tie_sensitivity(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the smallest, median and largest p-value over orders of equal scores.
+    """Return the range of p-values over orders of equal scores.
 
     Parameters
     ----------
@@ -46,28 +46,29 @@ def tie_sensitivity(
     n : int, sequence of int, range or None
         Sizes of the n-best lists. None means every n.
     n_keys : int
-        Number of orders. The first is the order of :func:`compare`, the others are random. Both
-        measures share each order.
+        Number of orders. The first order is the order of :func:`compare`, and all further orders
+        are random. Both measures use the same orders.
     progress : bool, optional
-        Whether to show a progress bar. By default one appears after two seconds.
+        Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row per n (Dataset: dimensions pair and n): ``measure_a``, ``measure_b``, ``n``,
         ``p_min``, ``p_median``, ``p_max`` of the two-sided Fisher test, and ``cuts_tie``: whether
-        one of the lists excludes candidates with its last score.
+        one of the lists excludes candidates with the list's last score.
 
     Notes
     -----
-    The extremes are over the orders tried; other orders may exceed them. With 20 orders, at most
-    14% of all orders have a p-value above ``p_max``, at a confidence of 95% (3 / n_keys). Do not
-    call a difference significant by ``p_min``: that chooses the order by the result. The mean of
-    the p-values is not a p-value; twice the mean is.
+    Other orders can give p-values outside ``p_min`` to ``p_max``. With 20 orders and 95%
+    confidence, at most 14% of all orders have a p-value above ``p_max`` (3 / n_keys). Do not use
+    ``p_min`` for a significance test, because the result then determines the order. The mean of the
+    p-values is not a valid p-value, but twice the mean is valid.
 
-    Cost: as for :func:`compare`, and O(N log N) in the tied candidates for each order.
+    The cost is the same as for :func:`compare`, plus O(N log N) for each order if N candidates are
+    tied.
 
     References
     ----------
@@ -140,22 +141,22 @@ def _columns(
 
 
 class Tied(NamedTuple):
-    """The tied candidates of one ranking, whose order is arbitrary."""
+    """Store the tied candidates of one ranking, whose order is arbitrary."""
 
-    rank: IntArray  #: (candidate) for all
+    rank: IntArray  #: (candidate) ranks of all candidates
     candidate: IntArray  #: the tied candidates, best first
-    above: IntArray  #: number of candidates above their block
+    above: IntArray  #: number of candidates above the tied block
 
     @classmethod
     def of(cls, score: FloatArray, rank: IntArray, most: int) -> Tied:
-        """Return the candidates in blocks that a list of ``most`` reaches."""
+        """Return candidates in tied blocks that a list of ``most`` candidates reaches."""
         order = ranking.inverse(rank)
         start, end = ranking.blocks(score[order], np.array(rank.size))
         tied = np.flatnonzero((end - start > 1) & (start < most))
         return cls(rank, order[tied], start[tied])
 
     def ranks(self, keys: Keys) -> IntArray:
-        """Return the ranks with equal scores in the order of other keys."""
+        """Return ranks with equal scores ordered by different keys."""
         result = self.rank.copy()
         again = np.lexsort((keys[self.candidate], self.above))
         result[self.candidate[again]] = self.rank[self.candidate]
@@ -163,7 +164,7 @@ class Tied(NamedTuple):
 
 
 def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys: int) -> None:
-    """Raise a ValueError if other orders list candidates that a head lacks."""
+    """Raise a ValueError if other orders need candidates outside the head."""
     whole = lists.whole
     if whole is None or whole.orders >= n_keys or whole.reach == whole.total:
         return
@@ -178,7 +179,7 @@ def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys
 
 
 def _tables(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray) -> IntArray:
-    """Return true positives and size of both regions: (4, n)."""
+    """Return an array (4, n) with true positives and sizes of both regions."""
     r = ranking.nbest_regions(rank_a, rank_b, gold, n)
     only = n - r.overlap
     return np.stack([r.tp_a - r.tp_overlap, only, r.tp_b - r.tp_overlap, only])

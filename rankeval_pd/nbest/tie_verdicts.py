@@ -1,4 +1,4 @@
-"""Comparisons of lists that cut blocks of equal scores."""
+"""Compare lists that end inside blocks of equal scores."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from rankeval_pd.stats.significance.fisher import fisher_test, sample_odds_ratio
 
 
 def of_pair(lists: PairRanks, row: tuple[int, ...], n: IntArray) -> TiedLists:
-    """Return the lists of one pair in one batch, from candidates that both measures score."""
+    """Return one pair's lists of candidates that both measures score."""
     return tie_orders.tied_lists(
         lists.a, lists.b, lists.present[row], row[:-1], (row[-1], row[-1]), n
     )
 
 
-# ------------------------------------------- The standard error of a difference of two lists
+# ------------------------------------------- The standard error of the difference between two lists
 
 
 def nbest_error(
     lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the standard error with random thresholds, and infinite degrees of freedom."""
+    """Return the standard error for random thresholds, and degrees of freedom."""
     spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
     error = np.where(only > 0, np.sqrt(phi * spread.variance) / n, 0.0)
     return error, np.full(only.shape, np.inf)
@@ -50,9 +50,10 @@ def error_of_few(
     lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float,
     cut: BoolArray,
 ) -> FloatArray:  # fmt: skip
-    """Return the standard error for small regions and lists that cut ties, else NaN.
+    """Return the standard error for small regions and cut ties, otherwise NaN.
 
-    Warn if the difference of other lists varies far more than between fixed regions.
+    The function warns if differences between other lists vary far more than differences between
+    fixed regions.
     """
     spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
     large = (only >= LEAST) & ~cut
@@ -65,28 +66,28 @@ def error_of_few(
     return np.where((only > 0) & ~large, np.sqrt(phi * spread.variance) / n, np.nan)
 
 
-# ------------------------------------------ Does the order of equal scores decide? (ties="shared")
+# ------------------------------------------ Effect of the order of equal scores (ties="shared")
 
 
 class Ends(NamedTuple):
-    """The effect of random tie orders on lists that cut a block: (..., n)."""
+    """Store the effect of random tie orders on cut lists as arrays (..., n)."""
 
-    low: IntArray  #: the difference of true positives at its 2.5% point
+    low: IntArray  #: the 2.5% quantile of the difference in true positives
     high: IntArray
-    only: IntArray  #: mean number of candidates in one list only
-    positive: IntArray  #: true positives of both difference regions
-    below: IntArray  #: nearest n that cuts no block, 0 where there is none
+    only: IntArray  #: mean number of candidates in only one list
+    positive: IntArray  #: number of true positives in both difference regions
+    below: IntArray  #: nearest n that cuts no block, or 0 if no such n exists
     above: IntArray
 
     @property
     def regions(self) -> Iterator[tuple[IntArray, IntArray]]:
-        """The true positives of the two regions at both ends."""
+        """Return the true positives of the two regions at both ends."""
         for gap in (self.low, self.high):
-            tp_b = (self.positive - gap + 1) // 2  # their sum is odd if the difference is
+            tp_b = (self.positive - gap + 1) // 2  # the sum is odd if the difference is odd
             yield np.clip(tp_b + gap, 0, self.only), np.clip(tp_b, 0, self.only)
 
     def statistics(self) -> FloatArray:
-        """Return the statistic of swaps at both ends: (end, n)."""
+        """Return the swap statistic (end, n) at both ends."""
         none = np.zeros_like(self.only)
         return np.stack(
             [swaps.region_statistic(Regions(none, none, *tp), self.only) for tp in self.regions]
@@ -94,14 +95,14 @@ class Ends(NamedTuple):
 
 
 def ends_of(lists: TiedLists) -> Ends:
-    """Return the ends of one pair in one batch."""
+    """Return the ends for one pair in one batch element."""
     return Ends(*lists.ends(), *lists.uncut())
 
 
 def swap_ends(
     lists: PairRanks, row: tuple[int, ...], n: IntArray, cut: BoolArray
 ) -> FloatArray | None:
-    """Return the swap statistic at both ends, (end, n), for lists that exist; None if uncut."""
+    """Return the swap statistic (end, n), or None if no list cuts a tie."""
     there = lists.exists[row]
     if not (cut[row] & there).any():
         return None
@@ -112,10 +113,10 @@ def tie_columns(
     lists: PairRanks, n: IntArray, cut: BoolArray, p_value: FloatArray, difference: FloatArray,
     options: RegionOptions, spread: tuple[FloatArray, FloatArray] | None = None,
 ) -> tuple[AnyArray, ...]:  # fmt: skip
-    """Return the difference and p-value at both ends, and the nearest n that cut no block.
+    """Return differences and p-values at both ends, and the nearest uncut n.
 
-    Without a cut block both ends are the difference itself. With swaps, p-values follow later.
-    ``spread`` is the standard error and degrees of freedom of independent groups.
+    If no list cuts a block, both ends equal the difference. Swap tests add p-values later.
+    ``spread`` contains the standard error and degrees of freedom for independent groups.
     """
     columns = [difference.copy(), difference.copy(), p_value.copy(), p_value.copy()]
     blocks = [np.zeros(cut.shape, dtype=np.int64) for _ in BLOCKS]
@@ -142,16 +143,16 @@ def tie_columns(
 
 
 class PairEnds(NamedTuple):
-    """The tests at both ends of the tie orders: (end, ..., pair, n)."""
+    """Store tests at both ends of the tie orders as arrays (end, ..., pair, n)."""
 
     difference: FloatArray
     alone: FloatArray
     together: FloatArray
-    blocks: IntArray  #: nearest n that cut no block
+    blocks: IntArray  #: nearest n that cuts no block
 
     @classmethod
     def of(cls, result: PairTests) -> PairEnds:
-        """Return the ends before any test."""
+        """Return empty results for both ends."""
         shape = (2, *result.difference.shape)
         difference, alone, together = (np.full(shape, np.nan) for _ in range(3))
         return cls(difference, alone, together, np.zeros(shape, dtype=np.int64))
@@ -160,7 +161,7 @@ class PairEnds(NamedTuple):
         self, at: Any, ends: Ends | None, n: IntArray, cut: BoolArray, found: Any,
         spread: tuple[FloatArray, FloatArray] | None = None,
     ) -> None:  # fmt: skip
-        """Enter the tests of one pair; nothing if none of its lists cuts a block."""
+        """Store the tests of one pair if a list cuts a block."""
         if ends is None:
             return
         if isinstance(found, swaps.SwapTests):
@@ -177,7 +178,7 @@ class PairEnds(NamedTuple):
         self.blocks[(slice(None), *at)] = np.stack([ends.below, ends.above])
 
     def decide(self, result: PairTests, how: Decision, sizes: IntArray, rows: Any) -> BoolArray:
-        """Return the measures for which an end changes the decision: (..., measure, n)."""
+        """Return flags (..., measure, n) for measures whose decision can change."""
         shape = result.difference.shape
         decides = np.zeros((*shape[:-2], result.measures, shape[-1]), dtype=bool)
         if rows is None or np.isnan(self.difference).all():
@@ -214,7 +215,7 @@ def check_means(
     data: Any, test: str | None = None, phi: float = 1.0, *, clustered: bool = False,
     combine: bool = False,
 ) -> None:  # fmt: skip
-    """Raise an error for options that means over orders do not support."""
+    """Raise an error for options that ties="expected" does not support."""
     head = head_of(data)
     if head is not None and head.whole.reach < head.whole.total:
         raise ValueError(
@@ -241,7 +242,7 @@ def mean_columns(
     options: RegionOptions,
     **drawing: Any,
 ) -> tuple[AnyArray, ...]:
-    """Return the columns of a comparison of means over all orders of equal scores."""
+    """Return the columns for a comparison of means over all tie orders."""
     swapped = ("p_swaps", "drawn", "margin") if options.swapped else ()
     names = (*_MEAN_COLUMNS, *MEANS, *swapped)
     found = np.full((len(names), *lists.exists.shape), np.nan)
@@ -269,7 +270,7 @@ def _swapped(
     pair: TiedLists, options: RegionOptions, error: FloatArray, *, tests: int, draws: int,
     most: int, advance: Callable[[int], object], intervals: bool,
 ) -> list[Any]:  # fmt: skip
-    """Return p-values of swaps, alone and for all n, their number, and the bands' margins."""
+    """Return swap p-values per n and for all n, swap counts, and band margins."""
     each, share = options.adjust_over == "n", (1.0 - options.level) / tests
     level = 1.0 - (share if options.alternative == "two-sided" else min(2.0 * share, 0.999))
     found = swapped_means(
@@ -287,22 +288,22 @@ _MEAN_COLUMNS = (
 
 
 def swapped_means(pair: TiedLists, alternative: str, **how: Any) -> swaps.SwapTests:
-    """Return the swap test of means, with enough swaps to decide p-values near alpha."""
+    """Test means by swaps, with more swaps for p-values near alpha."""
     return swaps.decided_swap_tests(pair, alternative, test=tie_orders.swap_tests, **how)
 
 
 def half_width(
     found: swaps.SwapTests, error: FloatArray, level: float, *, each: bool
 ) -> FloatArray:
-    """Return half the width of intervals at each n, or at all n together."""
+    """Return half the width of single or simultaneous intervals."""
     largest = z_of(level) if each else max(z_of(level), bands.critical_value(found.largest, level))
     return np.asarray(largest * error)
 
 
 def of_means(ci: str) -> tuple[Interval, tuple[str, ...]]:
-    """Return the outer limits of the regions' and lists' intervals for means over orders.
+    """Return the wider of region and list limits for means over tie orders.
 
-    The regions have as many whole candidates as give the variance of the shares.
+    The effective number of candidates in the regions reproduces the variance of the means.
     """
 
     def limits(

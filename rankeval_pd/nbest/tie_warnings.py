@@ -1,4 +1,4 @@
-"""Warnings about verdicts that depend on the order of equal scores."""
+"""Warn of decisions that depend on the order of equal scores."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ P_ENDS = ("p_tie_low", "p_tie_high")
 def decides(
     result: xr.Dataset, p: xr.DataArray, ends: Sequence[xr.DataArray], alpha: float, towards: str
 ) -> xr.Dataset:
-    """Add whether the verdict differs at one end, and the p-values there."""
+    """Add p-values at both ends, and whether an end changes the decision."""
     own = np.sign(result[towards].fillna(0.0)) * rejects(p, alpha)
     differs: Any = False
     for name, at_end in zip(("tie_low", "tie_high"), ends, strict=True):
@@ -32,7 +32,7 @@ def decides(
 
 
 def warn_of_order(results: Sequence[xr.Dataset]) -> None:
-    """Warn once if the order of equal scores decides a verdict of computed results."""
+    """Warn once if the order of equal scores can change a decision."""
     rows: list[tuple[Any, ...]] = []
     for result in results:
         if DECIDES not in result or result[DECIDES].chunks is not None:
@@ -48,7 +48,7 @@ def warn_of_order(results: Sequence[xr.Dataset]) -> None:
 
 
 def warn_of_rows(rows: Sequence[tuple[Any, ...]], *, combined: bool = False) -> None:
-    """Warn where the order decides; rows have two measures, n, and the nearest uncut n."""
+    """Warn of rows (two measures, n, nearest uncut n) that depend on the order."""
     if not rows:
         return
     a, b, n, below, above = rows[0]

@@ -1,1 +1,1 @@
-"""TREC files, metrics per query, and summaries of runs."""
+"""Read TREC files, compute metrics per query, and summarize runs."""

@@ -1,4 +1,4 @@
-"""Names of search metrics in ir_measures, trec_eval and recommender systems."""
+"""Parse metric names from ir_measures, trec_eval and recommender systems."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ _METRIC_ALIASES = {
     "iprecatrecall": "IPrec",
     "ndcgcut": "nDCG", **{name.lower(): name for name in QUERY_METRICS},
 }  # fmt: skip
-"""Names in lower case without underscores and hyphens."""
+"""Metric names in lower case without underscores and hyphens."""
 _WITH_CUTOFF = ("P", "R", "Success", "F1", "IPrec")
 _NO_CUTOFF = ("Rprec", "Bpref", "infAP", "AUC")
-# metrics of positives and negatives; the option "rel" sets the lowest positive grade
+# metrics with binary relevance; the option "rel" sets the lowest positive grade
 _BINARY = tuple(name for name in QUERY_METRICS if name not in ("nDCG", "DCG", "ERR", "Judged"))
-# name, (options), and the cutoff as @10 or, in trec_eval, as _10
+# name, (options), and a cutoff such as @10, or _10 in trec_eval
 _METRIC_PATTERN = re.compile(r"([A-Za-z][\w-]*?)(?:\((.*)\))?(?:[@_]([\d.]+))?")
 
 
 class NamedMetric(NamedTuple):
-    """A metric with the caller's name for it."""
+    """Store a metric and the name that the user passed."""
 
     label: str
     request: MetricRequest
 
     @property
     def is_binary(self) -> bool:
-        """Whether it distinguishes positives and negatives by a lowest grade."""
+        """Return whether the metric uses binary relevance."""
         return self.request.metric in _BINARY
 
 
 def parse_metrics(given: Any, min_grade: float) -> list[NamedMetric]:
-    """Return the metrics of the given names, in their order, each once."""
+    """Return the distinct metrics for these names in order."""
     several = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
     if not several:
         raise ValueError("metrics is empty. Name one or more, such as 'nDCG@10'.")
@@ -69,7 +69,7 @@ def _parse_metric(text: str, min_grade: float) -> MetricRequest:
 
 
 def _cutoff(name: str, given: str | None, text: str) -> tuple[int | None, float]:
-    """Return the length of the list, or the recall level of IPrec."""
+    """Return the cutoff of the list, or the recall level of IPrec."""
     if given is None:
         return None, 0.0
     number = float(given) if given.replace(".", "", 1).isdigit() else math.nan
@@ -83,7 +83,7 @@ def _cutoff(name: str, given: str | None, text: str) -> tuple[int | None, float]
 
 
 def _near_miss(name: str, cutoff: str | None) -> str:
-    """Return a hint with the nearest name, and the given cutoff if it takes one."""
+    """Return a hint with the nearest metric name, including the cutoff."""
     near = difflib.get_close_matches(name.lower(), _METRIC_ALIASES, n=1, cutoff=0.3)
     if not near:
         return ""
@@ -93,7 +93,7 @@ def _near_miss(name: str, cutoff: str | None) -> str:
 
 
 def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequest:
-    """Return the request with the options in parentheses."""
+    """Return the metric with the options in parentheses."""
     name = request.metric
     allowed = {
         **({"rel": "the lowest grade of a positive"} if name in _BINARY else {}),
@@ -123,7 +123,7 @@ def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequ
 
 
 def _with_option(request: MetricRequest, option: str, value: str) -> MetricRequest:
-    """Return the request with one option; raise a ValueError for an invalid value."""
+    """Return the metric with one option; raise a ValueError for invalid values."""
     if option == "dcg":
         if value not in ("log2", "exp-log2"):
             raise ValueError
@@ -147,11 +147,11 @@ def _with_option(request: MetricRequest, option: str, value: str) -> MetricReque
     return request._replace(least=number)
 
 
-_COMMA = re.compile(r",(?![^{]*})")  # between options, not within a mapping
+_COMMA = re.compile(r",(?![^{]*})")  # commas between options, but not within a mapping
 
 
 def _gains(text: str) -> tuple[tuple[float, float], ...]:
-    """Return the gains of grades from the text of a mapping, or raise a ValueError."""
+    """Parse a mapping from grades to gains, or raise a ValueError."""
     try:
         given = ast.literal_eval(text)
         found = tuple((float(grade), float(gain)) for grade, gain in given.items())

@@ -1,4 +1,4 @@
-"""Search metrics per query that equal trec_eval's."""
+"""Compute search metrics per query with the same values as trec_eval."""
 
 from __future__ import annotations
 
@@ -64,40 +64,40 @@ def per_query(
     Parameters
     ----------
     data : DataFrame or Dataset
-        One row per query and document, a column of scores per measure (run), and the grades, as
-        from :func:`read_trec`. A Dataset has a dimension of documents; its other dimensions are
-        queries.
+        One row per query and document, with a column of scores per measure (run) and a column of
+        grades, as from :func:`read_trec`. A Dataset has a dimension of documents, and all other
+        dimensions are queries.
     metrics : str or sequence of str
         Names as in ir_measures: ``P@k``, ``R@k``, ``Success@k`` (or ``HitRate@k``), ``F1@k``;
         ``AP``, ``RR``, ``nDCG``, ``DCG``, optionally with @k; ``IPrec@recall``, ``Rprec``,
-        ``Bpref``, ``infAP``, ``RBP(p=0.8)``, ``ERR@k``, ``Judged@k``, ``AUC``; or as in trec_eval
-        and elsewhere: ``map``, ``recip_rank``, ``ndcg_cut_10``, ``P_5``, ``mrr@10``,
-        ``iprec_at_recall_0.10``. Options: ``nDCG(dcg='exp-log2')@k`` has gains 2^grade − 1,
-        ``nDCG(gains={1: 1, 2: 5})@k`` given gains, ``P(rel=2)@k`` its own ``min_grade``,
-        ``ERR(max_rel=3)@k`` a highest grade other than 4; ``AP(norm='min')@k`` divides by min(k,
-        positives), as recommender systems do.
+        ``Bpref``, ``infAP``, ``RBP(p=0.8)``, ``ERR@k``, ``Judged@k``, ``AUC``. Names as in
+        trec_eval are allowed, such as ``map``, ``recip_rank``, ``ndcg_cut_10``, ``P_5``,
+        ``mrr@10``, ``iprec_at_recall_0.10``. Options: ``nDCG(dcg='exp-log2')@k`` uses gains 2^grade
+        − 1, ``nDCG(gains={1: 1, 2: 5})@k`` sets gains, ``P(rel=2)@k`` sets ``min_grade``,
+        ``ERR(max_rel=3)@k`` sets the highest grade (default 4), and ``AP(norm='min')@k`` divides by
+        min(k, positives) as in recommender systems.
     undefined : {"zero", "skip", "raise"}
-        Value of an undefined metric, such as recall without positives: 0 as in trec_eval (AUC,
-        which it lacks, stays NaN), left out, or an error.
+        Treatment of undefined metrics, such as recall without positives: 0 as in trec_eval (NaN for
+        AUC, which trec_eval does not have), omit the row, or raise an error.
     wide : bool
-        For a DataFrame: one row per query and one column per measure, with several metrics a
-        two-level header (metric, system). With "skip", queries with any undefined metric are left
-        out. :func:`paired_bootstrap`, :func:`paired_permutation` and :func:`system_ranks` take this
-        form; for several metrics pass ``table[["AP"]]``.
+        For a DataFrame, return one row per query and one column per measure, or a two-level header
+        (metric, system) for several metrics. "skip" then omits queries with any undefined metric.
+        Pass this form to :func:`paired_bootstrap`, :func:`paired_permutation` or
+        :func:`system_ranks`, with several metrics as ``table[["AP"]]``.
     **roles
         Column roles. Data from :func:`read_trec` need none.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per query, measure and metric, the queries sorted: the columns of the query,
+        One row per query, measure and metric, sorted by query: the columns of the query,
         ``measure``, ``metric`` (as requested), ``value``; ``n_positive``: documents with at least
         ``min_grade`` (or rel); ``n_retrieved``: documents retrieved by the measure; ``n_judged``:
-        documents with a grade. With ``details=True`` also ``tied``: documents excluded at k with
-        the last score; ``value_low``, ``value_high``: the value in the worst and the best order of
-        equal scores; ``judged``: share of judged documents up to k; ``undefined``: whether
-        ``value`` replaces an undefined one. A Dataset has a variable per metric over the queries
-        and ``measure``, NaN for queries without judgments, and the three counts.
+        documents with a grade. ``details=True`` adds ``tied``: documents excluded at k with the
+        last score; ``value_low``, ``value_high``: the value for the worst and best order of equal
+        scores; ``judged``: proportion of judged documents up to k; ``undefined``: whether the
+        metric is undefined. A Dataset has a variable per metric with dimensions of queries and
+        ``measure`` (NaN for queries without judgments), and the three counts.
 
     Raises
     ------
@@ -108,20 +108,20 @@ def per_query(
     Warns
     -----
     RankevalWarning
-        If queries without judgments are left out.
+        If queries without judgments are omitted.
 
     Notes
     -----
-    With the defaults the values equal trec_eval's to the last bit: scores are compared as float32,
+    By default, values are identical to trec_eval's to the last bit. Scores are compared as float32,
     equal scores are sorted by descending document name, unjudged documents count as negatives, and
-    judged queries missing from a run are 0. For Bpref, infAP and unjudged="skip" a grade below 0
-    means pooled but unjudged; elsewhere it is a negative. Judged@k divides by k, or the length of a
-    shorter list, as in ir_measures. AUC is computed over the retrieved documents, with ties
-    counting one half. ``ties="expected"`` is the mean over all orders of equal scores, for all
-    metrics except Bpref, infAP and ERR.
+    judged queries missing from a run have value 0. A grade below 0 is a negative, but means pooled
+    and unjudged for Bpref, infAP and unjudged="skip". Judged@k divides by k, or by the length of a
+    shorter list, as in ir_measures. AUC uses only retrieved documents, and ties count one half.
+    ``ties="expected"`` averages over all orders of equal scores, for all metrics except Bpref,
+    infAP and ERR.
 
-    Cost: sorting each measure once, O(rows log rows); each metric adds time proportional to the
-    retrieved judged documents.
+    Sorting takes O(rows log rows) per measure. The time for each metric is proportional to the
+    number of retrieved judged documents.
 
     References
     ----------
@@ -168,7 +168,7 @@ def per_query(
 
 
 class FrameValues(NamedTuple):
-    """The metrics of queries."""
+    """Store the metrics of queries."""
 
     keys: pd.DataFrame  #: one row per query with a judgment
     numbers: QueryValues
@@ -183,7 +183,7 @@ def frame_values(
     wide: bool,
     ranges: bool,
 ) -> FrameValues:
-    """Return the metrics of a DataFrame, with ``ranges`` over orders of equal scores too."""
+    """Compute metrics for a DataFrame, optionally with ranges over tie orders."""
     table = read_frame(data, chosen)
     _refuse_fractions(table.rows.grade, asked, chosen)
     taken = (*COLUMNS, *OPEN, *(["system"] if wide else []))
@@ -200,7 +200,7 @@ def frame_values(
 def _refuse_fractions(
     grade: FloatArray, asked: Sequence[NamedMetric], chosen: QueryOptions
 ) -> None:
-    """Raise a ValueError if grades between 0 and 1 would silently all be negatives."""
+    """Raise a ValueError if all grades are fractions and would be negatives."""
     between = grade[(grade > 0.0) & (grade < 1.0)]
     lost = [one.label for one in asked if one.is_binary and one.request.least == 1.0]
     if between.size and lost and not chosen.graded:
@@ -212,7 +212,7 @@ def _refuse_fractions(
 
 
 def metrics_asked(metrics: Any, chosen: QueryOptions) -> list[NamedMetric]:
-    """Return the named metrics; reject those without a value for these roles."""
+    """Return the named metrics; reject metrics that do not support these roles."""
     asked = parse_metrics(metrics, chosen.min_grade)
     if chosen.ties == "expected":
         _check_closed_forms(asked)
@@ -239,27 +239,27 @@ def _warn_unjudged(keys: pd.DataFrame, count: int) -> None:
 
 
 class QueryValues(NamedTuple):
-    """Metrics of all queries; undefined ones are NaN."""
+    """Store the metrics of all queries; undefined metrics are NaN."""
 
     metrics: FloatArray  #: (query, measure, metric)
     n_positive: IntArray  #: (query, metric)
     n_retrieved: IntArray  #: (query, measure)
     n_judged: IntArray  #: (query)
-    low: FloatArray  #: (query, measure, metric): in the worst order of equal scores
-    high: FloatArray  #: and in the best one
+    low: FloatArray  #: (query, measure, metric): value for the worst order of equal scores
+    high: FloatArray  #: (query, measure, metric): value for the best order of equal scores
     tied: IntArray  #: (query, measure, metric): excluded documents with the last score
-    judged: FloatArray  #: (query, measure, metric): share judged up to the cutoff
+    judged: FloatArray  #: (query, measure, metric): proportion of judged documents up to the cutoff
 
     def only(self, queries: AnyArray) -> QueryValues:
-        """Return the values of some queries."""
+        """Return the values for a selection of queries."""
         chosen: list[Any] = [x[queries] for x in self]
         return QueryValues(*chosen)
 
 
 def warn_of_reversed_runs(found: Mapping[int, tuple[int, int]], names: Sequence[Hashable]) -> None:
-    """Warn of runs whose scores fall with relevance in too many queries for chance."""
+    """Warn of runs whose scores decrease with relevance in many queries."""
     for place, (below, defined) in found.items():
-        # twice the binomial tail is below 0.001 if the normal deviate exceeds 3.3
+        # the two-sided binomial p-value is below 0.001 for a normal deviate above 3.3
         if defined >= 10 and 2 * below - defined > 3.3 * math.sqrt(defined):
             warn(
                 f"measures: in {below} of {defined} queries {names[place]!r} scores relevant"
@@ -277,9 +277,10 @@ def evaluate(
     *,
     ranges: bool = False,
 ) -> QueryValues:
-    """Return every metric of every query and measure; each measure is ranked once.
+    """Compute all metrics for every query and measure.
 
-    With ``ranges`` also over orders of equal scores, which take two more rankings.
+    Each measure is ranked once. ``ranges`` adds the range over orders of equal scores, which
+    requires two more rankings.
     """
     judged = judgments(rows.query, rows.grade, rows.n_queries)
     top = judged.grade.max(initial=0.0)
@@ -328,7 +329,7 @@ def evaluate(
 def resolve_undefined(
     value: FloatArray, asked: Sequence[NamedMetric], undefined: str, keys: pd.DataFrame | None
 ) -> FloatArray:
-    """Return the values (query, measure, metric), undefined ones 0, NaN or an error."""
+    """Replace undefined values (query, measure, metric), or raise an error."""
     missing = np.isnan(value)
     if undefined == "raise" and missing.any():
         number = int(missing.any(axis=(0, 1)).argmax())
@@ -356,7 +357,7 @@ def _long(
     asked: Sequence[NamedMetric],
     undefined: str,
 ) -> pd.DataFrame:
-    """Return one row per query, measure and metric; with "skip" without undefined values."""
+    """Return one row per query, measure and metric; "skip" omits undefined values."""
     shape = value.shape
     rows = np.flatnonzero(~np.isnan(value).ravel()) if undefined == "skip" else slice(None)
     query, measure, metric = (x.ravel()[rows] for x in np.indices(shape, sparse=False))
@@ -383,7 +384,7 @@ def wide_form(
     asked: Sequence[NamedMetric],
     undefined: str,
 ) -> pd.DataFrame:
-    """Return one row per query, and one column per measure, or per metric and measure."""
+    """Return one row per query with columns for measures (and metrics)."""
     if undefined == "skip":
         whole = np.asarray(~np.isnan(value).any(axis=(1, 2)))
         if not whole.all():
@@ -402,7 +403,7 @@ def wide_form(
     # (query, measure, metric) -> (query, column), metric by metric
     flat = np.moveaxis(value, 2, 1).reshape(len(keys), -1)
     table = pd.DataFrame(flat, index=index, columns=header)
-    if len(asked) == 1:  # for axes and sentences
+    if len(asked) == 1:  # used for axis labels and sentences
         table.attrs["metric"] = asked[0].label
     return table
 
@@ -415,7 +416,7 @@ def metrics_of_dataset(
     *,
     details: bool,
 ) -> xr.Dataset:
-    """Return the metrics, for a lazy Dataset chunk by chunk."""
+    """Compute metrics for a Dataset, chunk by chunk if lazy."""
     taken = (*(one.label for one in asked), *_columns_beside(details), "metric")
     data = tables.dims_apart(data, roles, taken)
     batches = find_query_batches(data, roles)
@@ -431,7 +432,7 @@ def metrics_of_dataset(
 
 
 def _columns_beside(details: bool) -> tuple[str, ...]:
-    """Return the names of the columns beside the metrics."""
+    """Return the names of columns that are not metrics."""
     return ("n_positive", "n_retrieved", "n_judged", *(OPEN if details else ()))
 
 
@@ -451,8 +452,8 @@ def _of_memory(
     outputs = [each, ["metric"], ["measure"], [], *([each] * len(OPEN) if details else [])]
 
     def ask(grade: FloatArray, score: FloatArray, document: AnyArray) -> tuple[AnyArray, ...]:
-        # flatten the batch to queries: grades and documents (query, candidate), scores (query,
-        # measure, candidate); rows_of_arrays then drops padding
+        # flatten the batch dimensions to queries, with grades and documents (query, candidate) and
+        # scores (query, measure, candidate); rows_of_arrays then drops padding
         batch = np.broadcast_shapes(grade.shape[:-1], score.shape[:-2], document.shape[:-1])
         size = (int(np.prod(batch)), grade.shape[-1])
         flat = np.broadcast_to(grade, (*batch, size[1])).reshape(size)

@@ -1,4 +1,4 @@
-"""A search experiment in one table: means, ranks and differences of runs."""
+"""Summarize a search experiment in one table of means, ranks and differences."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from rankeval_pd.stats._types import AnyArray
 from rankeval_pd.systems.paired_tests import mean_test
 from rankeval_pd.systems.system_ranks import adjustment_of, system_ranks
 
-_EQUAL = 1e-12  # values of a query that differ by no more are tied
+_EQUAL = 1e-12  # smaller differences within a query count as ties
 OverMetrics = Literal["metrics", "all"]
-_METRIC = "_metric"  # the metric of an item, among the labels of the queries
+_METRIC = "_metric"  # the label of the metric in the query index
 _RANKED = {
     name: name
     for name in (
@@ -69,23 +69,23 @@ def query_summary(
     level: float = 0.95,
     **roles: Unpack[QueryRoles],
 ) -> Data:
-    """Return mean, rank and difference to the baseline for each run and metric.
+    """Return mean, rank and difference from the baseline per run and metric.
 
     Parameters
     ----------
     data, metrics, undefined, **roles
-        As in :func:`per_query`; data from :func:`read_trec` need no roles.
+        As in :func:`per_query`. Data from :func:`read_trec` need no roles.
     baseline : name of a measure, optional
-        Measure that the others are compared with. By default differences are NaN.
+        Measure to compare with. By default differences are NaN.
     test : {"bootstrap", "t"}
-        As in :func:`system_ranks`: by random signs, or the paired t test.
+        Bootstrap test with random signs or paired t test, as in :func:`system_ranks`.
     adjust : {"auto", "max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
-        Adjustment for the number of comparisons with the baseline. "auto" is "max-t", or "holm"
+        Adjustment for the number of comparisons with the baseline. "auto" means "max-t", or "holm"
         with ``test="t"``. Ranks, ``tied_for_best`` and ``letters`` are adjusted for all pairs.
     adjust_over : {"metrics", "all"}
-        Whether each metric is a family of its own, or all metrics are one family.
+        Whether each metric is a separate family, or all metrics form one family.
     alpha : float
-        Level of the tests behind ``tied_for_best``.
+        Significance level of the tests for ``tied_for_best``.
     n_resamples : int, optional
         Number of signs drawn, as in :func:`paired_bootstrap`.
     level : float
@@ -94,46 +94,48 @@ def query_summary(
     Returns
     -------
     DataFrame or Dataset
-        Metrics in the requested order, measures in the order of the columns (Dataset: dimensions
-        metric and measure):
+        One row per metric and measure (Dataset: dimensions metric and measure). Metrics are in the
+        requested order, and measures in the order of the columns.
 
-        * ``measure``, ``metric``; ``value``: the mean over queries; ``ci_low``, ``ci_high``: its
-          interval, simultaneous for all measures of the metric; in details ``ci_low_alone``,
-          ``ci_high_alone``: the unadjusted interval;
-        * ``rank_low``, ``rank_high``: limits of the rank, 1 for the best;
-        * ``difference``: value minus the baseline's, with ``difference_low``, ``difference_high``,
-          an interval that agrees with ``p_adjusted`` (two-sided, with ``adjust`` only);
-        * ``tied_for_best``: the paired test does not distinguish it from the best;
-        * ``wins``, ``ties``, ``losses``: queries where the value is above, equal to (1e-12), below
-          the value of the baseline;
-        * ``letters``, without ``baseline``: two measures share a letter if and only if the tests of
-          this metric do not distinguish them; ``p_value``, and with ``adjust``
-          ``difference_low_alone``, ``difference_high_alone``: unadjusted; ``undecided``: other
-          draws may change the decision about the difference, or without ``baseline`` about a pair
-          with this measure.
+        * ``measure``, ``metric``; ``value``: the mean over queries; ``ci_low``, ``ci_high``:
+          interval for the mean, simultaneous for all measures of the metric;
+        * ``rank_low``, ``rank_high``: confidence limits for the rank (1 is the best rank);
+        * ``difference``: value minus the value of the baseline; ``difference_low``,
+          ``difference_high``: interval that agrees with ``p_adjusted``; ``p_adjusted``: only with
+          ``adjust``, two-sided;
+        * ``tied_for_best``: whether no measure is significantly better;
+        * ``wins``, ``ties``, ``losses``: numbers of queries with a value above, equal to (within
+          1e-12), or below the value of the baseline;
+        * ``letters``: only without ``baseline``, two measures share a letter if and only if they do
+          not differ significantly in this metric; ``p_value``, ``difference_low_alone``,
+          ``difference_high_alone``: unadjusted results; ``undecided``: whether more draws could
+          change the decision about the difference (without ``baseline``: about a pair with this
+          measure).
 
-        In details: ``n_tied``, queries whose list ends inside equal scores; ``value_low``,
-        ``value_high``, the mean in their worst and best order; ``judged``, the mean share of judged
-        documents up to k; ``n_lacking``, queries without retrieved documents; ``n_undefined``,
-        queries with 0 for an undefined value; ``depth``, documents in the longest list.
+        ``details=True`` adds ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval;
+        ``n_tied``: queries whose list ends inside a tie; ``value_low``, ``value_high``: the mean
+        for the worst and best order of equal scores; ``judged``: mean proportion of judged
+        documents up to k; ``n_lacking``: queries without retrieved documents; ``n_undefined``:
+        queries with 0 for an undefined value; ``depth``: documents in the longest list.
 
     Warns
     -----
     RankevalWarning
-        If judged shares of runs differ by more than 0.1, if only some runs reach the cutoff, or if
-        the order of equal scores moves a mean by more than half of its interval.
+        If the proportions of judged documents differ by more than 0.1 between runs, if only some
+        runs reach the cutoff, or if the order of equal scores changes a mean by more than half of
+        its interval.
 
     Raises
     ------
     ValueError
-        If a metric is undefined for some query and ``undefined`` is not given; if there is only one
-        query.
+        If a metric is undefined for a query and you do not pass ``undefined``, or if there is only
+        one query.
 
     Notes
     -----
     The table combines ``per_query(wide=True)`` with :func:`system_ranks` and
-    :func:`paired_bootstrap` of each metric, with their defaults. Queries are the sample; documents
-    and judgments are fixed. Cost: a paired bootstrap for each metric.
+    :func:`paired_bootstrap` for each metric, with default options. Queries are a sample, while
+    documents and judgments are fixed. The cost is a paired bootstrap for each metric.
 
     References
     ----------
@@ -200,7 +202,7 @@ def query_summary(
 def _dataset_values(
     data: xr.Dataset, chosen: QueryOptions, asked: Sequence[NamedMetric]
 ) -> FrameValues:
-    """Return the metrics of a Dataset, one row per query, with ranges over tie orders."""
+    """Return metrics of a Dataset by query, with ranges over tie orders."""
     found = metrics_of_dataset(data, chosen, asked, "skip", details=True).compute()
     batch = [d for d in found["n_retrieved"].dims if d != "measure"]
 
@@ -230,9 +232,9 @@ def _dataset_values(
 
 
 def assumed(found: FrameValues, asked: Sequence[NamedMetric], undefined: Undefined) -> pd.DataFrame:
-    """Return facts about the mean of each run and metric: (metric and measure, fact)."""
+    """Return an array (metric and measure, fact) that describes the means."""
     numbers, rows = found.numbers, []
-    if undefined == "skip":  # excluded queries do not count
+    if undefined == "skip":  # omitted queries do not count
         numbers = numbers.only(np.asarray(~np.isnan(numbers.metrics).any(axis=(1, 2))))
     deepest = numbers.n_retrieved.max(axis=0, initial=0)
     for k, one in enumerate(asked):
@@ -256,7 +258,7 @@ def assumed(found: FrameValues, asked: Sequence[NamedMetric], undefined: Undefin
 
 
 def _with_facts(result: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with facts about its means, and warn of facts that may decide."""
+    """Add facts about the means to the table, and warn of critical facts."""
     _warn_of_facts(result, facts)
     keyed = facts.drop(columns="cutoff").set_index(["metric", "measure"])
     keys = pd.MultiIndex.from_frame(result[["metric", "measure"]])
@@ -273,11 +275,11 @@ def _with_facts(result: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-_JUDGED_APART = 0.1  # a difference of judged shares that may decide between runs
+_JUDGED_APART = 0.1  # difference in judged proportions that could explain a difference between runs
 
 
 def _warn_of_facts(result: pd.DataFrame, facts: pd.DataFrame) -> None:
-    """Warn of judged shares, depths and ties that may decide between runs."""
+    """Warn if judged proportions, depths or ties could explain differences."""
     open_ties: list[str] = []
     known: Any = result.set_index(["metric", "measure"])
     for metric, part in facts.groupby("metric", sort=False):
@@ -314,12 +316,12 @@ def _warn_of_facts(result: pd.DataFrame, facts: pd.DataFrame) -> None:
 def _of_metrics(
     table: pd.DataFrame, baseline: Hashable, test: MeanTest, options: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """Return one row per metric and measure from the wide form, in its order."""
+    """Convert the wide form to one row per metric and measure."""
     metrics, measures = (table.columns.unique(level=k).tolist() for k in (0, 1))
     parts = {m: pd.DataFrame(table[m])[measures] for m in metrics}
     items = pd.concat(parts, names=[_METRIC])
     keys = pd.MultiIndex.from_product([metrics, measures])
-    named: Any = {**options, "measures": measures}  # their names are settled
+    named: Any = {**options, "measures": measures}  # the names of the measures are known
     ranks = system_ranks(items, test=test, **named)
     tested = ranks
     columns = _of_systems(ranks, "system", keys, _RANKED)
@@ -336,7 +338,7 @@ def _of_metrics(
     gains = [one.label for one in parse_metrics(metrics, 1.0) if one.request.metric == "DCG"]
     most = np.where(keys.get_level_values(0).isin(gains), np.inf, 1.0)
     for name in (x for x in kept if "_low" in x or "_high" in x):
-        if not name.startswith("rank"):  # all metrics are between 0 and 1, except discounted gain
+        if not name.startswith("rank"):  # all metrics except discounted gain are between 0 and 1
             rows[name] = np.clip(rows[name], 0.0 if name.startswith("ci") else -most, most)
     names = {"measure": keys.get_level_values(1), "metric": keys.get_level_values(0)}
     result = pd.DataFrame({**names, **rows})
@@ -349,13 +351,13 @@ def _of_metrics(
 def _of_systems(
     table: pd.DataFrame, role: str, keys: pd.MultiIndex, names: Mapping[str, str]
 ) -> dict[str, AnyArray]:
-    """Return columns of a table of systems or pairs by metric and name, NaN if missing."""
+    """Return columns by metric and name; missing rows are NaN."""
     found = table.set_index(pd.MultiIndex.from_arrays([table[_METRIC], table[role]])).reindex(keys)
     return {name: found[own].to_numpy() for name, own in names.items() if own in found}
 
 
 def _counted(over: pd.DataFrame, keys: pd.MultiIndex, baseline: Hashable) -> dict[str, AnyArray]:
-    """Return the queries each measure wins, ties and loses; NaN for the baseline."""
+    """Count wins, ties and losses of each measure; the baseline has NaN."""
     counted = {"wins": over > _EQUAL, "ties": over.abs() <= _EQUAL, "losses": over < -_EQUAL}
     itself = keys.get_level_values(1) == baseline
     result = {}
@@ -368,7 +370,7 @@ def _counted(over: pd.DataFrame, keys: pd.MultiIndex, baseline: Hashable) -> dic
 def _family(
     measures: list[Any], metrics: list[Any], baseline: Hashable, options: Mapping[str, Any]
 ) -> str | None:
-    """Return the description of the family."""
+    """Return a description of the family of tests."""
     if options["adjust"] is None:
         return None
     count = len(measures) - 1

@@ -1,4 +1,4 @@
-"""Reading and writing runs and relevance judgments in TREC files."""
+"""Read and write runs and relevance judgments in TREC files."""
 
 from __future__ import annotations
 
@@ -28,39 +28,40 @@ def read_trec(
     Parameters
     ----------
     runs : path, DataFrame, sequence of these, or mapping
-        Files of lines ``query Q0 document rank score tag``, plain or gzipped; a path may contain
-        ``*``, ``?`` and ``[...]``. Or DataFrames with the columns query, document and score (also:
-        query_id, qid; doc_id, docno), and tag for several runs in one frame. A mapping names the
-        runs; by default the name is the tag, or the file name without a tag.
+        Files with lines ``query Q0 document rank score tag``, plain or gzipped. Paths can contain
+        ``*``, ``?`` and ``[...]``. You can also pass DataFrames with the columns query (or
+        query_id, qid), document (or doc_id, docno) and score, and with tag if one frame contains
+        several runs. Use a mapping to name the runs. The default name is the tag, or the file name
+        for runs without a tag.
     qrels : path, DataFrame or sequence of these, optional
-        Files of lines ``query iteration document grade``; DataFrames with the columns query,
-        document and grade (also: relevance, label). By default there is no column ``grade``.
+        Files with lines ``query iteration document grade``, or DataFrames with the columns query,
+        document and grade (or relevance, label). Without qrels, the result has no column ``grade``.
 
     Returns
     -------
     DataFrame
-        One row for each query and document of any run or judgment, sorted by query:
+        One row for each query and document in any run or in the judgments, sorted by query:
 
         * ``query``, ``document``: strings as in the files ("NA", "001");
-        * a column per run: the score, NaN if the run did not retrieve the document;
-        * ``grade``: nullable integers, missing for unjudged documents. A grade below 0, TREC's for
-          pooled but unjudged documents, is kept.
+        * one column per run: the score, NaN if the run did not retrieve the document;
+        * ``grade``: nullable integers, missing for unjudged documents. Grades below 0 are kept,
+          because TREC uses such grades for pooled but unjudged documents.
 
     Raises
     ------
     ValueError
         If a line is malformed, a run or the judgments repeat a query and document (the message
-        names file and line), two runs have one name, or a run has no judged query.
+        contains the file and line), two runs have the same name, or a run has no judged query.
 
     Warns
     -----
     RankevalWarning
-        If queries have no judgments, or a run lacks judged queries.
+        If queries have no judgments, or judged queries are missing from a run.
 
     Notes
     -----
-    As in trec_eval, ranks in files are ignored; scores determine the ranking. Cost: about half a
-    second for a million lines, and 8 bytes for each row and run.
+    As in trec_eval, ranks in files are ignored, and scores determine the ranking. A million lines
+    take about half a second. Memory is 8 bytes for each row and run.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def read_trec(
     _check_names([part.name for part in parts])
     judged = None if qrels is None else _judgements(qrels)
     lines = [*([] if judged is None else [judged.lines]), *(part.lines for part in parts)]
-    # number the queries, then each pair of query and document: one row per pair
+    # number the queries, then the pairs of query and document, with one row per pair
     queries = trec_lines.share_codes([x.query for x in lines])
     if judged is not None:
         _compare_queries(queries, parts)
@@ -104,17 +105,17 @@ _LINES_AT_ONCE = 2**15  # lines that share a hash table small enough for the cac
 
 
 class _QueryDocuments(NamedTuple):
-    """Every query and document once, in the order of the queries."""
+    """Store distinct pairs of query and document, sorted by query."""
 
     query: IntArray
-    document: IntArray  #: index of its name in ``names``
+    document: IntArray  #: index of the document's name in ``names``
     names: trec_lines.Strings
-    places: list[IntArray]  #: for each part, the pair of each line
+    places: list[IntArray]  #: the pair of each line, for each part
 
 
 def _number_pairs(queries: list[IntArray], documents: list[trec_lines.Strings]) -> _QueryDocuments:
-    """Assign numbers to the pairs of query and document, a few queries at a time."""
-    # sort each part by query, so that a block of queries is a slice of every part
+    """Assign numbers to pairs of query and document in blocks of queries."""
+    # sort each part by query, so a block of queries is a slice of every part
     orders = [np.argsort(query, kind="stable") for query in queries]
     documents = [trec_lines.reorder(x, order) for x, order in zip(documents, orders, strict=True)]
     queries = [query[order] for query, order in zip(queries, orders, strict=True)]
@@ -152,7 +153,7 @@ class _Run(NamedTuple):
 
 
 def _runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[_Run]:
-    """Return every run with its name."""
+    """Return the runs by name."""
     if isinstance(runs, Mapping):
         result = []
         for name, source in runs.items():
@@ -178,7 +179,7 @@ def _runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[_Run]:
 
 
 def _sources(given: Source | Sequence[Source], argument: str) -> list[Source]:
-    """Return files and frames, with patterns expanded."""
+    """Return files and frames; expand file patterns."""
     if isinstance(given, pd.DataFrame):
         return [given]
     if not isinstance(given, str | Path):
@@ -225,7 +226,7 @@ def _judgements(qrels: Source | Sequence[Source]) -> _Judgments:
 
 
 def _refuse_repeated(pair: IntArray, n_pairs: int, read: TrecLines) -> None:
-    """Raise a ValueError if a query and document come twice."""
+    """Raise a ValueError if a pair of query and document is repeated."""
     seen = np.zeros(n_pairs, dtype=bool)
     seen[pair] = True
     if np.count_nonzero(seen) == pair.size:
@@ -240,7 +241,7 @@ def _refuse_repeated(pair: IntArray, n_pairs: int, read: TrecLines) -> None:
 
 
 def _compare_queries(queries: trec_lines.SharedCodes, parts: list[_Run]) -> None:
-    """Warn of queries only in a run, or only in the judgments."""
+    """Warn of queries found only in a run or only in the judgments."""
     judged = np.zeros(len(queries.names), dtype=bool)
     judged[queries.codes[0]] = True
     unjudged = np.zeros_like(judged)
@@ -248,7 +249,7 @@ def _compare_queries(queries: trec_lines.SharedCodes, parts: list[_Run]) -> None
     for part, codes in zip(parts, queries.codes[1:], strict=True):
         asked = np.zeros_like(judged)
         asked[codes] = True
-        if asked.any() and not (asked & judged).any():  # an empty run retrieved nothing
+        if asked.any() and not (asked & judged).any():  # empty runs are allowed
             raise ValueError(
                 f"{part.lines.where}: the run {part.name!r} has no judged queries. The run has the"
                 f" queries {_examples(queries.names, asked)}, but judged are"
@@ -284,7 +285,7 @@ def _examples(names: Any, which: Any) -> str:
 
 
 def _sort_names(names: Any) -> tuple[AnyArray, IntArray]:
-    """Return the sorted names, and the place of each name among them."""
+    """Return the sorted names, and the position of each name."""
     names = np.array(trec_lines.as_list(names), dtype=object)
     order = np.argsort(names, kind="stable")
     ranks = np.empty(order.size, dtype=np.int64)
@@ -314,14 +315,15 @@ def write_trec(
     Parameters
     ----------
     frame : DataFrame
-        As from :func:`read_trec`: one row per query and document, a column of scores per run.
+        A frame as from :func:`read_trec`, with one row per query and document and a column of
+        scores per run.
     runs : path or mapping
-        A folder, created if missing, for a file ``<name>.run`` of each numeric column; or a path
-        for each of some columns. Names ending in ``.gz`` are compressed.
+        A folder for a file ``<name>.run`` per numeric column, or a mapping from columns to paths. A
+        missing folder is created. Paths that end in ``.gz`` are compressed.
     qrels : path, optional
-        Path of the judgments.
+        Path of the file with judgments.
     query, document, grade : str
-        Names of these columns.
+        Names of the columns for queries, documents and grades.
 
     Raises
     ------
@@ -330,8 +332,8 @@ def write_trec(
 
     Notes
     -----
-    Scores are written with all digits, so reading them back gives equal values. trec_eval compares
-    them as float32.
+    Scores are written with all digits, so you can read identical scores back. trec_eval compares
+    scores as float32.
 
     Examples
     --------

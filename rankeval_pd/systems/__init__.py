@@ -1,1 +1,1 @@
-"""Is the gain of a system real? (Berg-Kirkpatrick, Burkett and Klein 2012)."""
+"""Test gains between systems (Berg-Kirkpatrick, Burkett and Klein 2012)."""

@@ -1,4 +1,4 @@
-"""Significance on other data (Berg-Kirkpatrick et al. 2012, section 4.2)."""
+"""Check significance on other data (Berg-Kirkpatrick et al. 2012, section 4.2)."""
 
 from __future__ import annotations
 
@@ -54,52 +54,51 @@ def calibration(
     n_resamples: int = 1000,
     **roles: Unpack[ItemRoles],
 ) -> Data:
-    """Return how often a gain keeps its sign on other data, by p-value.
+    """Return how often gains have the same sign on other data, by p-value.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Table of pairs from :func:`paired_bootstrap`, ordered so that gain ≥ 0.
+        Table of pairs from :func:`paired_bootstrap` with gain ≥ 0 in every row.
     other : DataFrame or Dataset
-        The items of the same systems on other data.
+        Results of the same systems on other data, as systems over test items.
     bins : sequence of float
-        Edges of the bins of p_value; a bin includes its upper edge. By default the bins of
+        Edges of the bins for p_value. A bin includes its upper edge. The default is the bins of
         Berg-Kirkpatrick et al. (2012).
     ci : {"clopper-pearson", "systems"}
-        Interval of the agreement. "clopper-pearson" is exact for independent pairs. Pairs share
-        systems, so "systems" resamples systems; it is never narrower.
+        Kind of interval for the agreement. "clopper-pearson" is exact for independent pairs.
+        "systems" resamples systems because pairs share systems, and is never narrower.
     level : float
         Confidence level of the interval.
     prior : {"flat", "estimated"}
-        Prior of true gains for ``expected_agreement``: flat, or normal around 0 with a variance
-        estimated from all pairs (of each group), the mean of gain² − gain_se². A flat prior is
-        overconfident for nearly equal systems.
+        Prior of true gains for ``expected_agreement``. "flat" is overconfident for nearly equal
+        systems. "estimated" is normal around 0, with the mean of gain² − gain_se² over all pairs
+        (of each group) as its variance.
     n_resamples : int
         Number of draws for ci="systems".
     **roles
-        ``metric``, ``higher_is_better`` of the other items, by default from the table's
-        ``attrs``. Pass them again if the metric is a function, or if a merge has lost the
-        ``attrs``. ``dim`` of the other items. ``rng`` for ci="systems".
+        ``metric`` and ``higher_is_better`` for the other items, by default from the ``attrs`` of
+        the table. Pass both roles if the metric is a function, or if a merge dropped the ``attrs``.
+        ``dim`` for the other items. ``rng`` for ci="systems".
 
     Returns
     -------
     DataFrame or Dataset
         One row per bin (and group of the table; Dataset: dimension row): ``p_low``, ``p_high``,
-        ``n_pairs``, ``agreement``: the share of pairs with a gain above 0 on the other data,
+        ``n_pairs``, ``agreement``: the proportion of pairs with a gain above 0 on the other data,
         ``ci_low``, ``ci_high``, ``expected_agreement``: mean of :func:`expected_agreement` over the
-        pairs of the bin, for other items from the same distribution.
+        pairs in the bin, for other items from the same distribution.
 
     Raises
     ------
     ValueError
-        If the table and the metric differ in direction; if the metric is neither in the table nor
-        given.
+        If the table and the metric have opposite directions, or if the metric is unknown.
 
     Notes
     -----
-    An agreement below 1 − p does not show that distributions differ, because the other items are a
-    sample, too. Compare with ``expected_agreement``. Pairs without a gain (0 or undefined) are
-    excluded.
+    An agreement below 1 − p does not show that distributions differ, because the other items are
+    also a sample. Compare the agreement with ``expected_agreement``. Pairs whose gain is 0 or
+    undefined are excluded.
 
     References
     ----------
@@ -144,12 +143,12 @@ def calibration(
 
 
 def _needed(prior: str) -> list[str]:
-    """Return the columns of pairs that expected_agreement needs."""
+    """Return the columns that expected_agreement needs."""
     return ["n_items", *(["gain_se"] if prior == "estimated" else [])]
 
 
 def _shrunken(table: pd.DataFrame, groups: list[Hashable], prior: str) -> pd.DataFrame:
-    """Return the pairs with the part of the gains' variance due to true gains."""
+    """Add the proportion of variance due to true gains to the pairs."""
     table = table.reset_index(drop=True).assign(_part=1.0)
     if prior == "estimated":
         for _, part in grouped(table, groups):
@@ -159,9 +158,9 @@ def _shrunken(table: pd.DataFrame, groups: list[Hashable], prior: str) -> pd.Dat
 
 
 def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the roles with the metric and direction of the table of pairs, if known."""
+    """Return roles with the metric and direction from the table of pairs."""
     better, metric = attrs.get("higher_is_better"), attrs.get("metric")
-    better = bool(better) if better in (0, 1) else better  # attrs cannot hold a bool
+    better = bool(better) if better in (0, 1) else better  # attrs store booleans as numbers
     chosen = dict(roles)
     check_better(better)
     check_better(chosen.get("higher_is_better"))
@@ -190,7 +189,7 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
 
 
 def _check_given(roles: Mapping[str, Any]) -> None:
-    """Raise a ValueError unless metric and direction are given for a table without attrs."""
+    """Raise a ValueError if the attrs and roles lack metric or direction."""
     metric, better = roles.get("metric"), roles.get("higher_is_better")
     lacking = []
     if metric is None:
@@ -214,7 +213,7 @@ def _bins(bins: Sequence[float]) -> list[float]:
         edges = [float(edge) for edge in bins]
     except (TypeError, ValueError):
         raise TypeError(f"bins={bins!r}: pass increasing p-values as bin edges.") from None
-    if len(edges) < 2 or not all(a < b for a, b in pairwise(edges)):  # NaN fails, too
+    if len(edges) < 2 or not all(a < b for a, b in pairwise(edges)):  # NaN is also rejected
         raise ValueError(f"bins={bins!r}: pass two or more increasing p-values as bin edges.")
     if edges[0] < 0.0 or edges[-1] > 1.0:
         raise ValueError(f"bins={bins!r}: p-values lie between 0 and 1.")
@@ -229,7 +228,7 @@ def _calibrated(
     n_resamples: int,
     seed: resamples.Seed,
 ) -> Iterator[list[Any]]:
-    """Yield the row of each bin."""
+    """Yield a row for each bin."""
     for low, high in pairwise(edges):
         inside = part[(part["p_value"] > low) & (part["p_value"] <= high)]
         agrees = inside["agrees"].to_numpy(dtype=float)
@@ -248,7 +247,7 @@ def _calibrated(
         yield [low, high, count, agrees.mean(), *limits, float(inside["expected"].mean())]
 
 
-_COLUMNS = 25  # for a table of pairs
+_COLUMNS = 25  # number of columns in a table of pairs
 
 
 @Capabilities(
@@ -271,44 +270,45 @@ def population_calibration(
     progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
-    """Return how often a test on a sample of the items finds the sign on all items.
+    """Return how often a test on sampled items agrees with all items on the sign.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Systems over test items, which form the population.
+        Systems over test items. The items form the population.
     n_items : int
-        Size of the test sets, drawn with replacement; 1,600 in Berg-Kirkpatrick et al. (2012).
+        Size of the test sets, which are drawn with replacement. Berg-Kirkpatrick et al. (2012) use
+        1,600 items.
     n_test_sets : int
     bins : sequence of float
-        Edges of the bins of p_value; a bin includes its upper edge.
+        Edges of the bins for p_value. A bin includes its upper edge.
     n_resamples : int
-        Number of resamples of each paired bootstrap, unless its exact distribution exists.
+        Number of resamples for each paired bootstrap. Exact distributions need no resamples.
     ci, level, prior
-        As in :func:`calibration`, with the variance estimated from the pairs of each test set.
+        As in :func:`calibration`. The variance is estimated from the pairs of each test set.
     progress : bool, optional
-        Whether to show a progress bar. By default one appears after two seconds.
+        Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
         As in :func:`paired_bootstrap`, except ``by`` and ``groups``.
 
     Returns
     -------
     DataFrame or Dataset
-        The columns of :func:`calibration`; ``n_pairs`` counts each pair once per test set, and
+        The columns of :func:`calibration`. ``n_pairs`` counts each pair once per test set.
         ``expected_agreement`` is the mean of 1 − p_value under the flat prior, or of Φ(√B z) with
-        prior="estimated", where B is the part of the gains' variance due to true gains.
+        prior="estimated". B is the proportion of the variance of gains that is due to true gains.
 
     Notes
     -----
-    Under the flat prior 1 − p_value is the probability that the sign is right. For nearly equal
-    systems most significant gains are lucky, and the agreement is far lower: for 16 systems with
-    true gains of a quarter of a standard error it was 0.71 at 1 − p_value = 0.95, as the estimated
-    prior expects.
+    Under the flat prior, 1 − p_value is the probability that the sign is correct. For nearly equal
+    systems, most significant gains are due to chance, and the agreement is far lower. For 16
+    systems with true gains of a quarter of a standard error, the agreement was 0.71 at 1 − p_value
+    = 0.95. The estimated prior predicts this agreement.
 
     References
     ----------
-    Berg-Kirkpatrick et al. (2012), section 4.2: 869 of 942 tests with p between 0.04 and 0.06
-    agreed.
+    Berg-Kirkpatrick et al. (2012), section 4.2, report that 869 of 942 tests with p between 0.04
+    and 0.06 agreed.
 
     Examples
     --------
@@ -332,7 +332,7 @@ def population_calibration(
     scores, total = system_scores(data, chosen)
     size, sets = check_sizes([n_items], None)[0], check_sizes([n_test_sets], None, least=1)[0]
     check_memory(
-        (2 + len(scores)) * size,  # the drawn items, in order, and their scores
+        (2 + len(scores)) * size,  # the drawn items, the sorted items and their scores
         f"n_items={size} items are drawn for each test set",
         "Pass a smaller n_items=...",
     )
@@ -375,19 +375,19 @@ def expected_agreement(
     *,
     shrinkage: ArrayLike = 1.0,
 ) -> Any:
-    """Return how often a gain with this p-value keeps its sign on similar items.
+    """Return how often a gain with this p-value has the same sign on similar items.
 
     Parameters
     ----------
     p : float or array
         One-sided p-value of the gain.
     n_items : float or array
-        Size of its test set.
+        Size of the test set behind ``p``.
     n_items_other : float or array
-        Size of the other test set. inf is the population.
+        Size of the other test set. inf means the population.
     shrinkage : float or array
-        B, the part of the variance of gains between pairs due to true gains. 1 is the flat prior.
-        Nearly equal systems have B near 0.
+        B, the proportion of the variance of gains between pairs that is due to true gains. 1 means
+        the flat prior. B is near 0 for nearly equal systems.
 
     Returns
     -------
@@ -396,12 +396,12 @@ def expected_agreement(
 
     Notes
     -----
-    The gain on either test set is normal around the population's gain. Under the flat prior, B = 1,
-    the agreement with the population is 1 − p, which is overconfident for nearly equal systems.
-    Otherwise true gains are normal around 0 with variance τ², and B = τ²/(τ² + gain_se²);
-    :func:`calibration` with prior="estimated" estimates τ² from the pairs. The formula assumes
-    other items from the same distribution; a lower observed agreement shows a shift. It also holds
-    for positive gains only, as in tables of pairs.
+    The formula assumes normal gains around the gain in the population. Under the flat prior (B =
+    1), the agreement with the population is 1 − p, which is overconfident for nearly equal systems.
+    For B below 1, true gains are normal around 0 with variance τ², and B = τ²/(τ² + gain_se²).
+    :func:`calibration` with prior="estimated" estimates τ² from the pairs. The formula assumes that
+    both test sets come from the same distribution, so a lower observed agreement shows a shift. The
+    formula is also valid for tables that contain only positive gains.
 
     References
     ----------
@@ -409,13 +409,14 @@ def expected_agreement(
 
     Examples
     --------
-    Sections 23 (2,416 sentences) and 22 (1,700) of the Wall Street Journal, p of about 0.0283:
+    The test set is section 23 (2,416 sentences) of the Wall Street Journal with p = 0.0283, and the
+    other test set is section 22 (1,700 sentences):
 
     >>> import numpy as np, rankeval_pd
     >>> round(rankeval_pd.expected_agreement(0.0283, 2416, 1700), 3)
     0.89
 
-    The same p-value against the population, if half of the variance between pairs is noise:
+    If half of the variance between pairs is noise, the expected agreement with the population is:
 
     >>> round(rankeval_pd.expected_agreement(0.0283, 2416, np.inf, shrinkage=0.5), 3)
     0.911

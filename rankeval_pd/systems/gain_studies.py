@@ -1,4 +1,4 @@
-"""Gain thresholds, and gains on test sets of several sizes."""
+"""Estimate gain thresholds, and gains on test sets of several sizes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from rankeval_pd.systems.paired_tests import paired_bootstrap
 from rankeval_pd.systems.system_ranks import Families
 
 # -------------------------------------------------------------------------------------------------
-# Gain against confidence (Berg-Kirkpatrick et al. 2012, §§3, 4).
+# Relation between gain and confidence (Berg-Kirkpatrick et al. 2012, §§3, 4).
 
 THRESHOLD_COLUMNS = (
     "relation", "threshold", "threshold_low", "threshold_high", "n_pairs", "threshold_all_pairs",
@@ -66,30 +66,32 @@ def gain_threshold(
     n_resamples: int = 1000,
     rng: int | np.random.Generator | None = 0,
 ) -> Data:
-    """Return the gain that is probably significant, from borderline significant pairs.
+    """Estimate the gain needed for significance from borderline pairs.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Table of pairs from :func:`paired_bootstrap`, :func:`paired_permutation` or
-        :func:`gain_by_size`, ordered so that gain ≥ 0.
+        :func:`gain_by_size` with gain ≥ 0 in every row.
     window : (float, float)
-        Range of p-values that are borderline significant.
+        Range of borderline p-values.
     quantile : float
-        Share of the borderline gains below the threshold.
+        Quantile of the borderline gains that defines the threshold.
     alternative : {"greater", "two-sided"}
-        "greater", as in Berg-Kirkpatrick et al. (2012), uses the one-sided p-value. Tables of all
-        pairs put the better system first, so 0.05 there is 0.10 two-sided. The threshold is valid
-        if the direction was fixed beforehand. "two-sided" uses ``p_two_sided``.
+        "greater", as in Berg-Kirkpatrick et al. (2012), uses the one-sided p-value. The threshold
+        is then valid only for a direction that was fixed beforehand, because tables of all pairs
+        put the better system first and a one-sided 0.05 corresponds to a two-sided 0.10.
+        "two-sided" uses ``p_two_sided``.
     relation : label, optional
-        Use only the pairs with this relation. By default there is one row per relation, or one row
-        if there is no column ``relation``.
+        Use only pairs with this relation. By default the result has one row per relation, or one
+        row without a column ``relation``.
     n_items : int, optional
-        Convert thresholds to a similar test set of this size, by the square root of the ratio of
+        Convert thresholds to a similar test set of this size by the square root of the ratio of
         sizes.
     ci : {"order", "systems"}
-        Interval of the threshold. "order" uses distribution-free order statistics, for independent
-        pairs. Pairs share systems, so "systems" resamples systems; it is never narrower.
+        Kind of interval for the threshold. "order" uses distribution-free order statistics for
+        independent pairs. "systems" resamples systems because pairs share systems, and is never
+        narrower.
     level : float
         Confidence level of the interval.
     n_resamples, rng
@@ -100,18 +102,19 @@ def gain_threshold(
     DataFrame or Dataset
         One row per relation (and group of the table; Dataset: dimension row):
 
-        * ``relation``: NaN if the table has none;
-        * ``threshold``: the quantile of the gains in the window (linear between neighbors), NaN if
-          it is empty; ``threshold_low``, ``threshold_high``: its interval, infinite if there are
-          too few pairs for an upper limit; ``n_pairs``: pairs in the window with a gain;
-        * ``threshold_all_pairs``: z times the same quantile of ``gain_se`` over all pairs, where z
-          is the normal quantile of the window's middle (two-sided: of half of it).
+        * ``relation``: NaN if the table has no relations;
+        * ``threshold``: quantile of the gains in the window (linear interpolation), NaN for an
+          empty window; ``threshold_low``, ``threshold_high``: interval for the threshold, with an
+          infinite upper limit for few pairs; ``n_pairs``: number of pairs in the window with a
+          gain;
+        * ``threshold_all_pairs``: z times the same quantile of ``gain_se`` over all pairs. z is the
+          normal quantile for the middle of the window (half of the middle for two-sided tests).
 
     Notes
     -----
-    A 95% interval of the 95th percentile needs 72 pairs for an upper limit; Berg-Kirkpatrick et al.
-    (2012) had 47 pairs. If the window contains few pairs, report ``threshold_all_pairs`` instead.
-    A threshold holds for one test set, one metric and similar systems.
+    A 95% interval for the 95th percentile needs 72 pairs for a finite upper limit. Berg-Kirkpatrick
+    et al. (2012) had 47 pairs. If the window contains few pairs, report ``threshold_all_pairs``
+    instead. A threshold applies to one test set, one metric and similar systems.
 
     References
     ----------
@@ -128,7 +131,7 @@ def gain_threshold(
        relation  threshold  threshold_low  threshold_high  n_pairs
     0       NaN     0.0625         0.0625             inf       13
 
-    Without a direction fixed beforehand, use the two-sided p-value:
+    Use the two-sided p-value unless the direction was fixed beforehand:
 
     >>> pairs.rankeval.gain_threshold(alternative="two-sided")["threshold"].round(3).tolist()
     [0.073]
@@ -193,7 +196,7 @@ def _window(window: Any) -> tuple[float, float]:
     return low, high
 
 
-# ----------------------- Gains by the size of the test set
+# ----------------------- Gains for several sizes of the test set
 
 
 @Capabilities(
@@ -225,7 +228,7 @@ def gain_by_size(
     progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
-    """Test all pairs on parts of the test set of several sizes.
+    """Test all pairs on subsets of the test set with several sizes.
 
     Parameters
     ----------
@@ -234,22 +237,22 @@ def gain_by_size(
     sizes : sequence of int
         Numbers of items.
     draw : {"prefix", "random"}
-        "prefix": the first items in the order of the rows, as in Berg-Kirkpatrick et al. (2012).
-        They are a random sample only if the rows are shuffled. "random": nested random subsets.
+        "prefix" takes the first rows, as in Berg-Kirkpatrick et al. (2012). The first rows are a
+        random sample only if the rows are shuffled. "random" draws nested random subsets.
     n_resamples, event, method, ci, families, baseline, alternative, adjust, adjust_over, alpha
-        As in :func:`paired_bootstrap`; each size is a family.
+        As in :func:`paired_bootstrap`. Each size is a separate family.
     level, progress
         As in :func:`paired_bootstrap`.
     **roles
-        As in :func:`paired_bootstrap`. With ``by``, sizes count the items of each domain, as in
-        figure 11. A domain with fewer items has no rows for that size.
+        As in :func:`paired_bootstrap`. With ``by``, sizes are numbers of items per domain, as in
+        figure 11. Domains with fewer items have no rows for a size.
 
     Returns
     -------
     DataFrame or Dataset
-        The columns of :func:`paired_bootstrap` for each size, preceded by ``size`` (Dataset:
-        dimension size, which comes first). ``.rankeval.gain_threshold()`` gives a threshold for
-        each size.
+        The column ``size`` (Dataset: first dimension size) and the columns of
+        :func:`paired_bootstrap` for each size. Call ``.rankeval.gain_threshold()`` on the result to
+        get a threshold for each size.
 
     References
     ----------
@@ -285,14 +288,14 @@ def gain_by_size(
             )
         )  # fmt: skip
     joined: Data = _along_size(listed, whole) if by_size else _one_by_one(listed, whole, by)
-    joined.attrs.pop("n_items", None)  # each size has its own
+    joined.attrs.pop("n_items", None)  # n_items differs between sizes
     return joined
 
 
 def _one_by_one(found: list[Any], sizes: list[int], by: list[Hashable]) -> Any:
-    """Combine the tables of all sizes, with the rows of a domain together."""
+    """Combine the tables of all sizes, and group the rows by domain."""
     found = [keys_apart(table, ("size",), len(by)) for table in found]
-    by = list(found[0].columns[: len(by)])  # as in the pairs
+    by = list(found[0].columns[: len(by)])  # as in the table of pairs
     for size, table in zip(sizes, found, strict=True):
         table.insert(len(by), "size", size)
     joined = pd.concat(found, ignore_index=True)
@@ -312,7 +315,7 @@ def _along_size(found: list[Any], sizes: list[int]) -> Any:
 
 
 def _domains(data: Any, by: list[Hashable], roles: Roles, draw: str) -> list[IntArray]:
-    """Return the rows of each domain in the order of use."""
+    """Return each domain's rows in the order in which subsets use the rows."""
     labels = item_labels(data, roles)
     number = np.zeros(len(labels), dtype=np.int64)
     if by and isinstance(data, xr.Dataset):

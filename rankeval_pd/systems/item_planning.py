@@ -1,4 +1,4 @@
-"""Sizes of test sets, numbers of seeds and detectable gains."""
+"""Plan test set sizes and numbers of seeds, and compute detectable gains."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ from rankeval_pd.stats.significance import mixed_t
 
 Alternative = Literal["two-sided", "greater"]
 SIDES = {"two-sided": 2.0, "greater": 1.0}
-_MOST, _MOST_SEEDS = 1e15, 1e6  # largest numbers of items and seeds considered
+_MOST, _MOST_SEEDS = 1e15, 1e6  # largest numbers of items and seeds in a plan
 _FEWEST, _HALVINGS = 2.0, 50
 
 
 class _Plan(NamedTuple):
-    """The variance of one gain on the given items and seeds."""
+    """Store the variance of one gain for the current items and seeds."""
 
     items: float  #: variance due to items
     n_items: float
-    n_drawn: float  #: clusters or items
+    n_drawn: float  #: number of clusters or items
     seeds: float  #: variance due to seeds
     n_seeds: float
-    pooled: float  #: systems that share one variance of seeds; 0: each has its own
-    differ: float  #: share of items on which only one system is right; NaN: no test of accuracy
+    pooled: float  #: number of systems with a common seed variance, or 0 for separate variances
+    #: proportion of items on which only one system is right, or NaN for other metrics
+    differ: float
 
     def power(
         self, n_items: float, n_seeds: float, tail: float, tails: int
     ) -> Callable[[float], float]:
-        """Return the power of each gain with these items and seeds."""
+        """Return the power for each gain with these items and seeds."""
         if not np.isnan(self.differ):
             return lambda gain: mixed_t.accuracy_power(
                 gain, min(max(self.differ, gain), 1.0), round(n_items), tail, tails
@@ -66,40 +67,41 @@ def detectable_gain(
     alpha: float = 0.05,
     alternative: Alternative = "two-sided",
 ) -> Any:
-    """Return the smallest gain that a test detects with this power.
+    """Return the smallest gain that a test can detect with this power.
 
     Parameters
     ----------
     gain_se : float, array, row or table
-        A row of a table from :func:`paired_bootstrap` with ``details=True``, or the table. A number
-        is a gain's standard error due to the items.
+        A table from :func:`paired_bootstrap` with ``details=True``, a row of this table, or the
+        standard error of a gain due to the items.
     n_items : float or array
         Size of the test set behind ``gain_se``.
     gain_se_seeds, n_seeds : float or array, optional
-        The standard error due to training seeds, and the number of seeds per system, as in a table
-        made with ``seeds``.
+        Standard error due to training seeds, and number of seeds per system, as in tables with
+        ``seeds``.
     n_groups : float or array, optional
-        Number of clusters, as in a table made with ``groups``. Their mean size is kept.
+        Number of clusters, as in tables with ``groups``. The plan assumes the same mean cluster
+        size.
     metric : str, optional
-        Pass "accuracy" for 0/1 items without groups or seeds, to plan McNemar's exact test.
+        Pass "accuracy" to plan McNemar's exact test for 0/1 items without groups or seeds.
     n_items_new, n_seeds_new : float or array, optional
         Planned numbers of items and seeds. By default the current numbers.
     power : float
-        Probability of detecting the gain, above alpha.
+        Probability of detecting the gain. The power must be above alpha.
     alpha : float
-        Level of the test.
+        Significance level of the test.
     alternative : {"two-sided", "greater"}
-        Whether the test is two-sided, or one-sided with a direction fixed beforehand.
+        "two-sided", or "greater" for a one-sided test with a direction fixed beforehand.
 
     Returns
     -------
     float or array
-        The gain, in the unit of gain_se, for each row of a table.
+        The detectable gain in the unit of gain_se, for each row of a table.
 
     Notes
     -----
-    Power is computed for the t test with its degrees of freedom, items (or clusters) minus 1 and
-    seeds minus 1. Variances are treated as known; estimates from two or three seeds are rough.
+    Power is computed for the t test. Degrees of freedom are items (or clusters) minus 1 and seeds
+    minus 1. Variances are treated as known, so results from two or three seeds are rough.
 
     Examples
     --------
@@ -107,7 +109,7 @@ def detectable_gain(
     >>> round(rankeval_pd.detectable_gain(0.27, 2000, n_items_new=4000), 3)
     0.535
 
-    Items have a standard deviation of 0.5, the three seeds of each system 0.03:
+    The standard deviation is 0.5 between items and 0.03 between the three seeds of each system:
 
     >>> parts = {"gain_se_seeds": 0.03 * (2 / 3) ** 0.5, "n_seeds": 3}
     >>> round(rankeval_pd.detectable_gain(0.5 / 400**0.5, 400, **parts), 3)
@@ -134,7 +136,7 @@ def needed_items(
     alpha: float = 0.05,
     alternative: Alternative = "two-sided",
 ) -> Any:
-    """Return the number of items that a test needs to detect a gain with this power.
+    """Return the number of items needed to detect a gain with this power.
 
     Parameters
     ----------
@@ -152,8 +154,8 @@ def needed_items(
     Raises
     ------
     ValueError
-        If a gain or standard error is missing or not above 0; if no number of items is enough,
-        because of the seeds or a tiny gain; if power is not above alpha.
+        If a gain or standard error is missing or not above 0, if power is not above alpha, or if no
+        number of items is sufficient because of the seeds or a tiny gain.
 
     Examples
     --------
@@ -205,7 +207,7 @@ def needed_seeds(
     alpha: float = 0.05,
     alternative: Alternative = "two-sided",
 ) -> Any:
-    """Return the number of seeds each system needs to detect a gain with this power.
+    """Return the number of seeds per system needed to detect a gain.
 
     Parameters
     ----------
@@ -224,7 +226,8 @@ def needed_seeds(
     Raises
     ------
     ValueError
-        If the variance of seeds is missing; if no number of seeds is enough, because of the items.
+        If the variance between seeds is missing, or if no number of seeds is sufficient because of
+        the items.
 
     Examples
     --------
@@ -259,7 +262,7 @@ def needed_seeds(
 
 
 class _Asked:
-    """The level and the power of a planned test."""
+    """Store the level and the power of a planned test."""
 
     def __init__(self, power: float, alpha: float, alternative: str) -> None:
         check_choice("alternative", alternative, SIDES)
@@ -273,7 +276,7 @@ class _Asked:
         self._tail = alpha / SIDES[alternative]
 
     def found(self, plan: _Plan, items: float, seeds: float) -> Callable[[float], float]:
-        """Return the power of each gain."""
+        """Return the power for each gain."""
         return plan.power(items, seeds, self._tail, self._tails)
 
     def gain(self, plan: _Plan, items: float, seeds: float) -> float:
@@ -285,7 +288,7 @@ class _Asked:
         most = np.inf if np.isnan(plan.differ) else 1.0
         while found(high) < self.power:
             if high >= most:
-                return np.nan  # with so few items nothing is significant
+                return np.nan  # too few items for significance
             low, high = high, min(2.0 * high, most)
         for _ in range(_HALVINGS):
             middle = (low + high) / 2.0
@@ -294,7 +297,7 @@ class _Asked:
 
 
 def _least(enough: Callable[[float], bool], first: float, most: float) -> int | None:
-    """Return the smallest whole number that is enough; None if none is."""
+    """Return the smallest sufficient whole number, or None."""
     low, high = first - 1.0, first
     while not enough(high):
         if high >= most:
@@ -308,7 +311,7 @@ def _least(enough: Callable[[float], bool], first: float, most: float) -> int | 
 
 
 def _each(plans: AnyArray, ask: Callable[..., Any], **more: Any) -> Any:
-    """Return the answer for each plan with its arguments."""
+    """Return the result for each plan and its arguments."""
     given = check_shapes(gain_se=np.zeros(plans.shape), **more)
     result = np.frompyfunc(ask, 1 + len(more), 1)(plans, *given[1:])
     if isinstance(result, np.ndarray):
@@ -324,7 +327,7 @@ def _check_gain(gain: ArrayLike, gain_se: Any) -> None:
 
 
 def _news(plans: AnyArray, items: Any, seeds: Any) -> tuple[Any, Any]:
-    """Return the planned numbers of items and seeds, checked; by default the present ones."""
+    """Return the checked planned numbers of items and seeds."""
     if items is not None:
         check_numbers("n_items_new", items, 0.0, above=True, missing=False)
     if seeds is not None:
@@ -339,7 +342,7 @@ def _news(plans: AnyArray, items: Any, seeds: Any) -> tuple[Any, Any]:
 def _plans(
     gain_se: Any, n_items: Any, gain_se_seeds: Any, n_seeds: Any, n_groups: Any, metric: Any
 ) -> AnyArray:
-    """Return the plan of each gain, from a row, a table or numbers."""
+    """Return a plan for each gain, from a row, a table or numbers."""
     check_choice("metric", metric, (None, "accuracy", "mean"))
     if isinstance(gain_se, pd.Series | pd.DataFrame | Mapping):
         if n_items is not None or gain_se_seeds is not None or n_groups is not None:
@@ -367,7 +370,7 @@ def _plans(
 
 
 def _plans_of(table: Any) -> AnyArray:
-    """Return the plans of a row, or of each row of a table."""
+    """Return plans for a row or for each row of a table."""
     attrs = getattr(table, "attrs", {})
     if "gain_se" not in table:
         raise ValueError(
@@ -377,7 +380,8 @@ def _plans_of(table: Any) -> AnyArray:
     parts = {name: np.asarray(table[name], dtype=float) for name in names if name in table}
     parts["gain_se"] = parts.pop("gain_se_items", parts["gain_se"])
     drawn = parts.get("n_groups", parts["n_items"])
-    if attrs.get("method") == "paired_permutation":  # its standard error assumes a gain of 0
+    # the standard error of this test assumes a gain of 0
+    if attrs.get("method") == "paired_permutation":
         parts["gain_se"] = np.sqrt(parts["gain_se"] ** 2 - parts["gain"] ** 2 / drawn)
     for name in ("gain_se", "n_items"):
         check_numbers(name, parts[name], 0.0, missing=False)
@@ -390,7 +394,8 @@ def _plan(parts: dict[str, AnyArray], accuracy: bool, pooled: float) -> AnyArray
     error, n = parts["gain_se"], parts["n_items"]
     gain = parts.get("gain", np.zeros(()))
     differ = np.minimum(n * error**2 + gain**2, 1.0) if accuracy else np.full((), np.nan)
-    with np.errstate(over="ignore"):  # no test set is enough then, which raises an error
+    # after an overflow no test set is sufficient, which raises an error
+    with np.errstate(over="ignore"):
         square = error**2
     given = (
         square, n, parts.get("n_groups", n), parts.get("gain_se_seeds", np.zeros(())) ** 2,
@@ -413,9 +418,9 @@ def check_numbers(
     infinite: bool = False,
     missing: bool = True,
 ) -> None:
-    """Raise a ValueError unless all numbers lie in this range; NaN if allowed.
+    """Raise a ValueError unless all numbers are in this range, or an allowed NaN.
 
-    ``above`` excludes ``least`` itself.
+    With ``above``, numbers must be greater than ``least``.
     """
     allowed = f"numbers above {least:g}" if above else f"numbers of {least:g} or more"
     if most < np.inf:

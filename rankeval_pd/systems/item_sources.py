@@ -1,4 +1,4 @@
-"""Items from translations with references, or from models trained many times."""
+"""Create items from translations with references, or from repeated training."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rankeval_pd.stats.resampling.metric_sums import METRICS
 # --------------------- Statistics of translations for paired tests
 
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
-#: sacrebleu's defaults, which the formulas of this package assume
+#: defaults of sacrebleu that the formulas of this package assume
 _FIXED: Mapping[str, Mapping[str, Any]] = {
     "bleu": {"smooth_method": "exp", "max_ngram_order": 4, "effective_order": False},
     "chrf": {"beta": 2, "eps_smoothing": False},
@@ -36,34 +36,35 @@ def from_sacrebleu(
     metric: TextMetric = "bleu",
     **options: Any,
 ) -> pd.DataFrame:
-    """Return the statistics of each segment behind sacrebleu's BLEU, chrF or TER.
+    """Return segment statistics for sacrebleu's BLEU, chrF or TER.
 
     Parameters
     ----------
     hypotheses : mapping or DataFrame
-        The segments of each system by its name; all systems have the same number.
+        The segments of each system, by system name. All systems must have the same number of
+        segments.
     references : sequence of str, or of sequences of str
-        One reference per segment or, as in sacrebleu, several such sequences with None for missing
+        One reference per segment, or several such sequences as in sacrebleu, with None for missing
         references.
     metric : {"bleu", "chrf", "ter"}
     **options
-        Options of ``sacrebleu.metrics.BLEU``, ``CHRF`` or ``TER`` such as ``tokenize="zh"``,
+        Options for ``sacrebleu.metrics.BLEU``, ``CHRF`` or ``TER`` such as ``tokenize="zh"``,
         ``lowercase=True``, ``word_order=2`` (chrF++), ``normalized=True``.
 
     Returns
     -------
     DataFrame
-        One row per segment, two-level columns (system, statistic): systems over test items. Pass
-        the same ``metric`` to the methods. For TER, lower is better, and the numerator is 100 times
-        the edits, so scores are percentages as in sacrebleu.
+        Systems over test items, with one row per segment and two-level columns (system, statistic).
+        Pass the same ``metric`` to the methods. For TER, lower is better, and the numerator is 100
+        times the number of edits, so scores are percentages as in sacrebleu.
 
     Raises
     ------
     ImportError
         If sacrebleu is not installed.
     ValueError
-        If numbers of segments differ, a segment has no reference, or an option changes the formula:
-        ``smooth_method``, ``max_ngram_order``, ``effective_order``, ``beta``, ``eps_smoothing``.
+        If numbers of segments differ, a segment has no reference, or an option changes the formula
+        (``smooth_method``, ``max_ngram_order``, ``effective_order``, ``beta``, ``eps_smoothing``).
 
     See Also
     --------
@@ -71,10 +72,10 @@ def from_sacrebleu(
 
     Notes
     -----
-    The score of a corpus, computed from the summed statistics, equals sacrebleu's with the same
-    options. Statistics of BLEU and TER come from sacrebleu's scores of single segments; chrF's
-    n-grams are counted here. With several references, chrF takes the one that gives the
-    segment the best score. Cost: scoring each segment once.
+    The corpus score, computed from summed statistics, equals the score of sacrebleu with the same
+    options. Statistics for BLEU and TER come from sacrebleu's segment scores, and this function
+    counts n-grams for chrF. With several references, chrF uses the best-scoring reference of each
+    segment. Every segment is scored once.
 
     Examples
     --------
@@ -137,7 +138,7 @@ def _check_names(hypotheses: Any, metric: Any, options: Mapping[str, Any]) -> No
 
 
 def _streams(references: Any) -> list[Sequence[str | None]]:
-    """Return one or several sequences of references of equal length."""
+    """Return the sequences of references, all with the same length."""
     if isinstance(references, str) or not hasattr(references, "__len__"):
         raise TypeError(
             f"references is of type {type(references).__name__}: pass a list with a reference for "
@@ -178,7 +179,7 @@ def _metrics() -> Any:
 
 
 def _bleu(options: Mapping[str, Any]) -> _Scorer:
-    # effective_order does not change the counts, and silences a warning about single segments
+    # effective_order does not change counts and avoids a warning about single segments
     scorer = _metrics().BLEU(**{**options, "effective_order": True})
 
     def score(text: str, references: Sequence[str]) -> Row:
@@ -199,7 +200,7 @@ def _ter(options: Mapping[str, Any]) -> _Scorer:
 
 
 def _chrf(options: Mapping[str, Any]) -> _Scorer:
-    scorer = _metrics().CHRF(**options)  # checks the options and knows the orders
+    scorer = _metrics().CHRF(**options)  # CHRF checks the options and determines the n-gram orders
     characters, words = scorer.char_order, scorer.word_order
     orders = range(1, characters + words + 1)
 
@@ -215,7 +216,7 @@ def _chrf(options: Mapping[str, Any]) -> _Scorer:
     def score(text: str, references: Sequence[str]) -> Row:
         own = grams(text)
         rows = [_matches(own, grams(reference)) for reference in references]
-        # the first of equals, as in sacrebleu
+        # the first of equally good references, as in sacrebleu
         return rows[0] if len(rows) == 1 else max(rows, key=_chrf_of)
 
     return _Scorer([f"{kind}_{i}" for i in orders for kind in ("hyp", "ref", "match")], score)
@@ -230,7 +231,7 @@ def _runs(sequence: Any, length: int) -> list[Any]:
 
 
 def _words(text: str) -> list[str]:
-    """Return words, with the last or else the first punctuation mark split off."""
+    """Split words, and separate a final or initial punctuation mark."""
     found: list[str] = []
     for word in text.split():
         if len(word) > 1 and word[-1] in _PUNCTUATION:
@@ -243,7 +244,7 @@ def _words(text: str) -> list[str]:
 
 
 def _matches(own: list[Counter[str]], reference: list[Counter[str]]) -> Row:
-    """Return hyp, ref, match of each order, without orders that the reference lacks."""
+    """Return hyp, ref and match for each n-gram order in the reference."""
     row: list[float] = []
     for ours, theirs in zip(own, reference, strict=True):
         row += [ours.total() if theirs else 0, theirs.total(), (ours & theirs).total()]
@@ -273,39 +274,38 @@ def synthetic_systems(
     rng: int | np.random.Generator | None = 0,
     item_score: Callable[[Any, Any], Any] | None = None,
 ) -> pd.DataFrame:
-    """Train each model on resampled training sets, and return results on the test items.
+    """Train models on resampled training sets, and score the test items.
 
     Parameters
     ----------
     estimators : mapping or sequence
-        Estimators with ``fit(X, y)`` and ``predict(X)``, as in scikit-learn, by the name of the
-        family. In a sequence, families are named after the estimators' classes. Estimators are
-        copied, never changed.
+        Estimators with ``fit(X, y)`` and ``predict(X)``, as in scikit-learn, by family name. For a
+        sequence, class names are the family names. Estimators are copied and never modified.
     X, y : array, DataFrame, Series or sequence
         The training set.
     X_test, y_test : the same
-        The test set. An index of X_test names the items.
+        The test set. If X_test has an index, it names the items.
     sizes : int or sequence of int
-        Sizes of the training sets, drawn with replacement from (X, y).
+        Sizes of the training sets, which are drawn with replacement from (X, y).
     n_each : int or sequence of int
-        Number of training sets of each size: one number for all sizes, or one per size.
+        Number of training sets per size: one number for all sizes, or one number per size.
     rng : int, Generator or None
-        Seed of the training sets, and of every estimator with a ``random_state`` of None.
+        Seed for drawing training sets, and for estimators with ``random_state=None``.
     item_score : callable, optional
-        Function of y_test and the predictions that returns a number per item. By default 1 if the
-        prediction is right, otherwise 0.
+        Function that takes y_test and predictions and returns a number per item. By default the
+        result is 1 for a correct prediction and 0 otherwise.
 
     Returns
     -------
     DataFrame
-        One row per test item, one column per system, named "family size-number".
+        One row per test item and one column per system, named "family size-number".
         ``attrs["families"]`` maps columns to families for ``paired_bootstrap(families=...)``.
 
     Notes
     -----
-    The k-th training set of a size is the same for all families. Systems of one family resemble
-    each other, more so with larger training sets, roughly like versions of a system under
-    development. Cost: one fit per column.
+    The k-th training set of a size is the same for all families. Systems of one family are similar,
+    especially for large training sets, like versions of a system under development. Each column
+    takes one fit.
 
     References
     ----------
@@ -357,7 +357,7 @@ def synthetic_systems(
 
 
 def _named(estimators: Any) -> Mapping[Hashable, Any]:
-    """Return the estimators by the names of their families."""
+    """Return the estimators by family name."""
     if isinstance(estimators, (list, tuple)):
         for model in estimators:
             _check_model(model)
@@ -380,7 +380,7 @@ def _named(estimators: Any) -> Mapping[Hashable, Any]:
 
 
 def _check_model(model: Any) -> None:
-    """Raise a TypeError unless this is an estimator."""
+    """Raise a TypeError unless the model is an estimator."""
     if isinstance(model, type):
         raise TypeError(
             f"estimators: {model.__name__} is a class, not an instance. Pass {model.__name__}()."
@@ -394,7 +394,7 @@ def _check_model(model: Any) -> None:
 
 
 def _plan(sizes: Any, n_each: Any) -> list[tuple[int, int]]:
-    """Return the size of every training set, and its number among sets of this size."""
+    """Return every training set's size, and its number among equal sizes."""
     whole = [sizes] if not np.iterable(sizes) else list(sizes)
     times = [n_each] * len(whole) if not np.iterable(n_each) else list(n_each)
     for name, values in (("sizes", whole), ("n_each", times)):
@@ -414,7 +414,7 @@ def _plan(sizes: Any, n_each: Any) -> list[tuple[int, int]]:
 
 
 def _fresh(estimator: Any, seed: int) -> Any:
-    """Return a copy of the estimator, seeded if it takes a seed and has none."""
+    """Return a copy of the estimator, seeded if random_state is None."""
     model = copy.deepcopy(estimator)
     parameters = model.get_params() if hasattr(model, "get_params") else {}
     unseeded = {
@@ -449,15 +449,15 @@ def _scored(
 def resample_counts(
     n_items: int, n_resamples: int = 10_000, *, rng: int | np.random.Generator | None = 0
 ) -> IntArray:
-    """Return how often each resample contains each item, with the counts that all methods use.
+    """Return how often each bootstrap resample contains each item.
 
     Parameters
     ----------
     n_items : int
-        Number of items; with ``groups``, of clusters.
+        Number of items, or number of clusters with ``groups``.
     n_resamples : int
     rng : int, Generator or None
-        The seed, as in every method.
+        The seed, as in other methods.
 
     Returns
     -------
@@ -465,13 +465,13 @@ def resample_counts(
 
     Notes
     -----
-    Counts are drawn in blocks of 1,000, each from its own child of ``SeedSequence(rng)``, so a
-    larger number of resamples begins with the same resamples, whatever the chunks, threads or
-    workers. Cost: 7 ns and 8 bytes per count.
+    All bootstrap methods use these counts. Each block of 1,000 resamples uses a separate child of
+    ``SeedSequence(rng)``. If you increase ``n_resamples``, the first resamples stay the same for
+    all chunks, threads and workers. A count takes 7 ns and 8 bytes.
 
     References
     ----------
-    Berg-Kirkpatrick et al. (2012), footnote 5: all pairs share the counts.
+    Berg-Kirkpatrick et al. (2012), footnote 5, use the same counts for all pairs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Paired tests of systems over test items (Berg-Kirkpatrick et al. 2012)."""
+"""Test systems over test items in pairs (Berg-Kirkpatrick et al. 2012)."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ PAIR_COLUMNS: tuple[str, ...] = (
     "p_value", "p_two_sided", "p_stderr", "p_adjusted", "confidence", "undecided", "exact",
     "n_items", "n_resamples", "p_one_sided", "leaning", "ci_low_alone", "ci_high_alone",
 )  # fmt: skip
-OF_FAMILY = ("p_adjusted", "ci_low_alone", "ci_high_alone")  # with adjust= only
+OF_FAMILY = ("p_adjusted", "ci_low_alone", "ci_high_alone")  # columns only with adjust=
 
-OF_SEEDS = ("gain_se_items", "gain_se_seeds", "n_seeds")  # with seeds= only
+OF_SEEDS = ("gain_se_items", "gain_se_seeds", "n_seeds")  # columns only with seeds=
 
 _PAIR_DTYPES = (
     bool, *[float] * 11, bool, bool, *[np.int64] * 3, *[float] * 8, np.int64,
@@ -85,166 +85,172 @@ def paired_bootstrap(
     progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
-    """Test all pairs of systems by the paired bootstrap.
+    """Test all pairs of systems with the paired bootstrap.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        One row per test item and one column per system, or two-level columns (system, statistic); a
-        Dataset with the dimensions item and system and one variable per statistic. A Dask
-        DataFrame, or a lazy Dataset in chunks of items, gives bit-identical results.
+        A DataFrame with one row per test item and one column per system, or two-level columns
+        (system, statistic). A Dataset needs dimensions item and system and one variable per
+        statistic. Dask DataFrames and lazy Datasets in chunks of items give bit-identical results.
     a, b : names of systems, optional
-        With both, this pair, in this order. With ``a`` alone, a against every other system. By
-        default, all pairs.
+        Systems to compare, in this order. Pass only ``a`` to compare one system with every other
+        system. By default all pairs are compared.
     baseline : name of a system, optional
-        Compare each other system with this one, which is system_b in every row. The gain is above 0
-        if the other system is better. Replaces ``a`` and ``b``.
+        Compare each other system with this system, which becomes system_b. The gain is above 0 if
+        the other system is better. Use ``baseline`` instead of ``a`` and ``b``.
     n_resamples : int, optional
-        Number of resamples, b. By default as many as the family of tests, ``adjust``, ``alpha`` and
-        ``level`` need, at least 10,000. Berg-Kirkpatrick et al. (2012) draw a million.
+        Number b of resamples. The default is at least 10,000 and depends on the family of tests,
+        ``adjust``, ``alpha`` and ``level``. Berg-Kirkpatrick et al. (2012) draw a million.
     event : {"wild", "recentred", "strict", "zero", "bias-corrected", "studentised"}
-        Event whose probability is the one-sided p-value. "wild" is the wild bootstrap: each item's
-        (with ``groups`` each cluster's) contribution to the gain gets a random sign, and the sum
-        reaches the gain δ. The other events draw items and count resampled gains δ*. From
-        Berg-Kirkpatrick et al. (2012): "recentred" δ* ≥ 2δ; "strict" δ* > 2δ, as in figure 1;
-        "zero" δ* ≤ 0; "bias-corrected" δ* − mean δ* ≥ δ, for metrics whose resampled gains are not
-        centered at δ. "studentised": (δ* − δ)/se* ≥ δ/se, for skewed differences.
+        Event whose probability is the one-sided p-value. "wild" is the wild bootstrap, which gives
+        a random sign to each item's (with ``groups`` each cluster's) contribution to the gain and
+        counts sums that reach the gain δ. All other events resample items and use the resampled
+        gains δ*. Events from Berg-Kirkpatrick et al. (2012) are "recentred" δ* ≥ 2δ, "strict" δ* >
+        2δ (figure 1), "zero" δ* ≤ 0, and "bias-corrected" δ* − mean δ* ≥ δ for metrics with biased
+        resampled gains. "studentised" uses (δ* − δ)/se* ≥ δ/se for skewed differences.
     method : {"auto", "exact", "monte-carlo"}
-        "auto" computes the exact distribution if it can, and draws otherwise.
+        "auto" computes the exact distribution if possible, and draws resamples otherwise.
     ci : {None, "wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe"}
-        Interval of the gain. None matches ``event``: for "wild" it contains the gains that the test
-        does not reject, and for 0/1 items without ``groups`` it is Tango's score interval. "tango"
-        and "newcombe" are score intervals of paired proportions. Every interval includes 0 if the
-        deciding p-value is above 1 − level.
+        Kind of interval for the gain. By default the interval matches ``event``. For "wild", the
+        interval contains the gains that the test does not reject, or is Tango's score interval for
+        0/1 items without ``groups``. "tango" and "newcombe" are score intervals for paired
+        proportions. Every interval includes 0 if p_adjusted (or p_value) is above 1 − level.
     families : mapping, sequence or callable, optional
-        Family of each system, by name or in order, which makes ``relation`` "same" or "different".
-        Or a function of two names that returns the relation.
+        Family of each system, by name or in order, to set ``relation`` to "same" or "different".
+        You can also pass a function that takes two names and returns the relation.
     alternative : {"two-sided", "greater", "less"}
-        Alternative of ``p_value``: the two differ, system_a is better, or it is worse.
-        Berg-Kirkpatrick et al. (2012) test "greater". A one-sided test has a one-sided interval.
+        Alternative hypothesis for ``p_value``. "greater" means that system_a is better, as in
+        Berg-Kirkpatrick et al. (2012). One-sided tests have one-sided intervals.
     margin : float, optional
-        Largest gain that does not matter. Adds ``p_equivalence``, the test that the gain is within
-        ±margin, or with "greater" ``p_noninferior``, the test that it is above -margin (with
-        "less": below margin).
+        Largest gain that is irrelevant in practice. Adds ``p_equivalence``, the p-value for a gain
+        within ±margin. With "greater" or "less", adds ``p_noninferior``, the p-value for a gain
+        above -margin or below margin.
     adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
-        Adjustment for the number of pairs. "max-t" compares each pair with the largest statistic of
-        all pairs in the same draws, and gives simultaneous intervals. "max-t-stepdown" (Romano and
-        Wolf) finds more differences, with the same intervals. Both always resample.
+        Adjustment for the number of pairs. "max-t" compares each statistic with the largest
+        statistic of all pairs in the same resamples, and gives simultaneous intervals.
+        "max-t-stepdown" (Romano and Wolf) has more power and the same intervals. Both methods
+        always use resamples.
     adjust_over : {"all", "group"}
-        Whether all groups of ``by`` (Dataset: all batch dimensions) are one family, or each group
-        is one. "max-t" covers the pairs of a group; Bonferroni's method (with "max-t-stepdown" a
-        step-down) covers the groups.
+        Whether all groups of ``by`` (Dataset: all batch dimensions) form one family, or each group
+        is a separate family. "max-t" adjusts for the pairs within a group, and Bonferroni's method
+        (a step-down method with "max-t-stepdown") adjusts for the groups.
     alpha : float
-        Significance level for ``undecided`` and for the choice of ``n_resamples``. The exact test
-        with a margin is most powerful at this level.
+        Significance level for ``undecided`` and for the default of ``n_resamples``. The exact test
+        with a margin has the most power at this level.
     level : float
         Confidence level of the intervals, including the Monte Carlo interval.
     skewness : bool
-        Whether "wild" allows for skewed differences, True by default. The p-value is then the
-        larger of two, from random signs and from Hall's (1992) transformed t statistic. The
-        interval contains the gains that at least one of the tests does not reject. False uses
-        random signs only.
+        Whether "wild" corrects for skewed differences. By default, the p-value is the maximum of
+        the p-values from random signs and from Hall's (1992) transformed t statistic. The interval
+        then contains the gains that at least one of the tests does not reject. False uses only
+        random signs.
     progress : bool, optional
-        Whether to show a progress bar. By default one appears after two seconds.
+        Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
-        ``metric``, with its statistics per item: mean (default), sum, rouge: one column; ratio:
-        numerator, denominator; accuracy: correct[, total]; precision: correct, guess; recall:
-        correct, gold; f1: correct, guess, gold; aer: sure, guess, correct_sure, correct_possible;
-        bleu: sys_len, ref_len, correct_1 … correct_4, total_1 … total_4; chrf: hyp_i, ref_i,
-        match_i of each order i; or a function f(S) of statistics summed over items, in the order of
-        the columns, S[..., statistic] → [...], inf and NaN are undefined. ``higher_is_better``:
-        by default the metric's own direction. ``groups``: clusters (documents) to draw whole; two
-        crossed factors, ``["item", "annotator"]``, use a t test. ``weight="group"``: the mean over
-        clusters of their means. ``by``: domains, each tested alone. ``measures``: the systems.
-        ``rng``: seed. ``dim``: the dimension of the items.
+        ``metric``: the metric, with the following statistics per item. mean (default), sum, rouge:
+        one column; ratio: numerator, denominator; accuracy: correct[, total]; precision: correct,
+        guess; recall: correct, gold; f1: correct, guess, gold; aer: sure, guess, correct_sure,
+        correct_possible; bleu: sys_len, ref_len, correct_1 … correct_4, total_1 … total_4; chrf:
+        hyp_i, ref_i, match_i for each order i. You can also pass a function f(S) of summed
+        statistics in the order of the columns, S[..., statistic] → [...], with inf or NaN for
+        undefined values. ``higher_is_better``: by default the direction of the metric. ``groups``:
+        clusters (documents) to resample; two crossed factors such as ``["item", "annotator"]`` use
+        a t test. ``weight="group"``: use the mean of the cluster means. ``by``: domains to test
+        separately. ``measures``: the systems. ``rng``: seed. ``dim``: the dimension of the items.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per pair (Dataset: dimension pair, coordinates system_a and system_b), ordered so
-        that gain ≥ 0 unless both names or a baseline are given:
+        One row per pair (Dataset: dimension pair, coordinates system_a and system_b). The better
+        system comes first unless you pass both names or a baseline.
 
         * ``system_a``, ``system_b``, ``score_a``, ``score_b``;
-        * ``gain``: improvement of system_a over system_b, with the sign reversed if lower is
-          better;
-        * ``gain_se``: its standard error by linearization, or the standard deviation of δ*;
-          ``ci_low``, ``ci_high``: interval of the gain, infinite (or the end of the metric's range)
-          if there are too few items for a limit, NaN if nothing varies;
-        * ``p_value``: for ``alternative``; two-sided it is min(1, 2 p_one_sided), with "max-t" the
-          tail of this pair's t statistic over the same draws; ``p_two_sided``; ``p_stderr``: Monte
-          Carlo standard error of p_value, with "max-t" of p_adjusted;
-        * ``p_adjusted``, with ``adjust``: never below p_value. The interval matches it:
-          simultaneous with "max-t", Bonferroni's with "holm" and "bonferroni", Benjamini and
+        * ``gain``: improvement of system_a over system_b, with reversed sign if lower is better;
+        * ``gain_se``: standard error of the gain by linearization, or the standard deviation of δ*;
+          ``ci_low``, ``ci_high``: interval for the gain, infinite (or the end of the metric's
+          range) for too few items, NaN without variation;
+        * ``p_value``: p-value for ``alternative``. Two-sided p-values are min(1, 2 p_one_sided).
+          With "max-t", the p-value comes from the pair's t statistic in the same resamples;
+          ``p_two_sided``; ``p_stderr``: Monte Carlo standard error of p_value (with "max-t" of
+          p_adjusted);
+        * ``p_adjusted``: only with ``adjust``, at least p_value. Matching intervals are
+          simultaneous with "max-t", Bonferroni's with "holm" and "bonferroni", and Benjamini and
           Yekutieli's (2005) within groups with "bh" and "by";
-        * ``p_equivalence`` or ``p_noninferior``, with ``margin``: never adjusted;
+        * ``p_equivalence`` or ``p_noninferior``: only with ``margin``, unadjusted;
         * ``confidence`` = 1 − p_one_sided;
-        * ``undecided``: the Monte Carlo interval of the p-value that decides, ``p_adjusted`` or
-          without ``adjust`` ``p_value``, contains alpha: draw more resamples;
-        * ``exact``: p_value is computed from its distribution, without Monte Carlo error;
-        * ``n_items``; ``n_resamples``: draws behind p_value, 0 if exact;
-        * ``p_one_sided``: in the direction of the gain; ``leaning``: the favored system; with
-          ``adjust`` ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval;
-        * ``relation``, with ``families``; ``n_groups``, with ``groups``; with ``seeds``
-          ``gain_se_items``, ``gain_se_seeds``: the parts of the standard error, ``n_seeds``.
+        * ``undecided``: whether the Monte Carlo interval for ``p_adjusted`` (``p_value`` without
+          ``adjust``) contains alpha, so you need more resamples;
+        * ``exact``: whether p_value comes from an exact distribution, without Monte Carlo error;
+        * ``n_items``; ``n_resamples``: number of resamples for p_value, 0 if exact;
+        * ``p_one_sided``: p-value in the direction of the gain; ``leaning``: the system with the
+          better score; ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval, only with
+          ``adjust``;
+        * ``relation``: only with ``families``; ``n_groups``: only with ``groups``;
+          ``gain_se_items``, ``gain_se_seeds``, ``n_seeds``: parts of the standard error, only with
+          ``seeds``.
 
     Warns
     -----
     RankevalWarning
-        If up to 30 items are skewed, or all have one score; if a system has fewer than 10 guesses
-        (below 5 there is no test, and p is NaN); if items or groups are too few for significance;
-        for resampled gains below 30 items or 20 groups; if nothing varies.
+        If there are up to 30 items and scores are skewed or constant. If a system has fewer than 10
+        guesses (with fewer than 5, p is NaN). If there are too few items or groups for
+        significance, or for resampled gains fewer than 30 items or 20 groups. If scores do not
+        vary.
 
     Raises
     ------
     ValueError
-        If an item is missing for a system; if there is only one system or item; if a count is
-        negative; if ``method="exact"`` has no exact distribution; if there are too few resamples
-        for an adjusted p-value to reach alpha.
+        If an item is missing for a system, there is only one system or item, a count is negative,
+        no exact distribution exists for ``method="exact"``, or resamples are too few for adjusted
+        p-values below alpha.
 
     Notes
     -----
-    "wild" holds its level for any number of items or groups if differences are symmetric. n items
-    allow no two-sided p below 2^(1−n), so five items never reach 0.05. The events of
-    Berg-Kirkpatrick et al. (2012) are too liberal for few items. With ``seeds`` "wild" is a t test,
-    see :func:`needed_seeds`. For ratios of sums between 0 and 1 (precision, recall, F1, AER, ratio)
-    without ``groups``, "wild" does not resample but uses the distribution of the difference of two
-    dependent shares (Storer and Kim 1990; Kosinski 2013), and for recall McNemar's test. It holds
-    its level from 10 guesses. "wild" linearizes the score: exactly for means, sums and accuracy, by
-    derivatives at the sums for other metrics. All pairs share the same signs. All events except
-    "wild" share one matrix of counts, :func:`resample_counts` of the same seed, with items (with
-    ``groups`` clusters) in the order of their labels, so the order of rows does not matter. Monte
-    Carlo p-values are (s + 1)/(b + 1), for "strict" s/b; an exact p of 0 becomes 2^−n. A resample
-    with an undefined metric counts against the alternative.
+    If differences are symmetric, the error rate of "wild" is at most the nominal level for any
+    number of items or groups. The smallest two-sided p-value for n items is 2^(1−n), so five items
+    never reach 0.05. The events of Berg-Kirkpatrick et al. (2012) are too liberal for few items.
+    With ``seeds``, "wild" is a t test (see :func:`needed_seeds`). For ratios of sums between 0 and
+    1 (precision, recall, F1, AER, ratio) without ``groups``, "wild" needs no resamples. The test
+    then uses the distribution of a difference between two dependent proportions (Storer and Kim
+    1990; Kosinski 2013), or McNemar's test for recall, and keeps the nominal level for 10 guesses
+    or more. "wild" linearizes scores by derivatives at the sums, which is exact for means, sums and
+    accuracy. All pairs share the same signs. All other events use the counts of
+    :func:`resample_counts` with the same seed. Items (or clusters) are sorted by label, so the
+    order of rows does not affect results. Monte Carlo p-values are (s + 1)/(b + 1), or s/b for
+    "strict". An exact p-value of 0 is replaced by 2^−n. Resamples with an undefined metric count
+    against the alternative.
 
-    Exact distributions exist for mean, sum and accuracy if the items' differences are multiples of
-    one step and their sum has at most a million values near its mean: for "wild", and without
-    ``groups`` for events that draw items. Up to 16 items or groups (20 with method="exact"), "wild"
-    enumerates all signs.
+    Exact distributions exist for mean, sum and accuracy if all differences are multiples of one
+    step and the sum of differences has at most a million values near the mean. Events that resample
+    items have exact distributions only without ``groups``. Up to 16 items or groups (20 with
+    method="exact"), "wild" enumerates all signs.
 
-    For 0/1 items without ``groups``, "wild" is McNemar's exact test, up to 200 items an
-    unconditional test with a p never larger. From 100,000 items on, draws are normal.
+    For 0/1 items without ``groups``, "wild" is McNemar's exact test, or for up to 200 items an
+    unconditional test whose p-value is at most McNemar's. For 100,000 items or more, draws come
+    from a normal distribution.
 
-    "max-t" uses t statistics: for "wild" with the same signs for all pairs, for the other events
-    with the standard error of every resample. Its interval contains the gains with a t statistic up
-    to the critical value, and excludes 0 if and only if p_adjusted is at most 1 − level. Pairs are
-    ordered by gain, so the one-sided p of equal systems is at most 0.05 in 10% of samples. Use
-    "greater" only if the direction was fixed beforehand.
+    "max-t" uses t statistics. Events other than "wild" compute the standard error in every
+    resample. The "max-t" interval contains the gains with a t statistic up to the critical value,
+    and excludes 0 if and only if p_adjusted is at most 1 − level. The better system comes first, so
+    for equal systems the one-sided p-value is at most 0.05 in 10% of samples. Use "greater" only if
+    the direction was fixed beforehand.
 
-    Cost: a matrix product, items x systems, for each block of 1,000 resamples. For a Dask DataFrame
-    a worker holds its items up to three times; ``groups``, ``strata``, ``seeds``, ``by``,
-    "studentised", "bca" and max-t of draws are not supported.
+    Each block of 1,000 resamples takes a matrix product of items x systems. For a Dask DataFrame, a
+    worker needs memory for up to three copies of its items. Dask DataFrames do not support
+    ``groups``, ``strata``, ``seeds``, ``by``, "studentised", "bca" and max-t with resampled items.
 
     References
     ----------
     T. Berg-Kirkpatrick, D. Burkett, D. Klein (2012), figure 1, section 2.2 and footnotes 2 to 5. C.
     F. J. Wu (1986); A. C. Cameron, J. Gelbach, D. Miller (2008: wild bootstrap; 2011: crossed
-    factors). J. Hartigan (1969): interval. T. Tango (1998); R. G. Newcombe (1998), method 10. P.
-    Hall (1992), On the removal of skewness by transformation. B. Phipson, G. Smyth (2010): p is
-    never 0. B. Efron (1987): BCa. J. Romano, M. Wolf (2005): step-down.
+    factors). J. Hartigan (1969): intervals. T. Tango (1998); R. G. Newcombe (1998), method 10. P.
+    Hall (1992), On the removal of skewness by transformation. B. Phipson, G. Smyth (2010): p-values
+    above 0. B. Efron (1987): BCa. J. Romano, M. Wolf (2005): step-down method.
 
     Examples
     --------
-    One win in fifty items:
+    One system is better on one of fifty items:
 
     >>> import pandas as pd, rankeval_pd
     >>> df = pd.DataFrame({"new": [1] + [0] * 49, "old": [0] * 50})
@@ -252,7 +258,7 @@ def paired_bootstrap(
       system_a system_b  score_a  score_b  gain    ci_low   ci_high   p_value
     0      new      old     0.02      0.0  0.02 -0.052775  0.104954  0.942115
 
-    The test of Berg-Kirkpatrick et al. (2012):
+    The following call runs the test of Berg-Kirkpatrick et al. (2012):
 
     >>> df.rankeval.paired_bootstrap(event="recentred", alternative="greater")
       system_a system_b  score_a  score_b  gain  ci_low  ci_high   p_value
@@ -301,43 +307,45 @@ def paired_permutation(
     progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
-    """Test all pairs of systems by approximate randomization.
+    """Test all pairs of systems with approximate randomization.
 
     Parameters
     ----------
     data, a, b, baseline, n_resamples, families, alternative, margin, adjust, adjust_over
         As in :func:`paired_bootstrap`.
     test : {"swaps", "t", "wilcoxon"}
-        "swaps" exchanges the outputs of both systems on random items. "t" is the paired t test,
-        without draws. "wilcoxon" is the signed-rank test; ``gain`` and its limits are then Hodges
-        and Lehmann's, the median of the means of two differences, instead of score_a - score_b.
+        "swaps" exchanges the outputs of both systems on random items. "t" is the paired t test
+        without draws. "wilcoxon" is the signed-rank test, for which ``gain`` and limits are Hodges
+        and Lehmann's (median of the means of two differences) instead of score_a - score_b.
     alpha, level, skewness, progress
-        As in :func:`paired_bootstrap`. With ``skewness=False`` only swaps decide.
+        As in :func:`paired_bootstrap`. With ``skewness=False``, the test uses only swaps.
     **roles
-        As in :func:`paired_bootstrap`; with ``groups`` whole clusters are swapped.
+        As in :func:`paired_bootstrap`. With ``groups``, whole clusters are swapped.
     method : {"auto", "exact", "monte-carlo"}
-        "auto" is exact if possible: for mean, sum and accuracy with differences that are whole
-        multiples of one step, and by all swaps for any metric with at most 20 items (or clusters).
+        "auto" uses the exact distribution if possible. Exact distributions exist for mean, sum and
+        accuracy if all differences are multiples of one step, and for all metrics with at most 20
+        items (or clusters), where all swaps are enumerated.
 
     Returns
     -------
     DataFrame or Dataset
-        The columns of :func:`paired_bootstrap`, with its warnings. ``p_one_sided`` is the
-        probability of a gain this large for systems exchangeable on each item, or the p-value of
-        Hall's statistic (for ratios, of their distribution) if larger; ``gain_se`` is the standard
-        deviation of the gain under swaps, as if the true gain were 0; ``ci_low`` and ``ci_high``
-        are the gain minus the quantiles of the gain under swaps. This interval agrees with the
-        test, but is too wide for large gains: report the interval of :func:`paired_bootstrap`.
+        The columns of :func:`paired_bootstrap`, with the same warnings. ``p_one_sided`` is the
+        probability of a gain at least this large for systems exchangeable on each item, or the
+        p-value of Hall's statistic (for ratios, the p-value from the distribution of ratios) if
+        larger. ``gain_se`` is the standard deviation of the gain under swaps, which assumes a true
+        gain of 0. ``ci_low`` and ``ci_high`` are the gain minus the quantiles of the gain under
+        swaps. This interval agrees with the test but is too wide for large gains, so report the
+        interval of :func:`paired_bootstrap`.
 
     Notes
     -----
-    The test is exact for the sharp null hypothesis that the two systems' outputs are exchangeable
-    on these items (Riezler and Maxwell 2005). For 0/1 items it is McNemar's exact test. Monte Carlo
-    p-values are (s + 1)/(b + 1); all pairs share the swaps. "wilcoxon" drops differences of 0,
-    gives ties their mean rank, and is exact up to a million values of the rank sum. If most
-    differences are 0, as for accuracy, its gain is 0.
+    The test is exact for the sharp null hypothesis that the outputs of the two systems are
+    exchangeable on these items (Riezler and Maxwell 2005). For 0/1 items, the test is McNemar's
+    exact test. Monte Carlo p-values are (s + 1)/(b + 1), and all pairs share the swaps. "wilcoxon"
+    drops differences of 0, uses mean ranks for ties, and is exact for up to a million values of the
+    rank sum. If most differences are 0, as for accuracy, the gain of "wilcoxon" is 0.
 
-    Cost: two scores, and 8 bytes of memory, per trial and pair.
+    Each trial and pair takes the time to compute two scores, and 8 bytes of memory.
 
     References
     ----------
@@ -381,12 +389,12 @@ def paired_permutation(
 
 
 def mean_test(test: str) -> Callable[..., Any]:
-    """Return the function that tests means of pairs, by resampling or by the t test."""
+    """Return a function that tests pairs of means by resampling or t tests."""
     return partial(paired_permutation, test="t") if test == "t" else paired_bootstrap
 
 
 def _agreeing(event: str, ci: str | None) -> str:
-    """Return the given interval or the event's own; "" if it depends on the items."""
+    """Return the kind of interval, or "" if it depends on the items."""
     if ci is not None:
         return ci
     return "" if event == "wild" else DUAL[event]
@@ -447,14 +455,14 @@ def _ask_pairs(
 
 
 def _spread(test: Callable[..., Pairs], options: PairOptions) -> ItemNeeds:
-    """Return the needs of the test from items spread over workers."""
+    """Return what the test needs from items spread over workers."""
     if test is swapped_gains.paired_permutation:
         return ItemNeeds(options, swaps=True)
     return ItemNeeds(options, signs="wild" in (options.event, options.ci))
 
 
 def _over_groups(options: PairOptions) -> Finish:
-    """Return the function that adjusts the tests of all groups as one family."""
+    """Return a function that adjusts the tests of all groups as one family."""
 
     def finish(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
         computed = (
@@ -472,7 +480,7 @@ def _over_groups(options: PairOptions) -> Finish:
 def _as_one_family(
     result: xr.Dataset, p_adjusted: xr.DataArray, undecided: xr.DataArray, level: float
 ) -> xr.Dataset:
-    """Return the rows with p-values of the whole family, and matching intervals."""
+    """Return rows with family-adjusted p-values and matching intervals."""
     low, high = xr.apply_ufunc(
         lambda low, high, p: reaching((low, high), p, level),
         result["ci_low"],

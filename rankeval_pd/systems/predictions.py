@@ -1,4 +1,4 @@
-"""Tables from true labels and the predictions or scores of classifiers."""
+"""Create tables from true labels and classifier predictions or scores."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ def from_predictions(
     *,
     positive: Any = 1,
 ) -> pd.DataFrame:
-    """Return items of classifiers, to test accuracy, precision, recall or F1.
+    """Return a table for testing accuracy, precision, recall or F1 of classifiers.
 
     Parameters
     ----------
     y_true : sequence
-        The true label of each item: list, array or Series.
+        True label of each item, as a list, array or Series.
     predictions : mapping, DataFrame or sequence
         Predicted labels by model name, or the predicted labels of one model.
     metric : {"accuracy", "precision", "recall", "f1"}
     positive : label
-        The positive class of precision, recall and F1; all other labels are negative.
+        The positive class for precision, recall and F1. All other labels are negative.
 
     Returns
     -------
     DataFrame
-        Systems over test items. For accuracy, a column per model shows whether it is right; other
-        metrics have two-level columns (system, statistic). Pass the same ``metric`` to the methods.
-        The index comes from the data.
+        Systems over test items. For accuracy, each model has one column that marks correct
+        predictions. Other metrics have two-level columns (system, statistic). Pass the same
+        ``metric`` to the methods. The index comes from the data.
 
     Raises
     ------
@@ -54,8 +54,8 @@ def from_predictions(
 
     Notes
     -----
-    The scores equal scikit-learn's ``accuracy_score``, and ``precision_score``, ``recall_score``
-    and ``f1_score`` of the positive class. Matthews's coefficient and averages over classes are not
+    Scores equal scikit-learn's ``accuracy_score``, and ``precision_score``, ``recall_score`` and
+    ``f1_score`` for the positive class. Matthews's coefficient and averages over classes are not
     supported.
 
     Examples
@@ -94,29 +94,30 @@ def from_predictions(
 
 @checked_call
 def from_scores(y_true: Any, scores: Any, *, positive: Any = 1) -> pd.DataFrame:
-    """Return classifiers' scores and true labels as candidates, with measures and ``gold``.
+    """Return candidates with classifier scores as measures and a gold label.
 
     Parameters
     ----------
     y_true : sequence
-        The true label of each candidate: list, array or Series.
+        True label of each candidate, as a list, array or Series.
     scores : mapping, DataFrame, array or sequence
-        Scores by model name, or the scores of one model, larger for positives. Each is a sequence
-        or the n x 2 array of ``predict_proba``, from which the column of the positive class is used
-        (classes in sorted order, as in scikit-learn).
+        Scores by model name, or the scores of one model. Larger scores mean positive. Scores can be
+        sequences or n x 2 arrays from ``predict_proba`` with sorted classes as in scikit-learn. The
+        function then uses the column of the positive class.
     positive : label
-        The label of the positive class; all others are negative.
+        The label of the positive class. All other labels are negative.
 
     Returns
     -------
     DataFrame
-        One row per candidate: a column per model ("score" for one without a name) and ``gold``.
+        One row per candidate, with a column per model ("score" for a model without a name) and a
+        column ``gold``.
 
     Raises
     ------
     ValueError, TypeError
         If lengths or indexes differ, labels are missing, ``positive`` is not a label, a score is
-        not a number, or an array of several columns does not hold probabilities of two classes.
+        not a number, or an array of several columns does not contain probabilities for two classes.
 
     See Also
     --------
@@ -146,7 +147,7 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = 1) -> pd.DataFrame:
 
 
 def _labels(values: Any, name: str) -> tuple[AnyArray, pd.Index | None]:
-    """Return labels as an array of objects or of one type, and their index, if any."""
+    """Return labels as an array, and their index or None."""
     index = getattr(values, "index", None)
     index = index if isinstance(index, pd.Index) else None
     if isinstance(values, (str, bytes)) or not np.iterable(values):
@@ -173,7 +174,7 @@ def _equal(labels: AnyArray, other: Any) -> BoolArray:
 
 
 def _array(values: Any) -> AnyArray:
-    """Return values as an array; labels of several types keep their types."""
+    """Return values as an array; keep mixed label types."""
     found = list(values) if not isinstance(values, np.ndarray) else values
     if isinstance(found, list) and len({isinstance(x, str) for x in found}) > 1:
         return np.array(found, dtype=object)
@@ -183,7 +184,7 @@ def _array(values: Any) -> AnyArray:
 def _models(
     given: Any, name: str, size: int, index: pd.Index | None, classes: list[Any] | None = None
 ) -> tuple[Mapping[Hashable, Any], pd.Index | None]:
-    """Return the values of each model, one per label, and their index."""
+    """Return each model's values, one per label, and their index."""
     probabilities = (
         classes is not None
         and isinstance(given, pd.DataFrame)
@@ -219,11 +220,11 @@ def _models(
 
 
 def _same(own: pd.Index, index: pd.Index | None, name: str) -> pd.Index:
-    """Return the index; raise an error if rows may belong to other items."""
+    """Return the common index; raise an error for different items."""
     if index is None or index.equals(own):
         return own
     numbered = [isinstance(x, pd.RangeIndex) and x.start == 0 for x in (own, index)]
-    if any(numbered) and len(own.difference(index)):  # row numbers, not labels
+    if any(numbered) and len(own.difference(index)):  # row numbers are not labels
         return index if numbered[0] else own
     raise ValueError(
         f"{name}: the index differs from the index of the labels or of another model. Align them"
@@ -232,7 +233,7 @@ def _same(own: pd.Index, index: pd.Index | None, name: str) -> pd.Index:
 
 
 def _check_labels(name: Hashable, predicted: AnyArray, known: AnyArray) -> None:
-    """Reject scores, and labels of another type, which can never be right."""
+    """Reject scores, and predictions of a different type than the labels."""
     others = [x for x in predicted.tolist() if x not in {*known.tolist()}]
     if any(isinstance(x, float) and x % 1.0 for x in others):
         raise ValueError(
@@ -259,7 +260,7 @@ def _check_positive(positive: Any, known: list[Any]) -> None:
 
 
 def _are_probabilities(array: AnyArray) -> bool:
-    """Return whether the rows are the probabilities of two classes."""
+    """Return whether the rows contain probabilities for two classes."""
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "fiub":
         return False
     rows = array.astype(float)
@@ -267,7 +268,7 @@ def _are_probabilities(array: AnyArray) -> bool:
 
 
 def _scores(values: Any, name: Hashable, known: list[Any], positive: Any) -> FloatArray:
-    """Return one score per candidate; for probabilities the positive class's."""
+    """Return one score per candidate; select the column of the positive class."""
     array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]

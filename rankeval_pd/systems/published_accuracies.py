@@ -1,4 +1,4 @@
-"""Comparisons of published accuracies on the same items."""
+"""Compare published accuracies on the same items."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rankeval_pd.stats.intervals.differences import tango_limits
 from rankeval_pd.stats.resampling.gain_tables import reaching
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
-_ROUNDING = 1e-9  # tolerance of a printed rate, beside half a unit of its last digit
-_MOST_COUNTS = 200  # counts tried for one printed rate
+_ROUNDING = 1e-9  # tolerance for a printed rate in addition to half a unit of the last digit
+_MOST_COUNTS = 200  # largest number of counts to try for one printed rate
 _MOST_DIGITS = 15
 
 
@@ -37,14 +37,15 @@ def compare_accuracies(
     Parameters
     ----------
     correct_a, correct_b : int or float
-        Number of items that each system has right. A float below 1 is a printed rate.
+        Number of correct items for each system. A float below 1 is a printed rate.
     n_items : int
         Number of test items, the same for both systems.
     both : int or float, optional
-        Number, or rate, of items that both have right. By default every possible number is tried.
+        Number or rate of items that both systems have right. By default every possible number is
+        tried.
     decimals : int, optional
-        Decimals of printed rates, 3 for 0.840 or 84.0%. By default the decimals that a rate shows,
-        2 for 0.84.
+        Number of decimals of printed rates, such as 3 for 0.840 or 84.0%. By default the number
+        comes from the rate, such as 2 for 0.84.
     alternative : {"two-sided", "greater", "less"}
         "greater": a is better than b.
     level : float
@@ -53,25 +54,25 @@ def compare_accuracies(
     Returns
     -------
     DataFrame
-        One row: ``gain`` of a over b, as a share of the items; ``ci_low``, ``ci_high``, the
-        smallest and largest limit of Tango's intervals; ``p_low``, ``p_high``, the smallest and
-        largest p-value of McNemar's exact test. They are equal if counts and ``both`` are given.
+        One row: ``gain`` of a over b, as a proportion of the items; ``ci_low``, ``ci_high``:
+        smallest and largest limit of Tango's intervals; ``p_low``, ``p_high``: smallest and largest
+        p-value of McNemar's exact test. The two p-values are equal if you pass counts and ``both``.
 
     Raises
     ------
     ValueError
-        If no whole number of items gives a printed rate, or the systems cannot share ``both``.
+        If no number of items gives a printed rate, or if ``both`` is impossible.
 
     See Also
     --------
-    compare_for : The same for two n-best lists.
+    compare_for : Compare two published n-best lists.
 
     Notes
     -----
-    The same gain may be significant if the systems disagree on twelve items, but not if they err on
-    different items. The p-value increases with the number of differing items, so the
-    smallest and largest numbers give its bounds. All counts with the same rounded rate are tried
-    too.
+    A gain can be significant if the systems disagree on twelve items, but not significant if all
+    their errors are on different items. The p-value increases with the number of items on which the
+    systems disagree, so the smallest and largest possible numbers give bounds for the p-value. All
+    counts that round to the printed rate are tried.
 
     References
     ----------
@@ -127,7 +128,7 @@ def _mcnemar(only_a: IntArray, only_b: IntArray, alternative: str) -> FloatArray
 
 
 def _counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray:
-    """Return the possible numbers of items for a count or printed rate."""
+    """Return the possible item counts for a count or printed rate."""
     value = check_number(argument, given)
     if value >= 1.0 or isinstance(given, (int, np.integer)):
         nearest = round(value)
@@ -156,7 +157,7 @@ def _counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray
 
 
 def _digits(rate: float) -> int:
-    """Return the number of decimals of a rate."""
+    """Return the number of decimals in a rate."""
     text = np.format_float_positional(rate, trim="-")
     return min(len(text.partition(".")[2]), _MOST_DIGITS) or 1
 

@@ -1,4 +1,4 @@
-"""Ranks of systems, and the options of tables of resampled items."""
+"""Rank systems, and define options for tables from resampled items."""
 
 from __future__ import annotations
 
@@ -78,63 +78,66 @@ def system_ranks(
     progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
-    """Rank the systems, with the uncertainty due to the choice of test items.
+    """Rank systems with the uncertainty due to the choice of test items.
 
     Parameters
     ----------
     data, n_resamples, progress, **roles
         As in :func:`paired_bootstrap`.
     test : {"bootstrap", "t"}
-        The test of all pairs. "t" is the paired t test, with t intervals of scores, without draws.
+        Test for all pairs. "t" is the paired t test with t intervals for scores and needs no draws.
     ranks : {"simultaneous", "percentile"}
-        Kind of ``rank_low`` and ``rank_high``. "simultaneous": from the tests of all pairs, for all
-        systems together. "percentile": percentiles of each system's ranks in the resamples, which
-        miss the true rank of nearly equal systems far too often.
+        Kind of limits for ``rank_low`` and ``rank_high``. "simultaneous" uses the tests of all
+        pairs and covers all systems. "percentile" uses percentiles of each system's ranks in the
+        resamples, which miss the true rank of nearly equal systems far too often.
     ci : {None, "wild", "clopper-pearson", "bca", "percentile", "basic"}
-        Interval of the score. The default is "clopper-pearson", exact binomial, for 0/1 items
-        without ``groups``, otherwise "wild": the scores that random signs of the items, or Hall's
-        (1992) t statistic, do not reject.
+        Kind of interval for the score. The default is "clopper-pearson" (exact binomial) for 0/1
+        items without ``groups``, otherwise "wild". A "wild" interval contains the scores that a
+        test with random signs of the items, or Hall's (1992) t test, does not reject.
     adjust : {"auto", None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
-        Adjustment of the tests of all pairs. "auto" is "max-t", or "holm" with ``test="t"``. With
-        None, "bh" and "by" the ranks do not hold for all systems together. "max-t-stepdown"
-        distinguishes more systems than "max-t".
+        Adjustment for testing all pairs. "auto" means "max-t", or "holm" with ``test="t"``. With
+        None, "bh" and "by", rank limits are not simultaneous. "max-t-stepdown" has more power than
+        "max-t".
     adjust_over : {"all", "group"}
         Whether ranks are simultaneous over all groups, or within each group.
     alpha : float
-        Level of these tests. All ranks are correct together with confidence 1 - alpha.
+        Significance level of the tests. The rank limits have a simultaneous confidence level of 1 -
+        alpha.
     level : float
-        Confidence level of the intervals of scores, and of percentile ranks.
+        Confidence level of the intervals for scores, and of percentile ranks.
 
     Returns
     -------
     DataFrame or Dataset
         One row per system, sorted by rank (Dataset: dimension system, in the order of the data):
-        ``system``, ``value`` (its score); ``ci_low``, ``ci_high``: its interval, simultaneous for
-        all systems (by the largest statistic of "wild", otherwise Bonferroni's), ``ci_low_alone``,
-        ``ci_high_alone``: the unadjusted interval; ``rank``, 1 for the best, equal scores sharing
-        the better rank, undefined scores (NaN) last; ``rank_low``: 1 + the number of significantly
-        better systems, ``rank_high``: the number of systems minus the significantly worse ones;
-        ``p_best``: share of resamples in which the system is best, ties shared; ``tied_for_best``:
-        no system is significantly better; ``letters``: two systems share a letter if and only if
-        the tests do not distinguish them; ``undecided``: other draws may change the decision for a
-        pair with this system; ``n_groups``, with ``groups``.
+        ``system``, ``value`` (the score); ``ci_low``, ``ci_high``: interval for the score,
+        simultaneous for all systems (max-t for "wild", otherwise Bonferroni); ``ci_low_alone``,
+        ``ci_high_alone``: the unadjusted interval; ``rank``: 1 for the best system, equal scores
+        share the better rank, and undefined scores (NaN) are last; ``rank_low``: 1 + the number of
+        significantly better systems; ``rank_high``: the number of systems minus the number of
+        significantly worse systems; ``p_best``: proportion of resamples in which the system is
+        best, with ties divided equally; ``tied_for_best``: True if no system is significantly
+        better; ``letters``: two systems share a letter if and only if they do not differ
+        significantly; ``undecided``: whether more draws could change a decision about the system;
+        ``n_groups``: only with ``groups``.
 
     Warns
     -----
     RankevalWarning
-        As for :func:`paired_bootstrap`; if a score has no interval.
+        In the same cases as for :func:`paired_bootstrap`, or if a score has no interval.
 
     Notes
     -----
-    :func:`paired_bootstrap` tests all pairs with the same ``adjust``. One system ranks above
-    another if ``p_adjusted`` ≤ alpha. With a probability of at least 1 - alpha all true ranks lie
-    between ``rank_low`` and ``rank_high`` (Mogstad et al.). Without ``n_resamples``, draws continue
-    until no pair is undecided, up to eight times the first number, or 33 million gains of all
-    pairs. The seed then decides only pairs whose p-value is within about 0.002 of alpha, marked
-    ``undecided``. Few items or similar systems give wide limits. ``p_best`` is not the probability
-    that the system is the best in the population. From 100,000 items on it counts
-    the draws of the tests, not resamples. Cost: the same as the paired bootstrap, twice as much
-    below 100,000 items, plus systems² x resamples comparisons.
+    :func:`paired_bootstrap` tests all pairs with the same ``adjust``. A system ranks above another
+    system if ``p_adjusted`` ≤ alpha. With probability at least 1 - alpha, all true ranks lie
+    between ``rank_low`` and ``rank_high`` (Mogstad et al.). Without ``n_resamples``, drawing
+    continues until no pair is undecided, up to eight times the initial number or 33 million gains
+    of all pairs. Only decisions for pairs with a p-value within about 0.002 of alpha then depend on
+    the seed, and ``undecided`` marks these pairs. Few items or similar systems give wide limits.
+    ``p_best`` is not the probability that the system is best in the population. For 100,000 items
+    or more, ``p_best`` uses the draws of the tests instead of resamples. The cost is the same as
+    for the paired bootstrap (twice the cost below 100,000 items), plus systems² x resamples
+    comparisons.
 
     References
     ----------
@@ -191,7 +194,7 @@ def system_ranks(
 
 
 def _over_groups(options: PairOptions, ranks: str) -> Finish:
-    """Return the function that adjusts the tests of all groups together and ranks by them."""
+    """Return a function that adjusts tests over all groups and ranks systems."""
 
     def limits(rank: IntArray, *p_values: FloatArray) -> tuple[AnyArray, ...]:
         p, low, high = p_values
@@ -229,7 +232,7 @@ def _ranked(
 
 
 def _by_rank(table: Data) -> Data:
-    """Return the rows of a frame sorted by rank within each domain."""
+    """Sort the rows of a frame by rank within each domain."""
     if not isinstance(table, pd.DataFrame):
         return table
     by = list(table.columns[: list(table.columns).index("system")])
@@ -238,23 +241,23 @@ def _by_rank(table: Data) -> Data:
     return table.iloc[order].reset_index(drop=True)
 
 
-# ---------------- Tables of resampled items, and relations of systems
+# ---------------- Tables from resampled items, and relations between systems
 
 # -------------------------------------------------------------------------------------------------
-# Tables of resampled items: options, memory, progress bar, family and notes.
+# Options, memory, progress bar, family and notes for tables from resampled items.
 
 _ADJUSTMENTS = (None, *ADJUSTMENTS, "max-t", "max-t-stepdown")
 
 
 def adjustment_of(test: str | None, adjust: str | None) -> str | None:
-    """Return the adjustment: by default max-t, for t tests Holm's."""
-    if isinstance(adjust, str) and adjust == "auto":  # NA is refused with the other options
+    """Return the adjustment, by default max-t, or Holm's method for t tests."""
+    if isinstance(adjust, str) and adjust == "auto":  # pd.NA is rejected with other invalid options
         return "holm" if test == "t" else "max-t"
     return adjust
 
 
 def seed_of(roles: Mapping[str, Any]) -> resamples.Seed:
-    """Return the entropy of the draws."""
+    """Return the entropy for random draws."""
     chosen = Roles.of({"rng": roles.get("rng", 0)})
     return resamples.entropy(chosen.rng)
 
@@ -286,7 +289,7 @@ def options_of(
 
 
 def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: PairOptions) -> None:
-    """Raise a MemoryError if the draws of all pairs or systems exceed the memory."""
+    """Raise a MemoryError if draws for all pairs or systems do not fit in memory."""
     every = test is swapped_gains.paired_permutation or studentises(options)
     rows, what = (pairs, "pairs") if every else (items.n_systems, "systems")
     check_memory(
@@ -300,7 +303,7 @@ def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: P
 def of_all_groups(
     results: Sequence[xr.Dataset], name: str, options: PairOptions, batch: Sequence[Hashable]
 ) -> list[xr.DataArray]:
-    """Return the p-values of this name, adjusted as one family."""
+    """Return the named p-values, adjusted as one family."""
     assert options.adjust is not None
     p_values = [result[name] for result in results]
     return adjusted_together(p_values, options.adjust, batch=batch, over="all")
@@ -310,9 +313,9 @@ def of_all_groups(
 def resampling_bar(
     data: object, progress: bool | None, draws: int, what: str
 ) -> Iterator[Callable[[int], object]]:
-    """Yield the function that advances a progress bar, or one that does nothing.
+    """Yield a function that advances a progress bar or does nothing.
 
-    ``draws`` is 0 if their number is unknown. Lazy data have no bar.
+    ``draws`` is 0 for an unknown number of draws. Lazy data have no bar.
     """
     if is_dask_frame(data) or (isinstance(data, xr.Dataset) and data.chunks):
         yield quiet
@@ -321,13 +324,13 @@ def resampling_bar(
         yield step
 
 
-# --------------- Relations of pairs, from the families of the systems
+# --------------- Relations between systems, given by their families
 
 Families = Mapping[Hashable, Any] | Sequence[Any] | Callable[[Any, Any], Any]
 
 
 def relation_of(families: Families) -> Relate:
-    """Return the function that returns the relation of each pair of systems."""
+    """Return a function that takes two systems and returns their relation."""
 
     def relate(systems: list[Hashable], pairs: IntArray) -> AnyArray:
         if callable(families) and not isinstance(families, Mapping):
@@ -344,7 +347,7 @@ def _family_of(
     systems: list[Hashable],
     needed: set[Hashable],
 ) -> Mapping[Hashable, Any]:
-    """Return the family of each system, by name."""
+    """Return a mapping from system names to families."""
     if isinstance(families, pd.Series):
         families = families.to_dict()
     if isinstance(families, Mapping):

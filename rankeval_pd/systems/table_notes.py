@@ -1,4 +1,4 @@
-"""Attributes and warnings of tables of resampled items."""
+"""Collect attributes and warnings for tables from resampled items."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from rankeval_pd.stats.resampling.seed_gains import SeedGains
 from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, quiet
 from rankeval_pd.stats.significance.adjust import with_resamples
 
-FEW_ITEMS, FEW_GROUPS, FEW_LEVELS = 30, 20, 10  # below these numbers a warning is issued
+FEW_ITEMS, FEW_GROUPS, FEW_LEVELS = 30, 20, 10  # a warning is issued below these numbers
 
 
 class TableNotes:
-    """How a table was made: its attrs, and one warning per call."""
+    """Collect the attrs of a table, and issue one warning per call."""
 
     def __init__(
         self,
@@ -48,27 +48,27 @@ class TableNotes:
         self._signs = "event" not in said or options.event == "wild"
         self._fewest = np.iinfo(np.int64).max
         self._flat = self._skewed = self._sized = False
-        self._answers = np.inf  # the smallest number of guesses of a system
+        self._answers = np.inf  # the smallest number of guesses by a system
         self._late, self._seeds = False, np.iinfo(np.int64).max
 
     def settled(self, options: PairOptions, n_pairs: int, groups: int) -> PairOptions:
-        """Return the options with as many resamples as the family of tests needs."""
+        """Return options with enough resamples for the family of tests."""
         alike = groups if self.over_all else 1
         return with_resamples(options._replace(n_alike=alike), n_pairs)
 
     def family(self, pairs: IntArray, groups: int, one: Any = None) -> dict[str, str]:
-        """Return a note of the family of tests."""
+        """Return a description of the family of tests."""
         if self.attrs.get("adjust") is None:
             return {}
         over = () if self.over_all else ("group",)
         return {"family": tables.family_of(len(pairs), one, groups=groups, over=over)}
 
     def columns(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Return the columns, with the number of groups, if any, last."""
+        """Return the columns, with an optional number of groups at the end."""
         return (*columns, *(["n_groups"] if self._groups is not None else []))
 
     def see(self, items: AnyItems, pairs: IntArray, options: PairOptions, flat: AnyArray) -> None:
-        """Note the size of the draws, skewness, and missing intervals."""
+        """Record the number of draws, skewness, and missing intervals."""
         if isinstance(self._groups, list):
             self.attrs["event"] = "crossed"
         if isinstance(items, Items) and items.strata is not None:
@@ -86,14 +86,14 @@ class TableNotes:
         if self._fewest == np.iinfo(np.int64).max:
             self.attrs["n_items"] = items.n_items
         elif self.attrs.get("n_items") != items.n_items:
-            self.attrs["n_items"] = None  # groups differ, as the rows show
+            self.attrs["n_items"] = None  # each row shows the number for its group
         self._fewest = min(self._fewest, items.n_drawn)
         self._flat = self._flat or bool(np.any(flat))
         if self._late:
             self.warn()
 
     def _note_seeds(self, own: SeedGains, options: PairOptions) -> None:
-        """Note the number of seeds, and how much they widen intervals of gains."""
+        """Record the number of seeds, and how much seeds widen intervals for gains."""
         attrs, count = self.attrs, own.fewest
         self._seeds = count = min(count, attrs.get("n_seeds", count))
         wider = max(attrs.get("seed_widening", 1.0), own.widening(options.level))
@@ -102,14 +102,14 @@ class TableNotes:
             attrs["event"] = "seeds"
 
     def see_interval(self, kind: str) -> None:
-        """Note the kinds of interval; groups may differ in the kind of their items."""
+        """Record the kinds of intervals, which can differ between groups."""
         several = isinstance(self._groups, list) or self.attrs.get("event") == "seeds"
         kind = "student" if several and kind == "wild" else kind
         seen = {*self.attrs.get("ci", kind).split(", "), kind}
         self.attrs["ci"] = ", ".join(sorted(seen))
 
     def warn(self) -> None:
-        """Warn of few items or groups, or no variation; lazy data warn when computed."""
+        """Warn of few items or groups, or no variation; delay warnings for lazy data."""
         self._late = True
         every = (
             self._about_size(), self._about_guesses(), self._about_intervals(),
@@ -120,7 +120,7 @@ class TableNotes:
             warn(" ".join(said))
 
     def finished(self, table: Data) -> Data:
-        """Return the table, and warn. Variables of a lazy Dataset have n_items too."""
+        """Issue the warnings and return the table with its attrs."""
         if isinstance(table, xr.Dataset):
             table.attrs.pop("n_items", None)
         self.warn()

@@ -1,1 +1,1 @@
-"""Systems over test items, with the sufficient statistics of a metric."""
+"""Read systems over test items, with the sufficient statistics of a metric."""

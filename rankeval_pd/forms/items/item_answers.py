@@ -1,7 +1,7 @@
-"""Answer questions on systems over items, group by group.
+"""Apply functions to systems over items, group by group.
 
-A question is a function from :class:`rankeval_pd.stats.resampling.test_items.Items` to named
-columns.
+In this module, a question is a function that takes
+:class:`rankeval_pd.stats.resampling.test_items.Items` and returns named columns.
 """
 
 from __future__ import annotations
@@ -46,23 +46,23 @@ Finish = Callable[[list[xr.Dataset], list[Hashable]], list[xr.Dataset]]
 
 
 class ItemQuestion(NamedTuple):
-    """A question about the items of one group."""
+    """Declare a function of the items of one group."""
 
-    #: also takes the pairs and the number of groups
+    #: the function, which takes the items, the pairs and the number of groups
     ask: Callable[[AnyItems, IntArray, int], Sequence[AnyArray]]
     names: tuple[str, ...]  #: dimensions of its columns
     dtypes: tuple[type, ...]
     over: str  #: "pair" or "system"
-    of_pairs: tuple[str, ...] = ()  #: columns that have the pairs nevertheless
-    #: from all answers and the groups' dimensions to the final answers
+    of_pairs: tuple[str, ...] = ()  #: columns by pair if ``over`` is "system"
+    #: turns all answers and the dimensions of the groups into the final answers
     finish: Finish | None = None
-    #: from the number of pairs to its needs for items spread over workers
+    #: returns what items spread over workers must provide for this number of pairs
     spread: Callable[[int], ItemNeeds] | None = None
-    #: from the pairs and the number of groups to the family in words
+    #: describes the family of tests, given the pairs and the number of groups
     family: Callable[[IntArray, int], Mapping[str, Any]] = lambda _pairs, _groups: {}
 
     def dim(self, name: str) -> str:
-        """Return the dimension of an array."""
+        """Return the name of an array's last dimension."""
         return "pair" if name in self.of_pairs else self.over
 
 
@@ -81,7 +81,7 @@ def answer_items(
     relate: Relate | None = None,
     attrs: Mapping[str, Any] | None = None,
 ) -> Data:
-    """Answer the question for every group of items, as a frame or a Dataset like the data.
+    """Apply the question to every group, and return the same type as the data.
 
     Parameters
     ----------
@@ -92,13 +92,14 @@ def answer_items(
     columns : sequence of str
         The columns of the result, in order.
     a, b : names of systems, optional
-        With both, this pair. With ``a`` alone, a and every other system. By default, all pairs.
+        Systems to compare. ``a`` and ``b`` together select one pair, and ``a`` alone selects all
+        pairs with ``a``. By default all pairs are compared.
     baseline : name of a system, optional
-        Each other system and this one, instead of ``a`` and ``b``.
+        Compare each other system with this system, instead of using ``a`` and ``b``.
     relate : callable, optional
         A function from the names of the systems and the pairs to the relation of each pair.
     attrs : mapping, optional
-        How the result was made.
+        Notes on how the result was made.
     """
     chosen = item_roles(roles)
     ddf: Any = data
@@ -175,7 +176,7 @@ def _in_range(result: xr.Dataset, metric: Metric) -> xr.Dataset:
 
 
 def _metric_notes(metric: Metric, roles: Roles, data: Any) -> dict[str, Any]:
-    """Return the attrs on the metric; a user's function is marked."""
+    """Return attrs that describe the metric; mark a user's function."""
     name = metric.name if metric.names else f"function {metric.name}"
     told = {"metric": name, "higher_is_better": metric.sign > 0.0, "groups": roles.groups}
     of = metric_of_queries(data)
@@ -193,7 +194,7 @@ def _metric_notes(metric: Metric, roles: Roles, data: Any) -> dict[str, Any]:
 
 
 def _labeled(result: xr.Dataset, systems: list[Hashable], pairs: IntArray, over: str) -> xr.Dataset:
-    """Return the result with the names of its systems, the better one of each pair first."""
+    """Return the result with system names, the better system of each pair first."""
     names = tables.labels(systems)
     if over == "system":
         return result.assign_coords(system=("system", names))
@@ -220,7 +221,7 @@ def _labeled(result: xr.Dataset, systems: list[Hashable], pairs: IntArray, over:
 
 
 def _leaning(gain: FloatArray, first: AnyArray, second: AnyArray) -> AnyArray:
-    """Return the name that the gain favors, NaN if neither."""
+    """Return the name of the better system, or NaN if the gain is 0."""
     none = np.full(np.shape(gain), np.nan, dtype=object)
     return np.where(gain > 0.0, first, np.where(gain < 0.0, second, none))
 
@@ -272,7 +273,7 @@ def _answer_dataset(
             values,
             input_core_dims=[beside.inner],
             output_core_dims=[[dim] for dim in over],
-            vectorize=not empty,  # NumPy cannot infer the number of columns of nothing
+            vectorize=not empty,  # NumPy cannot infer the number of columns of empty arrays
             dask="parallelized",
             dask_gufunc_kwargs={"output_sizes": {dim: sizes[dim] for dim in over}},
             output_dtypes=list(question.dtypes),
@@ -309,14 +310,14 @@ def _is_spread(data: xr.Dataset, roles: Roles, question: ItemQuestion) -> bool:
     try:
         check_asked(question.spread(1), roles, "")
     except ValueError:
-        return False  # one worker holds them all
+        return False  # one worker holds all items
     return True
 
 
 def asked_pairs(
     systems: list[Hashable], a: Hashable, b: Hashable, baseline: Hashable = None, *, needed: bool
 ) -> IntArray:
-    """Return the numbers of the systems of each pair, in the order of the columns."""
+    """Return the column numbers of the systems in each pair."""
     if len(systems) < 2:
         there = f"one system, {shown(systems[0])}" if systems else "no system"
         raise ValueError(

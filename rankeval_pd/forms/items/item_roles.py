@@ -1,4 +1,4 @@
-"""The roles of systems over test items: invalid roles, and the columns of systems."""
+"""Check the roles of systems over test items, and find the systems' columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OF_RANKINGS = ("gold", "key", "ties")
 
 
 def item_roles(keywords: Mapping[str, Any]) -> Roles:
-    """Return the roles, with ``dim`` "item" by default; refuse roles of rankings."""
+    """Return the roles with ``dim="item"`` by default; reject roles of rankings."""
     roles = Roles.of({"dim": "item", **keywords})
     if keywords.get("lower_is_better") is not None:
         raise ValueError(
@@ -85,7 +85,7 @@ def _check_weight(roles: Roles) -> None:
 
 
 def check_better(better: object) -> None:
-    """Raise a TypeError unless this is True, False or None."""
+    """Raise a TypeError unless the argument is True, False or None."""
     if better is not None and not isinstance(better, (bool, np.bool_)):
         raise TypeError(
             f"higher_is_better={better!r}: pass False if lower scores are better for all systems,"
@@ -94,7 +94,7 @@ def check_better(better: object) -> None:
 
 
 def check_dimension(data: xr.Dataset, dim: Hashable) -> None:
-    """Raise a ValueError unless the data have this dimension of items or systems."""
+    """Raise a ValueError unless the data have this dimension."""
     if dim not in data.dims:
         raise ValueError(
             f"data has no dimension {dim!r}, only {listed(data.dims)}. Systems over test items have"
@@ -111,12 +111,12 @@ def check_items(data: object) -> None:
 
 
 def _as_given(value: object) -> str:
-    """Return a role as text, values as their type."""
+    """Return a role as text; describe values by their type."""
     return f"<{type(value).__name__}>" if are_values(value) else shown(value)
 
 
 def _of_predictions(metric: object) -> str:
-    """Return the advice for predictions and true labels."""
+    """Return advice for data with predictions and true labels."""
     if not isinstance(metric, str):
         return ""
     if metric == "accuracy":
@@ -137,7 +137,7 @@ def _of_predictions(metric: object) -> str:
 
 
 def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
-    """Return the column or index level of a role, also below a two-level header."""
+    """Return the column or index level of a role; allow two-level headers."""
     if frame.columns.nlevels > 1 and not names_level(frame, name):
         places = [i for i, c in enumerate(frame.columns) if name in {c, c[0]}]
         if len(places) == 1:
@@ -146,7 +146,7 @@ def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
 
 
 def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> pd.DataFrame:
-    """Return the data with the training seeds as a level of the columns, one row per item."""
+    """Return one row per item, with training seeds as a column level."""
     seeds = roles.seeds
     if seeds is None or (frame.columns.nlevels > 1 and seeds in frame.columns.names):
         return frame
@@ -180,7 +180,7 @@ def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> p
 def system_columns(
     frame: pd.DataFrame, named: list[Hashable], roles: Roles
 ) -> dict[tuple[Hashable, Hashable, Hashable], int]:
-    """Return the place of the column of each system, statistic and training seed."""
+    """Return the column position of each system, statistic and training seed."""
     header = frame.columns
     labels: list[Any] = list(header)
     seeds: list[Hashable] = [None] * len(labels)
@@ -245,7 +245,7 @@ def system_columns(
 
 
 def _system_level(header: pd.Index) -> int:
-    """Return the level of a two-level header that holds the systems."""
+    """Return the level of a two-level header that contains the systems."""
     return 1 if header.nlevels == 2 and header.names[1] == "system" else 0
 
 
@@ -261,7 +261,7 @@ def _is_number(values: pd.Series) -> bool:
 
 
 def _refuse_runs(frame: pd.DataFrame) -> None:
-    """Raise a ValueError for runs, whose document scores do not measure a run."""
+    """Raise a ValueError for runs, whose document scores are not system scores."""
     raise ValueError(
         "data has columns 'query' and 'document', so a row looks like a retrieved document instead"
         " of a test item. Call this method on the table of data.rankeval.per_query('nDCG@10',"
@@ -282,11 +282,11 @@ def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int], metric: obje
     )
 
 
-# ---------------------------- The order of items, and the numbers of their groups, by their labels
+# ---------------------------- The order of items by label, and the number of each item's group
 
 
 def item_order(labels: pd.Index) -> IntArray:
-    """Return the positions of the items in the order of their labels.
+    """Return the positions that sort the items by label.
 
     Random draws follow this order, so the order of the rows does not affect the results.
     """
@@ -300,7 +300,7 @@ def item_order(labels: pd.Index) -> IntArray:
 
 
 def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
-    """Return the number of each item's group, in the order of the groups' labels."""
+    """Return the number of each item's group; groups are sorted by label."""
     missing = int(values.isna().sum())
     if missing:
         raise ValueError(

@@ -1,12 +1,12 @@
 """Read systems over test items, with the sufficient statistics of a metric.
 
-Rows are test items and columns are systems, or systems and statistics (two levels); in a Dataset
-the dimensions are ``item`` and ``system``, with one variable per statistic. There is no gold label.
-Comparisons use the result of each system on each item.
+In a DataFrame, rows are test items and columns are systems, or two levels with systems and
+statistics. In a Dataset, the dimensions are ``item`` and ``system``, and each statistic is a
+variable. There is no gold label because comparisons use the result of each system on each item.
 
-A question is a function from :class:`rankeval_pd.stats.resampling.test_items.Items` to named
-columns. :func:`answer` asks it of every group of a DataFrame, or of every batch element of a
-Dataset.
+A question is a function that takes :class:`rankeval_pd.stats.resampling.test_items.Items` and
+returns named columns. :func:`answer` applies the question to every group of a DataFrame, or to
+every batch element of a Dataset.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ from rankeval_pd.stats.resampling.test_items import Items
 
 
 class ItemTable(NamedTuple):
-    """The items of a DataFrame."""
+    """Store the items of a DataFrame."""
 
-    statistics: FloatArray  #: (system[, seed], item, statistic), items in the order of their labels
+    statistics: FloatArray  #: (system[, seed], item, statistic), sorted by the items' labels
     systems: list[Hashable]
     metric: Metric
     beside: ItemDesign
@@ -70,12 +70,12 @@ class ItemTable(NamedTuple):
 
 
 def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
-    """Bring a DataFrame, one row per item, into the inner form."""
+    """Convert a DataFrame with one row per item to the internal form."""
     refuse_dim(roles.dim, "item")
-    frame = frame_as_items(frame)  # a table of per_query, which is long
+    frame = frame_as_items(frame)  # per_query returns a long table
     named = [] if are_values(roles.label) else as_names(roles.label, frame.columns)
     if named and {*named} <= {*frame.columns}:
-        frame = frame.set_index(named)  # what names the items is no system
+        frame = frame.set_index(named)  # the column of item names is not a system
     by = as_names(roles.by, frame.columns)
     frame = seeds_as_columns(frame, roles, by)
     role_columns = {name: role_column(frame, name, "by") for name in by}
@@ -119,7 +119,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
 
 
 def _warn_of_repeated(labels: pd.Index, by: list[pd.Series], roles: Roles) -> None:
-    """Warn if items occur more than once and so are not independent."""
+    """Warn that repeated items are not independent."""
     given = roles.factors or roles.strata is not None or roles.seeds is not None
     if given or labels.is_unique or labels.names == [None]:
         return
@@ -145,7 +145,7 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
             "right, name the systems: measures=list(data)."
         )
     if frame.columns.nlevels > 1:
-        return  # a column that is no system has no statistics either
+        return  # only columns of systems have statistics
     groups = {}
     by = as_names(roles.by, frame.columns)
     if by:
@@ -161,9 +161,9 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
 
 
 def roles_of_systems(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the roles with the systems named, so that all parts of the data have the same.
+    """Return roles that name the systems, so all parts use the same systems.
 
-    It warns of odd systems once.
+    The function warns once of columns that do not look like systems.
     """
     chosen = item_roles(roles)
     if not isinstance(data, pd.DataFrame):
@@ -197,11 +197,11 @@ def _numbers(values: pd.Series, name: Hashable) -> FloatArray:
 def read_dataset(
     data: xr.Dataset, roles: Roles, *, spread: bool = False
 ) -> tuple[xr.DataArray, Metric, list[Hashable], ItemDesign, pd.Index]:
-    """Bring a Dataset into the inner form, lazily if it is lazy.
+    """Convert a Dataset to the internal form without computing lazy data.
 
-    Returns the values (..., system[, seed], item, statistic), the metric, the systems, clusters,
-    strata and seeds, and the items' labels. With ``spread`` the items stay in their order and
-    chunks; else they are in one chunk in the order of their labels.
+    The function returns the values (..., system[, seed], item, statistic), the metric, the systems,
+    clusters, strata and seeds, and the items' labels. With ``spread``, items keep their order and
+    chunks. Without ``spread``, items are sorted by label in one chunk.
     """
     refuse_by(roles.by, roles.dim, "domains", "Omit by, or pass a DataFrame.")
     seeded = [] if roles.seeds is None else [roles.seeds]
@@ -284,7 +284,7 @@ def read_dataset(
 def system_scores(
     data: pd.DataFrame | xr.Dataset, roles: Roles
 ) -> tuple[dict[Hashable, float], int]:
-    """Return the score of every system, the larger the better, and the number of items."""
+    """Return each system's score, where larger is better, and the item count."""
     check_items(data)
     if isinstance(data, xr.Dataset):
         values, metric, systems, beside, labels = read_dataset(data, roles)
@@ -318,7 +318,7 @@ def to_items(
     labels: pd.Index,
     beside: ItemDesign,
 ) -> Items:
-    """Return the inner form of (system[, seed], item, statistic), checked."""
+    """Check an array (system[, seed], item, statistic) and return Items."""
     if values.shape[-2] < 2:
         found = f"one item, {shown(labels[0])}" if len(labels) else "no item"
         raise ValueError(
@@ -362,7 +362,7 @@ def to_items(
 def _of_those_there(
     values: FloatArray, metric: Metric, names: list[Hashable]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return statistics with missing values as 0, and 1 for the items that a system has."""
+    """Return statistics with missing values as 0, and a 1 per available item."""
     if metric.name == "sum" or not metric.names:
         raise ValueError(
             f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is smaller, so"

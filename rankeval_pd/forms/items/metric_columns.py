@@ -1,4 +1,4 @@
-"""The columns of a metric, clusters, strata and seeds of test items, and values per query."""
+"""Find the columns of a metric, and clusters, strata and seeds of test items."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from rankeval_pd.stats.resampling import test_items
 from rankeval_pd.stats.resampling.metric_sums import METRICS, MetricFormula, Score, chrf_formula
 from rankeval_pd.stats.resampling.test_items import Items
 
-# ---------------------- Metrics as functions of summed statistics, and the columns that hold these
+# ---------------------- Metrics as functions of summed statistics, and the columns of the
+# statistics
 
 _ONE_COLUMN = ("mean", "sum", "rouge")
 _COUNTED = ("mean", "rouge", "accuracy")  # the second statistic is 1 per item by default
@@ -24,24 +25,24 @@ _SCORES = " If the columns contain scores of single items, omit metric to compar
 
 
 class Metric(NamedTuple):
-    """A metric and its statistics in the data."""
+    """Store a metric and the names of its statistics."""
 
     name: str
     score: Score
-    chosen: list[Hashable]  #: the statistics of the data, in the formula's order
+    chosen: list[Hashable]  #: the columns of the statistics, in the formula's order
     ones: bool  #: whether the number of items is the last statistic
-    names: tuple[str, ...]  #: their names in the formula
+    names: tuple[str, ...]  #: the names of the statistics in the formula
     parts: tuple[tuple[str, str], ...]
     counts: bool  #: whether the statistics are counts
     sign: float
     linear: str | None
-    most: float = np.inf  #: the largest score, if scores are between 0 and this
+    most: float = np.inf  #: the largest possible score if scores start at 0
 
 
 def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) -> Metric:
     """Return the requested metric and its statistics.
 
-    ``statistics`` are those in the data, [None] with one column per system.
+    ``statistics`` lists the statistics in the data, or [None] for data with one column per system.
     """
     asked = "mean" if roles.metric is None else roles.metric
     _check_no_scorer(asked)
@@ -70,7 +71,7 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
 
 
 def _check_no_scorer(asked: Any) -> None:
-    """Raise a ValueError if the metric is a class or an object that scores texts or labels."""
+    """Raise a ValueError if the metric is an object that scores texts or labels."""
     is_class = isinstance(asked, type)
     if isinstance(asked, str) or (callable(asked) and not is_class):
         return
@@ -89,7 +90,7 @@ def _check_no_scorer(asked: Any) -> None:
 
 
 def _formula(metric: str, statistics: list[Hashable]) -> MetricFormula:
-    """Return the formula; chrF has the orders for which the data have statistics."""
+    """Return the metric's formula; the data determine the n-gram orders of chrF."""
     if metric != "chrf":
         return METRICS[metric]
     orders = 0
@@ -101,7 +102,7 @@ def _formula(metric: str, statistics: list[Hashable]) -> MetricFormula:
 def _chosen(
     metric: str, formula: MetricFormula, statistics: list[Hashable], *, one_level: bool
 ) -> tuple[list[Hashable], bool]:
-    """Return the statistics for the metric, and whether to add 1 per item."""
+    """Return the metric's statistics, and whether to count items in addition."""
     single = metric in _ONE_COLUMN or (metric == "accuracy" and "correct" not in statistics)
     if single and len(statistics) == 1:
         return statistics, metric in _COUNTED
@@ -133,7 +134,7 @@ def _kind(returned: AnyArray) -> str:
 
 
 def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
-    """Return the user's function with a check of its result's shape, NaN for infinite."""
+    """Wrap a user's function: check the shape, and replace infinity by NaN."""
 
     def score(sums: AnyArray) -> FloatArray:
         try:
@@ -157,7 +158,7 @@ def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
                 f"instead of {sums.shape[:-1]}. Statistics are on the last axis: write the "
                 "function with S[..., 0], S[..., 1], and so on."
             )
-        return np.where(np.isfinite(found), found, np.nan)  # x/0 is undefined, as 0/0 is
+        return np.where(np.isfinite(found), found, np.nan)  # x/0 and 0/0 are undefined
 
     return score
 
@@ -166,7 +167,7 @@ def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
 
 
 def check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Index) -> None:
-    """Raise a ValueError unless every system has a finite number for every item."""
+    """Raise a ValueError unless every system has finite numbers for every item."""
     lacking: BoolArray = np.asarray(~np.isfinite(values).all(axis=2))
     if not lacking.any():
         return
@@ -188,7 +189,7 @@ def check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Index
 
 
 def check_size(sizes: FloatArray, systems: list[Hashable]) -> None:
-    """Raise a ValueError if squares of the systems' largest absolute numbers overflow or vanish."""
+    """Raise a ValueError if squares of the largest numbers overflow or underflow."""
     for name, largest in zip(systems, sizes, strict=True):
         if largest > 1e150 or 0.0 < largest < 1e-150:
             raise ValueError(
@@ -201,7 +202,7 @@ def check_size(sizes: FloatArray, systems: list[Hashable]) -> None:
 def check_counts(
     values: FloatArray, metric: Metric, systems: list[Hashable], labels: pd.Index
 ) -> None:
-    """Raise a ValueError if a count is negative, or a part exceeds its whole."""
+    """Raise a ValueError if a count is negative or exceeds its total."""
 
     def refuse(where: BoolArray, what: str) -> None:
         if where.any():
@@ -224,7 +225,7 @@ def check_counts(
 
 
 class ItemDesign(NamedTuple):
-    """Clusters, strata and seeds of the items."""
+    """Store clusters, strata and seeds of the items."""
 
     cluster: IntArray | None  #: the number of each item's cluster
     strata: IntArray | None  #: the number of each item's stratum
@@ -242,7 +243,7 @@ class ItemDesign(NamedTuple):
         strata: IntArray | None,
         seeds: list[Hashable] | None = None,
     ) -> ItemDesign:
-        """Return clusters, strata and seeds by the roles; ``seeds`` are labels."""
+        """Return clusters, strata and seeds from the roles; ``seeds`` are labels."""
         known = None if roles.seeds is None else seeds
         weight = roles.weight or "item"
         pooled = roles.seed_variance == "pooled"
@@ -250,11 +251,11 @@ class ItemDesign(NamedTuple):
 
     @property
     def inner(self) -> list[str]:
-        """The dimensions of the statistics."""
+        """Return the dimensions of the statistics."""
         return ["system", *([] if self.seeds is None else ["seed"]), "item", "statistic"]
 
     def of(self, member: IntArray) -> ItemDesign:
-        """Return the design of some of the items."""
+        """Return the design for a selection of the items."""
         cluster = None if self.cluster is None else self.cluster[member]
         strata = None if self.strata is None else self.strata[member]
         return self._replace(cluster=cluster, strata=strata)
@@ -270,8 +271,8 @@ def crossed(
 ) -> Items:
     """Return items from (system, seed, item, statistic), with strata and seeds combined.
 
-    For means and sums, strata weight the items and seeds are averaged. Any other metric keeps
-    separate sums for each stratum and seed.
+    For means and sums, strata determine the items' weights, and seeds are averaged. For other
+    metrics, each stratum and seed has separate sums.
     """
     score, linear = metric.score, metric.linear
     strata = beside.strata
@@ -305,7 +306,7 @@ def crossed(
 
 
 def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
-    """Raise a ValueError if a stratum has fewer than two units, or cuts a cluster."""
+    """Raise a ValueError if strata have under two units, or split a cluster."""
     drawn, what = strata, "items"
     if cluster is not None:
         pairs = np.unique(np.stack([cluster, strata]), axis=1)
@@ -332,7 +333,7 @@ def _seeds(
     *,
     pooled: bool,
 ) -> test_items.Seeds:
-    """Return the variation of scores between trainings, which needs two or more."""
+    """Return the variation of scores between two or more training seeds."""
     alone = [systems[k] for k in np.flatnonzero(there.sum(axis=1) < 2)]
     if alone:
         raise ValueError(
@@ -351,16 +352,16 @@ def _seeds(
     return test_items.seeds_of(result, pooled=pooled)
 
 
-# --------------- The long tables that :func:`rankeval_pd.per_query` returns, as systems over items
+# --------------- Convert long tables from :func:`rankeval_pd.per_query` to systems over items
 
 COLUMNS = ("measure", "metric", "value", "n_positive", "n_retrieved", "n_judged")
-OPEN = ("tied", "value_low", "value_high", "judged", "undefined")  # with them in details
+OPEN = ("tied", "value_low", "value_high", "judged", "undefined")  # only with details=True
 _COUNTS = ("n_positive", "n_retrieved", "n_judged")
 _BESIDE = (*_COUNTS, *OPEN)
 
 
 def as_items(data: pd.DataFrame | xr.Dataset) -> pd.DataFrame | xr.Dataset:
-    """Return a result of :func:`per_query` as systems over items, other data unchanged."""
+    """Convert :func:`per_query` results to systems over items; keep other data."""
     if isinstance(data, xr.Dataset):
         if "measure" not in data.dims or not all(name in data for name in _COUNTS):
             return data
@@ -375,7 +376,7 @@ def as_items(data: pd.DataFrame | xr.Dataset) -> pd.DataFrame | xr.Dataset:
 
 
 def each_metric(data: pd.DataFrame | xr.Dataset) -> list[tuple[str | None, Any]]:
-    """Return a result of :func:`per_query` by metric, other data unchanged with None."""
+    """Split :func:`per_query` results by metric; return other data with None."""
     if isinstance(data, xr.Dataset):
         if "measure" in data.dims and all(name in data for name in _COUNTS):
             return [(str(x), data[[x, *_COUNTS]]) for x in data.data_vars if x not in _BESIDE]
@@ -387,7 +388,7 @@ def each_metric(data: pd.DataFrame | xr.Dataset) -> list[tuple[str | None, Any]]
 
 
 def _is_long(data: pd.DataFrame) -> bool:
-    """Return whether this is a table of :func:`per_query` with a row per query and metric."""
+    """Return whether this is a :func:`per_query` table, one row per query and metric."""
     if data.columns.nlevels > 1:
         return False
     place = [*data.columns].index("measure") if "measure" in data.columns else 0
@@ -396,7 +397,7 @@ def _is_long(data: pd.DataFrame) -> bool:
 
 
 def frame_as_items(data: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of :func:`per_query` for one metric, a row per query; others unchanged."""
+    """Convert a one-metric :func:`per_query` table to a row per query."""
     if data.columns.names == ["metric", "system"]:
         metrics = data.columns.unique(level=0).tolist()
         _check_one_metric(metrics, f"data[[{metrics[0]!r}]]" if metrics else "")
@@ -418,13 +419,13 @@ def frame_as_items(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_metric(table: pd.DataFrame, metrics: Sequence[Hashable]) -> pd.DataFrame:
-    """Return the table with a note of its metric."""
+    """Record the metric in the attrs of the table."""
     table.attrs["metric"] = str(metrics[0])
     return table
 
 
 def metric_of_queries(data: pd.DataFrame | xr.Dataset) -> str | None:
-    """Return the metric of values per query, if noted."""
+    """Return the metric recorded for values per query, if any."""
     said = [data] if isinstance(data, pd.DataFrame) else list(data.data_vars.values())
     found = {x.attrs.get("metric") for x in said}
     (one,) = found if len(found) == 1 else (None,)

@@ -1,4 +1,4 @@
-"""Read the table of pairs that paired tests return, and answer in the same form."""
+"""Read tables of pairs from paired tests, and return results in the same form."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _NEEDED = ("system_a", "system_b", "gain", "p_value")
 
 
 def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
-    """Return the table of pairs as a frame, and the columns of its groups.
+    """Return the table of pairs as a frame, and the names of the group columns.
 
-    ``p_value`` becomes one-sided, in the direction of the gain, whatever the alternative of the
-    table. ``more`` are further required columns; n_items may be in the attrs.
+    ``p_value`` becomes one-sided in the direction of the gain for every alternative. ``more`` names
+    further required columns. The attrs can contain n_items instead of a column.
     """
     check_items(data)
     if str(data.attrs.get("adjust", "")).startswith("max-t"):
@@ -50,7 +50,7 @@ def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
 
 
 def _directed(table: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
-    """Return the table with one-sided p-values in the direction of each gain."""
+    """Return one-sided p-values in the direction of each gain."""
     if "p_one_sided" in table:
         return table.assign(p_value=table["p_one_sided"])
     alternative = attrs.get("alternative")
@@ -95,14 +95,14 @@ _MADE_BY = ("metric", "higher_is_better", "groups", "test", "event", "seed", "n_
 
 
 def made_by(pairs: pd.DataFrame | xr.Dataset) -> dict[str, Any]:
-    """Return the attrs on the p-values of a table of pairs."""
+    """Return attrs that describe the p-values in a table of pairs."""
     return {name: pairs.attrs[name] for name in _MADE_BY if name in pairs.attrs}
 
 
 def related(
     table: pd.DataFrame, groups: list[Hashable]
 ) -> Iterator[tuple[list[Any], Any, pd.DataFrame]]:
-    """Yield the keys of the group, the relation, and the pairs of each."""
+    """Yield the keys, the relation and the pairs of each group."""
     for keys, part in grouped(table, groups):
         if "relation" not in part:
             yield keys, np.nan, part
@@ -114,7 +114,7 @@ def related(
 def grouped(
     table: pd.DataFrame, groups: list[Hashable]
 ) -> Iterator[tuple[list[Any], pd.DataFrame]]:
-    """Yield the keys of each group, and its pairs."""
+    """Yield the keys and the pairs of each group."""
     if not groups:
         yield [], table
         return
@@ -123,7 +123,7 @@ def grouped(
 
 
 def numbers_of(pairs: pd.DataFrame) -> IntArray:
-    """Return the pairs as numbers of systems."""
+    """Return the pairs as system numbers."""
     names = pd.concat([pairs["system_a"], pairs["system_b"]])
     number, _ = pd.factorize(names, sort=False)
     return np.asarray(number.reshape(2, -1).T, dtype=np.int64)
@@ -137,7 +137,7 @@ def as_came(
     columns: Sequence[str],
     attrs: dict[str, Any],
 ) -> Data:
-    """Return rows as a frame with the keys' dtypes, or as a Dataset along ``row``."""
+    """Return rows as a frame with the keys' dtypes, or as a Dataset."""
     keys: list[Hashable] = apart(groups, columns)
     header: list[Any] = [*keys, *columns]
     result = pd.DataFrame(rows, columns=pd.Index(header, tupleize_cols=False))
@@ -155,7 +155,7 @@ def as_came(
 
 
 def item_labels(data: Any, roles: Roles) -> pd.Index:
-    """Return the labels of the items, or their numbers."""
+    """Return the items' labels, or numbers for unlabeled items."""
     if isinstance(data, pd.DataFrame):
         return data.index
     check_dimension(data, roles.dim)
@@ -163,7 +163,7 @@ def item_labels(data: Any, roles: Roles) -> pd.Index:
 
 
 def take_items(data: Data, rows: IntArray, roles: Roles) -> Data:
-    """Return these items, some of them several times, numbered from 0."""
+    """Return the requested items, which can repeat, numbered from 0."""
     if isinstance(data, pd.DataFrame):
         taken = data.set_flags(allows_duplicate_labels=True).iloc[rows]
         levels: list[Any] = list(taken.index.names)

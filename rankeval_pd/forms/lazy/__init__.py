@@ -1,1 +1,1 @@
-"""Lazy data: Dask DataFrames, and Datasets in chunks."""
+"""Process lazy data: Dask DataFrames, and Datasets in chunks."""

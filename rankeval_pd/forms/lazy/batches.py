@@ -1,4 +1,4 @@
-r"""Lazy Datasets of rankings, answered chunk by chunk or from merged heads.
+r"""Process lazy Datasets of rankings chunk by chunk, or by merged heads.
 
 Rankings that fit a worker are read and answered chunk by chunk::
 
@@ -8,8 +8,8 @@ Rankings that fit a worker are read and answered chunk by chunk::
              \                 /
               columns of the answer            Batches.filled, or a tree: Batches.reduced
 
-For a ranking larger than a worker, lists of given sizes need only its head. There is one such
-ranking, or a few of them in chunks along both dimensions::
+If one ranking exceeds a worker's memory, lists of given sizes need only the head of the ranking.
+The data contain one such ranking, or a few such rankings in chunks along both dimensions::
 
     chunk    chunk    chunk    chunk           along the candidates
       |        |        |        |
@@ -21,8 +21,8 @@ ranking, or a few of them in chunks along both dimensions::
                    |
         columns of the answer
 
-A stand-in without values gives the answer's shapes and dtypes. Nothing is
-computed while the graph is built, and labels are neither hashed nor sorted.
+A stand-in Dataset without values determines the shapes and dtypes of the answer. Building the graph
+computes no data, and neither hashes nor sorts labels.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ SomeRoles = TypeVar("SomeRoles")
 def find_batches(
     data: xr.Dataset, roles: Roles, read: Callable[[xr.Dataset, Roles], xr.Dataset], *, scored: bool
 ) -> Batches | None:
-    """Return the rankings of a lazy Dataset in chunks, else None."""
+    """Return the rankings of a lazy Dataset in chunks, or None for other data."""
     if roles.by is not None or not all(data.sizes.values()) or roles.dim not in data.dims:
         return None
     if not any(x.chunks is not None for x in data.variables.values()):
@@ -99,9 +99,9 @@ def in_chunks(
     roles: SomeRoles,
     read: Callable[[xr.Dataset, SomeRoles], Any],
 ) -> Batches | None:
-    """Return the rankings along ``dim`` in chunks, else None.
+    """Return the rankings along ``dim`` in chunks, or None for other data.
 
-    ``named`` are the variables with a role, ``roles`` the argument of ``read`` for each chunk.
+    ``named`` lists the variables with a role. ``read`` receives ``roles`` for each chunk.
     """
     scores = [x for x in measures if x in data.data_vars]
     if len(scores) < len(measures):
@@ -134,15 +134,15 @@ _LARGE = 2**26  # bytes; a smaller chunk of rankings is answered without heads
 
 
 class Columns(NamedTuple):
-    """One ranking of a lazy Dataset, with a variable along the candidates for each column."""
+    """Store a lazy ranking as columns along the candidates."""
 
     variables: dict[Hashable, xr.Variable]
-    request: Request  #: before the length of lists is known
-    roles: Roles  #: those of the head
+    request: Request  #: the request before the length of lists is known
+    roles: Roles  #: the roles for the head
 
 
 def chunked_ranking(data: xr.Dataset, roles: Roles) -> Columns | None:
-    """Return the columns of one lazy ranking in several chunks, else None."""
+    """Return the columns of a lazy ranking in several chunks, or None."""
     if roles.groups is not None or roles.missing == "drop" or roles.by is not None:
         return None
     if annotators_of(data, roles):
@@ -205,12 +205,12 @@ def chunked_ranking(data: xr.Dataset, roles: Roles) -> Columns | None:
 
 
 def _counts_rows(index: pd.Index) -> bool:
-    """Return whether labels are the numbers of the candidates, from 0."""
+    """Return whether labels count the candidates from 0."""
     return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
 
 
 def stand_in(data: xr.Dataset, columns: Columns) -> tuple[xr.Dataset, dict[str, Any]]:
-    """Return a lazy Dataset without values, whose answers have the right form, and its roles."""
+    """Return an empty lazy Dataset with the right result shapes, and its roles."""
     import dask.array as da
 
     request, roles = columns.request, columns.roles
@@ -232,7 +232,7 @@ def stand_in(data: xr.Dataset, columns: Columns) -> tuple[xr.Dataset, dict[str, 
 
 @dataclass(frozen=True)
 class HeadBatches(Batches):
-    """Rankings in chunks of candidates, answered from their heads."""
+    """Process rankings in chunks of candidates by their heads."""
 
     columns: Columns
     n_max: int
@@ -245,7 +245,7 @@ class HeadBatches(Batches):
         ask: Callable[..., xr.Dataset],
         *more: Any,
     ) -> tuple[Any, Sizes]:
-        """Return an array of the boxed columns of each chunk of rankings, and their sizes."""
+        """Return the boxed columns of each chunk of rankings, and the chunk sizes."""
         keep = heads.needed_ranks(self.n_max)
         request = self.columns.request._replace(keep=keep, orders=self.n_keys)
         from dask.base import optimize
@@ -267,7 +267,7 @@ class HeadBatches(Batches):
         return boxes(f"answered-{name}", tasks, sizes, graph), sizes
 
     def _parts(self, batch: Sequence[Hashable], request: Request) -> tuple[Any, Sizes]:
-        """Return an array of the boxed heads in each chunk, and the sizes of the chunks."""
+        """Return the boxed heads of each chunk, and the chunk sizes."""
         variables = {
             name: self.data[name].variable if name in self.data.variables else variable
             for name, variable in self.columns.variables.items()
@@ -278,15 +278,15 @@ class HeadBatches(Batches):
 
 
 def head_of_chunks(columns: Columns, n_max: int, n_keys: int) -> Batches:
-    """Return one ranking in chunks of candidates, answered from its head."""
+    """Process one ranking in chunks of candidates by its head."""
     dim = next(iter(columns.variables.values())).dims[0]
     roles = replace(columns.roles, dim=dim)
-    nothing = xr.Dataset()  # the columns hold all data
+    nothing = xr.Dataset()  # all data are in the columns
     return HeadBatches(nothing, nothing, roles, read_dataset, columns, n_max, n_keys)
 
 
 def with_heads(batches: Batches, n_max: int, n_keys: int) -> Batches:
-    """Return large rankings in chunks, answered from their heads, else None."""
+    """Process large rankings in chunks by their heads, or return None."""
     data, dim = batches.data, batches.roles.dim
     batch = [d for d in data.dims if d not in (dim, "measure")]
     if "measure" in data.dims:
@@ -298,7 +298,7 @@ def with_heads(batches: Batches, n_max: int, n_keys: int) -> Batches:
 
 
 def _part(chunk: Chunk, *, batch: list[Hashable], request: Request) -> list[PartialHead]:
-    """Return the heads of the rankings in a chunk, in the order of their places."""
+    """Return the heads of the rankings in a chunk, in the order of the chunk."""
     variables = {name: xr.Variable(*x) for name, x in chunk.variables.items()}
     sizes = {d: n for x in variables.values() for d, n in x.sizes.items()}
     found = []
@@ -326,12 +326,12 @@ def _columns_of_heads(
     dims: Mapping[Hashable, tuple[Hashable, ...]],
     shape: Mapping[Hashable, int],
 ) -> AnyArray:
-    """Return the boxed columns of a chunk of rankings, whose sizes are ``shape``."""
+    """Return the boxed columns of a chunk of rankings with this ``shape``."""
     answers = []
     for part in content(found):
         head = heads.finished(part, request, roles, n_max)
         with warnings.catch_warnings():
-            if shape:  # one of several rankings may have no true positive
+            if shape:  # some rankings can have no true positive
                 warnings.simplefilter("ignore", RankevalWarning)
             inner = read_frame(head, roles).members[0].isel({tables.GROUP: 0}, drop=True)
         answers.append(ask(inner, *more))

@@ -1,6 +1,6 @@
-r"""The engine of lazy data: ask chunks, merge answers, box results.
+r"""Build graphs for lazy data: process chunks, merge answers, box results.
 
-Every lazy graph has this shape. Other files define the questions and the merges::
+Every lazy graph has the following shape. Other files define the functions for chunks and merges::
 
     chunk   chunk   chunk   chunk     blocks of a Dataset, or partitions of a DataFrame
       |       |       |       |
@@ -12,8 +12,8 @@ Every lazy graph has this shape. Other files define the questions and the merges
             /   |   \
       column  column  column          lazy_columns: one task per column of the result
 
-A box, an array of one object, carries other answers in an array of Dask. Nothing is
-computed while a graph is built, and Dask is imported only when needed.
+A box is an array with one object, which stores any answer in a Dask array. Building a graph
+computes no data, and Dask is imported only when needed.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ import xarray as xr
 from rankeval_pd.stats._types import AnyArray
 
 MERGED = 16  # answers merged at a time; a wider tree needs more memory for hardly fewer tasks
-_MEMORY = 2**30  # bytes of a thread without a cluster's limit
-_JOINED = 2**25  # bytes of neighboring answers merged into one
+_MEMORY = 2**30  # bytes per thread if no cluster sets a limit
+_JOINED = 2**25  # bytes of neighboring answers that are merged into one answer
 
-Sizes = list[tuple[int, ...]]  # of the chunks along each dimension
+Sizes = list[tuple[int, ...]]  # sizes of the chunks along each dimension
 
 
 class Chunk(NamedTuple):
-    """A block of the data."""
+    """Store the position of a block of the data."""
 
-    place: tuple[int, ...]  #: its number along each dimension
-    begin: tuple[int, ...]  #: its start along each of them
+    place: tuple[int, ...]  #: the chunk's number along each dimension
+    begin: tuple[int, ...]  #: the chunk's start along each dimension
     variables: dict[Hashable, tuple[tuple[Hashable, ...], AnyArray]]
 
 
@@ -53,7 +53,7 @@ class Chunk(NamedTuple):
 
 
 def box(content: Any, ndim: int) -> AnyArray:
-    """Return an array of one object, with this number of dimensions."""
+    """Return an array that contains one object and has ``ndim`` dimensions."""
     boxed = np.empty((1,) * ndim, dtype=object)
     boxed[(0,) * ndim] = content
     return boxed
@@ -68,9 +68,9 @@ def content(part: Any) -> Any:
 
 
 def cluster() -> tuple[int, int]:
-    """Return the memory of a thread of the smallest worker or this process, and the threads."""
+    """Return the memory per thread and the number of threads."""
     alone = _MEMORY, os.cpu_count() or 1
-    if "distributed" not in sys.modules:  # a slow import; without it there is no cluster
+    if "distributed" not in sys.modules:  # a cluster imports distributed, which is slow
         return alone
     from distributed import get_client
 
@@ -83,25 +83,25 @@ def cluster() -> tuple[int, int]:
 
 
 def merge_width(answer_bytes: float) -> int:
-    """Return how many large answers fill a quarter of a thread's memory."""
+    """Return the number of large answers that fill a quarter of a thread's memory."""
     return int(min(max(cluster()[0] // 4 // max(1.0, answer_bytes), 2), MERGED))
 
 
 class Graph:
-    """The tasks of one call.
+    """Collect the tasks of one call.
 
-    Arguments of a task are names of tasks, or lists of them; bind everything else with
-    ``functools.partial``.
+    Arguments of a task are names of other tasks, or lists of names. Use ``functools.partial`` for
+    all other arguments.
     """
 
     def __init__(self) -> None:
         self._tasks: dict[Any, Any] = {}
         self._data: list[Any] = []
         self._token = uuid.uuid4().hex
-        self._layers: Any = None  # rebuilt after a change; many results share them
+        self._layers: Any = None  # many results share the layers, which are rebuilt after a change
 
     def add(self, function: Callable[..., Any], *names: Any) -> str:
-        """Add a task; return its name."""
+        """Add a task and return the task's name."""
         plain = getattr(function, "func", function)
         called = getattr(plain, "__name__", "take").strip("_")
         name = f"{called}-{self._token}-{len(self._tasks)}"
@@ -110,7 +110,7 @@ class Graph:
         return name
 
     def of(self, data: Any) -> str:
-        """Return the name of a delayed object, or the name that the blocks of an array share."""
+        """Return the name of a delayed object, or the shared name of an array's blocks."""
         self._data.append(data)
         self._layers = None
         name: str = data.key if hasattr(data, "key") else data.name
@@ -119,7 +119,7 @@ class Graph:
     def ask_partitions(
         self, ask: Callable[..., Any], partitions: Sequence[Any], *names: str, **own: Sequence[Any]
     ) -> list[str]:
-        """Return a task per partition, with these tasks and its own keywords as arguments."""
+        """Return a task per partition, with shared and individual arguments."""
         each = [dict(zip(own, x, strict=True)) for x in zip(*own.values(), strict=True)]
         return [
             self.add(functools.partial(ask, **keywords), self.of(partition), *names)
@@ -129,7 +129,7 @@ class Graph:
     def tree(
         self, answers: Sequence[Any], merge: Callable[[list[Any]], Any], width: int = MERGED
     ) -> Any:
-        """Return the task that merges all answers in steps; a single answer stays as it is."""
+        """Return a task that merges all answers step by step."""
         join, level = functools.partial(_merge_contents, merge=merge), list(answers)
         while len(level) > 1:
             batches = [level[start : start + width] for start in range(0, len(level), width)]
@@ -137,7 +137,7 @@ class Graph:
         return level[0]
 
     def __dask_graph__(self) -> Any:
-        """Return these tasks and the tasks of the data."""
+        """Return the tasks of this graph and of the data."""
         from dask.highlevelgraph import HighLevelGraph
 
         if self._layers is None:
@@ -161,7 +161,7 @@ class Graph:
         return tuple(compute(*map(self.delayed, names)))
 
     def persist(self, *names: str) -> tuple[Any, ...]:
-        """Return these tasks as delayed objects whose results stay with the workers."""
+        """Return delayed tasks whose results stay in the workers' memory."""
         from dask.base import persist
 
         return tuple(persist(*map(self.delayed, names)))
@@ -180,10 +180,10 @@ def ask_chunks(
     along: Sequence[Hashable],
     *more: Any,
 ) -> tuple[Any, Sizes]:
-    """Return an array of the boxed answers, and the sizes of the chunks.
+    """Return an array of boxed answers, and the sizes of the chunks.
 
-    There is a chunk for each block along the dimensions ``along``; along the others, blocks are
-    concatenated. ``ask`` takes a :class:`Chunk`, and ``more``, which may be delayed.
+    Every block along the dimensions ``along`` is a chunk. Blocks along other dimensions are
+    concatenated. ``ask`` receives a :class:`Chunk` and ``more``, which can be delayed.
     """
     import dask.array as da
     from dask.layers import ArrayBlockIdDep
@@ -207,7 +207,7 @@ def ask_chunks(
     answers = blockwise(
         _ask_in_box,
         out,
-        ArrayBlockIdDep(tuple(sizes)),  # the place of the chunk needs no task
+        ArrayBlockIdDep(tuple(sizes)),  # the position of the chunk needs no task
         out,
         *itertools.chain.from_iterable((arrays[name], axes[name]) for name in variables),
         begins=[np.cumsum([0, *own[:-1]]).tolist() for own in sizes],
@@ -245,7 +245,7 @@ def _ask_in_box(
 def lazy_array(
     name: str, tasks: Mapping[tuple[int, ...], Any], chunks: Any, source: Any, dtype: Any
 ) -> Any:
-    """Return the lazy array of these tasks, one for each block."""
+    """Return a lazy array with one task per block."""
     import dask.array as da
     from dask.highlevelgraph import HighLevelGraph
 
@@ -255,7 +255,7 @@ def lazy_array(
 
 
 def boxes(name: str, tasks: Mapping[tuple[int, ...], Any], sizes: Sizes, source: Any) -> Any:
-    """Return the lazy array of tasks that return boxes, one for each chunk."""
+    """Return a lazy array of boxes with one task per chunk."""
     return lazy_array(name, tasks, tuple((1,) * len(x) for x in sizes), source, object)
 
 
@@ -265,9 +265,9 @@ def lazy_columns(
     batch: Sequence[Hashable],
     templates: Mapping[Hashable, xr.DataArray],
 ) -> dict[Hashable, Any]:
-    """Return lazy columns, like the templates, of answers that map names to arrays.
+    """Return lazy columns, shaped like the templates, from answers by name.
 
-    Small answers of neighboring chunks are merged first, which leaves few tasks.
+    Small answers of neighboring chunks are merged first to reduce the number of tasks.
     """
     dims = {name: x.dims for name, x in templates.items()}
     answer_bytes = sum(x.nbytes for x in templates.values()) / math.prod(map(len, sizes))
@@ -283,7 +283,7 @@ def _joined(
     dims: Mapping[Hashable, tuple[Hashable, ...]],
     together: int,
 ) -> tuple[Any, Sizes]:
-    """Merge the answers of neighboring chunks along the dimension with most chunks."""
+    """Merge neighboring answers along the dimension with the most chunks."""
     along = max(sizes, key=len, default=())
     if min(together, len(along)) <= 1:
         return answers, sizes
@@ -340,12 +340,12 @@ def _taken(answer: AnyArray, *, name: Hashable) -> AnyArray:
 
 @dataclass(frozen=True)
 class Batches:
-    """Rankings that come in chunks."""
+    """Store rankings in chunks."""
 
     data: xr.Dataset  #: the variables in use
-    stand_in: xr.Dataset  #: the same form without lazy values
-    roles: Any  #: by name, of rankings or of queries
-    read: Callable[[xr.Dataset, Any], Any]  #: from a chunk to the argument of ``ask``
+    stand_in: xr.Dataset  #: a Dataset of the same form without lazy values
+    roles: Any  #: roles by name, for rankings or queries
+    read: Callable[[xr.Dataset, Any], Any]  #: converts a chunk to the argument of ``ask``
 
     def filled(
         self,
@@ -354,9 +354,9 @@ class Batches:
         ask: Callable[..., xr.Dataset],
         *more: Any,
     ) -> xr.Dataset:
-        """Return the template with the answers of all chunks of rankings.
+        """Return the template filled with the answers of all chunks of rankings.
 
-        ``ask`` takes the inner form of a chunk, and ``more``, which may be delayed.
+        ``ask`` receives the internal form of a chunk and ``more``, which can be delayed.
         """
         lazy = {name: x for name, x in template.data_vars.items() if x.chunks is not None}
         dims = {name: x.dims for name, x in lazy.items()}
@@ -371,9 +371,9 @@ class Batches:
         ask: Callable[..., xr.Dataset],
         *more: Any,
     ) -> tuple[Any, Sizes]:
-        """Return an array of the boxed columns of each chunk, and the sizes of the chunks.
+        """Return the boxed columns of each chunk, and the chunk sizes.
 
-        ``dims`` are the names and the dimensions of the columns.
+        ``dims`` maps the names of the columns to their dimensions.
         """
 
         def columns_of(inner: xr.Dataset, *more: Any) -> dict[Hashable, AnyArray]:
@@ -388,7 +388,7 @@ class Batches:
         ask: Callable[[xr.Dataset], Any],
         merged: Callable[[list[Any]], Any],
     ) -> Any:
-        """Return the merged answers of all chunks, delayed; each is at most as large as a chunk."""
+        """Merge the answers of all chunks lazily; answers must not exceed a chunk."""
         answers, sizes = self._answers(batch, ask)
         graph = Graph()
         name = graph.of(answers)
@@ -399,7 +399,7 @@ class Batches:
     def collected(
         self, batch: Sequence[Hashable], ask: Callable[[xr.Dataset], Any]
     ) -> list[tuple[tuple[int, ...], Any]]:
-        """Return the computed answer of each chunk, and the chunk's start in the batch."""
+        """Return each chunk's computed answer and its start in the batch."""
         answers, sizes = self._answers(batch, ask)
         starts = [np.cumsum([0, *along[:-1]]).tolist() for along in sizes]
         found = answers.compute()
@@ -409,7 +409,7 @@ class Batches:
     def _answers(
         self, batch: Sequence[Hashable], ask: Callable[..., Any], *more: Any
     ) -> tuple[Any, Sizes]:
-        """Return an array of the boxed answers of each chunk, and the sizes of the chunks."""
+        """Return the boxed answers of the chunks, and the chunk sizes."""
         cut = {n: x for n, x in self.data.variables.items() if _is_cut(x, batch)}
         beside = self.data.drop_vars(list(cut))
         let_in = functools.partial(
@@ -426,7 +426,7 @@ def _let_in(
     read: Callable[[xr.Dataset, Any], Any],
     ask: Callable[..., Any],
 ) -> Any:
-    """Return the answer of one chunk, brought into the inner form."""
+    """Convert one chunk to the internal form, and return the answer."""
     return ask(read(beside.assign(chunk.variables), roles), *more)
 
 
@@ -436,7 +436,7 @@ def _is_cut(variable: xr.Variable, batch: Sequence[Hashable]) -> bool:
 
 
 def chunk_bytes(data: xr.Dataset, dim: Hashable) -> int:
-    """Return how many bytes the largest chunk of rankings has, with all their candidates."""
+    """Return the bytes of the largest chunk of complete rankings."""
     return 8 * sum(
         math.prod(
             size if d == dim else max(sizes)

@@ -1,6 +1,6 @@
-r"""Heads and groups of Dask DataFrames, in one pass over the files.
+r"""Collect heads and groups of Dask DataFrames in one pass over the files.
 
-A head takes a few rounds, each over more partitions than the one before::
+Collecting a head takes a few rounds, and each round reads more partitions than the previous round::
 
     partition   partition        partition   partition   partition   partition
         |           |                |           |           |           |
@@ -8,7 +8,7 @@ A head takes a few rounds, each over more partitions than the one before::
           \     /                      \          \         /          /
           merged -- limit, head -->               merged  -- limit, head --> ...
 
-Groups spread over several partitions are collected in the first of them::
+If a group spans several partitions, all rows of the group move to the first of these partitions::
 
     partition        partition        partition     census: which groups, how many rows
         |             /     |          /     |
@@ -46,12 +46,12 @@ from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.rankings.swap_draws import Keys
 
 # -------------------------------------------------------------------------------------------------
-# Heads: each round of partitions bounds the score of the head's last candidate for each measure.
-# The next, larger round keeps only candidates that reach the bound.
+# Each round bounds the score of the last candidate in the head for each measure. The next round
+# reads more partitions and keeps only candidates that reach the bound.
 
 
 class RowNumbers:
-    """Marks the row number over all partitions as a candidate's label."""
+    """Request the row number over all partitions as a candidate's label."""
 
     def __repr__(self) -> str:
         return "rankeval_pd.dask.ROWS"
@@ -85,11 +85,12 @@ def collect_head(
 ) -> HeadFrame:
     """Return the head of a Dask DataFrame, for lists up to n_max.
 
-    It keeps the first candidates of ``n_keys`` orders of equal scores, and ``columns`` beside the
-    ones in use. With ``threshold`` it keeps no candidate and counts the accepted ones.
+    The head keeps the first candidates in ``n_keys`` orders of equal scores. The head has the
+    columns in use and ``columns``. With ``threshold``, the function only counts the accepted
+    candidates and keeps none.
 
-    It takes a few runs of the scheduler, the last over two thirds of the partitions. Cost: O(rows);
-    memory holds a partition and the heads being merged.
+    The scheduler runs a few times, and the last run reads two thirds of the partitions. Time is
+    O(rows). Memory must hold a partition and the heads to merge.
     """
     request, numbered = _request(ddf, roles, n_max, scored=scored)
     request = request._replace(orders=n_keys, draws=roles.draws)
@@ -107,13 +108,13 @@ def collect_head(
 def _in_rounds(
     frames: Sequence[Any], starts: Sequence[int], request: Request, row_bytes: int
 ) -> PartialHead:
-    """Return the head of all partitions; each round bounds what the next one keeps."""
+    """Return the head of all partitions, collected in several rounds."""
     keep = request.keep * max(1, len(request.measures))
     width = merge_width(keep * row_bytes)
     merge = functools.partial(heads.merged, request=request)
     stops = _stops(len(frames)) if request.keep and request.measures else [len(frames)]
     limit = None
-    before: list[Any] = []  # held until the next head exists, or a cluster would forget it
+    before: list[Any] = []  # references keep the results on the cluster until the next head exists
 
     def head_of(graph: Graph, first: int, stop: int) -> str:
         reduce = functools.partial(heads.reduced, request=request, limit=limit)
@@ -136,7 +137,7 @@ def _in_rounds(
 def frames_of(
     ddf: Any, request: Request, columns: Sequence[Hashable] = ()
 ) -> tuple[list[Any], list[int]]:
-    """Return the partitions, and the number of each one's first row if rows are numbered."""
+    """Return the partitions, and first row numbers if rows are numbered."""
     frames = ddf[list(dict.fromkeys([*_columns(request), *columns]))].to_delayed()
     starts = _starts(ddf, request.gold, frames) if request.numbered else [0] * (len(frames) + 1)
     return frames, starts
@@ -145,7 +146,7 @@ def frames_of(
 def groups_of(
     ddf: Any, roles: Roles
 ) -> tuple[pd.DataFrame, list[Hashable], list[Any], list[Any], list[Hashable]]:
-    """Return the partitions' template, measures, partitions, groups and columns."""
+    """Return the template, measures, partitions, groups and columns."""
     meta: pd.DataFrame = ddf._meta
     by = as_names(roles.by, meta.columns)
     for name in by:
@@ -164,7 +165,7 @@ def groups_of(
 
 
 def _others(roles: Roles, by: list[Hashable]) -> list[Hashable]:
-    """Return the columns that are not measures: excluded ones and groups."""
+    """Return the names of excluded columns and group columns."""
     return list(dict.fromkeys([*as_names(roles.exclude, ()), *by]))
 
 
@@ -174,12 +175,12 @@ def request_of(ddf: Any, roles: Roles) -> Request:
 
 
 def _limit(part: PartialHead) -> FloatArray:
-    """Return the score of the last rank, NaN if there is no such rank yet."""
+    """Return the score of the last rank, or NaN for shorter heads."""
     return np.where(part.edge.open_, part.edge.bound, np.nan)
 
 
 def _stops(count: int) -> list[int]:
-    """Return the ends of the rounds: a partition for each thread, then ever more."""
+    """Return the last partition of each round; rounds grow by a constant factor."""
     stops = [min(max(1, cluster()[1]), count)]
     while stops[-1] < count:
         stops.append(min(_GROWTH * stops[-1], count))
@@ -187,7 +188,7 @@ def _stops(count: int) -> list[int]:
 
 
 def _row_bytes(meta: pd.DataFrame) -> int:
-    """Return roughly the bytes of a row, with its scores and place."""
+    """Estimate the bytes of a row, including scores and position."""
     columns = sum(8 if dtype.kind in "biufcmM" else 64 for dtype in meta.dtypes)
     return columns + 8 * (2 + meta.shape[1])
 
@@ -276,7 +277,7 @@ def _check_gold(column: pd.Series, name: Hashable, roles: Roles) -> None:
 
 
 def _starts(ddf: Any, gold: Hashable, frames: Sequence[Any]) -> list[int]:
-    """Return the number of each frame's first row, counted in the frames if files are fused."""
+    """Return the number of each frame's first row."""
     one = ddf[[gold]].to_delayed()
     graph = Graph()
     cheap = one if len(one) == len(frames) else frames
@@ -294,23 +295,23 @@ def _check_total(total: int, starts: Sequence[int], numbered: bool) -> None:
 
 
 # -------------------------------------------------------------------------------------------------
-# Groups: files often hold them one after the other, so a group lies in one partition or in two
-# neighbors, and its rows go to the first of them. If groups are spread widely, the
-# partitions are shuffled. A part of a group never counts as the whole.
+# Files often store group after group, so a group is usually in one partition or in two neighboring
+# partitions. The rows of such a group move to the first of the two partitions. If groups are spread
+# widely, the partitions are shuffled. A part of a group is never treated as a whole group.
 
-_HANDED = 2  # groups that a partition hands on, on average; with more, all groups are shuffled
+_HANDED = 2  # if partitions pass on more groups on average, all groups are shuffled
 Asked = Callable[[pd.DataFrame, int], pd.DataFrame | None]
 
 
 class Census(NamedTuple):
-    """The groups of one partition."""
+    """Store the groups of one partition."""
 
-    groups: Keys  #: a hash of each
+    groups: Keys  #: a hash of each group's keys
     sizes: IntArray
 
 
 def census(frame: pd.DataFrame, by: Sequence[Hashable]) -> Census:
-    """Return the groups of a partition and their numbers of rows."""
+    """Return the groups of a partition and the number of rows in each group."""
     return Census(*np.unique(_hashes(frame, by), return_counts=True))
 
 
@@ -322,7 +323,7 @@ def _hashes(frame: pd.DataFrame, by: Sequence[Hashable]) -> Keys:
                 f"by={name!r} has {int(column.isna().sum())} missing values, but every row needs a"
                 f" group. Fill them, or drop these rows: ddf.dropna(subset=[{name!r}])."
             )
-    codes = [pd.factorize(column) for column in columns]  # few groups, many rows
+    codes = [pd.factorize(column) for column in columns]  # few groups have many rows
     hashes = [label_hashes(pd.Index(names, tupleize_cols=False))[number] for number, names in codes]
     result = hashes[0]
     for more in hashes[1:]:
@@ -331,7 +332,7 @@ def _hashes(frame: pd.DataFrame, by: Sequence[Hashable]) -> Keys:
 
 
 def _parted(frame: pd.DataFrame, *, by: list[Hashable], away: list[Keys]) -> list[pd.DataFrame]:
-    """Return the rows that stay in a partition, and those handed on."""
+    """Return the rows that stay in a partition, and the rows to pass on."""
     hashes = _hashes(frame, by)
     handed = [np.isin(hashes, groups) for groups in away]
     return [frame.loc[~np.any(handed, axis=0)], *(frame.loc[rows] for rows in handed)]
@@ -340,10 +341,11 @@ def _parted(frame: pd.DataFrame, *, by: list[Hashable], away: list[Keys]) -> lis
 def whole_groups(
     frames: Sequence[Any], named: Sequence[Any], by: list[Hashable], meta: pd.DataFrame
 ) -> tuple[list[Any], list[int | None], int]:
-    """Return delayed frames of whole groups, the largest group of each, and the largest of all.
+    """Return delayed frames of complete groups, and the largest group sizes.
 
-    One run of the scheduler counts the groups, at 16 bytes per group and partition. ``named`` are
-    the partitions' columns of groups alone. The largest group of a shuffled frame is unknown.
+    The scheduler runs once to count the groups, which takes 16 bytes per group and partition.
+    ``named`` contains only the group columns of the partitions. The largest group of a shuffled
+    frame is unknown.
     """
     graph, count = Graph(), functools.partial(census, by=by)
     found = graph.compute(*graph.ask_partitions(count, named))
@@ -378,7 +380,7 @@ def whole_groups(
 
 
 def _as_counted(frame: pd.DataFrame, *, rows: int) -> pd.DataFrame:
-    """Return a partition after a check of its number of rows."""
+    """Check the number of rows of a partition, and return the partition."""
     if len(frame) != rows:
         raise RuntimeError(
             f"a partition had {rows:,} rows when its groups were counted and {len(frame):,} when "
@@ -399,10 +401,10 @@ def _shuffled(frames: Sequence[Any], by: list[Hashable], meta: pd.DataFrame) -> 
 def ask_groups(
     frames: Sequence[Any], ask: Asked, by: list[Hashable], each: Sequence[int | None], largest: int
 ) -> pd.DataFrame:
-    """Return the answers of all partitions, sorted by group.
+    """Return the answers of all partitions sorted by group.
 
-    ``each`` has the size of the largest group of each frame, if known; ``largest`` is the largest
-    of all.
+    ``each`` contains the size of the largest group in each frame, if known. ``largest`` is the size
+    of the largest group in all frames.
     """
     graph, answered = Graph(), functools.partial(_answered, ask=ask, by=by)
     found = graph.compute(*graph.ask_partitions(answered, frames, largest=each))

@@ -1,7 +1,7 @@
-r"""The head of a ranking larger than memory: the best candidates of each measure, exactly.
+r"""Collect the exact head of a ranking that is larger than memory.
 
-Questions about n-best lists up to ``n_max`` need the candidates in the first ``n_max`` ranks of
-some measure, a few after them, and the counts N and N+ of all::
+Methods for n-best lists up to ``n_max`` need the candidates in the first ``n_max`` ranks of each
+measure, a few further candidates, and the total counts N and N+::
 
     part      part      part      part    all candidates
       |         |         |         |
@@ -11,8 +11,9 @@ some measure, a few after them, and the counts N and N+ of all::
               \             /
                finished                   checked, in the order of the data
 
-A merged head is the head of the whole: the best of all are among the best of their part. Scores
-are compared with their sign changed: the smallest is the best, NaN the last.
+Merging the heads of all parts gives the head of the complete ranking, because the best candidates
+overall are among the best candidates of their part. Scores are negated before comparisons, so the
+smallest value is the best and NaN comes last.
 """
 
 from __future__ import annotations
@@ -52,10 +53,10 @@ OWN = (  # the advice if candidates repeat
 
 
 def needed_ranks(n_max: int) -> int:
-    """Return the last rank to keep for lists of n_max.
+    """Return the last rank to keep for lists up to n_max.
 
-    The share of true positives at the end of a list is estimated around it, and swapped labels move
-    the end by up to six standard deviations, or 24 if six do not suffice.
+    The precision at the end of a list is estimated from candidates around the end. Swapped labels
+    move the end by up to six standard deviations, or 24 standard deviations if six do not suffice.
     """
     around = max(20, int(0.5 * n_max**0.8) + 1)
     swapped = 4 * (math.ceil(6.0 * math.sqrt(n_max / 2.0)) + 2)
@@ -63,7 +64,7 @@ def needed_ranks(n_max: int) -> int:
 
 
 class Request(NamedTuple):
-    """The request to every part of the data."""
+    """Store what to collect from every part of the data."""
 
     gold: Hashable
     measures: tuple[Hashable, ...]
@@ -75,26 +76,26 @@ class Request(NamedTuple):
     positive: Any
     min_grade: float | None
     groups: Hashable | None
-    keep: int  #: ranks; 0 keeps nobody
-    orders: int = 1  #: orders of equal scores: the key's and random ones
-    draws: int = 0  #: the seed of the others
+    keep: int  #: number of ranks to keep; 0 keeps no candidate
+    orders: int = 1  #: number of orders of equal scores: the key's order and random orders
+    draws: int = 0  #: the seed of the random orders
     padded: bool = False  #: whether rows without gold and scores are padding
     cuts: FloatArray | None = None  #: (measure, cut) thresholds, NaN if missing
 
 
 class Counts(NamedTuple):
-    """The counts of all candidates."""
+    """Store counts of all candidates."""
 
     total: int
     positive: int
     unlabeled: int
     unscored: IntArray  #: (measure)
-    unscored_true: IntArray  #: (measure): true positives among them
-    seen: frozenset[int]  #: which of the values of true positives occur
+    unscored_true: IntArray  #: (measure): true positives among the unscored candidates
+    seen: frozenset[int]  #: the values of true positives that occur in the data
 
     @classmethod
     def of(cls, rows: pd.DataFrame, worse: FloatArray, truth: FloatArray, request: Request) -> Self:
-        """Return the counts of a part of the data."""
+        """Count the candidates in a part of the data."""
         values = true_values(request.positive)
         gold = frame_column(rows, request.gold, "gold") if values else pd.Series(dtype=object)
         seen = frozenset(i for i, value in enumerate(values) if gold.isin([value]).any())
@@ -105,14 +106,14 @@ class Counts(NamedTuple):
 
     @classmethod
     def merged(cls, parts: Sequence[Counts]) -> Self:
-        """Return the counts of several parts."""
+        """Add the counts of several parts."""
         total, positive, unlabeled, unscored, untrue, seen = zip(*parts, strict=True)
         lacking = np.sum(unscored, axis=0), np.sum(untrue, axis=0)
         occurring = frozenset[int]().union(*seen)
         return cls(sum(total), sum(positive), sum(unlabeled), *lacking, occurring)
 
     def check(self, request: Request, roles: Roles, dropped: str) -> None:
-        """Refuse missing labels and scores; ``dropped`` is the error text for missing="drop"."""
+        """Reject missing labels and scores; ``dropped`` is the text for missing="drop"."""
         if roles.unjudged == "skip" or roles.ties == "trec":
             raise ValueError(
                 f"unjudged={roles.unjudged!r}, ties={roles.ties!r}: a whole Dask DataFrame supports"
@@ -135,31 +136,33 @@ class Counts(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """The end of the kept ranks of each measure: (measure)."""
+    """Store the end of the kept ranks as arrays (measure)."""
 
     open_: BoolArray  #: whether candidates were omitted
-    bound: FloatArray  #: if so, the score of the last kept rank
-    tied: IntArray  #: and its numbers of candidates and of true positives
+    bound: FloatArray  #: the score of the last kept rank if candidates were omitted
+    tied: IntArray  #: numbers of candidates and true positives with the score of the last kept rank
     tied_true: IntArray
 
 
 class PartialHead(NamedTuple):
-    """The head of a part of the data, or of several."""
+    """Store the head of one or several parts of the data."""
 
-    rows: pd.DataFrame  #: the candidates, with all their columns
-    place: IntArray  #: (candidate) the part and the row in it, in one number
+    rows: pd.DataFrame  #: the candidates with all columns
+    place: IntArray  #: (candidate) the part and the row within the part, in one number
     edge: Edge
     counts: Counts
-    clusters: pd.DataFrame  #: candidates and true positives of each group, by the hash of its name
+    #: candidates and true positives of each group, by the hash of the group's name
+    clusters: pd.DataFrame
     accepted: IntArray  #: (2, measure, cut) candidates and true positives that thresholds accept
 
 
 def reduced(
     frame: pd.DataFrame, request: Request, number: int, start: int, limit: FloatArray | None = None
 ) -> PartialHead:
-    """Return the head of one part: number ``number``, whose first row is ``start`` of all.
+    """Return the head of part ``number``, whose first row has number ``start``.
 
-    ``limit`` has a score for each measure; worse candidates are in no list. O(rows).
+    ``limit`` contains a score for each measure, and candidates below all limits are dropped. Time
+    is O(rows).
     """
     frame = native(frame)
     truth, worse = truth_of(frame, request), turned(frame, request)
@@ -178,7 +181,7 @@ def reduced(
 
 
 def _clusters(frame: pd.DataFrame, truth: FloatArray, request: Request) -> pd.DataFrame:
-    """Return the candidates and the true positives of each group, by the hash of its name."""
+    """Count candidates and true positives by the hash of each group's name."""
     if request.groups is None:
         return pd.DataFrame({"size": [], "positive": []})
     column = frame_column(frame, request.groups, "groups")
@@ -191,12 +194,12 @@ def _clusters(frame: pd.DataFrame, truth: FloatArray, request: Request) -> pd.Da
 
 
 def with_numbers(frame: pd.DataFrame, start: int) -> pd.DataFrame:
-    """Return the rows with their numbers over all parts."""
+    """Return the rows with row numbers over all parts."""
     return frame.set_axis(pd.RangeIndex(start, start + len(frame)), axis=0)
 
 
 def _accepted(worse: FloatArray, truth: FloatArray, request: Request) -> IntArray:
-    """Count the candidates that each threshold accepts, and the true positives among them."""
+    """Count accepted candidates and accepted true positives for each threshold."""
     if request.cuts is None:
         return np.zeros((2, len(request.measures), 0), dtype=np.int64)
     cuts = request.cuts * request.signs[:, np.newaxis]
@@ -205,11 +208,11 @@ def _accepted(worse: FloatArray, truth: FloatArray, request: Request) -> IntArra
 
 
 def turned(frame: pd.DataFrame, request: Request) -> FloatArray:
-    """Return the scores with the sign turned: (measure, row)."""
+    """Return the negated scores (measure, row)."""
     worse = np.empty((len(request.measures), len(frame)))
     for row, measure in enumerate(request.measures):
         column = frame_column(frame, measure, "measures")
-        # in their memory layout, if possible
+        # keep the memory layout if possible
         plain = column.dtype == np.float64
         scores = column.to_numpy() if plain else score_values(column, measure)
         np.multiply(scores, -request.signs[row], out=worse[row])
@@ -223,7 +226,7 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
     rows = pd.concat([part.rows for part in parts if len(part.rows)] or [parts[0].rows])
     worse, true = turned(rows, request), truth_of(rows, request) == 1.0
     kept, edge = _best(worse, true, rows, request)
-    # those with the last rank's score, in a part that omitted none better
+    # candidates with the score of the last rank, if their part omitted no better candidate
     tied = np.zeros((2, len(request.measures)), dtype=np.int64)
     same, stop = _equal(worse, edge.bound[:, np.newaxis]), 0
     for part in parts:
@@ -251,9 +254,9 @@ def truth_of(rows: pd.DataFrame, request: Request) -> FloatArray:
 def _best(
     worse: FloatArray, true: BoolArray, rows: pd.DataFrame, request: Request
 ) -> tuple[IntArray, Edge]:
-    """Return the ascending positions of candidates in the ranks to keep of some measure.
+    """Return the positions of candidates that any measure ranks high enough.
 
-    A part that omitted some has at least ``keep``.
+    The positions ascend. A part that omits candidates keeps at least ``keep`` candidates.
     """
     count, total = worse.shape
     kept = np.zeros(total, dtype=bool)
@@ -275,7 +278,7 @@ def _best(
 
 
 def _first(rows: pd.DataFrame, chosen: IntArray, count: int, request: Request) -> IntArray:
-    """Return the positions, among the chosen rows, of the first by the tie key."""
+    """Return positions of the first rows by tie key among the chosen rows."""
     rows = rows.iloc[chosen]
     first = np.argpartition(tie_keys(rows, request), count - 1)[:count]
     if request.orders == 1:
@@ -289,7 +292,7 @@ def _first(rows: pd.DataFrame, chosen: IntArray, count: int, request: Request) -
 
 
 def _draw_keys(rows: pd.DataFrame, request: Request) -> swap_draws.Keys:
-    """Return the keys of the candidates' random draws."""
+    """Return the keys that seed the candidates' random draws."""
     if request.key is not None:
         return value_keys(frame_column(rows, request.key, "key").to_numpy())
     seed = swap_draws.mix(np.array([request.seed % 2**64], dtype=np.uint64))
@@ -318,7 +321,7 @@ def _labels(rows: pd.DataFrame, request: Request) -> Any:
 
 
 def _reach(worse: FloatArray, limit: FloatArray) -> BoolArray:
-    """Return the rows whose score reaches the limit of some measure, NaN meaning no limit."""
+    """Return the rows that reach the limit of any measure; NaN is no limit."""
     found = np.full(worse.shape[1], bool(np.isnan(limit).any()))
     here = np.empty_like(found)
     for scores, least in zip(worse, limit, strict=True):
@@ -339,15 +342,15 @@ def lower_of(roles: Roles, measures: Sequence[Hashable]) -> list[Hashable]:
 
 
 class Head(NamedTuple):
-    """A head's facts beside its candidates."""
+    """Store facts about all candidates of a head."""
 
     whole: Whole
     measures: tuple[Hashable, ...]
-    roles: dict[str, Any]  #: those that decided which candidates it keeps
+    roles: dict[str, Any]  #: the roles that determined which candidates are in the head
     request: Request
 
     def of(self, measures: Sequence[Hashable], roles: Roles) -> Whole:
-        """Return the facts on all candidates for these measures and roles."""
+        """Return facts about all candidates for these measures and roles."""
         for role in _FIXED:
             made, asked = self.roles[role], getattr(roles, role)
             if role == "gold" and asked is None:
@@ -382,7 +385,7 @@ class Head(NamedTuple):
 
 
 class HeadFrame(pd.DataFrame):
-    """The candidates of a head; methods of pandas return a plain DataFrame."""
+    """Store the candidates of a head; pandas methods return a plain DataFrame."""
 
     _metadata = ["known"]  # noqa: RUF012
     known: Head
@@ -393,12 +396,12 @@ class HeadFrame(pd.DataFrame):
 
 
 def head_of(data: object) -> Head | None:
-    """Return the facts on all candidates if the data are a head."""
+    """Return the facts about all candidates if the data are a head."""
     return data.known if isinstance(data, HeadFrame) else None
 
 
 def refuse_head(data: object) -> None:
-    """Raise a ValueError if a head has no answer."""
+    """Raise a ValueError if a head is not sufficient."""
     head = head_of(data)
     if head is not None:
         raise ValueError(
@@ -416,7 +419,7 @@ _DROPPED = (
 
 
 def finished(part: PartialHead, request: Request, roles: Roles, n_max: int) -> HeadFrame:
-    """Return the checked head, its rows in the order of the data."""
+    """Return the checked head with rows in the order of the data."""
     part.counts.check(request, roles, _DROPPED)
     refuse_repeated(part.rows, request)
     order = np.argsort(part.place, kind="stable")
@@ -429,7 +432,7 @@ def finished(part: PartialHead, request: Request, roles: Roles, n_max: int) -> H
 
 
 def _whole(part: PartialHead, request: Request, n_max: int) -> Whole:
-    """Return the counts of all, and the end of the last kept rank's block of scores."""
+    """Return total counts, and the rank at which the last kept tie ends."""
     worse, true = turned(part.rows, request), truth_of(part.rows, request) == 1.0
     edge, counts = part.edge, part.counts
     bound = edge.bound[:, np.newaxis]
@@ -452,7 +455,7 @@ def _whole(part: PartialHead, request: Request, n_max: int) -> Whole:
 
 
 def refuse_repeated(rows: pd.DataFrame, request: Request) -> None:
-    """Raise a ValueError if the best candidates share labels."""
+    """Raise a ValueError if some of the best candidates share labels."""
     if request.key is not None:
         values = frame_column(rows, request.key, "key")
         what, again = f"key={request.key!r}", values.duplicated().to_numpy()

@@ -1,6 +1,6 @@
-r"""Items larger than memory, summed by the workers block by block.
+r"""Sum items larger than memory block by block on the workers.
 
-Systems over a Dask DataFrame, or over a Dataset in chunks of items::
+The graph has the following shape for a Dask DataFrame, or a Dataset in chunks of items::
 
     partition or chunk   partition or chunk
              |                    |
@@ -14,8 +14,8 @@ Systems over a Dask DataFrame, or over a Dataset in chunks of items::
                \        |        /
                      gathered                    the input of tests and intervals
 
-All blocks share the resamples. The sums are exact, so the results equal a single machine's, bit
-for bit, however the items are spread.
+All blocks use the same resamples. Sums are exact, so results are identical to results on a single
+machine for every split of the items.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ from rankeval_pd.stats.resampling.bootstrap_tests import INTERVALS
 from rankeval_pd.stats.resampling.gathered_draws import RemoteFacts
 from rankeval_pd.stats.resampling.test_items import PairOptions, studentises
 
-FEW = 64  # few enough items for one machine to try all signs
+FEW = 64  # up to this number of items, one machine can enumerate all signs
 _BLOCK = 2**22  # numbers of a block of items: 32 MB
-_LOOKED_AT = 1_000  # rows that show whether a column is an identifier
+_LOOKED_AT = 1_000  # number of rows to check whether a column is an identifier
 
 
 # ----------------------------------------------------------------------------------------- refusals
 
 
 def check_asked(asked: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeeds:
-    """Raise a ValueError if items spread over workers have no answer.
+    """Raise a ValueError for methods that do not support items spread over workers.
 
-    ``instead`` advises how to use one machine.
+    ``instead`` explains how to use one machine.
     """
     for role in ("by", "groups", "strata", "seeds"):
         if getattr(roles, role) is not None:
@@ -101,9 +101,9 @@ OF_FRAME = "Call ddf.compute() if the data fit into memory."
 def frame_items(
     graph: Graph, ddf: Any, table: ItemTable, roles: Roles
 ) -> tuple[list[ItemBlock], int]:
-    """Return the blocks of items of a Dask DataFrame, and how many items there are.
+    """Return the item blocks of a Dask DataFrame, and the number of items.
 
-    One run over an index, or the first column, to number the items.
+    The scheduler runs once over the index or the first column to number the items.
     """
     systems, metric = table.systems, table.metric
     meta: pd.DataFrame = ddf._meta
@@ -149,7 +149,7 @@ def _first_rows(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 class Labels(NamedTuple):
-    """The labels of a partition in brief."""
+    """Summarize the labels of a partition."""
 
     size: int
     ascending: bool
@@ -164,7 +164,7 @@ def _labels(frame: pd.DataFrame, *, plain: bool) -> Labels:
 
 
 def _ascend(found: Sequence[Labels]) -> bool:
-    """Return whether all labels ascend, through all partitions."""
+    """Return whether the labels ascend over all partitions."""
     filled = [labels for labels in found if labels.ends is not None]
     if not all(labels.ascending for labels in filled):
         return False
@@ -180,7 +180,7 @@ def _index_of(frame: pd.DataFrame) -> pd.Index:
 
 
 def _ranks(indexes: Sequence[pd.Index]) -> IntArray:
-    """Return the place of each item in the order of all labels."""
+    """Return the position of each item in the sorted labels."""
     order = item_order(indexes[0].append(list(indexes[1:])))
     ranks = np.empty(order.size, dtype=np.int64)
     ranks[order] = np.arange(order.size)
@@ -192,7 +192,7 @@ def _cut(ranks: IntArray, at: slice) -> IntArray:
 
 
 def _pieces(sizes: Sequence[int], width: int) -> list[list[tuple[int, int, int]]]:
-    """Return the content of each block: numbers of partitions and their rows."""
+    """Return the partition numbers and rows that make up each block."""
     most = max(1, _BLOCK // max(1, width))
     listed: list[list[tuple[int, int, int]]] = []
     filled = most
@@ -210,7 +210,7 @@ def _pieces(sizes: Sequence[int], width: int) -> list[list[tuple[int, int, int]]
 def _read(
     frames: Sequence[pd.DataFrame], *, spans: Sequence[tuple[int, int, int]], named: dict[str, Any]
 ) -> ItemStatistics:
-    """Return the statistics of rows of some partitions, checked, (system, item, statistic)."""
+    """Return checked statistics (system, item, statistic) of some partitions' rows."""
     for frame, (_, _, size) in zip(frames, spans, strict=True):
         if len(frame) != size:
             raise RuntimeError(
@@ -233,7 +233,7 @@ def _read(
 def checked(
     values: FloatArray, metric: Metric, systems: list[Hashable], labels: pd.Index
 ) -> ItemStatistics:
-    """Return statistics (system, item, statistic) of some items, checked and complete."""
+    """Check that statistics (system, item, statistic) are complete, and return them."""
     check_complete(values, systems, labels)
     block = ItemStatistics(values, metric.ones)
     if metric.counts:
@@ -247,7 +247,7 @@ def checked(
 def dataset_items(
     graph: Graph, values: xr.DataArray, labels: pd.Index, metric: Metric, systems: list[Hashable]
 ) -> list[ItemBlock]:
-    """Return the blocks of items of lazy values (system, item, statistic) in chunks of items."""
+    """Return the item blocks of lazy values (system, item, statistic)."""
     data = values.data.rechunk({0: -1, 2: -1})
     width, sizes = data.shape[0] * data.shape[2], list(data.chunks[1])
     chunks = data.to_delayed()[0, :, 0]
@@ -264,8 +264,8 @@ def dataset_items(
 
 
 def _in_order(labels: pd.Index) -> bool:
-    """Return whether the items are in the order of their labels, without sorting these."""
-    if isinstance(labels, pd.MultiIndex):  # equal labels may have any order
+    """Return whether the items are sorted by label."""
+    if isinstance(labels, pd.MultiIndex):  # equal labels can be in any order
         return labels.is_monotonic_increasing and labels.is_unique
     return bool(labels.is_monotonic_increasing)
 
@@ -278,7 +278,7 @@ def _take(
     systems: list[Hashable],
     at: int,
 ) -> ItemStatistics:
-    """Return the checked statistics of items of some chunks, numbered from ``at``."""
+    """Return the checked statistics of chunks whose items start at ``at``."""
     parts = [chunk[:, start:stop] for chunk, (start, stop) in zip(chunks, spans, strict=True)]
     values = np.concatenate(parts, axis=1)
     return checked(values, metric, systems, pd.RangeIndex(at, at + values.shape[1]))
@@ -289,23 +289,23 @@ def _same(x: IntArray) -> IntArray:
 
 
 # -------------------------------------------------------------------------------------------------
-# The graph of workers that sum items block by block, for the resamples that all share.
+# The graph in which workers sum items block by block. All blocks use the same resamples.
 
 
 class ItemNeeds(NamedTuple):
-    """The needs of a question about items spread over workers."""
+    """Declare the sums that a function of items spread over workers needs."""
 
     options: PairOptions
-    signs: bool = False  #: the items' contributions to the scores, and random signs
-    swaps: bool = False  #: sums over items that are swapped
-    ranked: bool = False  #: resampled scores in any case
+    signs: bool = False  #: whether random signs of the items' contributions to scores are needed
+    swaps: bool = False  #: whether sums over swapped items are needed
+    ranked: bool = False  #: whether resampled scores are always needed
 
 
 class ItemBlock(NamedTuple):
-    """A block of items: the task of its statistics, and its items."""
+    """Store a block of items: the items, and the task of their statistics."""
 
-    block: str  #: the task that gives (system, item, statistic)
-    positions: Any  #: a slice, numbers of items, or a task that gives these
+    block: str  #: the name of the task that returns (system, item, statistic)
+    positions: Any  #: a slice, item numbers, or a task that returns item numbers
 
 
 def gather(
@@ -317,7 +317,7 @@ def gather(
     pairs: IntArray,
     asked: ItemNeeds,
 ) -> str:
-    """Return the task of the :class:`Gathered` statistics of all blocks."""
+    """Return the task that gathers the statistics of all blocks."""
     plan = Plan(
         n_items, metric.score, metric.sign, metric.linear, asked.options, pairs, asked.signs,
         asked.swaps, asked.ranked,
@@ -371,8 +371,8 @@ def _counts(
 ) -> list[str]:
     """Return the sums of blocks of resamples.
 
-    Each thread draws its own lane of blocks. A lane draws a block only after the block two steps
-    before has been used.
+    Each thread draws its own sequence of blocks. A thread draws a block only after the
+    second-to-last block of its sequence was used.
     """
     task, total, n_items = graph.add, plan.options.n_resamples, plan.n_items
     ready = [(task(blocks.columns_of, x, known, needs), at) for x, at in places]
@@ -426,7 +426,7 @@ def later(
     shapes: Sequence[tuple[Hashable, int]],
     dtypes: Sequence[type],
 ) -> list[xr.DataArray]:
-    """Return a function of a task's result as lazy arrays of one dimension."""
+    """Return one-dimensional lazy arrays from a function of a task's result."""
     columns = functools.partial(_columns_in_box, function=function)
     answers = boxes(f"answered-{name}", {(): (columns, name)}, [], graph)
     templates: dict[Hashable, xr.DataArray] = {

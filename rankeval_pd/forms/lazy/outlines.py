@@ -1,6 +1,6 @@
-r"""Rankings of Dask DataFrames without a sort, by outlines and counted ranks.
+r"""Evaluate rankings of Dask DataFrames without sorting all candidates.
 
-The outlines take two passes, and only the true positives are sorted::
+An outline of a ranking takes two passes over the data, and only true positives are sorted::
 
     partition   partition   partition
         |           |           |
@@ -14,7 +14,7 @@ The outlines take two passes, and only the true positives are sorted::
                     |
                 outlines
 
-The ranks of a few candidates take one pass::
+Counting the ranks of a few candidates takes one pass over the data::
 
     partition   partition   partition
         |           |           |
@@ -43,41 +43,42 @@ from rankeval_pd.stats.rankings.roc_areas import Outline, Turns, scores_at, turn
 from rankeval_pd.stats.rankings.swap_draws import Keys
 
 # -------------------------------------------------------------------------------------------------
-# Outlines of the rankings in a Dask DataFrame: two passes, and a sort of the true positives only.
+# Outlines of the rankings in a Dask DataFrame take two passes, and only true positives are sorted.
 
 
 class _Positives(NamedTuple):
-    rows: pd.DataFrame  #: the true positives, with the columns in use
+    rows: pd.DataFrame  #: the true positives with the columns in use
     counts: Counts
 
 
 class _Known(NamedTuple):
-    """The distinct scores of each measure's true positives, ascending, with their counts."""
+    """Store the sorted distinct scores of true positives with their counts."""
 
     scores: list[FloatArray]
     tp: list[IntArray]
 
 
 class _Others(NamedTuple):
-    """The others of each measure, at the scores of true positives and between them."""
+    """Count false positives at and between the scores of true positives."""
 
     counts: list[IntArray]
-    last: list[FloatArray]  #: between them, the smallest score with its sign changed; -inf: none
+    last: list[FloatArray]  #: the largest negated score in each gap, or -inf for an empty gap
 
 
 class OutlineFacts(NamedTuple):
-    """The outlines of the rankings and their counts."""
+    """Store the outlines of the rankings and their counts."""
 
     request: Request
     outlines: list[Outline]
-    scores: list[FloatArray]  #: of each measure's true positives, ascending, sign changed
-    last: list[FloatArray]  #: the last score of the others above each of these, and of the last
-    rows: Any  #: the true positives, delayed
+    scores: list[FloatArray]  #: sorted negated scores of each measure's true positives
+    #: the last score of false positives before each score of true positives, and at the end
+    last: list[FloatArray]
+    rows: Any  #: the delayed true positives
     counts: Counts
 
 
 def positives(frame: pd.DataFrame, request: Request, start: int = 0) -> _Positives:
-    """Return the true positives of a partition, and its missing values."""
+    """Return the true positives and the missing values of a partition."""
     worse, truth = heads.turned(frame, request), heads.truth_of(frame, request)
     if request.numbered:
         frame = heads.with_numbers(frame, start)
@@ -98,9 +99,9 @@ def _known(of_all: _Positives, request: Request, *, ends: bool) -> _Known:
 
 
 def others(frame: pd.DataFrame, known: _Known, request: Request, *, ends: bool = False) -> _Others:
-    """Count the others at each score of true positives, and between the scores.
+    """Count the false positives at and between the scores of true positives.
 
-    With ``ends``, those without a score do not count. O(rows log rows).
+    With ``ends``, candidates without a score do not count. Time is O(rows log rows).
     """
     worse, truth = heads.turned(frame, request), heads.truth_of(frame, request)
     found = _Others([], [])
@@ -110,7 +111,7 @@ def others(frame: pd.DataFrame, known: _Known, request: Request, *, ends: bool =
         tied = first < np.searchsorted(values, rising, side="right")
         found.counts.append(np.bincount(2 * first + tied, minlength=2 * values.size + 1))
         last = np.full(values.size + 1, -np.inf)
-        last[first[~tied]] = rising[~tied]  # ascending, so the last one of each gap stays
+        last[first[~tied]] = rising[~tied]  # values ascend, so the last value of each gap remains
         found.last.append(last)
     return found
 
@@ -125,8 +126,9 @@ def _added(parts: Sequence[_Others]) -> _Others:
 def outlines(ddf: Any, roles: Roles, *, ends: bool = False, labeled: bool = False) -> OutlineFacts:
     """Return the outline of each measure's ranking.
 
-    ``ends`` limits them to candidates with a score. ``labeled`` adds labels to the true positives.
-    A worker holds a partition, the scores of all true positives, and the counts merged at a time.
+    ``ends`` limits the outlines to candidates with a score. ``labeled`` adds labels to the true
+    positives. A worker's memory must hold a partition, the scores of all true positives, and the
+    counts that are merged in one step.
     """
     request = frame_heads.request_of(ddf, roles)._replace(groups=None)
     if not labeled:
@@ -137,7 +139,7 @@ def outlines(ddf: Any, roles: Roles, *, ends: bool = False, labeled: bool = Fals
     parts = first.ask_partitions(collect, frames, start=starts[:-1])
     of_all = first.add(_together, parts)
     known = first.add(functools.partial(_known, request=request, ends=ends), of_all)
-    # they stay with the workers, outside the graphs
+    # the results stay on the workers, outside the graphs
     held, held_known = first.persist(of_all, known)
     second = Graph()
     of_all, known = second.of(held), second.of(held_known)
@@ -156,7 +158,7 @@ def outlines(ddf: Any, roles: Roles, *, ends: bool = False, labeled: bool = Fals
 
 
 def _check(counts: Counts, request: Request, roles: Roles) -> None:
-    """Check the candidates; warn if they are of one class."""
+    """Check the candidates, and warn if all of them are in one class."""
     dropped = (
         "missing='drop' drops different candidates for each measure. Drop them first:"
         " ddf.dropna(subset=[...])."
@@ -166,19 +168,20 @@ def _check(counts: Counts, request: Request, roles: Roles) -> None:
 
 
 class Curves(NamedTuple):
-    """The lists at which the curve of each measure turns."""
+    """Store the lists at which the curve of each measure turns."""
 
     measures: tuple[Hashable, ...]
     turns: list[Turns]
-    thresholds: list[FloatArray]  #: the score of the last candidate of each of these lists
+    thresholds: list[FloatArray]  #: the score of the last candidate in each list
     total: int  #: N
     positive: int  #: N+
 
 
 def curves(ddf: Any, roles: Roles) -> Curves:
-    """Return the lists at which the curves turn, just before and after true positives.
+    """Return the lists that end just before and just after true positives.
 
-    It takes two passes over the data, three with ``ties="shared"`` to count ranks.
+    The curves turn at these lists. The function makes two passes over the data, or three passes
+    with ``ties="shared"`` to count ranks.
     """
     if roles.ties == "error":
         raise ValueError(
@@ -205,7 +208,7 @@ def curves(ddf: Any, roles: Roles) -> Curves:
 
 
 def _ranks(ddf: Any, found: OutlineFacts, *, ends: bool) -> list[IntArray]:
-    """Return the ranks of each measure's true positives, of all or only those with a score."""
+    """Return the ranks of the true positives, or of true positives with a score."""
     rows = found.rows.compute()
     heads.refuse_repeated(rows, found.request)
     ranks = ranks_of(ddf, found.request, found.rows, len(rows))
@@ -216,34 +219,34 @@ def _ranks(ddf: Any, found: OutlineFacts, *, ends: bool) -> list[IntArray]:
 
 
 # -------------------------------------------------------------------------------------------------
-# Ranks of a few candidates among all of a Dask DataFrame, counted without a sort.
+# Count the ranks of a few candidates in a Dask DataFrame without sorting.
 
 
 class RowsAhead(NamedTuple):
-    """The number of rows before each of a few candidates."""
+    """Store the number of rows before each of a few candidates."""
 
     rows: IntArray  #: (measure, candidate)
-    alike: int  #: rows with the score and the key of one of them, over all measures
+    alike: int  #: rows with the same score and key as one of the candidates, over all measures
 
 
 class FewRanks(NamedTuple):
-    """The candidates whose ranks are counted, prepared once for all partitions."""
+    """Store the candidates to rank, prepared once for all partitions."""
 
-    worse: FloatArray  #: (measure, candidate), smaller is better
-    by_score: FloatArray  #: the same, ascending
+    worse: FloatArray  #: (measure, candidate) negated scores, so smaller is better
+    by_score: FloatArray  #: the negated scores in ascending order
     keys: Keys | None  #: the hashes that break ties
     rows: pd.DataFrame | None  #: the candidates, if a column breaks ties
 
     @classmethod
     def of(cls, rows: pd.DataFrame, request: Request) -> FewRanks:
-        """Return these rows, prepared."""
+        """Prepare these rows for counting ranks."""
         worse = heads.turned(rows, request)
         hashed = request.key is None
         keys = heads.tie_keys(rows, request) if hashed else None
         return cls(worse, np.sort(worse, axis=1), keys, None if hashed else rows)
 
     def keys_with(self, rows: pd.DataFrame, request: Request) -> tuple[AnyArray, AnyArray]:
-        """Return the tie keys of the candidates, and of other rows, on one scale."""
+        """Return comparable tie keys for the candidates and for other rows."""
         if self.rows is None:
             assert self.keys is not None
             return self.keys, heads.tie_keys(rows, request)
@@ -254,7 +257,7 @@ class FewRanks(NamedTuple):
 def ahead(frame: pd.DataFrame, few: FewRanks, request: Request, start: int = 0) -> RowsAhead:
     """Count the rows of a part before each of a few candidates.
 
-    O(rows log candidates).
+    Time is O(rows log candidates).
     """
     if request.numbered:
         frame = heads.with_numbers(frame, start)
@@ -276,13 +279,14 @@ def ahead(frame: pd.DataFrame, few: FewRanks, request: Request, start: int = 0) 
 def _ahead_of(
     place: IntArray, same: IntArray, of_few: IntArray, keys: tuple[AnyArray, AnyArray]
 ) -> tuple[IntArray, int]:
-    """Count the rows before each of the few, and the rows equal to one of them.
+    """Count rows before each candidate, and rows equal to a candidate.
 
-    ``place`` is the place of each row's score among the few's scores, ``same`` the rows with one of
-    these scores, ``of_few`` the places of the few, ``keys`` the keys of the few and of ``same``.
+    ``place`` is the position of each row's score among the candidates' scores. ``same`` contains
+    the rows whose score equals a candidate's score. ``of_few`` contains the positions of the
+    candidates. ``keys`` contains the keys of the candidates and of ``same``.
     """
-    # the few, and the rows with the score of one of them, by score and key: a row comes before
-    # those of the few that come after it, and not before itself
+    # sort the candidates and the rows with equal scores by score and key; a row counts for every
+    # candidate that follows it in this order, except for itself
     together = np.concatenate(keys)
     is_row = np.arange(together.size) >= of_few.size
     block = np.concatenate([of_few, place[same]])
@@ -294,7 +298,7 @@ def _ahead_of(
     rows = np.cumsum(np.bincount(place, minlength=of_few.size + 1))
     fresh = np.ones(order.size, dtype=bool)
     fresh[1:] = (np.diff(block[order]) != 0) | (np.diff(together[order]) != 0)
-    first = order[fresh][np.cumsum(fresh) - 1]  # the first one with the same score and key
+    first = order[fresh][np.cumsum(fresh) - 1]  # the first row with the same score and key
     alike = int((is_row[order] & ~is_row[first]).sum())
     return rows[position[: of_few.size] - 1], alike
 
@@ -305,9 +309,9 @@ def _added_ranks(parts: Sequence[RowsAhead]) -> RowsAhead:
 
 
 def ranks_of(ddf: Any, request: Request, few: Any, count: int | None = None) -> IntArray:
-    """Return the ranks from 1, (measure, candidate), in one pass over the data.
+    """Return ranks (measure, candidate) from 1 in one pass over the data.
 
-    ``few`` is a frame; or delayed, and has ``count`` rows.
+    ``few`` is a frame, or a delayed frame with ``count`` rows.
     """
     from dask.delayed import delayed
 
@@ -319,7 +323,7 @@ def ranks_of(ddf: Any, request: Request, few: Any, count: int | None = None) -> 
     parts = graph.ask_partitions(each, frames, known, start=starts[:-1])
     found: RowsAhead
     [found] = graph.compute(graph.tree(parts, _added_ranks, width))
-    if found.alike != found.rows.size:  # each finds only itself
+    if found.alike != found.rows.size:  # every candidate matches only itself
         what = f"label={list(request.label)!r}" if request.label else "the index"
         what = what if request.key is None else f"key={request.key!r}"
         raise ValueError(f"{what} has repeated values among equal scores: {heads.OWN}")

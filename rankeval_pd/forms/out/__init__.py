@@ -1,1 +1,1 @@
-"""Results: tables and Datasets, families of tests, averages over groups."""
+"""Create tables and Datasets of results, adjust p-values, and average groups."""

@@ -1,4 +1,4 @@
-"""One number for all queries: the mean over queries, or the ratio of sums."""
+"""Average results over queries by means or by ratios of sums."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Average = Literal["macro", "micro"]
 
 
 def check_average(average: str | None, *, combine: bool = False) -> None:
-    """Raise a ValueError if the average is unknown, or combine=True too."""
+    """Raise a ValueError for an unknown average, or for average with combine=True."""
     check_choice("average", average, (None, "macro", "micro"))
     if average is not None and combine:
         raise ValueError(
@@ -37,7 +37,7 @@ def check_groups(names: Collection[Hashable]) -> None:
 
 
 class GroupAverage(NamedTuple):
-    """The average of a quantity over the groups, with its test."""
+    """Store the average of a quantity over groups, and its test."""
 
     value: xr.DataArray
     p_value: xr.DataArray
@@ -51,13 +51,13 @@ def over_groups(
     batch: list[Hashable],
     alternative: Alternative = "two-sided",
 ) -> GroupAverage:
-    """Return the mean of ``above`` over the groups, or with ``below`` the ratio of the sums.
+    """Return the mean of ``above`` over groups, or with ``below`` a ratio of sums.
 
-    Groups without a value are NaN. The result is lazy if the data are.
+    Groups without a value have NaN. The result is lazy for lazy data.
     """
 
     def ask(over: FloatArray, under: FloatArray) -> tuple[AnyArray, ...]:
-        # contiguous, so all forms sum in the order of the groups
+        # contiguous arrays, so sums always follow the order of the groups
         over, under = (
             np.ascontiguousarray(x.reshape(*x.shape[: x.ndim - len(batch)], -1))
             for x in (over, under)
@@ -77,7 +77,7 @@ def over_groups(
 
 
 def _limits(found: GroupAverage, level: float) -> dict[str, xr.DataArray]:
-    """Return the columns of the limits of an average of shares."""
+    """Return the columns with the limits for an average of proportions."""
     low, high = xr.apply_ufunc(
         cluster_totals.share_limits, found.value, found.se, found.n_queries,
         kwargs={"level": level}, output_core_dims=[[], []], dask="parallelized",
@@ -90,7 +90,7 @@ Combination = Callable[[xr.Dataset, list[Hashable]], xr.Dataset]
 
 
 def of_lists(average: str, level: float) -> Combination:
-    """Return a function that averages n-best lists over groups, a row for each measure and n."""
+    """Return a function that averages n-best lists over groups."""
 
     def combine(lists: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
         there = lists["exists"]
@@ -129,12 +129,12 @@ _RATES = {
 
 
 def of_curves(average: str, rates: tuple[str, str], level: float) -> Combination:
-    """Return a function that averages curves over groups, judging tpr or the first rate."""
+    """Return a function that averages curves over groups."""
     judged = "precision" if "precision" in rates else "tpr"
 
     def combine(curves: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
         positive, others = (curves[name].where(curves[name] > 0) for name in ("positive", "others"))
-        if judged == "tpr":  # like an area, a curve of both kinds needs both
+        if judged == "tpr":  # a curve of both rates needs both classes, like an area
             positive, others = positive.where(others > 0), others.where(positive > 0)
         there = curves["exists"]
         n = curves["n"].where(there)
@@ -165,7 +165,7 @@ def of_curves(average: str, rates: tuple[str, str], level: float) -> Combination
 
 
 def _held(counts: xr.DataArray) -> xr.DataArray:
-    """Return counts along n; a list that has ended keeps its last counts."""
+    """Return counts along n; lists that end early keep their last counts."""
 
     def hold(values: FloatArray) -> FloatArray:
         known = ~np.isnan(values)
@@ -181,7 +181,7 @@ def _held(counts: xr.DataArray) -> xr.DataArray:
 
 
 def of_areas(average: str, level: float) -> Combination:
-    """Return a function that averages areas over groups, a row for each measure."""
+    """Return a function that averages areas over groups for each measure."""
 
     def combine(areas: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
         known = areas["area"].notnull()

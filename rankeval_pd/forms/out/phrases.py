@@ -1,4 +1,4 @@
-"""Write numbers, nouns and sentences for results sections and tables of papers."""
+"""Write numbers, nouns and sentences for papers."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ SHARES = (
     "precision", "recall", "tpr", "fpr", "fnr", "power", "power_low", "power_high", "agreement",
     "specificity", "npv",
 )  # fmt: skip
-_DIGITS = 3  # significant ones, at most
+_DIGITS = 3  # largest number of significant digits
 
 
 class Unit(NamedTuple):
-    """The format of a column's numbers: percent or not, and decimals."""
+    """Store the format of a column: percent or plain numbers, and decimals."""
 
     percent: bool
     decimals: int
 
     def number(self, value: float) -> str:
-        """Return a number without its unit."""
+        """Return a number without a unit."""
         if not math.isfinite(value):
             return "–" if math.isnan(value) else ("−∞" if value < 0.0 else "∞")
         text = f"{100.0 * value if self.percent else value:.{self.decimals}f}"
         return text.replace("-", "−") if float(text) else text.replace("-", "")
 
     def value(self, value: float) -> str:
-        """Return a value with its unit."""
+        """Return a value with a unit."""
         return f"{self.number(value)}%" if self.percent else self.number(value)
 
     def limits(self, low: float, high: float) -> str:
-        """Return an interval with its unit; a one-sided one shows its only limit."""
+        """Return an interval with a unit; one-sided intervals have one limit."""
         return self._limits(low, high, "%" if self.percent else "")
 
     def gap(self, difference: float) -> str:
-        """Return the size of a difference."""
+        """Return the size of a difference with a unit."""
         return f"{self.number(abs(difference))}{' points' if self.percent else ''}"
 
     def gaps(self, low: float, high: float) -> str:
-        """Return the interval of a difference."""
+        """Return the interval for a difference."""
         return self._limits(low, high, " points" if self.percent else "")
 
     def _limits(self, low: float, high: float, unit: str) -> str:
@@ -62,10 +62,10 @@ class Unit(NamedTuple):
 def unit_of(
     values: Iterable[Any], widths: Iterable[Any], *, percent: bool, digits: int | None = None
 ) -> Unit:
-    """Return the unit of a column: decimals from the width of its intervals.
+    """Return the unit of a column, with decimals that match the intervals.
 
-    The last decimal is worth w / 40 or more for an interval of width w, with at most three
-    significant digits. Without intervals there are three significant digits.
+    For an interval of width w, a unit of the last decimal is at least w / 40. Numbers have at most
+    three significant digits, and exactly three without intervals.
     """
     if digits is not None:
         return Unit(percent, digits)
@@ -79,7 +79,7 @@ def unit_of(
 
 
 def p_text(p: float, *, least: float = 0.0, alpha: float = 0.05) -> str:
-    """Return "p = 0.003", "p < 0.001", or "p ≤ 0.0002" if draws allow no smaller one."""
+    """Return "p = 0.003", "p < 0.001", or "p ≤ 0.0002" for the smallest p-value."""
     if math.isnan(p):
         return "no test"
     if least > 0.0 and p <= least * (1.0 + 1e-9):
@@ -94,7 +94,7 @@ def p_text(p: float, *, least: float = 0.0, alpha: float = 0.05) -> str:
 
 
 def _rounded_up(p: float) -> str:
-    """Round a bound up to one significant digit, or two if one adds more than 1%."""
+    """Round a bound up to one significant digit, or two for a closer bound."""
     place = -math.floor(math.log10(p))
     one = math.ceil(p * 10.0**place * (1.0 - 1e-9))
     if one > 1.01 * p * 10.0**place:
@@ -104,12 +104,12 @@ def _rounded_up(p: float) -> str:
 
 
 def p_cell(p: float, *, least: float = 0.0) -> str:
-    """Return a p-value for a column headed p."""
+    """Return a p-value for a column with the header p."""
     return "" if math.isnan(p) else p_text(p, least=least).removeprefix("p ").removeprefix("= ")
 
 
 def least_p(attrs: Mapping[Any, Any]) -> float:
-    """Return the smallest p-value that this number of draws allows, 0 without draws."""
+    """Return the smallest possible p-value for the number of draws, or 0."""
     draws = attrs.get("n_resamples")
     drawn = str(attrs.get("adjust", "")).startswith("max-t") or "event" in attrs
     return 1.0 / (float(draws) + 1.0) if draws and drawn else 0.0
@@ -118,7 +118,7 @@ def least_p(attrs: Mapping[Any, Any]) -> float:
 def margin_words(
     row: Mapping[Any, Any], a: Any, b: Any, *, percent: bool, attrs: Mapping[Any, Any]
 ) -> str:
-    """Return the sentence on the margin of two names, "" without a margin."""
+    """Return the sentence on the margin for two names, or ""."""
     name = next((x for x in ("p_equivalence", "p_noninferior") if x in row), None)
     if name is None or pd.isna(row[name]):
         return ""
@@ -135,22 +135,22 @@ def margin_words(
 
 
 def percent_of(share: float) -> str:
-    """Return a level: 95%, 99.9%."""
+    """Return a level as a percentage, such as 95% or 99.9%."""
     return f"{100.0 * share:.7g}%"
 
 
 def alpha_of(attrs: Mapping[Any, Any]) -> float:
-    """Return the level of the tests of a table."""
+    """Return the significance level of the tests in a table."""
     return float(attrs.get("alpha", 1.0 - attrs.get("level", 0.95)))
 
 
 def level_of(attrs: Mapping[Any, Any]) -> str:
-    """Return the level of its intervals."""
+    """Return the confidence level of the intervals in a table."""
     return percent_of(attrs.get("level", 0.95))
 
 
 def join(names: Iterable[Any], last: str = "and", *, most: int = 6, noun: str = "others") -> str:
-    """Return names as a list in a sentence, or the number of many names with a noun."""
+    """Join names for a sentence, or return the number of many names with a noun."""
     texts = [str(name) for name in names]
     if len(texts) > most:
         return f"{len(texts)} {noun}"
@@ -215,7 +215,7 @@ _ALONE = re.compile(
 
 
 def adjustment(attrs: Mapping[Any, Any]) -> str:
-    """Return how and for which family p-values are adjusted, "" if unadjusted."""
+    """Describe the adjustment and family of p-values, or return ""."""
     method = attrs.get("adjust")
     if method is None or _ALONE.fullmatch(str(attrs.get("family"))):
         return ""
@@ -227,14 +227,14 @@ def adjustment(attrs: Mapping[Any, Any]) -> str:
 
 
 def _of_lists(attrs: Mapping[Any, Any]) -> bool:
-    """Return whether n-best lists were compared by each pair's own swaps."""
+    """Return whether each pair of n-best lists has separate swaps."""
     listed = ("compare", "summary", "measure_ranks", "significant_ranges")
     of_systems = "n_items" in attrs or "n_queries" in attrs
     return attrs.get("method") in listed and not of_systems and "kind" not in attrs
 
 
 def intervals_of(attrs: Mapping[Any, Any], *, gaps: bool) -> str:
-    """Return the name of the intervals of values or differences, "" if unknown."""
+    """Return the name of the intervals for values or differences, or ""."""
     kind = join(INTERVALS.get(x, x) for x in str(attrs.get("ci", "")).split(", ") if x)
     if not gaps:
         return f"{attrs.get('intervals', '')} {kind}".strip()
@@ -247,11 +247,11 @@ def intervals_of(attrs: Mapping[Any, Any], *, gaps: bool) -> str:
     return what if "baseline" in attrs or not kind else f"{what} {kind}"
 
 
-_LIMITING = 1.2  # seeds that widen intervals by this factor are mentioned
+_LIMITING = 1.2  # mention seeds that widen intervals by this factor
 
 
 def design(attrs: Mapping[Any, Any]) -> Iterator[str]:
-    """Write the design: strata, clusters, and whether training seeds are too few."""
+    """Describe strata, clusters, and a small number of training seeds."""
     if attrs.get("strata") is not None:
         count = f"{attrs['n_strata']} " if "n_strata" in attrs else ""
         text = (
@@ -273,7 +273,7 @@ def design(attrs: Mapping[Any, Any]) -> Iterator[str]:
 def letter_sets(letters: Iterable[Any]) -> list[set[str]]:
     """Return the letters of each row of a compact letter display.
 
-    With more than 26 groups there are letters aa, ab, ..., separated by spaces.
+    With more than 26 groups, letters are aa, ab, ..., separated by spaces.
     """
     texts = [str(text) for text in letters]
     spaced = any(" " in text or len({*text}) < len(text) for text in texts)
@@ -281,7 +281,7 @@ def letter_sets(letters: Iterable[Any]) -> list[set[str]]:
 
 
 def called(attrs: Mapping[Any, Any]) -> tuple[str, bool]:
-    """Return the compared quantity, and whether it is in percent."""
+    """Return the name of the compared quantity, and whether to use percent."""
     metric, kind = attrs.get("metric"), attrs.get("kind")
     if attrs.get("method") == "bedroc":
         return "BEDROC", False
@@ -306,7 +306,7 @@ def called(attrs: Mapping[Any, Any]) -> tuple[str, bool]:
 
 
 def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
-    """Write how a table was made."""
+    """Describe how a table was made."""
     if "method" not in attrs:
         raise ValueError(
             "table has lost its attrs, which record how it was made, for example in pd.merge. Pass"
@@ -338,7 +338,7 @@ def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
     if attrs.get("n_resamples"):
         seed = f" (seed {attrs['seed']})" if "seed" in attrs else ""
         count = f"{attrs['n_resamples']:,}"
-        count = f"Up to {count}" if _of_lists(attrs) else count  # as many as a pair needs
+        count = f"Up to {count}" if _of_lists(attrs) else count  # the number differs between pairs
         sentences.append(f"{count} resamples were drawn{seed}.")
     for role, text in HANDLED.items():
         if attrs.get(role) is not None:
@@ -347,7 +347,7 @@ def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
 
 
 def _test_of(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
-    """Return the name of the test of a table's differences."""
+    """Return the name of the test for the differences in a table."""
     method = str(attrs["method"])
     drawn = bool(attrs.get("n_resamples"))
     if attrs.get("test") == "t":
@@ -374,7 +374,7 @@ def _test_of(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
 
 
 def sizes_text(sizes: Sequence[int]) -> str:
-    """Return list sizes in a sentence, or the number and range of many."""
+    """Write list sizes for a sentence, or the number and range of many sizes."""
     ordered = sorted(dict.fromkeys(sizes))
     if len(ordered) > 6:
         return f"{len(ordered):,} sizes from {ordered[0]:,} to {ordered[-1]:,}"
@@ -382,11 +382,11 @@ def sizes_text(sizes: Sequence[int]) -> str:
 
 
 def known(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
-    """Return the names that are columns."""
+    """Return the names that are columns of the table."""
     return [name for name in names if name in frame.columns]
 
 
-#: by the columns of a table; the first that fits counts
+#: chosen by the columns of a table; the first match is used
 SENTENCES = (
     ("statistic annotators value n_candidates",
      "{statistic} for {annotators} is {value} ({ci}), based on {n_candidates} candidates."),

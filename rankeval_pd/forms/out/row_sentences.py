@@ -26,17 +26,17 @@ from rankeval_pd.forms.out.phrases import (
     unit_of,
 )
 
-MOST = 8  # rows that get a sentence each
+MOST = 8  # largest number of rows with a sentence for each row
 
 Attrs = Mapping[Any, Any]
 Row = dict[Any, Any]
 
-_WITH_P = ("p_value", "p_dispersion")  # written as p = 0.03 instead of 0.03
-_PLAIN = ("p", "alpha")  # options as given
+_WITH_P = ("p_value", "p_dispersion")  # columns written as p = 0.03 instead of 0.03
+_PLAIN = ("p", "alpha")  # options written without changes
 
 
 def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
-    """Write each row, or the first and last row of each measure in a long table."""
+    """Write a sentence for each row; shorten long tables."""
     if {"measure", "metric", "value"} <= {*frame}:
         means = frame.groupby(["metric", "measure"], sort=False, observed=True)["value"]
         frame = means.agg(["mean", "count"]).reset_index()
@@ -48,7 +48,7 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
         return
     own = next((x for x in reversed(_GROUPED) if x in frame), None)
     before = list(frame.columns[: list(frame.columns).index(own)]) if own else []
-    if "ci_low_best" in frame:  # the best precision at an n was chosen after the fact
+    if "ci_low_best" in frame:  # the best precision at each n was selected from the data
         highest = frame.groupby([*before, "n"], sort=False)["precision"].transform("max")
         frame = frame.drop(columns="recall").assign(_chosen=frame["precision"] == highest)
     sentence = next(
@@ -67,7 +67,7 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
         yield "The p-values are unadjusted."
 
 
-_GROUPED = ("measure", "measure_a")  # columns after the groups
+_GROUPED = ("measure", "measure_a")  # columns that follow the groups
 
 
 def _is_number(column: pd.Series) -> bool:
@@ -75,7 +75,7 @@ def _is_number(column: pd.Series) -> bool:
 
 
 def _unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
-    """Return the unit of a column, with the decimals of its interval if it has one."""
+    """Return the unit of a column, with decimals that match its interval."""
     if pd.api.types.is_integer_dtype(frame[name]):
         return Unit(percent=False, decimals=0)
     if name == "expected":
@@ -88,7 +88,7 @@ def _unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
 
 
 def _limits(columns: Any, name: Any) -> tuple[str, str]:
-    """Return the columns of an estimate's limits, "" if it has none."""
+    """Return the names of the columns with an estimate's limits, or ""."""
     estimates = [x for x in _ESTIMATES if x in columns]
     for start in (str(name), "ci", "band"):
         if f"{start}_low" in columns and name in estimates[:1]:
@@ -103,7 +103,7 @@ _ESTIMATES = (
 
 
 def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs) -> str:
-    """Write a row as a sentence with its numbers, or as numbers with nouns."""
+    """Write a row as a sentence, or as numbers with nouns."""
     texts: dict[Any, Any] = {name: value for name, value in row.items() if name not in units}
     for name, unit in units.items():
         whole = isinstance(row[name], int | np.integer)
@@ -155,7 +155,7 @@ _ONE = re.compile(r"\b1 ((?:judged )?(?:true positive|candidate|gain|judgment|pa
 
 
 def _bounded(row: Row, alpha: float) -> str:
-    """Return the verdict of a p-value's bounds."""
+    """Return the conclusion from the bounds of a p-value."""
     at = f"significant at the {percent_of(alpha)} level"
     if row["p_low"] == row["p_high"]:
         return f"The gain is {'' if row['p_high'] <= alpha else 'not '}{at}."
@@ -167,14 +167,14 @@ def _bounded(row: Row, alpha: float) -> str:
 
 
 class _Known(dict[Any, Any]):
-    """The numbers of a row; numbers that a short table lacks are not available."""
+    """Provide the numbers of a row; missing columns give "not available"."""
 
     def __missing__(self, name: str) -> str:
         return _NONE
 
 
 _NONE = "not available"
-#: without an estimate, its interval and the words beside it are dropped
+#: text to drop for a missing estimate
 _UNKNOWN = (
     (rf"is estimated at {_NONE}( \([^)]*\))?", "cannot be estimated"),
     (rf"({_NONE}) \(\d[^)]*\)", r"\1"),
@@ -187,7 +187,7 @@ _UNKNOWN = (
 
 
 def ends_of(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return all rows of a short table, else the first and last of the first few measures."""
+    """Return all rows, or first and last rows of a few measures in long tables."""
     if len(frame) <= MOST:
         return frame
     names = known(frame, ("measure", "measure_a", "measure_b", "system_a", "system_b", "metric"))

@@ -1,4 +1,4 @@
-"""Make tidy DataFrames and Datasets of results, and adjust families of tests in them."""
+"""Create tidy DataFrames and Datasets of results, and adjust p-values."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ import xarray as xr
 from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.significance.adjust import adjust, interval_levels, step_down
 
-# ------------------------------- Labeled results become tidy DataFrames or plain Datasets
+# ------------------------------- Conversion of labeled results to tidy DataFrames or plain Datasets
 
 
 def labels(names: Sequence[Any]) -> AnyArray:
-    """Return names, tuples among them, as an array of objects."""
+    """Return names, which can be tuples, as an array of objects."""
     values = np.empty(len(names), dtype=object)
     values[:] = names
     return values
 
 
 def in_one_chunk(values: xr.DataArray, dims: Iterable[Hashable]) -> xr.DataArray:
-    """Return lazy values with one chunk along these dimensions, and coordinates unchanged."""
+    """Return lazy values with one chunk along these dimensions."""
     if values.chunks is None:
         return values
     return values.copy(data=values.variable.chunk(dict.fromkeys(dims, -1)).data)
 
 
 def is_missing(name: Any) -> bool:
-    """Return whether a name is None, NaN, NaT or NA, which are equal in a table of results."""
+    """Return whether a name is None, NaN, NaT or NA."""
     return bool(pd.api.types.is_scalar(name) and pd.isna(name))
 
 
@@ -43,9 +43,9 @@ def as_columns(
     arrays: Sequence[xr.DataArray],
     along: Mapping[str, AnyArray] | None = None,
 ) -> xr.Dataset:
-    """Return the results of a kernel under these names, with labels along dimensions.
+    """Name the results of a kernel, and add labels along dimensions.
 
-    The arrays have the coordinates of the kernel's arguments, all the same, and are not aligned.
+    All arrays have the coordinates of the kernel's arguments, so the function skips alignment.
     """
     variables: dict[str, Any] = {n: x.variable for n, x in zip(names, arrays, strict=True)}
     coords = max((x.coords for x in arrays), key=len)
@@ -53,13 +53,13 @@ def as_columns(
     return xr.Dataset(variables, coords=coords)
 
 
-GROUP = "_group"  # the dimension along which groups of a DataFrame are stacked
-_INNER = ("pair", "cut", "_point")  # dimensions of results without columns
+GROUP = "_group"  # the dimension for stacked groups of a DataFrame
+_INNER = ("pair", "cut", "_point")  # dimensions of results that do not become columns
 _TAKEN = (*_INNER, "row", "score", "present", "sign", "exists", "towards", GROUP)
 
 
 def check_names(role: str, names: Iterable[Hashable], columns: Sequence[str]) -> None:
-    """Raise a ValueError if the name of a batch would hide a variable of the result."""
+    """Raise a ValueError if a batch name would hide a variable of the result."""
     for name in names:
         if name in {*columns, *_TAKEN}:
             raise ValueError(
@@ -69,7 +69,7 @@ def check_names(role: str, names: Iterable[Hashable], columns: Sequence[str]) ->
 
 
 def apart(names: Iterable[Hashable], columns: Sequence[str]) -> list[Hashable]:
-    """Return the names of the groups' columns: ``by_n`` for n if the result has an n."""
+    """Return group column names; rename n to by_n if the result has an n."""
     taken, result = {*columns, *_INNER, "row"}, list(names)
     for place, name in enumerate(result):
         if name in taken:
@@ -83,9 +83,9 @@ _OWN = ("measure", "candidate", "item", "system", "statistic", "annotator")
 
 
 def dims_apart(data: xr.Dataset, roles: object, columns: Sequence[str]) -> xr.Dataset:
-    """Return the data with the dimension ``by_n`` for n, if the result has an n of its own.
+    """Rename the dimension n to ``by_n`` if the result has another n.
 
-    Coordinates along such dimensions are renamed too. Names in roles are kept.
+    Coordinates along the dimension are also renamed. Names in roles stay unchanged.
     """
     known = {*_OWN, *(x for role in vars(roles).values() for x in _each(role))}
     dims = [d for d in data.dims if d not in known]
@@ -102,7 +102,7 @@ def dims_apart(data: xr.Dataset, roles: object, columns: Sequence[str]) -> xr.Da
 
 
 def _each(role: object) -> list[Hashable]:
-    """Return the names that a role may hold."""
+    """Return the names that a role contains."""
     listed = role if isinstance(role, (list, tuple, set)) else [role]
     return [x for x in listed if isinstance(x, Hashable)]
 
@@ -110,7 +110,7 @@ def _each(role: object) -> list[Hashable]:
 def keys_apart(
     table: pd.DataFrame, columns: Sequence[str], count: int | None = None
 ) -> pd.DataFrame:
-    """Rename the first columns of a table, by default all, if the result has their names."""
+    """Rename the first columns of a table if the result uses the same names."""
     first = list(table.columns[:count])
     names = apart(first, columns)
     if names == first:
@@ -126,10 +126,10 @@ def leave_frame(
     *,
     attrs: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
-    """Return the existing rows of all groups, one below the other, the groups' keys first.
+    """Concatenate the existing rows of all groups, with group keys first.
 
-    ``attrs`` is a note of how the table was made. The list of results is emptied, so memory holds
-    each column once.
+    ``attrs`` describes how the table was made. The function empties the list of results, so each
+    column is in memory only once.
     """
     named = [result[x].to_numpy() for result in results[:1] for x in _NAMED if x in result.coords]
     known = [x for names in named for x in names.tolist()]
@@ -151,7 +151,7 @@ def leave_frame(
 def rows_of(
     columns: Mapping[str, Sequence[AnyArray]], *, attrs: Mapping[str, Any] | None = None
 ) -> pd.DataFrame:
-    """Return columns in parts as a tidy table, for one ranking without groups."""
+    """Combine columns in parts into a tidy table for one ranking."""
     whole = {name: ("row", np.concatenate(parts)) for name, parts in columns.items()}
     size = sum(map(len, next(iter(columns.values()))))
     inner = {"exists": ("row", np.ones(size, dtype=bool)), GROUP: ("row", np.zeros(size, int))}
@@ -161,7 +161,7 @@ def rows_of(
 
 
 def _one_after_the_other(parts: list[AnyArray]) -> AnyArray:
-    """Return parts as one array, without a copy of a single part."""
+    """Concatenate parts without copying a single part."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
@@ -184,12 +184,12 @@ _NAMED = ("measure", "measure_a", "measure_b")
 
 
 def _column(values: AnyArray, known: list[Any]) -> Any:
-    """Return names with the dtype of a header in pandas, also with missing names."""
+    """Return names with pandas' header dtype; allow missing names."""
     codes, names = pd.factorize(values)
     index = pd.Index(list(names) or known, tupleize_cols=False)
     named = pd.Series(index)
     if codes.min(initial=0) < 0:
-        return named.reindex(codes).array  # -1 is nobody's number, and becomes NaN
+        return named.reindex(codes).array  # -1 is not a valid number and becomes NaN
     return named.array.take(codes)
 
 
@@ -200,7 +200,7 @@ def leave_dataset(
     ragged: bool,
     attrs: Mapping[str, Any] | None = None,
 ) -> xr.Dataset:
-    """Return the columns as variables; counts are float and NaN if batches may lack rows."""
+    """Return columns as variables; missing rows make counts float with NaN."""
     exists = result["exists"]
     leaving = {}
     for name in columns:
@@ -211,18 +211,18 @@ def leave_dataset(
             whole = variable.dtype.kind in "iu"
             variable = (variable.astype(float) if whole else variable).where(exists)
         leaving[name] = variable.variable
-    # coordinates last: their dimensions would otherwise come first in to_dataframe()
+    # assign coordinates last, otherwise their dimensions come first in to_dataframe()
     return xr.Dataset(leaving, attrs=dict(attrs or {})).assign_coords(result.coords)
 
 
 def as_frame(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
-    """Return a resulting Dataset as a tidy table, its batch dimensions first."""
-    result = result.compute()  # all columns in one run
+    """Convert a result to a tidy table with batch dimensions first."""
+    result = result.compute()  # compute all columns in one run
     return _existing(result.assign(exists=xr.ones_like(result[columns[-1]], dtype=bool)), columns)
 
 
 def listed_in(attrs: Mapping[Any, Any], name: str) -> list[Any]:
-    """Return a note as a list, also from JSON; an empty list if the note is missing."""
+    """Return a list from the attrs, which can be JSON or missing."""
     value = attrs.get(name, [])
     if isinstance(value, str) and value.startswith("["):
         with suppress(ValueError):
@@ -231,7 +231,7 @@ def listed_in(attrs: Mapping[Any, Any], name: str) -> list[Any]:
 
 
 def rows_in(result: xr.Dataset) -> pd.DataFrame:
-    """Return a Dataset's rows, with columns and dimensions in order also from a file."""
+    """Return a Dataset's rows with ordered columns and dimensions."""
     variables = sorted(result.data_vars.values(), key=lambda x: -x.ndim)
     order = dict.fromkeys([*(d for x in variables for d in x.dims), *result.dims])
     frame = result.to_dataframe(dim_order=list(order))
@@ -242,7 +242,7 @@ def rows_in(result: xr.Dataset) -> pd.DataFrame:
 def leave_rows(
     result: xr.Dataset, columns: Sequence[str], *, attrs: Mapping[str, Any] | None = None
 ) -> xr.Dataset:
-    """Return the existing rows along ``row``, computed as their number depends on the data."""
+    """Compute and return the existing rows along ``row``."""
     return as_rows(_existing(result.compute(), columns), attrs=attrs)
 
 
@@ -255,7 +255,7 @@ def as_rows(table: pd.DataFrame, *, attrs: Mapping[str, Any] | None = None) -> x
 
 
 def _existing(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
-    """Return the existing rows as a table, the batch dimensions first."""
+    """Return the existing rows as a table with batch dimensions first."""
     exists = result["exists"]
     batch = [str(d) for d in exists.dims if d not in (*columns, *_INNER)]
     numbered = {d: np.arange(exists.sizes[d]) for d in batch if d not in result.coords}
@@ -264,31 +264,33 @@ def _existing(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
 
 
 # -------------------------------------------------------------------------------------------------
-# Families of tests: of one group, of one n, or of the whole table.
+# A family of tests covers one group, one n, or the whole table.
 
 OVER = ("all", "group")
 OVER_LISTS = ("all", "n", "group")
 _FAMILY = ("pair", "n", "cut")
-_Compute = Callable[[list[FloatArray]], list[FloatArray]]  # the tests of one family, in parts
+# a function of the tests of one family, in parts
+_Compute = Callable[[list[FloatArray]], list[FloatArray]]
 
 
 def adjusted_together(
     p_values: Sequence[xr.DataArray], method: str, *, batch: Sequence[Hashable], over: str
 ) -> list[xr.DataArray]:
-    """Return the adjusted p-values of each part of the data, NaN without a test.
+    """Return adjusted p-values for each part of the data.
 
     Parameters
     ----------
     p_values : sequence of DataArray
-        One for each part, with dimensions pair and n or cut, and the groups' dimensions. Several
-        parts are computed; a single one may be lazy.
+        One array for each part, with dimensions pair and n or cut, and the dimensions of the
+        groups. Missing tests are NaN. Several parts are computed, while a single part can be lazy.
     method : {"holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
-        With "max-t" the p-values hold for all n of a family simultaneously, and are multiplied by
-        its number of pairs over all groups; "max-t-stepdown" does so in Holm's way.
+        Adjustment method. With "max-t", the p-values are simultaneous over all n of a family and
+        are multiplied by the number of pairs in all groups. "max-t-stepdown" uses Holm's step-down
+        factors instead.
     batch : sequence of names
         The dimensions of the groups.
     over : {"all", "n", "group"}
-        Whether a family is all rows, the rows of one n, or the rows of one group.
+        Rows that form a family: all rows, the rows of one n, or the rows of one group.
     """
     return _by_family(p_values, partial(_adjusted, method=method), batch, over)
 
@@ -301,7 +303,7 @@ def levels_together(
     over: str,
     level: float,
 ) -> list[xr.DataArray]:
-    """Return the level of the interval of each row that agrees with the adjustment."""
+    """Return each row's interval level that matches the adjustment."""
     compute = partial(_flat, of_all=lambda p: interval_levels(p, method, level))
     return _by_family(p_values, compute, batch, over)
 
@@ -354,7 +356,7 @@ def _one_part(
 
 
 def _adjusted(parts: list[FloatArray], method: str) -> list[FloatArray]:
-    """Return the p-values adjusted as one family; with "max-t" the last axis is n."""
+    """Adjust p-values as one family; with "max-t" the last axis is n."""
     if not method.startswith("max-t"):
         return _flat(parts, lambda p: adjust(p, method))
     if method == "max-t":
@@ -375,9 +377,9 @@ def _flat(parts: list[FloatArray], of_all: Callable[[FloatArray], FloatArray]) -
 def family_of(
     pairs: int, one: Any = None, *, sizes: int = 1, groups: int = 1, over: Collection[str] = ()
 ) -> str:
-    """Return the family in words: pairs, or comparisons with ``one``.
+    """Describe the family of pairs, or of comparisons with ``one``.
 
-    ``sizes`` 0 is every n. ``over`` lists which of "n" and "group" have their own families.
+    ``sizes=0`` means every n. ``over`` lists which of "n" and "group" define separate families.
     """
     who = "1 pair" if pairs == 1 else f"all {pairs} pairs"
     if one is not None:

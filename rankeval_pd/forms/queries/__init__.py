@@ -1,1 +1,1 @@
-"""Data of queries: runs and relevance judgments, from frames, Datasets and TREC files."""
+"""Read runs and relevance judgments from frames, Datasets and TREC files."""

@@ -1,8 +1,8 @@
-"""Documents of queries, with a grade and the scores of the measures that retrieved them.
+"""Read the documents of queries with grades and retrieval scores.
 
-A frame has a row per query and document. A Dataset has a dimension of documents; its other
-dimensions are the queries. Both become flat arrays with a row per query and document, the form that
-the kernels of :mod:`rankeval_pd.stats.rankings.query_metrics` take.
+A frame has a row per query and document. A Dataset has a dimension of documents, and all other
+dimensions are queries. Both types of data are converted to flat arrays with a row per query and
+document for the kernels of :mod:`rankeval_pd.stats.rankings.query_metrics`.
 """
 
 from __future__ import annotations
@@ -42,30 +42,30 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.query_metrics import TieRanks
 
 _ROLE_DOCS = {
-    "gold": "the grades, whole numbers or True and False; by default a column named grade or"
-    " gold, else the only boolean one. A missing grade means unjudged.",
-    "measures": "the columns of scores, one per run; by default every numeric one without another"
-    " role.",
-    "by": "the column(s) or index level that name the query; by default one named query.",
-    "key": "the column or index level that names the document, and breaks ties; by default one"
-    " named document, else the index label.",
-    "ties": "how equal scores are ordered: trec (scores as float32, then the document whose name is"
-    " larger first), shared (a hash of the label, or the smaller key first) or expected (the mean"
-    " over all orders).",
-    "missing": "the meaning of a missing score: absent (not retrieved) or raise.",
-    "min_grade": "the lowest grade of a positive.",
-    "unjudged": "how a retrieved document without a grade counts: negative, skip (as if not"
+    "gold": "The grades, as whole numbers or True and False. The default is a column named grade"
+    " or gold, or the only boolean column. A missing grade means unjudged.",
+    "measures": "The columns of scores, with one column per run. The default is every numeric"
+    " column without another role.",
+    "by": "The column(s) or index level that name the query. The default is query.",
+    "key": "The column or index level that names the document and breaks ties. The default is"
+    " document, or the index label.",
+    "ties": "How equal scores are ordered: trec (scores as float32, then descending document"
+    " names), shared (a hash of the label, or ascending keys) or expected (the mean over all"
+    " orders).",
+    "missing": "The meaning of a missing score: absent (not retrieved) or raise.",
+    "min_grade": "The lowest grade of a positive.",
+    "unjudged": "How a retrieved document without a grade counts: negative, skip (as if not"
     " retrieved) or raise.",
 }
 
 with_query_roles = with_roles_and(
     {"ties": "trec", "missing": "absent", "min_grade": 1, "unjudged": "negative"}, _ROLE_DOCS
 )
-"""Decorator that spells out the roles of queries, with trec_eval's defaults."""
+"""Decorator that lists the roles of queries, with the defaults of trec_eval."""
 
 
 def _item_role_hint(name: str) -> str:
-    """Return a hint for roles of items, which belong to the table of queries."""
+    """Return a hint for item roles, which apply to tables of queries."""
     if name not in ("groups", "strata", "seeds"):
         return ""
     return (
@@ -76,7 +76,7 @@ def _item_role_hint(name: str) -> str:
 
 @dataclass(frozen=True)
 class QueryOptions:
-    """The roles of queries, filled in."""
+    """Store the roles of queries with defaults filled in."""
 
     gold: Hashable | None = None
     measures: Names = None
@@ -90,11 +90,11 @@ class QueryOptions:
     dim: Hashable = "candidate"
     min_grade: float = 1
     unjudged: str = "negative"
-    graded: bool = False  #: whether min_grade was given
+    graded: bool = False  #: whether the user passed min_grade
 
     @classmethod
     def of(cls, keywords: Mapping[str, Any]) -> QueryOptions:
-        """Return the roles with defaults filled in, checked without the data."""
+        """Check the roles without data, and fill in defaults."""
         known = [field.name for field in fields(cls) if field.name != "graded"]
         for name in keywords:
             if name not in known:
@@ -116,36 +116,37 @@ class QueryOptions:
                 f"min_grade={least!r}: pass a finite number above 0. Grade 0 marks a negative"
                 " document, and a grade below 0 an unjudged document."
             )
-        _ = chosen.common.seed  # raises for an rng that is no seed
+        _ = chosen.common.seed  # raises an error for an rng that is not a seed
         return chosen
 
     @property
     def common(self) -> Roles:
-        """The roles shared with rankings."""
+        """Return the roles shared with rankings."""
         shared = ("gold", "measures", "exclude", "by", "key", "lower_is_better", "rng", "dim")
         return Roles.of({name: getattr(self, name) for name in shared})
 
 
 class QueryRows(NamedTuple):
-    """Rows of queries and documents."""
+    """Store rows of queries and documents."""
 
-    query: IntArray  #: the number of each row's query
+    query: IntArray  #: the query number of each row
     n_queries: int
     grade: FloatArray  #: NaN if unjudged
     tie_ranks: TieRanks
 
 
 class QueryTable(NamedTuple):
-    """The queries of a DataFrame."""
+    """Store the queries of a DataFrame."""
 
     keys: pd.DataFrame  #: one row per query, the columns of ``by``
     rows: QueryRows
     measures: list[Hashable]
-    scores: Callable[[], Iterator[FloatArray]]  #: one measure after the other; NaN is absent
+    #: yields the scores of each measure; NaN means absent
+    scores: Callable[[], Iterator[FloatArray]]
 
 
 def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
-    """Bring a DataFrame, one row per query and document, into the inner form."""
+    """Convert a DataFrame with a row per query and document to the internal form."""
     refuse_dim(roles.dim, "candidate")
     common = replace(
         roles.common,
@@ -168,7 +169,7 @@ def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
     if common.measures is None:
         columns = {name: frame_column(frame, name, "measures") for name in measures}
         refuse_text(frame, common, [*taken, *measures], "measures")
-        columns = {  # scores of runs may count up by chance, so floats are known by name alone
+        columns = {  # scores of runs can count up by chance, so only names identify float columns
             name: x
             for name, x in columns.items()
             if (named_so(name) and name != "run") or not pd.api.types.is_float_dtype(x.dtype)
@@ -199,9 +200,9 @@ def _find_grades(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
 
 
 def _number_queries(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, IntArray]:
-    """Return the sorted keys of the queries, (query), and the number of each row's query, (row)."""
+    """Return sorted query keys (query), and query numbers (row)."""
     columns = [frame_column(frame, name, "by").reset_index(drop=True) for name in by]
-    # one column without missing values: pd.factorize is faster than a groupby
+    # pd.factorize is faster than a groupby for one column without missing values
     if len(by) == 1 and not columns[0].isna().any():
         keys = pd.DataFrame({0: columns[0]}).set_flags(allows_duplicate_labels=True)
         keys.columns = pd.Index(by, tupleize_cols=False)
@@ -215,7 +216,7 @@ def _number_queries(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFra
                 f"by={by[0]!r} has names of several types, {', '.join(kinds)}: 7 and '7' would be"
                 f" two queries. Convert them to one type: data[{by[0]!r}].astype(str)."
             ) from None
-        # from numbers by first appearance to numbers by sorted name
+        # convert numbers by first appearance to numbers by sorted name
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
         return keys.iloc[first[order]].reset_index(drop=True), place[number]
@@ -254,7 +255,7 @@ def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
 def admitted_scores(
     score: FloatArray, grade: FloatArray, roles: QueryOptions, measure: Hashable
 ) -> FloatArray:
-    """Return the scores, NaN for unjudged documents to skip, checked by the roles."""
+    """Check the scores, and set the scores of skipped documents to NaN."""
     if roles.missing == "raise" and np.isnan(score).any():
         raise ValueError(
             f"missing='raise': {measure!r} has no score for {int(np.isnan(score).sum())} of"
@@ -279,7 +280,7 @@ def admitted_scores(
 def tie_breaker(
     documents: pd.Series | pd.Index, query: IntArray, roles: QueryOptions, *, name: Hashable
 ) -> TieRanks:
-    """Return the function that orders rows of equal scores."""
+    """Return a function that orders rows with equal scores."""
     if roles.ties == "expected":
         return lambda rows: rows
     if roles.ties == "shared" and name is None:
@@ -287,7 +288,7 @@ def tie_breaker(
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
         return lambda rows: place[rows]
-    if isinstance(documents, pd.MultiIndex):  # the levels of the query are constant within a query
+    if isinstance(documents, pd.MultiIndex):  # the query levels are constant within a query
         constant = [level for level in documents.names if level in as_names(roles.by, ())]
         documents = documents.droplevel(constant[: documents.nlevels - 1]).to_flat_index()
     values = pd.Series(documents).reset_index(drop=True)
@@ -309,13 +310,14 @@ def tie_breaker(
     return by_name
 
 
-_DOCUMENTS_AT_ONCE = 2**15  # documents of whole queries in one small hash table
+_DOCUMENTS_AT_ONCE = 2**15  # number of documents per hash table, in blocks of complete queries
 
 
 def _refuse_repeated(values: pd.Series, query: IntArray, name: Hashable) -> None:
-    """Raise a ValueError if a query contains a document twice.
+    """Raise a ValueError if a query repeats a document.
 
-    Blocks of whole queries keep the hash tables small; only the message needs all rows together.
+    Blocks of complete queries keep hash tables small. Only the error message needs all rows at
+    once.
     """
     for rows in _whole_queries(query):
         codes, query_here = _document_codes(values.iloc[rows]), query[rows]
@@ -335,7 +337,7 @@ def _refuse_repeated(values: pd.Series, query: IntArray, name: Hashable) -> None
 
 
 def _whole_queries(query: IntArray) -> Iterator[slice]:
-    """Yield rows in blocks of whole queries, or all rows if queries are not in order."""
+    """Yield blocks of complete queries, or all rows for unsorted queries."""
     changes = np.diff(query)
     if (changes < 0).any():
         yield slice(None)
@@ -347,7 +349,7 @@ def _whole_queries(query: IntArray) -> Iterator[slice]:
 
 
 def _document_codes(values: pd.Series) -> AnyArray:
-    """Return a number for each value, equal for names with the same text."""
+    """Return a number for each value; names with the same text are equal."""
     codes, unique = pd.factorize(values)
     if values.dtype == object:
         codes = pd.factorize(np.array([str(x) for x in unique], dtype=object))[0][codes]
@@ -375,18 +377,18 @@ def _ranks(names: AnyArray, key: Hashable = None) -> IntArray:
 
 
 class QueryArrays(NamedTuple):
-    """The queries of a Dataset, lazy if it is lazy."""
+    """Store the queries of a Dataset, which can be lazy."""
 
     grade: xr.DataArray  #: (..., candidate)
     score: xr.DataArray  #: (..., measure, candidate)
     document: xr.DataArray  #: (candidate) or (..., candidate)
-    named: Hashable  #: the variable that names the documents, None if labels do
+    named: Hashable  #: the variable with document names, or None if labels name the documents
     measures: list[Hashable]
     batch: list[Hashable]
 
 
 def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
-    """Bring a Dataset with dimensions of queries and documents into the inner form."""
+    """Convert a Dataset of queries and documents to the internal form."""
     common = roles.common
     check_dim(data, common)
     refuse_by(roles.by, roles.dim, "queries", "Omit by.")
@@ -418,14 +420,15 @@ def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
         document = xr.DataArray(data[key].variable).rename(dims)
         document = one_chunk(document, "candidate")
     if document.chunks is None and (grade.chunks is not None or score.chunks is not None):
-        document = document.chunk(dict(document.sizes))  # objects have no automatic chunks
+        # Dask cannot choose chunks for objects automatically
+        document = document.chunk(dict(document.sizes))
     batch = batch_of(data, roles.dim, score, grade)
     kept = {name: c for name, c in data.coords.items() if c.dims and set(c.dims) <= set(batch)}
     return QueryArrays(grade.assign_coords(kept), score, document, key, measures, batch)
 
 
 def find_query_batches(data: xr.Dataset, roles: QueryOptions) -> Batches | None:
-    """Return the queries of a lazy Dataset in chunks, None for other data."""
+    """Return the queries of a lazy Dataset in chunks, or None for other data."""
     if roles.dim not in data.dims or not all(data.sizes.values()):
         return None
     gold, key = _find_grades(data, roles.common), _document_variable(data, roles)
@@ -442,14 +445,14 @@ def _unchanged(data: xr.Dataset, roles: QueryOptions) -> tuple[xr.Dataset, Query
 
 
 def _document_variable(data: xr.Dataset, roles: QueryOptions) -> Any:
-    """Return the variable that names the documents, None if their labels do."""
+    """Return the variable with document names, or None if labels name them."""
     if roles.key is None and "document" in data.variables and "document" not in data.dims:
         return "document"
     return roles.key
 
 
 def _one_label_each(labels: pd.Index) -> AnyArray:
-    """Return labels as an array of objects, also tuples."""
+    """Return labels, which can be tuples, as an array of objects."""
     values = np.empty(len(labels), dtype=object)
     values[:] = labels.tolist()
     return values
@@ -458,7 +461,7 @@ def _one_label_each(labels: pd.Index) -> AnyArray:
 def rows_of_arrays(
     grade: FloatArray, document: AnyArray, scored: AnyArray, roles: QueryOptions, *, named: Hashable
 ) -> tuple[QueryRows, IntArray]:
-    """Return arrays (query, document) as rows, and the flat places of rows without padding."""
+    """Convert arrays (query, document) to rows without padding."""
     document = np.broadcast_to(document, grade.shape)
     rows = np.flatnonzero((~np.isnan(grade) | scored).ravel())
     query = rows // max(grade.shape[-1], 1)

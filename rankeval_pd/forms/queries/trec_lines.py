@@ -1,4 +1,4 @@
-"""Read and check the lines of TREC files as columns, by pyarrow or pandas."""
+"""Read and check the lines of TREC files with pyarrow or pandas."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 
 
 class FileKind(Enum):
-    """The two kinds of files, with the words of a line."""
+    """Store the columns of a kind of TREC file."""
 
     RUN = ("query", "Q0", "document", "rank", "score", "tag")
     QRELS = ("query", "iteration", "document", "grade")
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of a line."""
+        """Return the columns of a line."""
         return tuple(self.value)
 
     @property
     def number(self) -> str:
-        """The column that holds a number."""
+        """Return the name of the numeric column."""
         return "score" if self is FileKind.RUN else "grade"
 
 
 Strings = Any
-"""An array of strings: NumPy objects, or pyarrow's if pyarrow read them."""
+"""An array of strings: NumPy objects, or pyarrow strings if pyarrow read the file."""
 
 
 class TrecLines(NamedTuple):
-    """The lines of one file, or rows of one frame."""
+    """Store the lines of a file, or the rows of a frame."""
 
     query: Strings
     document: Strings
-    number: FloatArray  #: score or grade
+    number: FloatArray  #: scores or grades
     tag: Strings | None
-    where: str  #: its name in messages
+    where: str  #: name of the source in messages
     files: tuple[tuple[str, int], ...]  #: path and number of rows of each file
 
     def place(self, row: int) -> str:
-        """Return the origin of a row in words."""
+        """Describe the origin of a row."""
         for path, size in self.files:
             if row < size:
                 return f"{path}, line {_line_number(_content(path), row)}"
@@ -58,13 +58,13 @@ class TrecLines(NamedTuple):
 
 
 def _line_number(content: bytes, row: int) -> int:
-    """Return the line number of a row; empty lines and comments are not rows."""
+    """Return the line number of a row, counting empty lines and comments."""
     full = (i for i, line in enumerate(content.splitlines(), 1) if _words(line))
     return next(x for k, x in enumerate(full) if k == row)
 
 
 def read_lines(source: str | Path | pd.DataFrame, kind: FileKind) -> TrecLines:
-    """Read a file, or the columns of a frame."""
+    """Read the lines of a file, or the columns of a frame."""
     if isinstance(source, pd.DataFrame):
         return _of_frame(source, kind)
     return _of_text(_content(source), str(source), kind)
@@ -76,7 +76,7 @@ def read_lines(source: str | Path | pd.DataFrame, kind: FileKind) -> TrecLines:
 def _content(path: str | Path) -> bytes:
     """Return the text of a file, plain or compressed."""
     content = Path(path).read_bytes()
-    if content[:2] != b"\x1f\x8b":  # gzip's first bytes
+    if content[:2] != b"\x1f\x8b":  # the first bytes of gzip files
         return content
     try:
         return gzip.decompress(content)
@@ -85,9 +85,9 @@ def _content(path: str | Path) -> bytes:
 
 
 def _of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
-    """Read the lines of a file by pyarrow, which is faster, or else by pandas.
+    """Read the lines of a file with pyarrow if possible, otherwise with pandas.
 
-    As in trec_eval, a line that begins with # is a comment, and extra words are ignored.
+    As in trec_eval, lines that begin with # are comments, and extra words are ignored.
     """
     try:
         columns = _by_arrow(content, kind) if b"#" not in content else None
@@ -106,19 +106,19 @@ def _of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
 
 
 def _words(line: bytes) -> list[bytes]:
-    """Return the words of a line, none for a comment."""
+    """Return the words of a line, or no words for a comment."""
     words = line.split()
     return [] if words and words[0].startswith(b"#") else words
 
 
 def _plain(content: bytes, kind: FileKind) -> bytes:
-    """Return the lines without comments and words beyond the last."""
+    """Return the lines without comments and extra words."""
     lines = (_words(line) for line in content.splitlines())
     return b"\n".join(b" ".join(words[: len(kind.columns)]) for words in lines if words)
 
 
 def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
-    """Read lines whose words are separated by one space or one tab, else return None."""
+    """Read lines separated by single spaces or tabs, or return None."""
     head = content[: content.find(b"\n")]
     between = b"\t" if b"\t" in head else b" "
     other = b" " if between == b"\t" else b"\t"
@@ -132,7 +132,7 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
         from pyarrow import csv
     except ImportError:
         return None
-    few = pa.dictionary(pa.int32(), pa.string())  # for columns with few different values
+    few = pa.dictionary(pa.int32(), pa.string())  # type for columns with few distinct values
     types = {"query": few, "document": pa.string(), kind.number: pa.float64(), "tag": few}
     types = {name: types[name] for name in kind.columns if name in types}
     try:
@@ -146,7 +146,7 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
             ),
         )  # fmt: skip
     except pa.ArrowInvalid:
-        return None  # the slower reader reads it, or finds the malformed line
+        return None  # the slower reader reads the file or finds the malformed line
     by_name: dict[str, Any] = {}
     for name in types:
         column = table[name]
@@ -161,8 +161,8 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
 
 
 def _by_pandas(content: bytes, kind: FileKind) -> dict[str, Any] | None:
-    """Read lines whose words are separated by any white space, else return None."""
-    # an extra column shows lines with too many words
+    """Read lines separated by any white space, or return None."""
+    # an extra column detects lines with too many words
     names = [*kind.columns, "more"]
     if not content.strip():
         none = np.zeros(0, dtype=object)
@@ -184,7 +184,7 @@ def _by_pandas(content: bytes, kind: FileKind) -> dict[str, Any] | None:
 
 
 def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueError:
-    """Return the error that names the first malformed line."""
+    """Return an error that shows the first malformed line."""
     wanted = " ".join(kind.columns)
     place = kind.columns.index(kind.number)
     for number, line in enumerate(content.splitlines(), 1):
@@ -270,7 +270,7 @@ def _of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
 
 
 def identifiers(values: pd.Series, name: str) -> AnyArray:
-    """Return identifiers as strings, converted from whole numbers; refuse other types."""
+    """Convert whole numbers to strings; reject other types of identifiers."""
     if values.isna().any():
         raise ValueError(
             f"{name}: {int(values.isna().sum())} identifiers are missing. Every row needs a"
@@ -305,7 +305,7 @@ def identifiers(values: pd.Series, name: str) -> AnyArray:
 
 
 def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
-    """Yield the runs of a file or frame with their names."""
+    """Yield the name and the lines of each run in a file or frame."""
     stem = Path(lines.where).name.removesuffix(".gz")
     if lines.tag is None:
         if not lines.files:
@@ -335,7 +335,7 @@ def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
 
 
 def join_lines(parts: Sequence[TrecLines]) -> TrecLines:
-    """Return the lines of several files as one."""
+    """Join the lines of several files."""
     if len(parts) == 1:
         return parts[0]
     return TrecLines(
@@ -349,7 +349,7 @@ def join_lines(parts: Sequence[TrecLines]) -> TrecLines:
 
 
 def concatenate(parts: Sequence[Strings]) -> Strings:
-    """Return the strings of all parts as one array."""
+    """Concatenate the strings of all parts."""
     if any(isinstance(part, np.ndarray) for part in parts):
         return np.concatenate([np.asarray(part, dtype=object) for part in parts])
     import pyarrow as pa
@@ -358,21 +358,21 @@ def concatenate(parts: Sequence[Strings]) -> Strings:
 
 
 def reorder(strings: Strings, order: IntArray) -> Strings:
-    """Return strings in another order, without a copy if the order is the same."""
+    """Reorder strings, without a copy if the order is unchanged."""
     if (order[1:] > order[:-1]).all():
         return strings
     return strings[order] if isinstance(strings, np.ndarray) else strings.take(order)
 
 
 class SharedCodes(NamedTuple):
-    """Strings as numbers, the same in every part."""
+    """Store strings as codes that are shared by all parts."""
 
     codes: list[IntArray]
     names: Strings
 
 
 def share_codes(parts: Sequence[Strings]) -> SharedCodes:
-    """Give the same strings the same number in every part."""
+    """Encode strings with the same codes in every part."""
     every = concatenate(parts)
     if isinstance(every, np.ndarray):
         codes, names = pd.factorize(every)
@@ -383,7 +383,7 @@ def share_codes(parts: Sequence[Strings]) -> SharedCodes:
 
 
 def _arrow_codes(every: Any) -> tuple[IntArray, Any]:
-    """Return pyarrow's strings as numbers."""
+    """Return codes for pyarrow strings."""
     import pyarrow as pa
 
     encoded = every if pa.types.is_dictionary(every.type) else every.dictionary_encode()
@@ -391,7 +391,7 @@ def _arrow_codes(every: Any) -> tuple[IntArray, Any]:
 
 
 def as_strings(names: Strings, codes: IntArray) -> Any:
-    """Return the names of the codes as a column of strings."""
+    """Return the strings for the codes as a column."""
     if isinstance(names, np.ndarray):
         return pd.Series(names.tolist(), dtype=None if len(names) else object).array.take(codes)
     return names.take(codes).to_pandas().array
@@ -403,10 +403,10 @@ def as_list(names: Strings, codes: IntArray | None = None) -> list[str]:
 
 
 def write_lines(path: Path, columns: Sequence[Any]) -> None:
-    """Write a line of words per row; a column that is a single word is repeated."""
+    """Write a line per row; repeat columns that are a single word."""
     path.parent.mkdir(parents=True, exist_ok=True)
     frame = pd.DataFrame(dict(enumerate(columns)))
-    # mtime=0: the same content gives the same bytes
+    # mtime=0 makes files with the same content identical
     compression: Any = {"method": "gzip", "mtime": 0} if path.suffix == ".gz" else None
     frame.to_csv(
         path, sep=" ", header=False, index=False, compression=compression, quoting=3,

@@ -1,1 +1,1 @@
-"""Rankings: candidates with scores of measures and a gold label."""
+"""Read rankings of candidates with scores and a gold label."""

@@ -1,4 +1,4 @@
-"""Turn the votes of several annotators into one gold label, or one ranking for each."""
+"""Combine votes of several annotators, or evaluate each annotator separately."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.agreement import agreed
 
 SHARE = "_share"
-"""The variable of the share of votes in the inner form, for agreement="mean"."""
+"""The variable with vote proportions in the internal form, for agreement="mean"."""
 
-_SHARES = "shares"  # agreement="mean" for a question that allows it
+_SHARES = "shares"  # agreement="mean" for functions that support vote proportions
 
 
 class OneLabel(NamedTuple):
-    """The data with one gold label, and the combined votes."""
+    """Store data with one gold label, and the combined votes."""
 
-    data: Any  #: with "each", a frame repeats the candidates for each annotator
+    data: Any  #: with "each", a frame contains the candidates once per annotator
     roles: Roles
-    left_out: Any = None  #: voted on, but unlabeled; None with one annotator
-    share: Any = None  #: the share of votes, for a question that uses it
-    times: int = 1  #: how often a frame repeats its rows
+    left_out: Any = None  #: candidates with votes but without a label; None for one annotator
+    share: Any = None  #: the proportion of positive votes, if needed
+    times: int = 1  #: the number of times that a frame repeats its rows
 
     def of_frame(self) -> tuple[pd.DataFrame, FloatArray | None, IntArray | None]:
-        """Return the labeled rows, their shares of votes, and their places in the data."""
+        """Return labeled rows, vote proportions, and positions in the data."""
         if self.left_out is None:
             return self.data, None, None
         _warn_of_undecided(self.left_out, self.roles)
@@ -44,12 +44,12 @@ class OneLabel(NamedTuple):
 
 
 def with_shares(roles: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the roles for a question that allows agreement="mean"."""
+    """Return the roles for a function that supports agreement="mean"."""
     return {**roles, "agreement": _SHARES}
 
 
 def annotators_of(data: Any, roles: Roles) -> list[Hashable]:
-    """Return the names of several annotators, none for one gold label."""
+    """Return the names of several annotators; one gold label gives no names."""
     if isinstance(roles.gold, list):
         names = [_name_of(x, k) for k, x in enumerate(roles.gold)]
         if len(dict.fromkeys(names)) < len(names) or len(names) < 2:
@@ -74,7 +74,7 @@ def _name_of(entry: Any, place: int) -> Hashable:
 
 
 def one_label(data: Any, roles: Roles) -> OneLabel:
-    """Return the data with the votes of several annotators as one gold label."""
+    """Combine the votes of several annotators into one gold label."""
     names = annotators_of(data, roles)
     if not names:
         if roles.agreement != "majority":
@@ -184,7 +184,7 @@ def _of_dataset(data: xr.Dataset, roles: Roles, names: list[Hashable], read: Any
 
 
 def _warn_of_undecided(left_out: Any, roles: Roles) -> None:
-    """Warn of candidates that the annotators leave without a label."""
+    """Warn of candidates without a label because annotators disagree."""
     count, total = int(left_out.sum()), int(np.size(left_out))
     if count and roles.agreement == "each":
         warn(
@@ -199,7 +199,7 @@ def _warn_of_undecided(left_out: Any, roles: Roles) -> None:
 
 
 def warn_of_undecided(found: OneLabel) -> xr.DataArray | None:
-    """Warn of undecided candidates of a Dataset, and return them or None."""
+    """Warn of unlabeled candidates in a Dataset, and return their flags or None."""
     if found.left_out is None:
         return None
     _warn_of_undecided(found.left_out, found.roles)
@@ -208,7 +208,7 @@ def warn_of_undecided(found: OneLabel) -> xr.DataArray | None:
 
 
 def refuse_each(roles: Roles, what: str) -> None:
-    """Raise a ValueError if annotators would be combined as independent."""
+    """Raise a ValueError if annotators would be treated as independent samples."""
     if roles.agreement == "each":
         raise ValueError(
             f"agreement='each' with {what}: the annotators judge the same candidates, so their"

@@ -1,8 +1,8 @@
-"""Answer questions on rankings, group by group.
+"""Apply functions to rankings, group by group.
 
-A question is a function from the inner form (see :mod:`rankeval_pd.forms.rankings.candidates`) and
-the list sizes to a labeled Dataset. :func:`answer` asks it of every group of a DataFrame, or of a
-whole Dataset.
+A question is a function that takes the internal form (see
+:mod:`rankeval_pd.forms.rankings.candidates`) and list sizes, and returns a labeled Dataset.
+:func:`answer` applies the question to every group of a DataFrame, or to a whole Dataset.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def answer(
     finish: Finish | None = None,
     attrs: Mapping[str, Any] | None = None,
 ) -> Data:
-    """Answer the question for every group, as a frame or a Dataset like the data.
+    """Apply the question to every group, and return the same type as the data.
 
     Parameters
     ----------
@@ -81,27 +81,29 @@ def answer(
     roles : mapping
         The roles given as keywords.
     question : callable
-        A function from the inner form and the list sizes to a Dataset with the columns, and
-        ``exists`` with the dimensions of the result. The attribute ``n_groups`` of the inner form
-        is the number of all groups.
+        A function that takes the internal form and list sizes, and returns a Dataset with the
+        columns and ``exists``, which has all dimensions of the result. The attribute ``n_groups``
+        of the internal form is the total number of groups.
     columns : sequence of str
         The columns of the result, in order.
     able : Capabilities
-        The capabilities ``can(function)``, with the differences of this call.
+        The capabilities ``can(function)``, adjusted for the current call.
     n : array of int, Shares, optional
-        List sizes; None means every n. For shares, each group has its own sizes, the dimension n
-        becomes one of shares, and a column ``share`` has the shares.
+        List sizes. None means every n. Shares are fractions of the candidates, for which list sizes
+        differ between groups, ``share`` replaces the dimension n, and the result has a column
+        ``share``.
     read : callable, optional
-        How to read the rankings of a chunk of a lazy Dataset into the inner form. None if the
-        question uses values beside all rankings, and so needs all of them.
+        A function that converts a chunk of a lazy Dataset to the internal form. None means that the
+        question uses additional values for all rankings and needs all rankings at once.
     combine : callable, optional
-        A function from the answers of all groups and the names of their dimensions to one answer.
+        A function that takes the answers of all groups and the names of their dimensions, and
+        returns one answer.
     finish : callable, optional
-        A function from the answers, one for the groups of each size, and the names of the groups'
-        dimensions to the final answers, for results that need all groups. A DataFrame may have one
-        answer for all groups, unless n is shares.
+        A function for results that need all groups. The function takes one answer for each group
+        size and the names of the group dimensions, and returns the final answers. For a DataFrame,
+        all groups can be in one answer unless n contains shares.
     attrs : mapping, optional
-        The options of the result, for its readers and the plots.
+        Options that describe the result to readers and plots.
     """
     chosen = Roles.of(roles)
     if not able.any_ties:
@@ -110,10 +112,10 @@ def answer(
         chosen.check_ends()
     if not (able.clusters and able.crossed):
         chosen.check_groups(crossed=able.clusters)
-    if len(chosen.factors) > 1:  # a head contains the number of levels of one factor only
+    if len(chosen.factors) > 1:  # a head contains the number of levels for only one factor
         able = replace(able, heads=False)
     check_data(data)
-    # a Dataset of blocks, or whose rows depend on the data, gets the dimension ``row``
+    # Datasets of blocks, or with a data-dependent number of rows, get the dimension ``row``
     if combine is not None:
         refuse_each(chosen, "combine=True or average=...")
     as_rows = able.any_rows or (able.lists and n is None and chosen.ties == "blocks")
@@ -124,7 +126,7 @@ def answer(
 
 
 class _Call(NamedTuple):
-    """A question for any form of data. Tasks carry it, so it holds no data."""
+    """Apply a question to any form of data; tasks contain this object without data."""
 
     question: RankingQuestion
     columns: Sequence[str]
@@ -137,22 +139,22 @@ class _Call(NamedTuple):
 
     @property
     def of_counts(self) -> bool:
-        """Whether N and N+ suffice for groups of all sizes."""
+        """Return whether N and N+ are sufficient for groups of all sizes."""
         return self.able.counts and isinstance(self.n, np.ndarray)
 
 
 def _of_dataset(data: xr.Dataset, chosen: Roles, call: _Call, read: Reading | None) -> xr.Dataset:
-    """Answer for a Dataset, by the route that its chunks allow."""
+    """Compute the answer for a Dataset, depending on its chunks."""
     data = tables.dims_apart(data, chosen, call.columns)
     able, n = call.able, call.n
     of_heads = able.heads and able.scores and n is not None and call.combine is None
-    # one lazy ranking in several chunks: its head suffices for n-best lists
+    # the head is sufficient for n-best lists of one lazy ranking in several chunks
     if of_heads and not able.any_rows and (columns_of := chunked_ranking(data, chosen)) is not None:
         return _from_head(data, columns_of, call)
     batches: Batches | None = None
     if read is not None:
         batches = find_batches(data, chosen, partial(read, scored=able.scores), scored=able.scores)
-    # large lazy rankings: a chunk keeps only their heads
+    # for large lazy rankings, a chunk keeps only the heads
     if batches is not None and of_heads:
         batches = with_heads(batches, longest_list(n, data.sizes[chosen.dim]), able.n_keys)
     source = data if batches is None else batches.stand_in
@@ -162,19 +164,19 @@ def _of_dataset(data: xr.Dataset, chosen: Roles, call: _Call, read: Reading | No
     beside = [x for x, c in inner.coords.items() if c.dims and set(c.dims) <= {*batch}]
     tables.check_names("the coordinate ", [x for x in beside if x not in batch], call.columns)
     check_not_above(n, inner.sizes["candidate"])
-    # lazy rankings for which N and N+ suffice: chunks are only counted
+    # if N and N+ are sufficient, lazy chunks are only counted
     if batches is not None and (able.any_rows or call.of_counts):
         inner, batches = inner.assign(_counted(batches, inner, scored=able.scores)), None
     inner = inner.assign_attrs(n_groups=math.prod(inner.sizes[d] for d in batch))
-    # data in memory, or without chunks of whole rankings: one call for all
+    # data in memory, or without chunks of complete rankings, need one call
     if batches is None:
         return _of_batch(inner, call)
-    # other lazy rankings: one task per chunk
+    # other lazy rankings need one task per chunk
     return _of_batches(inner, batches, call)
 
 
 def _of_frame(data: pd.DataFrame, chosen: Roles, call: _Call) -> pd.DataFrame:
-    """Answer for a DataFrame, with the groups of one size stacked."""
+    """Compute the answer for a DataFrame; stack groups of equal size."""
     scored = call.able.scores
     if not call.able.heads:
         refuse_head(data)
@@ -184,26 +186,26 @@ def _of_frame(data: pd.DataFrame, chosen: Roles, call: _Call) -> pd.DataFrame:
     check_not_above(call.n, groups.largest, groups.whole if scored else None)
     if call.able.heads and call.able.n_keys == 1 and scored and isinstance(call.n, np.ndarray):
         groups = groups.head(longest_list(call.n, groups.largest))
-    # no rows: the columns of an empty group
+    # without rows, return the columns for an empty group
     if len(groups.keys) == 0:
         nothing = read_frame(data, replace(chosen, by=None), scored=scored).members[0]
         return _of_groups(groups, [nothing], call, empty=True)
-    # N and N+ are numbers for any size, so all groups go together
+    # N and N+ do not depend on stacking, so all groups go into one call
     members = [groups.counts] if call.of_counts else groups.members
     return _of_groups(groups, members, call)
 
 
 def _of_batch(inner: xr.Dataset, call: _Call) -> xr.Dataset:
-    """Answer for all rankings of a Dataset, or for each size separately if n is a share."""
+    """Compute the answer for a Dataset, separately by size if n is a share."""
     parts = _parts(inner, call.n)
     results = [_ask(call.question, part, call.n, total) for part, total in parts]
     return _left(results, parts, inner, call)
 
 
 def _of_batches(inner: xr.Dataset, batches: Batches, call: _Call) -> xr.Dataset:
-    """Answer for a lazy Dataset chunk by chunk; ``inner`` stands for all rankings."""
+    """Compute the answer for a lazy Dataset chunk by chunk."""
     batch: list[Hashable] = inner.attrs["batch"]
-    # travels with the tasks
+    # becomes part of every task
     n_groups, width, ragged = (
         inner.attrs["n_groups"], inner.sizes["candidate"], inner.attrs["ragged"],
     )  # fmt: skip
@@ -230,7 +232,7 @@ def _left(
     inner: xr.Dataset,
     call: _Call,
 ) -> xr.Dataset:
-    """Finish and combine the answers of all parts of a Dataset."""
+    """Finish and combine the answers for all parts of a Dataset."""
     batch: list[Hashable] = inner.attrs["batch"]
     if results[0]["exists"].chunks is None and (above := _above_all(call.n, results)):
         warn(
@@ -253,7 +255,7 @@ def _left(
 def _of_groups(
     groups: Groups, members: Sequence[xr.Dataset], call: _Call, *, empty: bool = False
 ) -> pd.DataFrame:
-    """Answer for the groups of a DataFrame, all of one size together."""
+    """Compute the answers for groups of a DataFrame, size by size."""
     n, whole, keys = call.n, groups.whole, groups.keys
     if call.combine is not None:
         check_groups(list(keys.columns))
@@ -276,7 +278,7 @@ def _of_groups(
     if isinstance(n, Shares):
         results = [_along_share(x, n, total) for x, total in zip(results, sizes, strict=True)]
     if call.combine is not None:
-        lacking = {"exists": False, "tp": 0}  # at n of larger groups only
+        lacking = {"exists": False, "tp": 0}  # values at n that exist only for larger groups
         results = [x.drop_vars(ORDERS, errors="ignore") for x in results]
         every = xr.concat(results, tables.GROUP, join="outer", fill_value=lacking)
         one = call.combine(every, [tables.GROUP])
@@ -287,10 +289,10 @@ def _of_groups(
 
 
 def _from_head(data: xr.Dataset, columns_of: Columns, call: _Call) -> xr.Dataset:
-    """Answer, when computed, for the head of a ranking in chunks."""
+    """Compute the answer lazily from the head of a ranking in chunks."""
     n, finish = call.n, call.finish
     empty, roles = stand_in(data, columns_of)
-    # a ranking without values gives the form of the answer
+    # an empty ranking gives the form of the answer
     template = answer(
         empty, roles, call.question, call.columns, replace(call.able, heads=False),
         n=n, finish=finish, attrs=call.attrs,
@@ -308,7 +310,7 @@ def _from_head(data: xr.Dataset, columns_of: Columns, call: _Call) -> xr.Dataset
 
 
 def _ask(question: RankingQuestion, inner: xr.Dataset, n: Sizes, total: int) -> xr.Dataset:
-    """Answer for groups of one size."""
+    """Compute the answer for groups of one size."""
     if isinstance(n, Shares):
         return question(inner, np.unique(n.of(total)))
     if n is None:
@@ -317,13 +319,13 @@ def _ask(question: RankingQuestion, inner: xr.Dataset, n: Sizes, total: int) -> 
 
 
 def size_of(inner: xr.Dataset) -> int:
-    """Return N of the inner form, padding included."""
+    """Return N of the internal form, including padding."""
     whole: Whole | None = inner.attrs["whole"]
     return int(inner.sizes["candidate"]) if whole is None else whole.total
 
 
 def _along_share(result: xr.Dataset, n: Sizes, total: int) -> xr.Dataset:
-    """Return the result along the dimension ``share`` if shares were requested."""
+    """Replace the dimension n by ``share`` if shares were requested."""
     if not isinstance(n, Shares) or "n" not in result.dims:
         return result
     picked = result.isel(n=np.unique(n.of(total), return_inverse=True)[1])
@@ -333,9 +335,9 @@ def _along_share(result: xr.Dataset, n: Sizes, total: int) -> xr.Dataset:
 
 
 def _parts(inner: xr.Dataset, n: Sizes) -> list[tuple[xr.Dataset, int]]:
-    """Return the batch elements of each size, and the size, if shares are requested.
+    """Return batch elements by size if shares are requested.
 
-    They are one part in their order, unless some are padded.
+    Without padding, all batch elements form one part in their original order.
     """
     if not isinstance(n, Shares) or not inner.attrs["padded"]:
         return [(inner, inner.sizes["candidate"])]
@@ -352,7 +354,7 @@ def _parts(inner: xr.Dataset, n: Sizes) -> list[tuple[xr.Dataset, int]]:
 
 
 def _real_sizes(inner: xr.Dataset) -> xr.DataArray:
-    """Return the candidates of each batch element without padding."""
+    """Return the number of candidates without padding in each batch element."""
     present = inner["present"]
     if present.chunks is not None:
         raise ValueError(
@@ -365,10 +367,10 @@ def _real_sizes(inner: xr.Dataset) -> xr.DataArray:
 
 
 def _joined(parts: list[xr.Dataset], inner: xr.Dataset, n: Sizes) -> xr.Dataset:
-    """Return the batch elements of all sizes in their dimensions."""
+    """Join the batch elements of all sizes in their original dimensions."""
     total = _real_sizes(inner)
     batch, sizes = list(total.dims), total.to_numpy().ravel()
-    if "share" in parts[0].dims:  # the n differ
+    if "share" in parts[0].dims:  # n differs between sizes
         parts = [part.assign(n=part["n"].broadcast_like(part["exists"])) for part in parts]
     parts = [part.drop_vars(ORDERS, errors="ignore") for part in parts]
     joined = xr.concat(parts, tables.GROUP, coords="minimal", compat="override", join="override")
@@ -386,8 +388,9 @@ def _with_share(columns: Sequence[str], result: xr.Dataset) -> Sequence[str]:
 
 
 def _above_all(n: Sizes, results: Sequence[xr.Dataset]) -> str:
-    """Return the error text if no group has a row for a requested list size."""
-    results = [result for result in results if result["exists"].size]  # no batch: no answer
+    """Return the error text for list sizes that no group has."""
+    # an empty batch has no answer
+    results = [result for result in results if result["exists"].size]
     if isinstance(n, np.ndarray) and n.size and results:
         listed = [r["exists"].any([d for d in r["exists"].dims if d != "n"]) for r in results]
         lacking = n[~np.any([x.to_numpy() for x in listed], axis=0)]
@@ -400,18 +403,18 @@ def _above_all(n: Sizes, results: Sequence[xr.Dataset]) -> str:
 
 
 def _whole_batch(result: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
-    """Return the answers with the batch in one chunk, so sums are in NumPy's order."""
+    """Put the batch into one chunk, so sums use NumPy's order."""
     if result["exists"].chunks is None:
         return result
     lazy = {name: x.variable for name, x in result.data_vars.items() if x.chunks is not None}
     sizes: dict[Hashable, Any] = {**dict.fromkeys(batch, -1), "n": "auto"}
-    return result.assign(  # values in memory, such as names of pairs, stay there
+    return result.assign(  # values in memory, such as names of pairs, stay in memory
         {name: x.chunk({d: sizes[d] for d in x.dims if d in sizes}) for name, x in lazy.items()}
     )
 
 
 def _counted(batches: Batches, inner: xr.Dataset, *, scored: bool) -> xr.Dataset:
-    """Return N and N+ of rankings in chunks, from labels alone if no measure shortens them."""
+    """Count N and N+ in chunks, only from labels if possible."""
     batch: list[Hashable] = inner.attrs["batch"]
     if scored or batches.roles.missing == "drop":
         return batches.filled(_sizes(inner), batch, _sizes)
@@ -419,7 +422,7 @@ def _counted(batches: Batches, inner: xr.Dataset, *, scored: bool) -> xr.Dataset
 
 
 def _count_labels(part: xr.Dataset, roles: Roles) -> xr.Dataset:
-    """Return N and N+ of a chunk's rankings by their labels; unlabeled rows are padding."""
+    """Count N and N+ from the labels in a chunk; unlabeled rows are padding."""
     gold = part[roles.gold]
     dims = [d for d in gold.dims if d != roles.dim]
     read = partial(gold_values, positive=roles.positive, min_grade=roles.min_grade, all_there=False)
@@ -433,7 +436,7 @@ def _itself(counts: xr.Dataset) -> xr.Dataset:
 
 
 def _sizes(inner: xr.Dataset) -> xr.Dataset:
-    """Return N and N+ under the names that :func:`common_size` uses."""
+    """Return N and N+ with the names that :func:`common_size` uses."""
     return xr.Dataset(dict(zip(_KNOWN, common_size(inner), strict=True)))
 
 
@@ -441,14 +444,14 @@ _KNOWN = ("_n_candidates", "_n_positive")
 
 
 def size_now(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return N and N+ of :func:`common_size`, computed."""
+    """Compute N and N+ of :func:`common_size`."""
     total, positive = common_size(inner)
     both = xr.Dataset({"total": total, "positive": positive}).compute()
     return both["total"], both["positive"]
 
 
 def common_size(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return N and N+, which must be the same for all measures."""
+    """Return N and N+, which must be equal for all measures."""
 
     def counted(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:
         size = ranking.size(gold[..., np.newaxis, :], present, inner.attrs["whole"])
@@ -456,7 +459,7 @@ def common_size(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
 
     if _KNOWN[0] in inner:
         return inner[_KNOWN[0]], inner[_KNOWN[1]]
-    if "total" in inner:  # all groups together
+    if "total" in inner:  # all groups are together
         total, positive = (
             xr.DataArray(_same(inner[name].to_numpy()), dims=tables.GROUP)
             for name in ("total", "positive")
@@ -475,7 +478,7 @@ def common_size(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
 
 
 def _same(counts: IntArray) -> IntArray:
-    """Return counts (..., measure), which must be equal for all measures, without that axis."""
+    """Drop the axis of counts (..., measure), which must be equal for all measures."""
     if (counts != counts[..., :1]).any():
         raise ValueError(
             "missing='drop': the measures score different candidates, so there"

@@ -1,20 +1,23 @@
 """Read DataFrames and Datasets of candidates into one labeled form.
 
-The form is an :class:`xarray.Dataset`, its candidates in the order of the tie key, with
+The internal form is an :class:`xarray.Dataset` with candidates in the order of the tie key and the
+following variables:
 
-* ``score`` (..., measure, candidate): larger is better, NaN where there is no score;
+* ``score`` (..., measure, candidate): larger is better, NaN for missing scores;
 * ``gold`` (..., candidate): True for a true positive;
 * ``present`` (..., measure, candidate): False for candidates without a score and for padding;
 * ``row`` (..., candidate): the position in the data;
-* ``draws`` (..., candidate): the hash of its key, which seeds its random draws, if any;
-* ``sign`` (measure): -1 where smaller scores rank first and were negated;
-* ``cluster`` (..., candidate), with the role ``groups`` only: the number of its group;
-* ``_share`` (..., candidate), with ``agreement="mean"`` only: the share of votes.
+* ``draws`` (..., candidate): the hash of the candidate's key, which seeds random draws;
+* ``sign`` (measure): -1 for measures whose scores were negated because lower is better;
+* ``cluster`` (..., candidate): the number of the candidate's group, only with ``groups``;
+* ``_share`` (..., candidate): the proportion of votes, only with ``agreement="mean"``.
 
-The attribute ``ends`` marks lists that end with their last score (missing="absent"). ``whole`` has
-the facts on all candidates of a head (see :mod:`rankeval_pd.forms.lazy.heads`).
+The attribute ``ends`` is True if lists end with their last score (missing="absent"). The attribute
+``whole`` contains the facts about all candidates of a head (see
+:mod:`rankeval_pd.forms.lazy.heads`).
 
-The leading dimensions are the batch: a Dataset's own, or ``tables.GROUP`` for a DataFrame.
+The leading dimensions form the batch. The batch dimensions are the other dimensions of a Dataset,
+or ``tables.GROUP`` for a DataFrame.
 """
 
 from __future__ import annotations
@@ -81,7 +84,7 @@ from rankeval_pd.stats.intervals.cluster_totals import packed
 from rankeval_pd.stats.rankings.ranking import Whole
 
 Data = TypeVar("Data", pd.DataFrame, xr.Dataset)
-_LARGE = 10_000  # candidates; above, short lists need only the best
+_LARGE = 10_000  # number of candidates above which short lists use only the best candidates
 
 
 def check_data(data: object) -> None:
@@ -100,23 +103,24 @@ def check_data(data: object) -> None:
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups of a DataFrame, sorted."""
+    """Store the sorted groups of a DataFrame."""
 
     keys: pd.DataFrame  #: one row per group, the columns of ``by``
     number: IntArray  #: the number of each row's group
-    order: IntArray  #: the rows, group by group, in the order of the tie key
-    columns: Mapping[str, AnyArray]  #: of the inner form; the last axis is the rows
+    order: IntArray  #: the rows by group and tie key
+    #: columns of the internal form; the last axis contains the rows
+    columns: Mapping[str, AnyArray]
     measures: Sequence[Hashable]
     signs: FloatArray
     ends: bool
-    whole: Whole | None = None  #: the facts on all candidates of a head
-    places: IntArray | None = None  #: positions in the data if some rows are excluded
+    whole: Whole | None = None  #: the facts about all candidates of a head
+    places: IntArray | None = None  #: positions in the data if rows were excluded
 
-    same: SameOrder | None = None  #: measures that rank all candidates identically, if any
+    same: SameOrder | None = None  #: measures that rank all candidates identically
 
     @cached_property
     def members(self) -> list[xr.Dataset]:
-        """The inner form: groups of one size are stacked along ``tables.GROUP``."""
+        """Return the internal form with equal-size groups stacked along ``tables.GROUP``."""
         sizes = np.bincount(self.number, minlength=len(self.keys))
         starts = np.cumsum(sizes) - sizes
         result = []
@@ -125,13 +129,13 @@ class Groups:
             result.append(
                 self._stacked(chosen, self.order[starts[chosen, np.newaxis] + np.arange(size)])
             )
-        for further in result[1:]:  # warn of measures once
+        for further in result[1:]:  # warn of measures only once
             if self.same is not None:
                 further.attrs["same"] = self.same._replace(named=True)
         return result
 
     def _stacked(self, chosen: IntArray, rows: IntArray) -> xr.Dataset:
-        """Return groups of one size as the inner form; ``rows`` is (group, candidate)."""
+        """Return the internal form of equal-size groups; ``rows`` is (group, candidate)."""
         between = {1: (), 2: ("measure",)}
         columns = {
             name: (
@@ -149,10 +153,10 @@ class Groups:
         )
 
     def head(self, n_max: int) -> Groups:
-        """Return the best candidates of each measure, if they are few and suffice.
+        """Return the best candidates of each measure if few candidates are sufficient.
 
-        A partition replaces the sort. All candidates stay if there are groups, if scores are
-        missing, or if many candidates tie with the last rank.
+        A partition replaces the sort. All candidates are kept if there are groups, if scores are
+        missing, or if many candidates are tied with the last rank.
         """
         keep, total = needed_ranks(n_max), self.number.size
         score, gold = self.columns["score"], self.columns["gold"]
@@ -169,7 +173,7 @@ class Groups:
             return self
         best = np.stack([x >= np.partition(x, total - keep)[total - keep] for x in score])
         kept = best.sum(axis=1)
-        if (kept < keep).any() or (4 * kept > total).any():  # scores are missing, or tied
+        if (kept < keep).any() or (4 * kept > total).any():  # scores are missing or tied
             return self
         rows = np.flatnonzero(best.any(axis=0))
         place = np.empty(total, dtype=np.int64)
@@ -187,7 +191,7 @@ class Groups:
 
     @cached_property
     def counts(self) -> xr.Dataset:
-        """N and N+ of each group and measure, if they suffice."""
+        """Return N and N+ of each group and measure if counts are sufficient."""
         present, gold = self.columns["present"], self.columns["gold"]
         tallies = {"total": self._tally(present), "positive": self._tally(present & gold)}
         if self.whole is not None:
@@ -201,13 +205,13 @@ class Groups:
 
     @property
     def largest(self) -> int:
-        """The most candidates that a measure has in a group."""
+        """Return the largest number of candidates of a measure in a group."""
         if self.whole is not None:
             return int(np.max(self.whole.total, initial=0))
         return int(self._tally(self.columns["present"]).max(initial=0))
 
     def _tally(self, of: BoolArray) -> IntArray:
-        """Count the rows of each group: from (measure, row) to (group, measure)."""
+        """Count rows by group; convert (measure, row) to (group, measure)."""
         counts = [
             np.bincount(self.number if row.all() else self.number[row], minlength=len(self.keys))
             for row in of
@@ -217,7 +221,7 @@ class Groups:
 
 @cached_reading
 def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Groups:
-    """Bring a DataFrame, one row per candidate, into the inner form."""
+    """Convert a DataFrame with one row per candidate to the internal form."""
     head, asked = frame.known if isinstance(frame, HeadFrame) else None, roles
     refuse_dim(roles.dim, "candidate")
     found = one_label(*with_given_frame(frame, roles))
@@ -233,11 +237,13 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     )  # fmt: skip
     missing = roles.missing if measures else "last"
     check_memory(
-        4.0 * len(measures) * len(frame),  # as given, with signs, in order, and as requested
+        4.0 * len(measures) * len(frame),  # the original, signed, sorted and requested scores
         f"{len(measures):,} measures of {len(frame):,} candidates",
         "Pass fewer measures at a time, measures=[...]",
     )
-    scores = np.full((max(len(measures), 1), len(frame)), np.nan)  # no measure: no score at all
+    scores = np.full(
+        (max(len(measures), 1), len(frame)), np.nan
+    )  # without a measure, there are no scores
     for row, measure in enumerate(measures):
         scores[row] = score_values(frame_column(frame, measure, "measures"), measure)
     scores = as_compared(scores, roles.ties, roles.key)
@@ -249,7 +255,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         unjudged=roles.unjudged, padding=False,
     )  # fmt: skip
     keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
-    unnamed = not label and set(frame.index.names) <= set(by)  # the index names groups alone
+    unnamed = not label and set(frame.index.names) <= set(by)  # the index contains only group names
     cluster = None
     if roles.groups is not None:
         cluster = packed(
@@ -257,7 +263,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         )
     levels = [_as_index(frame_column(frame, name, "label")) for name in label]
     labels = frame.index if not levels else levels if len(levels) > 1 else levels[0]
-    if roles.key is None and not scored:  # the order of candidates does not matter for counts
+    if roles.key is None and not scored:  # counts do not depend on the order of candidates
         order, again = np.argsort(number, kind="stable"), np.zeros(len(frame), dtype=bool)
         draws = None
     elif roles.key is None:
@@ -266,7 +272,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         key = frame_column(frame, roles.key, "key")
         order = column_order(key, roles.key, number, falling=roles.ties == "trec")
         draws = value_keys(key.to_numpy())
-        again = np.zeros(len(frame), dtype=bool)  # a key is never repeated
+        again = np.zeros(len(frame), dtype=bool)  # keys are never repeated
     same = None
     if scored:
         if whole is not None:
@@ -294,13 +300,13 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
 
 
 def _as_index(values: pd.Series) -> pd.Index:
-    """Return a column as labels, which cannot have 16 bits."""
+    """Return a column as an index, which cannot have a 16-bit dtype."""
     wide = values.astype(np.float32) if values.dtype == np.float16 else values
     return pd.Index(wide, tupleize_cols=False)
 
 
 def check_dim(data: xr.Dataset, roles: Roles) -> None:
-    """Raise a ValueError unless the Dataset has the dimension of the candidates."""
+    """Raise a ValueError unless the Dataset has the dimension of candidates."""
     if roles.dim not in data.dims:
         raise ValueError(
             f"dim={roles.dim!r} is not a dimension of data, which has {listed(data.dims)}. Name"
@@ -316,18 +322,18 @@ def check_dim(data: xr.Dataset, roles: Roles) -> None:
 
 @cached_reading
 def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.Dataset:
-    """Bring a Dataset into the inner form, lazily if it is lazy."""
+    """Convert a Dataset to the internal form without computing lazy data."""
     return _read_dataset(data, roles, scored=scored, part=False)
 
 
 def read_part(data: xr.Dataset, roles: Roles, *, scored: bool) -> xr.Dataset:
-    """Bring a part of a lazy Dataset into the inner form, without checks of the whole."""
+    """Convert a part of a lazy Dataset to the internal form without global checks."""
     return _read_dataset(data, roles, scored=scored, part=True)
 
 
 def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -> xr.Dataset:
     check_dim(data, roles)
-    if not all(data.sizes.values()):  # nothing to delay without data
+    if not all(data.sizes.values()):  # empty data need no delayed computation
         data = data.compute()
     advice = (
         "Omit by. To add such a dimension, use data.groupby and unstack, which pad smaller groups"
@@ -364,11 +370,12 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
         one_chunk(lifted_scores(split[name], name), roles.dim).rename(dims) for name in measures
     ]
     missing = roles.missing if measures else "last"
-    parts = parts or [xr.full_like(truth, np.nan)]  # no measure: no score at all
+    parts = parts or [xr.full_like(truth, np.nan)]  # without a measure, there are no scores
     measures = measures or [None]
     score = as_compared(along_measures(parts), roles.ties, roles.key)
     signs = signs_of(measures, roles, split)
-    if (left_out := warn_of_undecided(found)) is not None:  # what has neither is padding
+    # entries without label and votes are padding
+    if (left_out := warn_of_undecided(found)) is not None:
         score = score.where(~left_out.rename(dims))
     score = one_chunk(score * xr.DataArray(signs, dims="measure"), "measure")
     batch = batch_of(data, roles.dim, score, truth)
@@ -380,7 +387,7 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
         cluster = each[0] if len(each) == 1 else xr.apply_ufunc(packed, *each, dask="parallelized")
     if scored and not part:
         lacking = score.chunks is None and bool((np.isnan(truth) & ~np.isnan(score)).any())
-        if truth.chunks is None and not lacking:  # unlabeled candidates are refused below
+        if truth.chunks is None and not lacking:  # unlabeled candidates are rejected below
             warn_of_one_class(truth.to_numpy(), gold)
         if roles.measures is None:
             eager = [name for name in result if split[name].chunks is None]
@@ -417,7 +424,7 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
             "sign": ("measure", signs), **beside,
         }
     )  # fmt: skip
-    # without the user's scalar coordinates
+    # drop the user's scalar coordinates
     kept = {
         name: c.reset_coords(drop=True)
         for name, c in data.coords.items()
@@ -426,7 +433,7 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     inner = inner.drop_vars(list(inner.coords)).assign_coords(
         {**kept, "measure": ("measure", tables.labels(measures))}
     )
-    # always float if it may be missing for some batch
+    # float because values can be missing for a batch element
     dtype = data[gold].dtype
     whole = isinstance(dtype, np.dtype) and dtype.kind in "bui"
     ragged = roles.missing == "drop" or not whole
@@ -436,11 +443,13 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
 
 
 def _clusters(data: xr.Dataset, roles: Roles, name: Hashable, truth: xr.DataArray) -> xr.DataArray:
-    """Return the number of each candidate's group, -1 for padding, lazily if it is lazy."""
+    """Return each candidate's group number, with -1 for padding."""
     bare = one_chunk(xr.DataArray(data[name].variable), roles.dim)
-    if isinstance(bare.dtype, pd.api.extensions.ExtensionDtype):  # unknown to Dask
+    # Dask does not support extension dtypes
+    if isinstance(bare.dtype, pd.api.extensions.ExtensionDtype):
         bare = bare.copy(data=np.asarray(bare, dtype=object))
-    if truth.chunks is not None and bare.chunks is None:  # objects have no automatic chunks
+    # Dask cannot choose chunks for objects automatically
+    if truth.chunks is not None and bare.chunks is None:
         bare = xr.DataArray(bare.variable.to_base_variable()).chunk()
     if roles.dim not in bare.dims:
         raise ValueError(

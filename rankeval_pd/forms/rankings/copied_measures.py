@@ -1,4 +1,4 @@
-"""Measures that rank all candidates identically count once in a family of tests."""
+"""Count measures with identical rankings only once in a family of tests."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.rankings.copies import same_order, stands_for
 
 Pair = tuple[Hashable, Hashable]
-ORDERS = ("order_a", "order_b")  # the rankings of each pair, until a family is adjusted
+ORDERS = ("order_a", "order_b")  # temporary columns with the ranking numbers of each pair
 
 
 class SameOrder(NamedTuple):
-    """The measures that rank all candidates identically."""
+    """Store which measures rank all candidates identically."""
 
-    first: IntArray  #: for each measure, the first one with the same ranking
+    first: IntArray  #: for each measure, the first measure with the same ranking
     named: bool  #: whether the user named the measures
 
 
 def known_copies(score: FloatArray, *, named: bool) -> SameOrder | None:
-    """Return the measures with identical rankings, else None: (measure, candidate)."""
+    """Return the measures with identical rankings, or None."""
     first = same_order(score)
     return SameOrder(first, named) if (first != np.arange(first.size)).any() else None
 
@@ -32,10 +32,10 @@ def known_copies(score: FloatArray, *, named: bool) -> SameOrder | None:
 def distinct_pairs(
     inner: xr.Dataset, pairs: Sequence[Pair], alternative: str = "two-sided", *, said: bool = False
 ) -> IntArray | None:
-    """Return the first pair with the same two rankings for each pair, -1 for a pair of copies.
+    """Return, for each pair, the first pair with the same two rankings.
 
-    None if no two measures rank all candidates identically. It warns once if the measures were not
-    named.
+    Pairs of copies get -1. The result is None if no two measures rank all candidates identically.
+    If the user did not name the measures, the function warns once.
     """
     orders = _orders(inner, pairs)
     if orders is None:
@@ -47,12 +47,12 @@ def distinct_pairs(
 
 
 def count_distinct(pairs: Sequence[Any], stands: IntArray | None) -> int:
-    """Count the tests of pairs: copies count once, and pairs of copies do not count."""
+    """Count distinct tests of pairs, without pairs of copies."""
     return len(pairs) if stands is None else max(len({*stands.tolist()} - {-1}), 1)
 
 
 def with_orders(result: xr.Dataset, inner: xr.Dataset, pairs: Sequence[Pair]) -> xr.Dataset:
-    """Return the result with the number of each measure's ranking, if two are equal."""
+    """Add the number of each measure's ranking if two rankings are equal."""
     orders = _orders(inner, pairs)
     if orders is None:
         return result

@@ -1,4 +1,4 @@
-"""Candidates of a Dataset in the order of the tie key."""
+"""Sort the candidates of a Dataset by the tie key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def in_key_order(
     score: xr.DataArray, truth: xr.DataArray, data: xr.Dataset, roles: Roles, *, scored: bool
 ) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray, xr.DataArray, Any]:
     """Return scores, truth, rows and keys in key order, and the repeated labels."""
-    if roles.key is None and not scored:  # the order of candidates does not matter for counts
+    if roles.key is None and not scored:  # counts do not depend on the order of candidates
         alone = np.arange(data.sizes[roles.dim])
         row, draws = (
             xr.DataArray(x, dims="candidate") for x in (alone, np.zeros(alone.shape, np.uint64))
@@ -49,7 +49,7 @@ def in_key_order(
 
 
 def _labels(data: xr.Dataset, roles: Roles) -> pd.Index | list[pd.Index]:
-    """Return the labels of the candidates: the index, or the role ``label``."""
+    """Return the labels of the candidates from the index or the role ``label``."""
     names = as_names(roles.label, data.variables)
     if not names:
         return labels_along(data, roles.dim)

@@ -1,4 +1,4 @@
-"""A grid of list sizes in place of every n, for many candidates."""
+"""Replace every n by a grid of list sizes for many candidates."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from rankeval_pd.forms.rankings.values import Sizes, those
 from rankeval_pd.stats._types import IntArray
 
-_EVERY = 20_000  # candidates; up to here, every n is computed
-_RISE = 0.01  # the step from one n of the grid to the next, as a share
+_EVERY = 20_000  # largest number of candidates for which every n is computed
+_RISE = 0.01  # the relative step between neighboring n in the grid
 
 
 def few_or(sizes: Sizes, asked: IntArray, ties: str, noted: dict[str, Any]) -> IntArray | None:
-    """Return the sizes from :func:`those`, or for many candidates a grid in place of every n.
+    """Return the requested sizes, or a grid in place of every n.
 
-    It has every n up to about 70; from there on each n is about 1% larger than the one before.
-    Their number is ``noted``.
+    The grid contains every n up to about 70. Above 70, each n is about 1% larger than the previous
+    n. ``noted`` receives the number of n in the grid.
     """
     if sizes is not None or asked.size <= _EVERY or ties == "blocks":
         return those(sizes, asked)

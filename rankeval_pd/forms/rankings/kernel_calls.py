@@ -1,4 +1,4 @@
-"""Call a kernel for every measure, or for the two rankings of every pair."""
+"""Call kernels for every measure, or for the two rankings of every pair."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from rankeval_pd.stats.rankings.ranking import Ranking, Regions, Whole
 from rankeval_pd.stats.rankings.swap_draws import Keys, by_position
 
 # -------------------------------------------------------------------------------------------------
-# Kernels of one ranking; :func:`ask_pairs` is the twin for two rankings at a time.
+# Kernels for one ranking; :func:`ask_pairs` calls kernels for two rankings.
 
 MeasureKernel = Callable[..., Any]
-_TOGETHER = 1_000_000  # scores of the measures in one call
+_TOGETHER = 1_000_000  # largest number of scores in one call
 
 
-_VARIABLES = ("score", "gold", "present", "order")  # the order, if known
+_VARIABLES = ("score", "gold", "present", "order")  # the order is optional
 
 
 def ask_measures(
@@ -44,25 +44,26 @@ def ask_measures(
     beside: Sequence[xr.DataArray] = (),
     options: Mapping[str, Any] | None = None,
 ) -> xr.Dataset:
-    """Call a kernel for every measure, group and batch, lazily if the data are lazy.
+    """Call a kernel for every measure, group and batch element.
 
     Parameters
     ----------
     inner : Dataset
-        The inner form, see :mod:`rankeval_pd.forms.rankings.candidates`.
+        The internal form. See :mod:`rankeval_pd.forms.rankings.candidates`. Lazy data stay lazy.
     kernel : callable
-        A function from the :class:`Ranking`, the arrays of ``beside``, and the options as keywords
-        to the columns.
+        A function that takes the :class:`Ranking`, the arrays in ``beside`` and the options as
+        keywords, and returns the columns.
     columns : mapping
-        Name and type of each column.
+        Names and types of the columns.
     along : mapping, optional
-        The dimensions that the columns have last, and the labels there.
+        The last dimensions of the columns, and the labels along these dimensions.
     single : sequence of str
-        The columns without these dimensions: one value for each measure.
+        Columns with one value for each measure, without the dimensions in ``along``.
     beside : sequence of DataArray
-        More arguments: values for each measure, each candidate, or along dimensions of ``along``.
+        Additional arguments with values for each measure, each candidate, or dimensions in
+        ``along``.
     options : mapping, optional
-        Keywords of the kernel.
+        Keyword arguments for the kernel.
 
     Returns
     -------
@@ -118,7 +119,7 @@ def _on_ranking(
     options: Mapping[str, Any],
     n_arrays: int,
 ) -> Any:
-    """Call a kernel for one block, whose ranking is made inside the kernel's task."""
+    """Rank one block and call a kernel in the same task."""
     score, gold, present, *order = arrays[:n_arrays]
     positions = order[0] if order else None
     found = Ranking.of(score, gold, present, ends=ends, whole=whole, positions=positions)
@@ -128,7 +129,7 @@ def _on_ranking(
 def _of_block(
     block: Sequence[int], inner: xr.Dataset, beside: Sequence[xr.DataArray]
 ) -> tuple[xr.Dataset, list[xr.DataArray]]:
-    """Return the data of some of the measures, and the arrays beside them."""
+    """Return the data and additional arrays for a block of measures."""
     part = {"measure": list(block)}
     return inner.isel(part), [x.isel(part, missing_dims="ignore") for x in beside]
 
@@ -142,7 +143,7 @@ _Asked = TypeVar("_Asked")
 def only_pair(
     data: Any, a: Hashable, b: Names, roles: Mapping[str, Any], *, one: bool = False
 ) -> dict[str, Any]:
-    """Return the roles with the compared measures, if named; ``one`` allows only one pair."""
+    """Return the roles with the compared measures; ``one`` allows only one pair."""
     if one and (b is None or isinstance(b, list)):
         raise TypeError(f"b={b!r}: name one measure to compare with a.")
     if b is not None and a is None:
@@ -171,14 +172,14 @@ def only_pair(
 
 
 def _others(b: Names) -> list[Hashable]:
-    """Return the measures compared with a: one, several in a list, or none."""
+    """Return the measures to compare with a as a list."""
     if isinstance(b, list):
         return list(dict.fromkeys(b))
     return [] if b is None else [b]
 
 
 def _known(data: pd.DataFrame | xr.Dataset) -> list[Hashable]:
-    """Return possible names of measures: columns, or variables and labels of ``measure``."""
+    """Return possible measure names from columns, variables or labels."""
     if isinstance(data, pd.DataFrame):
         return list(data.columns)
     check_data(data)
@@ -197,7 +198,7 @@ def _check_measure(role: str, name: Hashable, columns: pd.Index) -> None:
 
 
 def pair_names(inner: xr.Dataset, a: Hashable, b: Names) -> list[Pair]:
-    """Return the pairs for two names, one, or none."""
+    """Return the pairs to compare, given up to two names."""
     measures = inner.indexes["measure"].tolist()
     if a is None:
         pairs = list(itertools.combinations(measures, 2))
@@ -217,13 +218,13 @@ def pair_names(inner: xr.Dataset, a: Hashable, b: Names) -> list[Pair]:
 
 
 def with_names(result: xr.Dataset, pairs: Sequence[Pair]) -> xr.Dataset:
-    """Return the result with the names of the measures along ``pair``."""
+    """Add the names of the measures along ``pair``."""
     first, second = (tables.labels([pair[side] for pair in pairs]) for side in (0, 1))
     return result.assign_coords(measure_a=("pair", first), measure_b=("pair", second))
 
 
 def sides(array: xr.DataArray, pairs: Sequence[Pair]) -> tuple[xr.Variable, xr.Variable]:
-    """Return the arrays of the first and second measures of the pairs, without labels."""
+    """Return unlabeled arrays for the first and second measure of each pair."""
     places = {name: k for k, name in enumerate(array.indexes["measure"].tolist())}
     dims = ["pair" if name == "measure" else name for name in array.dims]
     a, b = (
@@ -234,7 +235,7 @@ def sides(array: xr.DataArray, pairs: Sequence[Pair]) -> tuple[xr.Variable, xr.V
 
 
 def _of_sides(inner: xr.Dataset, pairs: Sequence[Pair]) -> tuple[Whole, Whole] | None:
-    """Return the facts on all candidates for both sides, if the inner form is a head."""
+    """Return the facts about all candidates for both sides of a head."""
     whole: Whole | None = inner.attrs["whole"]
     if whole is None:
         return None
@@ -244,57 +245,57 @@ def _of_sides(inner: xr.Dataset, pairs: Sequence[Pair]) -> tuple[Whole, Whole] |
 
 
 class PairRanks(NamedTuple):
-    """The two rankings of the candidates that both measures score."""
+    """Store two rankings of the candidates that both measures score."""
 
     a: Ranking
     b: Ranking
     draws: Keys  #: the key of each candidate's random draws
-    total: IntArray  #: the number of candidates that both measures rank, without empty places
-    exists: BoolArray  #: whether both lists of this n exist, without forbidden ties
-    cluster: IntArray | None = None  #: the number of each candidate's group, if there are groups
+    total: IntArray  #: the number of candidates that both measures rank, without padding
+    exists: BoolArray  #: whether both lists of size n exist
+    cluster: IntArray | None = None  #: the number of each candidate's group, or None
 
     @property
     def gold(self) -> BoolArray:
-        """Whether the candidate is a true positive that both measures score."""
+        """Return whether candidates are true positives that both measures score."""
         return self.a.gold
 
     @property
     def present(self) -> BoolArray:
-        """Whether both measures score the candidate."""
+        """Return whether both measures score the candidates."""
         return self.a.present
 
     @property
     def whole(self) -> Whole | None:
-        """The facts on all candidates of heads."""
+        """Return the facts about all candidates of heads."""
         return self.a.whole
 
     @property
     def ranks(self) -> tuple[IntArray, IntArray]:
-        """The rank of each candidate in both rankings, from 1."""
+        """Return the rank of each candidate in both rankings, from 1."""
         return self.a.ranks, self.b.ranks
 
     def regions(self, n: IntArray) -> Regions:
-        """Return the difference regions of the lists of n, and their intersection."""
+        """Return the difference regions of lists of size n, and the overlap."""
         return ranking.nbest_regions(*self.ranks, self.gold, n)
 
     def of(self, row: tuple[int, ...]) -> tuple[IntArray, IntArray, BoolArray]:
-        """Return the ranks in both rankings and the labels of one pair in one batch."""
+        """Return ranks and labels for one pair in one batch element."""
         here = self.present[row]
         return self.a.ranks[row][here], self.b.ranks[row][here], self.gold[row][here]
 
     def clusters_of(self, row: tuple[int, ...]) -> IntArray | None:
-        """Return the groups of the candidates of one pair in one batch."""
+        """Return the groups of candidates for one pair in one batch element."""
         return None if self.cluster is None else self.cluster[row][self.present[row]]
 
     def draws_of(self, row: tuple[int, ...]) -> Keys:
-        """Return the keys of the same candidates' draws, one key for a group."""
+        """Return the keys for random draws, with one key per group."""
         result: Keys = self.draws[row][self.present[row]]
         together = self.clusters_of(row)
         return result if together is None else keys_of_clusters(result, together)
 
 
 def keys_of_clusters(keys: Keys, cluster: IntArray) -> Keys:
-    """Return one key for all candidates of a group, to swap whole groups."""
+    """Return one key per group, so swaps affect whole groups."""
     numbers, own = np.unique(cluster, return_inverse=True)
     least = np.full(numbers.size, np.iinfo(np.uint64).max, dtype=np.uint64)
     np.minimum.at(least, own, keys)
@@ -302,7 +303,7 @@ def keys_of_clusters(keys: Keys, cluster: IntArray) -> Keys:
 
 
 PairKernel = Callable[..., tuple[AnyArray, ...]]
-_BLOCK = 4_000_000  # ranks of a block of pairs fit into memory
+_BLOCK = 4_000_000  # largest number of ranks in a block of pairs
 
 
 def ask_pairs(
@@ -322,12 +323,12 @@ def ask_pairs(
     Parameters
     ----------
     inner : Dataset
-        The inner form.
+        The internal form.
     pairs : sequence of pairs of names
     kernel : callable
-        A function from :class:`PairRanks`, ``n`` and the options to the columns.
+        A function that takes :class:`PairRanks`, ``n`` and the options, and returns the columns.
     columns : mapping
-        Name and type of each column.
+        Names and types of the columns.
     n : array of int or None
         List sizes; None means every n.
     ties : str
@@ -335,9 +336,9 @@ def ask_pairs(
     over_n : bool
         Whether the columns have the dimension ``n``.
     options : mapping, optional
-        Keywords of the kernel.
+        Keyword arguments for the kernel.
     advance : callable, optional
-        Called with the number of finished pairs, times batches.
+        A function that is called with the number of finished pairs times batch elements.
 
     Returns
     -------
@@ -345,7 +346,7 @@ def ask_pairs(
         The columns with ``exists``, measure_a and measure_b.
     """
     core = ["candidate"]
-    # one sort per measure for all its pairs
+    # each measure is sorted once for all pairs
     order = xr.apply_ufunc(
         ranking.order, inner["score"], inner["present"], input_core_dims=[core] * 2,
         output_core_dims=[core], dask="parallelized", output_dtypes=[np.int64],
@@ -381,7 +382,7 @@ def ask_pairs(
         blocks.append(tables.as_columns(names, computed, {"n": asked} if over_n else None))
         advance(len(block) * (inner["gold"].size // max(1, inner.sizes["candidate"])))
     result = with_orders(joined(blocks, "pair"), inner, pairs)
-    if not over_n:  # a row for all n, absent if a requested n is missing
+    if not over_n:  # one row for all n, which is missing if a requested n is missing
         exists = result["exists"]
         result["exists"] = exists.any("n") if n is None else exists.all("n")
     return with_names(result, pairs)
@@ -424,7 +425,7 @@ def _on_ranks(
     options: Mapping[str, Any],
 ) -> tuple[AnyArray, ...]:
     both = present_a & present_b
-    # each measure has its own facts on all candidates: blocks and scores
+    # facts about all candidates (blocks and scores) differ between measures
     a, b = (
         Ranking.of(score, gold, present, ends=ends, whole=of_side, positions=order).among(both)
         for score, present, order, of_side in (
@@ -445,21 +446,22 @@ def _on_ranks(
 
 
 def _with_empty_places(lists: PairRanks) -> PairRanks:
-    """Return the rankings with the empty places after each one's last score.
+    """Pad the rankings with empty places after their last score.
 
-    An empty place counts as a false candidate, so precision refers to n. Both rankings share them,
-    so places empty in both lists make no difference.
+    Empty places count as false candidates, so precision refers to n. Both rankings share the empty
+    places, so places that are empty in both lists do not affect comparisons.
     """
     more = max(
         int((x.present & ~x.eligible).sum(axis=-1).max(initial=0)) for x in (lists.a, lists.b)
     )
-    more = more if lists.whole is None else lists.whole.reach  # for a head, as many as requested
+    # a head gets the requested number of places
+    more = more if lists.whole is None else lists.whole.reach
 
     def longer(values: AnyArray, filling: Any) -> AnyArray:
         empty = np.broadcast_to(filling, (*values.shape[:-1], more)).astype(values.dtype)
         return np.concatenate([values, empty], axis=-1)
 
-    # unused distinct scores, so an empty place has no ties
+    # new distinct scores, so empty places are not tied
     steps = np.finfo(float).min * (1.0 - np.arange(1, more + 1) * np.finfo(float).eps)
 
     def with_places(side: Ranking) -> Ranking:
@@ -486,6 +488,6 @@ def _with_empty_places(lists: PairRanks) -> PairRanks:
 
 
 def _apart(cluster: IntArray, more: int) -> IntArray:
-    """Return groups, with a separate one for each empty place."""
+    """Return groups with a separate group for each empty place."""
     own = cluster.max(initial=-1) + np.arange(1, more + 1)
     return np.concatenate([cluster, np.broadcast_to(own, (*cluster.shape[:-1], more))], axis=-1)

@@ -1,8 +1,8 @@
-"""The tie key: the order of equal scores, shared by all measures.
+"""Compute tie keys, which order equal scores in the same way for all measures.
 
-By default it is a hash of the candidate's label, of the number of earlier rows with that label, and
-of the seed. So neither the order of the rows nor the gold label changes results. The hash depends
-on the label alone, not on dtypes: 1, 1.0 and Decimal(1) are equal in any index.
+By default the tie key is a hash of the candidate's label, the number of earlier rows with the same
+label, and the seed. Results therefore do not depend on the order of the rows or the gold label. The
+hash depends only on the label and not on dtypes, so 1, 1.0 and Decimal(1) are equal in any index.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.swap_draws import Keys, mix
 
 _Labels = pd.Index | Sequence[pd.Index]
-# distinguishes kinds of numbers with equal bits
+# distinguishes types of numbers with equal bits
 _MISSING, _UNSIGNED, _FRACTIONAL = (
     np.uint64(x << 32) for x in (0x6D697373, 0x756E7369, 0x66726163)
 )
@@ -30,11 +30,11 @@ _UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
 def label_order(labels: _Labels, seed: int, group: IntArray) -> tuple[IntArray, BoolArray, Keys]:
-    """Return the positions of the candidates, group by group, in the order of their hashes.
+    """Return candidate positions sorted by group and hash.
 
-    ``group`` is the number of each candidate's group, within which repeated labels are counted. The
-    second result marks rows whose label an earlier row of the group has, the third has the hashes.
-    Several indexes are the levels of one label.
+    ``group`` is the number of each candidate's group. Repeated labels are counted within groups.
+    The second result marks rows that repeat a label of an earlier row in the group. The third
+    result contains the hashes. Several indexes are treated as levels of one label.
     """
     hashes = label_hashes(labels)
     again = np.zeros(hashes.size, dtype=bool)
@@ -48,7 +48,7 @@ def label_order(labels: _Labels, seed: int, group: IntArray) -> tuple[IntArray, 
 
 
 def label_hashes(labels: _Labels) -> Keys:
-    """Return a hash of every label; several indexes are levels of one label."""
+    """Return a hash of every label; combine several indexes as levels."""
     if isinstance(labels, pd.MultiIndex):
         return _of_levels(
             [_taken(labels.levels[k], labels.codes[k]) for k in range(labels.nlevels)], len(labels)
@@ -59,7 +59,7 @@ def label_hashes(labels: _Labels) -> Keys:
 
 
 def _of_levels(levels: list[Keys], size: int) -> Keys:
-    """Return the hashes of tuples from the hashes of their elements."""
+    """Combine the hashes of elements into hashes of tuples."""
     hashes = np.full(size, np.uint64(len(levels)))
     for level in levels:
         hashes = mix(hashes ^ level)
@@ -67,7 +67,7 @@ def _of_levels(levels: list[Keys], size: int) -> Keys:
 
 
 def _taken(values: pd.Index, codes: AnyArray) -> Keys:
-    """Return the hashes of values by their codes, -1 for missing ones."""
+    """Return hashes by the codes of values; missing values have code -1."""
     hashes = np.append(_hash(values), mix(np.array([_MISSING])))
     return np.asarray(hashes[np.asarray(codes)], dtype=np.uint64)
 
@@ -88,7 +88,7 @@ def _hash(labels: pd.Index) -> Keys:
 
 
 def _hash_known(labels: pd.Index) -> Keys:
-    """Return the hashes of labels of one dtype without missing ones."""
+    """Return the hashes of labels of one dtype without missing labels."""
     api = pd.api.types
     if isinstance(labels, pd.DatetimeIndex | pd.TimedeltaIndex):
         return _times(labels.asi8, labels.unit)
@@ -120,7 +120,7 @@ def _text(values: AnyArray) -> Keys:
 
 
 def _times(ticks: IntArray, unit: str) -> Keys:
-    """Return the hashes of times, each in the finest unit that can hold it."""
+    """Return the hashes of times, each in the finest possible unit."""
     hashes = np.empty(ticks.size, dtype=np.uint64)
     left = np.ones(ticks.size, dtype=bool)
     for name, size in _UNITS.items():
@@ -135,7 +135,7 @@ def _times(ticks: IntArray, unit: str) -> Keys:
 
 
 def _numbers(labels: pd.Index) -> Keys:
-    """Return the hashes of numbers, of whole ones as integers in any dtype."""
+    """Return the hashes of numbers; whole numbers are hashed as integers."""
     if pd.api.types.is_unsigned_integer_dtype(labels.dtype):
         large = labels.to_numpy(dtype=np.uint64)
         return mix(np.where(large >= np.uint64(2**63), large ^ _UNSIGNED, large))
@@ -157,7 +157,8 @@ def _one(label: Any) -> np.uint64:
     if isinstance(label, numbers.Number):
         return _one_number(label)
     if isinstance(label, np.datetime64 | datetime.datetime):
-        stamp = pd.Timestamp(label)  # an index would use nanoseconds, which cannot hold far dates
+        # an index would use nanoseconds, which cannot represent distant dates
+        stamp = pd.Timestamp(label)
         return np.uint64(_times(np.array([stamp.asm8.astype(np.int64)]), stamp.unit)[0])
     if isinstance(label, np.timedelta64 | datetime.timedelta):
         return np.uint64(_hash_known(pd.TimedeltaIndex([label]))[0])
@@ -175,7 +176,7 @@ def _one_number(label: Any) -> np.uint64:
     try:
         exact = fractions.Fraction(label)  # type: ignore[arg-type]
         near = float(exact)
-    except OverflowError:  # infinite, or beyond all floats
+    except OverflowError:  # infinite or too large for floats
         near = float("inf") if label == float("inf") else float("-inf")
         return _described(label) if label != near else _number(near)
     if exact.denominator == 1 and -(2**63) <= exact < 2**64:
@@ -188,7 +189,7 @@ def _number(value: float) -> np.uint64:
 
 
 def _described(label: object) -> np.uint64:
-    """Return the hash of a label's description, if that never changes."""
+    """Return the hash of a label's description if the description is stable."""
     description = repr(label)
     if (
         isinstance(label, set | frozenset)
@@ -207,9 +208,9 @@ def _described(label: object) -> np.uint64:
 def column_order(
     values: pd.Series, name: object, group: IntArray, *, falling: bool = False
 ) -> IntArray:
-    """Return the positions of the candidates, group by group, the smaller value first.
+    """Return candidate positions sorted by group and value, ascending.
 
-    ``falling`` puts the larger name first, as trec_eval does.
+    ``falling`` sorts names in descending order as in trec_eval.
     """
     refuse_missing(values, name)
     _refuse_repeated(values, name, group)
@@ -229,7 +230,7 @@ def refuse_missing(values: pd.Series, name: object) -> None:
 
 
 def sort_key(values: pd.Series, name: object) -> pd.Series:
-    """Return the values of the key, ascending, with their positions."""
+    """Return the sorted values of the key and their positions."""
     try:
         return pd.Series(values.to_numpy()).sort_values(kind="stable")
     except TypeError as error:
@@ -240,7 +241,7 @@ def sort_key(values: pd.Series, name: object) -> pd.Series:
 
 
 def value_keys(values: AnyArray) -> Keys:
-    """Return the hashes of a key's values, in their shape."""
+    """Return the hashes of a key's values in the same shape."""
     return label_hashes(pd.Index(np.ravel(values))).reshape(np.shape(values))
 
 
@@ -265,7 +266,7 @@ def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
 def value_order(
     values: AnyArray, gold: FloatArray, name: object, *, falling: bool = False
 ) -> IntArray:
-    """Return the positions for an array with candidates last, and padding at the end."""
+    """Return sorted positions along the last axis, with padding at the end."""
     values, gold = np.broadcast_arrays(values, gold)
     result = np.empty(values.shape, dtype=np.int64)
     for row in np.ndindex(values.shape[:-1]):
@@ -280,7 +281,7 @@ def value_order(
 
 
 def as_compared(scores: Any, ties: str, key: object) -> Any:
-    """Return the scores for comparison, for trec_eval in single precision."""
+    """Return scores for comparisons, in single precision for trec_eval."""
     if ties != "trec":
         return scores
     if key is None:

@@ -1,4 +1,4 @@
-"""Read numbers from users: list sizes, thresholds, scores, gold labels."""
+"""Read and check list sizes, thresholds, scores and gold labels."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from rankeval_pd.forms.roles.columns import is_score
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.ranking import Whole
 
-# ------------------------------------------ Scores and gold labels as numbers, and missing ones
+# ------------------------------------------ Scores and gold labels as numbers, and missing values
 
-_EXACT = 2.0**53  # up to here, float64 distinguishes all whole numbers
+_EXACT = 2.0**53  # float64 represents all whole numbers up to this number
 
 
 def score_values(values: pd.Series, name: Hashable) -> FloatArray:
-    """Return scores as float64, NaN if missing."""
+    """Return scores as float64; missing scores are NaN."""
     if values.dtype == object:
         values = values.infer_objects()
     if isinstance(values.dtype, pd.CategoricalDtype) and values.dtype.ordered:
@@ -46,18 +46,18 @@ def _check_scores(dtype: Any, name: Hashable) -> None:
 
 
 def lifted_scores(variable: xr.DataArray, name: Hashable) -> Any:
-    """Read scores of a variable; refuse wrong dtypes before computing it."""
+    """Read the scores of a variable; reject wrong dtypes before computing."""
     if variable.dtype != object:
         _check_scores(variable.dtype, name)
     return lifted(score_values, variable, name)
 
 
 def lifted(function: Callable[..., AnyArray], variable: xr.DataArray, name: Hashable) -> Any:
-    """Apply a reader of values to a variable, lazily if it is lazy."""
+    """Apply a reader to a variable without computing lazy data."""
     bare = xr.DataArray(variable.variable)
     if isinstance(bare.dtype, pd.api.extensions.ExtensionDtype):
         return bare.copy(data=function(pd.Series(variable.data), name))
-    if bare.dtype.kind == "c":  # Dask would cast other values to the resulting numbers
+    if bare.dtype.kind == "c":  # Dask would cast complex values
         bare = bare.astype(object)
     return xr.apply_ufunc(
         lambda values: function(pd.Series(values.ravel()), name).reshape(values.shape),
@@ -69,9 +69,9 @@ def lifted(function: Callable[..., AnyArray], variable: xr.DataArray, name: Hash
 
 
 def as_floats(values: pd.Series, who: str, then: str) -> FloatArray:
-    """Return numbers as float64, NaN if missing; refuse numbers that would become equal.
+    """Return numbers as float64; reject numbers that would become equal.
 
-    ``who`` and ``then`` begin and end the error message.
+    Missing numbers are NaN. The error message begins with ``who`` and ends with ``then``.
     """
     numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
     if pd.api.types.is_integer_dtype(values.dtype):
@@ -81,7 +81,8 @@ def as_floats(values: pd.Series, who: str, then: str) -> FloatArray:
                 f" {then}"
             )
     elif _is_finer(values.dtype):
-        there = values.to_numpy()[~np.isnan(numbers)]  # pandas distinguishes no more than float64
+        # pandas compares numbers with the precision of float64
+        there = values.to_numpy()[~np.isnan(numbers)]
         alike = len(np.unique(there)) - len(np.unique(numbers[~np.isnan(numbers)]))
         if alike:
             raise ValueError(
@@ -92,7 +93,7 @@ def as_floats(values: pd.Series, who: str, then: str) -> FloatArray:
 
 
 def _is_finer(dtype: Any) -> bool:
-    """Return whether numbers of this dtype have more digits than float64."""
+    """Return whether this dtype has more precision than float64."""
     dense = dtype.subtype if isinstance(dtype, pd.SparseDtype) else dtype
     plain = np.dtype(getattr(dense, "numpy_dtype", dense))
     return bool(plain.kind == "O" or plain.itemsize > 8)
@@ -106,10 +107,10 @@ def gold_values(
     *,
     all_there: bool = True,
 ) -> FloatArray:
-    """Return the gold label as 1.0, 0.0, or NaN if missing.
+    """Return the gold label as 1.0, 0.0, or NaN for missing labels.
 
-    ``positive`` are the values of true positives, ``min_grade`` is their lowest grade. With
-    ``all_there`` an absent value of ``positive`` is an error.
+    ``positive`` contains the values for true positives, and ``min_grade`` is the lowest grade of a
+    true positive. With ``all_there``, an error is raised if a value of ``positive`` does not occur.
     """
     if positive is not None:
         return _among(values, name, positive, all_there=all_there)
@@ -142,12 +143,12 @@ def gold_values(
 def _as_float(value: Any) -> float:
     try:
         return np.nan if pd.isna(value) else float(value)
-    except OverflowError:  # a whole number beyond all floats is no grade or label
+    except OverflowError:  # integers too large for floats are not grades or labels
         return np.inf if value > 0 else -np.inf
 
 
 def _among(values: pd.Series, name: Hashable, positive: Any, *, all_there: bool) -> FloatArray:
-    """Return 1.0 for the values of true positives, else 0.0."""
+    """Return 1.0 for the values of true positives, and 0.0 for other values."""
     plain = values.astype(object) if values.dtype != object else values
     among = true_values(positive)
     for value in among if all_there else []:
@@ -157,13 +158,13 @@ def _among(values: pd.Series, name: Hashable, positive: Any, *, all_there: bool)
                 f" contains {value_counts(values)}. Pass values that occur."
             )
     result = plain.isin(among).to_numpy(dtype=np.float64)
-    # an empty cell of a sheet is no judgment, even if read as an empty text
+    # an empty cell in a sheet is not a judgment, even if it is read as empty text
     blank = plain.isna() | plain.isin(["", " "]) & ~plain.isin(among)
     return np.where(blank.to_numpy(dtype=bool), np.nan, result)
 
 
 def true_values(positive: Any) -> list[Any]:
-    """Return the values of true positives, one or several, as a list."""
+    """Return the values of true positives as a list."""
     if positive is None:
         return []
     several = isinstance(positive, list | tuple | set | frozenset | np.ndarray | pd.Series)
@@ -171,7 +172,7 @@ def true_values(positive: Any) -> list[Any]:
 
 
 def value_counts(values: pd.Series, most: int = 8) -> str:
-    """Return the values and their counts as text."""
+    """Describe the values and their counts as text."""
     counts = values.value_counts(dropna=True)
     with contextlib.suppress(TypeError):  # values of several types
         counts = counts.sort_index()
@@ -196,9 +197,9 @@ def admit(
     unjudged: str | None,
     padding: bool,
 ) -> tuple[FloatArray, BoolArray, BoolArray]:
-    """Return scores, gold and presence; refuse missing values unless a role allows them.
+    """Return scores, gold and presence; reject missing values unless allowed.
 
-    score (..., measure, candidate) and gold (..., candidate) broadcast.
+    The shapes of score (..., measure, candidate) and gold (..., candidate) must broadcast.
     """
     batch = np.broadcast_shapes(score.shape[:-2], gold.shape[:-1])
     score = np.broadcast_to(score, (*batch, *score.shape[-2:]))
@@ -208,12 +209,12 @@ def admit(
     left_out = unlabeled & unscored.all(axis=-2) if padding else np.zeros_like(unlabeled)
     if unjudged == "skip":
         left_out = unlabeled
-    elif unjudged != "negative":  # as they are: no true positives
+    elif unjudged != "negative":  # unjudged candidates are not true positives
         refuse_unlabeled(int((unlabeled & ~left_out).sum()), gold.size, gold_name)
     present = np.broadcast_to(~left_out[..., np.newaxis, :], score.shape)
     lacking = unscored & present
-    # "last" and "absent" keep the candidate: it is sorted last, and with "absent" the Ranking ends
-    # before it (Ranking.eligible)
+    # "last" and "absent" sort the candidate last; with "absent", the Ranking ends before this
+    # candidate (Ranking.eligible)
     if missing == "raise" and lacking.any():
         axes = tuple(i for i in range(score.ndim) if i != score.ndim - 2)
         refuse_unscored(lacking.sum(axis=axes), present.sum(axis=axes), gold.size, measures)
@@ -237,7 +238,7 @@ def refuse_unlabeled(lacking: int, total: int, gold_name: Hashable) -> None:
 def refuse_unscored(
     lacking: IntArray, present: IntArray, total: int, measures: Sequence[Hashable]
 ) -> None:
-    """Raise a ValueError if candidates have no score and no role allows it."""
+    """Raise a ValueError if scores are missing and no role allows missing scores."""
     if lacking.any():
         shown = [
             f"{name!r} ({'all' if count == every else int(count)})"
@@ -254,7 +255,7 @@ def refuse_unscored(
 def _warn_of_dropped(
     lacking: BoolArray, present: BoolArray, true: BoolArray, measures: Sequence[Hashable]
 ) -> None:
-    """Warn of the candidates dropped for each measure."""
+    """Warn of candidates that are dropped for each measure."""
     axes = tuple(i for i in range(lacking.ndim) if i != lacking.ndim - 2)
     true = np.broadcast_to(true[..., np.newaxis, :], lacking.shape)
     counts = (x.sum(axis=axes) for x in (lacking, lacking & true, present, present & true))
@@ -272,20 +273,20 @@ def _warn_of_dropped(
 
 # -------------------------------------------------- List sizes, thresholds, and the groups of rows
 
-# -------------------------- The requested list sizes: whole numbers, or shares of the candidates
+# -------------------------- The requested list sizes: whole numbers, or fractions of the candidates
 
-_NEARLY = 1e-9  # a share that gives a whole number except for rounding is that number
+_NEARLY = 1e-9  # tolerance for rounding shares to whole list sizes
 _LARGEST = 2**62
 _MOST = 10**9
 
 
 class Shares(NamedTuple):
-    """Distinct list sizes as shares of the candidates, in the order given."""
+    """Store distinct list sizes as fractions of the candidates, in order."""
 
     values: FloatArray
 
     def of(self, total: int) -> IntArray:
-        """Return the smallest n, at least 1, that reach these shares of ``total``."""
+        """Return the smallest list sizes n >= share * total, at least 1."""
         return np.array([least_n(share, total) for share in self.values], dtype=np.int64)
 
 
@@ -298,14 +299,14 @@ def least_n(share: float, total: int) -> int:
 
 
 def those(sizes: Sizes, asked: IntArray) -> IntArray | None:
-    """Return the list sizes of one group, None for every n."""
+    """Return the list sizes for one group, or None for every n."""
     return None if sizes is None else asked
 
 
 def check_n(n: Any) -> Sizes:
-    """Return the distinct requested list sizes in the order given; None means every n.
+    """Return the distinct requested list sizes in order; None means every n.
 
-    Floats between 0 and 1 are shares of the candidates.
+    Floats between 0 and 1 are fractions of the candidates.
     """
     if n is None:
         return None
@@ -371,13 +372,13 @@ def _check_whole(value: Any) -> int:
 
 
 def longest_list(n: Sizes, total: int) -> int:
-    """Return the size of the longest list among N candidates, 1 if none is named."""
+    """Return the size of the longest list for N candidates, or 1."""
     sizes = n.of(total) if isinstance(n, Shares) else n
     return 1 if sizes is None else int(sizes.max(initial=1))
 
 
 def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
-    """Raise a ValueError if a list size is above the number of candidates."""
+    """Raise a ValueError if a list size exceeds the number of candidates."""
     if whole is not None:
         if (longest := longest_list(n, whole.total)) > whole.asked:
             raise ValueError(
@@ -397,15 +398,15 @@ def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
         )
 
 
-# ---------- Thresholds as users give them: one number, or a mapping from measure to one or several
+# ---------- Thresholds of users: a number, or a mapping from measure to one or several numbers
 
 
 def asked_thresholds(
     threshold: Any, measures: Sequence[Hashable], *, unique: bool = True
 ) -> FloatArray:
-    """Return the thresholds (measure, cut), NaN if a measure has fewer than others.
+    """Return thresholds (measure, cut), padded with NaN.
 
-    ``unique`` keeps each threshold of a measure once.
+    ``unique`` drops repeated thresholds of a measure.
     """
     if not isinstance(threshold, Mapping):
         if len(measures) != 1:
@@ -449,19 +450,19 @@ def _numbers(name: Hashable, given: Any) -> list[float]:
     return [float(value) for value in values]
 
 
-# ----------------------------- The groups of the columns ``by``: their keys, and each row's group
+# ----------------------------- Keys of the groups in ``by``, and the group of each row
 
 
 def group_numbers(
     columns: Sequence[pd.Series], by: Sequence[Hashable], rows: int
 ) -> tuple[pd.DataFrame, IntArray]:
-    """Return the keys of the groups, sorted, and the number of each row's group."""
+    """Return the sorted keys of the groups, and each row's group number."""
     if not by:
         return pd.DataFrame(index=[0]), np.zeros(rows, dtype=np.int64)
-    # of 16 bits there is no index
+    # pandas has no 16-bit index
     columns = [x.astype(np.float32) if x.dtype == np.float16 else x for x in columns]
     keys = pd.concat([column.reset_index(drop=True) for column in columns], axis=1)
-    keys = keys.set_flags(allows_duplicate_labels=True)  # a key stands in many rows of a table
+    keys = keys.set_flags(allows_duplicate_labels=True)  # a key occurs in many rows of a table
     keys.columns = pd.Index(list(by), tupleize_cols=False)
     for name, column in zip(by, columns, strict=True):
         missing = int(column.isna().sum())
@@ -475,10 +476,10 @@ def group_numbers(
     except TypeError as error:
         raise TypeError(_unsorted(columns, by)) from error
     first = np.empty(number.max(initial=-1) + 1, dtype=np.int64)
-    first[number[::-1]] = np.arange(number.size)[::-1]  # the last write stays
+    first[number[::-1]] = np.arange(number.size)[::-1]  # the last write wins
     each = keys.iloc[first]
     if any(isinstance(label, frozenset) for label in each.to_numpy(dtype=object).ravel()):
-        raise TypeError(_unsorted(columns, by))  # only subsets have an order
+        raise TypeError(_unsorted(columns, by))  # sets cannot be sorted
     return each, number.astype(np.int64)
 
 

@@ -1,1 +1,1 @@
-"""Roles of columns, and checks of odd columns."""
+"""Find the roles of columns, and check suspicious columns."""

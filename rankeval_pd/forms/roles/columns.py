@@ -1,4 +1,4 @@
-"""Find the roles of columns, gold label and measures, and the form of the data."""
+"""Find the gold label, measures and other roles, and the form of the data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rankeval_pd.forms.roles.roles import (
 )
 from rankeval_pd.stats._types import FloatArray
 
-# ----------------------------------------------- The gold label and the measures, named or found
+# ----------------------------------------------- Find the gold label and the measures
 
 
 def native(frame: pd.DataFrame) -> pd.DataFrame:
@@ -39,7 +39,7 @@ def native(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the frame with more columns, also below a header of several levels."""
+    """Add columns to a frame, which can have a header of several levels."""
     if frame.columns.nlevels == 1:
         return frame.assign(**columns)
     result = frame.copy(deep=False)
@@ -49,7 +49,7 @@ def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFram
 
 
 def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
-    """Return a column by its label, or an index level of that name."""
+    """Return a column by label, or an index level by name."""
     try:
         result = _place(frame.columns, name)
     except (KeyError, TypeError, pd.errors.InvalidIndexError):
@@ -73,13 +73,13 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
 def names_level(frame: pd.DataFrame, name: object) -> bool:
     """Return whether a level of the index has this name."""
     try:
-        return name in set(frame.index.names)  # does not compare pd.NA, as a list does
-    except TypeError:  # a list or the like names nothing
+        return name in set(frame.index.names)  # a set does not compare pd.NA, unlike a list
+    except TypeError:  # lists and other unhashable objects are not names
         return False
 
 
 def _place(columns: pd.Index, name: Hashable) -> Any:
-    """Return a column's place or mask, without pandas' warning for unsorted levels."""
+    """Return a column's position or mask without pandas' sorting warning."""
     if isinstance(columns, pd.MultiIndex) and name not in set(columns):
         mask = np.array([name in {label[0]} for label in columns], dtype=bool)
         if not mask.any():
@@ -89,7 +89,7 @@ def _place(columns: pd.Index, name: Hashable) -> Any:
 
 
 def split_measures(data: xr.Dataset, roles: Roles, named: list[Hashable]) -> dict[Hashable, Any]:
-    """Return possible measures: variables, and parts along a dimension ``measure``."""
+    """Split a Dataset into possible measures along ``measure``."""
     by_name: dict[Hashable, Any] = {}
     for name, variable in data.data_vars.items():
         if roles.dim not in variable.dims or name in named:
@@ -108,7 +108,7 @@ def split_measures(data: xr.Dataset, roles: Roles, named: list[Hashable]) -> dic
 
 
 def variables_of(data: pd.DataFrame | xr.Dataset, roles: Roles) -> dict[Hashable, list[Any]]:
-    """Return the dtypes of the columns by label, or of the variables that hold candidates."""
+    """Return the dtypes of columns, or of variables along candidates."""
     by_name: dict[Hashable, list[Any]] = {}
     if isinstance(data, pd.DataFrame):
         for label, dtype in zip(data.columns, data.dtypes, strict=True):
@@ -121,7 +121,7 @@ def variables_of(data: pd.DataFrame | xr.Dataset, roles: Roles) -> dict[Hashable
 
 
 def is_score(dtype: Any) -> bool:
-    """Return whether a column of this dtype can hold scores."""
+    """Return whether a column of this dtype can contain scores."""
     api = pd.api.types
     return (
         api.is_numeric_dtype(dtype)
@@ -131,13 +131,13 @@ def is_score(dtype: Any) -> bool:
 
 
 def with_roles_of(gold: Hashable, roles: Roles, columns: Any) -> list[Hashable]:
-    """Return the names of the columns with another role than measure."""
+    """Return the names of columns with a role other than measure."""
     one = [name for name in (roles.key, *roles.factors) if name is not None]
     return [gold, *as_names(roles.by, columns), *one, *as_names(roles.label, columns)]
 
 
 def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
-    """Return the name of the gold label: given, ``gold``, or the only boolean column."""
+    """Return the gold label: the role, ``gold``, or the only boolean column."""
     if roles.higher_is_better is not None:
         raise ValueError(
             f"higher_is_better={roles.higher_is_better!r} belongs to systems over test items, but"
@@ -157,7 +157,7 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
                 " paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
             )
     columns = variables_of(data, roles)
-    if isinstance(roles.gold, list):  # data in memory have one label by now
+    if isinstance(roles.gold, list):  # for data in memory, votes were combined before
         raise ValueError(
             f"gold={roles.gold!r} names several annotators, but data is lazy. Compute one label"
             " for each candidate first, for example"
@@ -200,7 +200,7 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
 def measures_of(
     data: pd.DataFrame | xr.Dataset, options: Mapping[str, Any], *, every: bool = True
 ) -> list[Hashable]:
-    """Return the measures of the data, all or the named ones; none if this is unclear."""
+    """Return the measures, or an empty list if the measures are unclear."""
     known = {f.name for f in fields(Roles)} - ({"measures"} if every else set())
     try:
         roles = Roles.of({name: given for name, given in options.items() if name in known})
@@ -208,20 +208,20 @@ def measures_of(
             out = [*as_names(roles.exclude, ()), *roles.gold[1:]]
             roles = replace(roles, gold=roles.gold[0], exclude=out)
         taken = with_roles_of(find_gold(data, roles), roles, getattr(data, "columns", ()))
-        with hushed():  # the method itself warns of odd columns
+        with hushed():  # the called method warns of suspicious columns
             found = find_measures(data, roles, taken, needed=True)
-    except (ValueError, TypeError, KeyError):  # the method itself raises them
+    except (ValueError, TypeError, KeyError):  # the called method raises the error
         return []
-    # missing names are NaN in a table
+    # tables contain missing names as NaN
     return [np.nan if is_missing(x) else x for x in found]
 
 
 def find_measures(
     data: pd.DataFrame | xr.Dataset, roles: Roles, taken: list[Hashable], *, needed: bool
 ) -> list[Hashable]:
-    """Return the names of the measures, by default every numeric column without a role.
+    """Return the measures, by default every numeric column without a role.
 
-    A question that needs no measure gets none, unless candidates without a score are dropped.
+    A function that needs no measure gets no measures unless candidates without a score are dropped.
     """
     if isinstance(data, pd.DataFrame):
         columns = variables_of(data, roles)
@@ -258,7 +258,7 @@ def find_measures(
 
 
 def signs_of(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray:
-    """Return -1 for each measure whose smaller scores rank first, else 1."""
+    """Return -1 for measures whose smaller scores rank first, otherwise 1."""
     lower = set(roles.lower(measures, columns))
     return np.array([-1.0 if name in lower else 1.0 for name in measures])
 
@@ -270,9 +270,9 @@ _SEVERAL = ("by", "label")
 
 
 def with_given_frame(frame: pd.DataFrame, roles: Roles) -> tuple[pd.DataFrame, Roles]:
-    """Return a frame in which every role is a column, and the roles by the columns' names.
+    """Return a frame with a column for every role, and the column names.
 
-    Values and levels of the index become columns of a shallow copy.
+    Arrays and index levels become columns of a shallow copy.
     """
     named = {role: _entries(getattr(roles, role), frame.columns) for role in (*_ONE, *_SEVERAL)}
     added: dict[Hashable, Any] = {}
@@ -301,7 +301,7 @@ def with_given_frame(frame: pd.DataFrame, roles: Roles) -> tuple[pd.DataFrame, R
 
 
 def with_given_dataset(data: xr.Dataset, roles: Roles) -> tuple[xr.Dataset, Roles]:
-    """Return a Dataset in which every role is a variable, and the roles by their names."""
+    """Return a Dataset with a variable for every role, and the variable names."""
     named = {role: _entries(getattr(roles, role), data.variables) for role in (*_ONE, "label")}
     added: dict[Hashable, Any] = {}
     for role, entries in named.items():
@@ -323,7 +323,7 @@ def with_given_dataset(data: xr.Dataset, roles: Roles) -> tuple[xr.Dataset, Role
 
 
 def _entries(given: Any, columns: Any) -> list[Any]:
-    """Return the names and values of a role."""
+    """Return names and values for a role."""
     if given is None:
         return []
     if are_values(given) or isinstance(given, str) or not isinstance(given, Iterable):
@@ -350,7 +350,7 @@ def _named_measures(roles: Roles) -> list[Hashable]:
 
 
 def _name_of(values: Any, role: str, taken: set[Hashable]) -> Hashable:
-    """Return the name for added values: their own, if it is free."""
+    """Return a free name for added values, preferably their own name."""
     own = getattr(values, "name", None)
     name = role if own is None else own
     while name in taken:
@@ -370,7 +370,7 @@ def _is_in(name: Any, names: Any) -> bool:
 
 
 def _aligned(values: Any, index: pd.Index, role: str) -> Any:
-    """Return values in the order of the rows, a Series by its index."""
+    """Return values in the order of the rows; align a Series by index."""
     if np.ndim(values) != 1 or len(values) != len(index):
         raise ValueError(
             f"{role} has values of shape {np.shape(values)} for {len(index)} candidates: pass one"
@@ -388,11 +388,11 @@ def _aligned(values: Any, index: pd.Index, role: str) -> Any:
     )
 
 
-# ------------------------------------------------- Shared by rankings, items and queries
+# ------------------------------------------------- Functions for rankings, items and queries
 
 
 def refuse_dim(dim: Hashable, own: str) -> None:
-    """Raise a ValueError if a dimension is named for a DataFrame."""
+    """Raise a ValueError if ``dim`` is passed with a DataFrame."""
     if dim != own:
         raise ValueError(
             f"dim={dim!r} names a dimension of a Dataset, but data is a DataFrame. Omit dim."
@@ -400,7 +400,7 @@ def refuse_dim(dim: Hashable, own: str) -> None:
 
 
 def refuse_by(by: Any, dim: Hashable, groups: str, advice: str) -> None:
-    """Raise a ValueError if groups are named for a Dataset, whose groups are a dimension."""
+    """Raise a ValueError if ``by`` is passed with a Dataset."""
     if by is not None and (are_values(by) or as_names(by, ())):
         raise ValueError(
             f"by={'values' if are_values(by) else repr(by)}: a Dataset stores {groups} along a"
@@ -409,13 +409,13 @@ def refuse_by(by: Any, dim: Hashable, groups: str, advice: str) -> None:
 
 
 def labels_along(data: xr.Dataset, dim: Hashable) -> pd.Index:
-    """Return the labels along a dimension, or numbers without labels."""
+    """Return the labels along a dimension, or numbers if there are no labels."""
     labels = data.indexes.get(dim)
     return pd.RangeIndex(data.sizes[dim]) if labels is None else labels
 
 
 def one_chunk(variable: xr.DataArray, dim: Hashable) -> xr.DataArray:
-    """Return the variable with its candidates in one chunk, because a ranking needs all of them."""
+    """Put all candidates of a variable into one chunk, as rankings require."""
     return variable.chunk({dim: -1}) if variable.chunks is not None else variable
 
 
@@ -435,32 +435,32 @@ def batch_of(data: xr.Dataset, dim: Hashable, *variables: xr.DataArray) -> list[
 
 
 # -------------------------------------------------------------------------------------------------
-# The form of data: rankings, systems over test items, pairs of systems, runs, or cells.
+# The form of data: rankings, systems over test items, pairs of systems, runs, or 2x2 tables.
 
 Form = Literal["rankings", "items", "pairs"]
 
 
 def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Form:
-    """Return the likely form of the data: rankings, systems over items, or pairs."""
+    """Guess whether the data are rankings, systems over items, or pairs."""
     if _are_pairs(data):
         return "pairs"
     return "items" if _are_items(data, keywords) else "rankings"
 
 
 def _are_pairs(data: pd.DataFrame | xr.Dataset) -> bool:
-    """Return whether this is a table of pairs of systems, by its columns."""
+    """Return whether the columns show a table of pairs of systems."""
     names = data.columns if isinstance(data, pd.DataFrame) else data.variables
     return all(name in names for name in ("system_a", "system_b", "gain", "p_value"))
 
 
 def are_queries(data: pd.DataFrame, keywords: Mapping[str, Any]) -> bool:
-    """Return whether this is a table of runs and judgments from read_trec."""
+    """Return whether the data are runs and judgments from read_trec."""
     told = any(keywords.get(role) is not None for role in ("gold", "positive", "by", "groups"))
     return not told and "grade" in data.columns and "query" in (*data.columns, *data.index.names)
 
 
 def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
-    """Return whether these are systems over test items, by their roles or form."""
+    """Return whether the data are systems over test items."""
     of_items = (
         "system", "metric", "higher_is_better", "strata", "average", "seeds", "seed_variance",
         "weight",
@@ -476,20 +476,21 @@ def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> 
 
 
 def _are_systems(data: pd.DataFrame) -> bool:
-    """Return whether there are several numeric columns and no possible gold label."""
+    """Return whether the data have several numeric columns and no gold label."""
     numbers, flags = (sum(map(kind, data.dtypes)) for kind in (is_score, is_bool_dtype))
     labeled = "gold" in data.columns or "grade" in data.columns
-    several = (numbers > 1 and not flags) or (flags > 1 and not numbers)  # right or wrong
+    # columns of right and wrong answers
+    several = (numbers > 1 and not flags) or (flags > 1 and not numbers)
     return several and not labeled and not _has_cells(data)
 
 
 def _has_cells(data: pd.DataFrame | xr.Dataset) -> bool:
-    """Return whether there are cells of 2x2 tables, and no measures yet."""
+    """Return whether the data have 2x2 cell counts and no measures."""
     return isinstance(data, pd.DataFrame) and {"O11", "O12", "O21", "O22"} <= {*data.columns}
 
 
 def awaits_measures(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
-    """Return whether there are cells of 2x2 tables, and no gold label."""
+    """Return whether the data have 2x2 cell counts and no gold label."""
     told = any(keywords.get(role) is not None for role in ("gold", "positive", "min_grade"))
     if told or not isinstance(data, pd.DataFrame) or not _has_cells(data):
         return False

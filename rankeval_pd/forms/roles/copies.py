@@ -1,4 +1,4 @@
-"""Warn of copies, which add no evidence, and suggest a role."""
+"""Warn of copied measures and candidates, and suggest roles."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rankeval_pd.errors import listed, warn
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.copies import again_in_groups
 
-_LEAST = 10  # candidates; with fewer, a measure may be a function of the label by chance
+_LEAST = 10  # with fewer candidates, a measure can be a function of the label by chance
 _MOST_VOTES = 20
 _ANNOTATOR = re.compile(
     r"(?:ann|anno|annot|annotator|rater|judge|coder|expert|vote|votes|label|labels|judgments?)"
@@ -24,14 +24,15 @@ _GOLD = re.compile(
     r"is_?\w+|y|y_?true|true|truth|labels?|gold\w*|targets?|class|rel|relevan(t|ce)|correct|positive"
 )
 _YES = ("yes", "y", "true", "t", "positive", "pos", "relevant", "correct", "1")
-_LOOKED_AT = 10_000  # rows searched for a column of two values
+_LOOKED_AT = 10_000  # number of rows to search for a column of two values
 _NUMBERED = re.compile(r"[arj]\d{1,2}")
 
 
 def likely_gold(data: object) -> tuple[Hashable, str] | None:
-    """Return the only column of two values beside scores, and the roles that name it, or None.
+    """Return the only two-valued column and suitable roles, or None.
 
-    Of several such columns, the only one whose name fits a gold label.
+    If there are several such columns, the function returns the only column whose name suggests a
+    gold label.
     """
     if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1:
         return None
@@ -48,7 +49,8 @@ def likely_gold(data: object) -> tuple[Hashable, str] | None:
     if len(two) != 1 or not any(len(counts[x]) > 2 for x in scores):
         return None
     values = list(counts[two[0]].index)
-    yes = next((x for x in values if str(x).lower() in _YES), values[-1])  # else the rarer one
+    # otherwise the rarer value
+    yes = next((x for x in values if str(x).lower() in _YES), values[-1])
     return two[0], f"gold={two[0]!r}" + ("" if two[0] in scores else f", positive={yes!r}")
 
 
@@ -64,10 +66,10 @@ def vote_reason(name: Hashable, numbers: FloatArray) -> str | None:
 
 
 def gold_reason(numbers: FloatArray, truth: FloatArray) -> str | None:
-    """Return a reason if each label has one value of its own in the column, else None."""
+    """Return a reason if the column determines the gold label, or None."""
     if numbers.size < _LEAST or numbers.shape != truth.shape:
         return None
-    for few in (slice(100), slice(None)):  # most columns show it soon
+    for few in (slice(100), slice(None)):  # a few rows are enough to reject most columns
         here, label = numbers[few], truth[few]
         true, false = here[label == 1.0], here[label == 0.0]
         if any(x.size and not (x == x[0]).all() for x in (true, false)):

@@ -22,14 +22,15 @@ from rankeval_pd.errors import check_count
 from rankeval_pd.forms.roles.options import Short, with_options
 from rankeval_pd.forms.roles.roles import MEANINGS, Roles, default_of
 
-# ------------------------------------ The decorators of a question: its capabilities and its roles
+# ------------------------------------ Decorators that declare the capabilities and roles of a
+# function
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 NO_EFFECT = "Has no effect."
 NO_CONCLUSION = "Has no effect, because single rows support no conclusion."
 
-# ------------------------------------- The capabilities of a question, declared only once
+# ------------------------------------- The capabilities of a function
 
 IN_MEMORY = (
     "the method needs all data in memory. Compute the columns you use,"
@@ -39,47 +40,52 @@ IN_MEMORY = (
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """The capabilities of a question, a decorator of its function.
+    """Declare the capabilities of a function as a decorator.
 
-    Read by ``answer``, the overview, ``dir()``, and the accessors of Dask DataFrames and heads.
+    The function ``answer``, the overview, ``dir()`` and the accessors for Dask DataFrames and heads
+    use the capabilities.
     """
 
-    rankings: str = ""  #: its heading in the overview of rankings, if any
-    items: str = ""  #: its heading for systems over items
-    pairs: str = ""  #: its heading for a table of pairs
-    scores: bool = True  #: it needs measures, not N and N+ alone
-    lists: bool = False  #: it has a row for each list, with ties="blocks" for each end of a block
-    any_rows: bool = False  #: its number of rows depends on the data
-    any_ties: bool = False  #: it allows each method of counting ties
-    ends: bool = False  #: it allows lists that end before the candidates do: missing="absent"
-    #: it allows clusters of candidates or items, groups=, or draws no conclusion
+    rankings: str = ""  #: heading in the overview of rankings, or ""
+    items: str = ""  #: heading in the overview of systems over items
+    pairs: str = ""  #: heading in the overview of tables of pairs
+    scores: bool = True  #: whether measures are needed in addition to N and N+
+    #: whether the result has a row per list; with ties="blocks", a row per end of a block
+    lists: bool = False
+    any_rows: bool = False  #: whether the number of rows depends on the data
+    any_ties: bool = False  #: whether all values of ties are supported
+    ends: bool = False  #: whether lists can end early (missing="absent")
+    #: whether clusters (groups=) are supported or irrelevant
     clusters: bool = False
-    crossed: bool = False  #: it allows two crossed factors
-    #: it allows a head, which a Dask DataFrame collects, only N and N+ without scores
+    crossed: bool = False  #: whether two crossed factors are supported
+    #: whether a head of a Dask DataFrame is sufficient (without scores, only N and N+)
     heads: bool = False
-    counts: bool = False  #: it needs only N and N+, so groups of any size go together
+    #: whether N and N+ are sufficient, so groups of all sizes are processed together
+    counts: bool = False
     n_keys: int = 1  #: the number of orders of equal scores
-    by_groups: bool = False  #: it allows groups of a Dask DataFrame that each fit a worker: by=
+    #: whether groups (by=) of a Dask DataFrame are supported, if each group fits a worker
+    by_groups: bool = False
     sums: bool = False  #: workers sum the items of a Dask DataFrame
-    short: Short = ""  #: the columns of its short table; "" for all
-    own_rows: bool = False  #: it returns rows of the data with all columns and attrs
-    dask: str = IN_MEMORY  #: why a Dask DataFrame cannot answer, and advice
+    short: Short = ""  #: the columns of the short table, or "" for all columns
+    #: whether the result contains rows of the data with all columns and attrs
+    own_rows: bool = False
+    dask: str = IN_MEMORY  #: why Dask DataFrames are not supported, with advice
 
     def __call__(self, function: Function) -> Function:
-        """Attach the capabilities to the function, and make it follow the session's options."""
+        """Attach the capabilities, and make the function use the session's options."""
         asked = with_options(function, self.short, noted=not self.own_rows)
         asked.capabilities = self  # type: ignore[attr-defined]
         return asked
 
 
 def can(function: Any, **differences: Any) -> Capabilities:
-    """Return the capabilities of a function, with the ``differences`` of one call."""
+    """Return the capabilities of a function with changes for one call."""
     capabilities: Capabilities = function.capabilities
     return replace(capabilities, **differences)
 
 
 def declared(accessor: type) -> dict[str, tuple[Callable[..., Any], Capabilities]]:
-    """Return an accessor's questions in order of definition, with their capabilities."""
+    """Return the functions of an accessor in order, with their capabilities."""
     questions = {
         name: inspect.unwrap(x, stop=lambda function: hasattr(function, "capabilities"))
         for name, x in vars(accessor).items()
@@ -88,28 +94,28 @@ def declared(accessor: type) -> dict[str, tuple[Callable[..., Any], Capabilities
     return {name: (x, can(x)) for name, x in questions.items() if hasattr(x, "capabilities")}
 
 
-# ------------------------- The roles of a function, spelled out in its signature and its docstring
+# ------------------------- Roles of a function in the signature and the docstring
 
 
 def with_roles(function: Function) -> Function:
-    """Spell out the roles of ``**roles`` for completion and ``help``.
+    """List the keywords of ``**roles`` for completion and ``help``.
 
-    ``Unpack[...]`` remains for type checkers.
+    Type checkers still use ``Unpack[...]``.
     """
     return with_roles_and({})(function)
 
 
 def with_roles_but(*idle: str, **said: str) -> Callable[[Function], Function]:
-    """Spell out roles as :func:`with_roles` does, and document roles with another effect."""
+    """List roles as in :func:`with_roles`, and replace some descriptions."""
     return with_roles_and({}, {**dict.fromkeys(idle, NO_EFFECT), **said})
 
 
 def with_roles_and(
     others: Mapping[str, Any], said: Mapping[str, str] | None = None
 ) -> Callable[[Function], Function]:
-    """Spell out roles, and other keywords of the same group with their defaults.
+    """List roles, and other keywords of the same group with their defaults.
 
-    The function's own defaults and texts replace the usual ones.
+    Defaults and texts of the function replace the default descriptions.
     """
     meanings = {**MEANINGS, **(said or {})}
 
@@ -147,13 +153,13 @@ def with_roles_and(
 
 
 def _described(text: str | None, roles: Mapping[str, str]) -> str | None:
-    """Return a docstring with names and meanings of the roles in place of ``**roles``."""
+    """Replace ``**roles`` in a docstring by the names and meanings of the roles."""
     if text is None:
         return None
-    # roles that share an entry with other parameters get their own
+    # roles that share an entry with other parameters get a separate entry
     text = re.sub(
         r"(?m)^(    \S.*?), \*\*roles\n((?:        .*\n)+)",
-        r"\1\n\2    **roles\n        Which column is what.\n",
+        r"\1\n\2    **roles\n        Column roles.\n",
         text,
         count=1,
     )
@@ -165,24 +171,24 @@ def _described(text: str | None, roles: Mapping[str, str]) -> str | None:
     return text[: found.start()] + entry + text[found.end() :]
 
 
-@cache  # the same roles in many docstrings
+@cache  # many docstrings contain the same roles
 def _line(role: str, meaning: str) -> str:
     return textwrap.fill(
         f"* ``{role}``: {meaning}", width=100, initial_indent=" " * 8, subsequent_indent=" " * 10
     )
 
 
-# ------------------------------------------- Several questions of one call read the data only once
+# ------------------------------------------- Several functions in one call read the data only once
 
 Form = TypeVar("Form")
-_Read = tuple[Any, Roles, bool, Any]  # the data, their roles, whether scores were read; the form
+_Read = tuple[Any, Roles, bool, Any]  # the data, the roles, whether scores were read, and the form
 
 _let_in: ContextVar[list[_Read] | None] = ContextVar("let_in", default=None)
 
 
 @contextmanager
 def one_reading() -> Iterator[None]:
-    """Cache the data that are read, for further questions in the block."""
+    """Cache the data for further functions in the block."""
     before = _let_in.set([])
     try:
         yield
@@ -191,7 +197,7 @@ def one_reading() -> Iterator[None]:
 
 
 def cached_reading(read: Callable[..., Form]) -> Callable[..., Form]:
-    """Make a reader reuse data that were read before with the same roles."""
+    """Make a reader reuse cached data with the same roles."""
 
     @functools.wraps(read)
     def reading(data: Any, roles: Roles, *, scored: bool = True) -> Form:
@@ -199,7 +205,7 @@ def cached_reading(read: Callable[..., Form]) -> Callable[..., Form]:
         if let_in is None:
             return read(data, roles, scored=scored)
         for earlier, their_roles, with_scores, form in let_in:
-            # unless candidates are dropped, data with scores also serve questions on gold alone
+            # data with scores can also be used without scores, unless candidates are dropped
             enough = with_scores == scored or (with_scores and roles.missing != "drop")
             if earlier is data and enough and _same(their_roles, roles):
                 known: Form = form
@@ -212,7 +218,7 @@ def cached_reading(read: Callable[..., Form]) -> Callable[..., Form]:
 
 
 def _same(one: Roles, other: Roles) -> bool:
-    """Return whether the roles are the same, as identical objects of one call."""
+    """Return whether the roles are identical objects."""
     return all(
         (a := getattr(one, field.name)) is (b := getattr(other, field.name))
         or (isinstance(a, str | int) and type(a) is type(b) and a == b)
@@ -220,17 +226,18 @@ def _same(one: Roles, other: Roles) -> bool:
     )
 
 
-# ---------------------------------------------------------------------- Memory needed by an answer
+# ---------------------------------------------------------------------- Memory needed for a result
 
 _NUMBER = 8  # bytes
-_SMALL = 10_000  # numbers in a table that needs no check
-_ENDLESS = 2.0**1000  # more than any memory, and less than the largest float64
+_SMALL = 10_000  # tables up to this number of values need no check
+_ENDLESS = 2.0**1000  # larger than any memory, but smaller than the largest float64
 
 
 def check_memory(numbers: float, what: str, less: str) -> None:
-    """Raise a MemoryError if the numbers of ``what`` do not fit into the available memory.
+    """Raise a MemoryError if the numbers of ``what`` do not fit in memory.
 
-    ``less`` advises how to reduce them. Without known available memory there is no check.
+    ``less`` explains how to reduce the numbers. There is no check if the available memory is
+    unknown.
     """
     there, numbers = free_memory(), min(numbers, _ENDLESS)
     if there is not None and numbers * _NUMBER > there:
@@ -241,10 +248,10 @@ def check_memory(numbers: float, what: str, less: str) -> None:
 
 
 def check_draws(argument: str, value: object, for_each: int = 1) -> int:
-    """Return a number of draws after checking that they fit into memory."""
+    """Check that draws fit in memory, and return the number of draws."""
     draws = check_count(argument, value)
     check_memory(
-        2 * for_each * draws,  # as they are drawn, and sorted
+        2 * for_each * draws,  # the drawn and the sorted values
         f"{argument}={draws} draws are held in memory at once",
         f"Pass fewer, {argument}=...",
     )
@@ -252,12 +259,12 @@ def check_draws(argument: str, value: object, for_each: int = 1) -> int:
 
 
 def check_needed(draws: int, edge: str) -> int:
-    """Return a family's number of draws after checking that they fit into memory.
+    """Check that a family's draws fit in memory, and return the number.
 
-    ``edge`` is the level that they must reach, ``alpha=...`` or ``level=...``.
+    ``edge`` is the required level, ``alpha=...`` or ``level=...``.
     """
     check_memory(
-        2.0 * draws,  # as they are drawn, and sorted
+        2.0 * draws,  # the drawn and the sorted values
         f"{edge} with n_resamples=None needs {draws:,} draws, held in memory at once",
         f"Pass a value that needs fewer draws, {edge.split('=')[0]}=...",
     )
@@ -265,22 +272,22 @@ def check_needed(draws: int, edge: str) -> int:
 
 
 def check_rows(inner: xr.Dataset, rows: int, columns: int, what: str) -> None:
-    """Raise a MemoryError if a table of all batches in memory would have too many rows.
+    """Raise a MemoryError if a table for data in memory would have too many rows.
 
-    Lazy data may be computed in parts.
+    Lazy data are not checked because they can be computed in parts.
     """
     every = rows * (inner["gold"].size // max(inner.sizes["candidate"], 1))
     if every * columns < _SMALL or any(x.chunks is not None for x in inner.variables.values()):
         return
     check_memory(
-        every * (3.0 * columns + 5.0),  # as computed, as rows with their names, as a table
+        every * (3.0 * columns + 5.0),  # the computed values, rows with names, and the table
         f"{what} make a table of {every:,} rows",
         "Pass only the list sizes you need, n=..., or fewer measures.",
     )
 
 
 def free_memory() -> int | None:
-    """Return the bytes still available to this process, or None if unknown."""
+    """Return the bytes available to this process, or None if unknown."""
     known = [size for size in (_of_machine(), _of_process()) if size is not None]
     return min(known, default=None)
 
@@ -294,7 +301,7 @@ def _of_machine() -> int | None:
 
 
 def _of_process() -> int | None:
-    """Return the rest below the limit on the address space, if any."""
+    """Return the remaining address space, or None without a limit."""
     if sys.platform == "win32":
         return None
     import resource

@@ -1,4 +1,4 @@
-"""Columns that look like identifiers, and candidates that are repeated or all in one class."""
+"""Warn of identifiers, repeated candidates, and data with only one class."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
 # ------------------------------------- Warnings of unnamed columns that look like identifiers
 
-_LEAST = 10  # with fewer rows, whole numbers are all distinct by chance
-#: words in names, by the likely role of the column in rankings and runs, and in systems
+_LEAST = 10  # with fewer rows, whole numbers can be distinct by chance
+#: words in column names, by the likely role in rankings and runs, and in systems
 _WORDS = {
     ("by", "groups"): "query topic user session subject participant batch block page passage line"
     " qid uid sid segment seg sentence sent prompt judge rater annotator",
@@ -36,7 +36,8 @@ _LAST = frozenset({
     "id", "ids", "idx", "index", "uid", "sid", "docno", "nr", "number", "fold", "seed", "len",
 })  # fmt: skip
 _LABELS = frozenset(_WORDS["gold", "exclude"].split()) - {"grade"}
-_NO_SCORES = frozenset({"rank", "length", "len", "year"})  # fractions too
+# names that also exclude columns of fractions
+_NO_SCORES = frozenset({"rank", "length", "len", "year"})
 
 
 def warn_of_identifiers(
@@ -46,23 +47,24 @@ def warn_of_identifiers(
     groups: Mapping[str, IntArray] | None = None,
     truth: FloatArray | None = None,
 ) -> None:
-    """Warn of columns that look like identifiers, if there are any.
+    """Warn of columns that look like identifiers.
 
     Parameters
     ----------
     columns : mapping
-        The unnamed columns that were taken as systems or measures, by name.
+        Columns, by name, that are used as systems or measures although the user did not name them.
     taken_as : str
         "systems" or "measures".
     groups : mapping, optional
-        The number of each row's group, by role (by, groups).
+        The group number of each row, by role (by, groups).
     truth : array, optional
-        The gold label of rankings. A function of it, or an annotator's vote, is not a measure.
+        The gold label of rankings. Columns that are functions of the gold label, and annotators'
+        votes, are not measures.
 
     Notes
     -----
-    A column of whole numbers costs one hash table, and a pass over the rows for each role. For any
-    other column only the first rows are read.
+    A column of whole numbers takes one hash table and a pass over the rows for each role. For other
+    columns, only the first rows are read.
     """
     reasons = {
         name: reason
@@ -81,7 +83,7 @@ def warn_of_identifiers(
     known = [name for name, reason in reasons.items() if reason == _BY_NAME]
     own = {name: _ROLES.get(_words(name)[-1], _ROLES["index"])[side] for name in known}
     role, name = next(((r, n) for n, r in own.items() if r != "exclude"), ("", None))
-    role = "key" if role == "label" and truth is None else role  # of documents
+    role = "key" if role == "label" and truth is None else role  # documents use the role key
     as_role = f"{role}={name!r}" if role else "by=..., groups=..."
     votes = any(reason.startswith("votes") for reason in reasons.values())
     warn(
@@ -98,11 +100,12 @@ def reason_of(
     groups: Mapping[str, IntArray] | None = None,
     truth: FloatArray | None = None,
 ) -> str | None:
-    """Return why a column looks like an identifier, or a label, or None.
+    """Return why a column looks like an identifier or a label, or None.
 
-    Whole numbers do if their name suggests it, if all are distinct (10 rows or more), if they count
-    up in blocks, or if they are constant within each group and not only 0 and 1. Only the name can
-    make booleans a label, and fractions a rank or a length.
+    A column of whole numbers is suspicious if the name suggests an identifier, all numbers are
+    distinct (10 rows or more), numbers count up in blocks, or numbers are constant within groups
+    and not only 0 and 1. Booleans are suspicious only if the name suggests a label, and fractions
+    only if the name suggests a rank or a length.
     """
     if truth is not None and is_score(values.dtype) and values.dtype.kind in "iuf":
         copied = gold_reason(values.to_numpy(dtype=np.float64, na_value=np.nan), truth)
@@ -132,7 +135,7 @@ _BY_NAME = "by its name"
 
 
 def _whole(values: pd.Series) -> FloatArray | None:
-    """Return a column of whole numbers as float64 with NaN if missing, else None."""
+    """Return whole numbers as float64 with NaN, or None for other columns."""
     api = pd.api.types
     if values.dtype == object:
         values = values.infer_objects()
@@ -157,26 +160,28 @@ def named_so(name: Hashable) -> bool:
     words = _words(name)
     if not words:
         return False
-    if any(character.isdigit() for character in str(name)):  # "Unnamed: 0"; "run 3" may be a system
+    # "Unnamed: 0" is an identifier, but "run 3" can be a system
+    if any(character.isdigit() for character in str(name)):
         return words in (["unnamed"], ["level"])
     return words[-1] in _LAST or all(word in _ROLES for word in words)
 
 
 def _words(name: Hashable) -> list[str]:
-    """Return the words of a name in lower case."""
+    """Return the lower-case words of a name."""
     if not isinstance(name, str):
         return []
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)  # docId
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)  # splits names such as docId
     return re.findall(r"[a-z]+", apart.lower())
 
 
 def refuse_text(
     frame: pd.DataFrame, roles: Roles, taken: Iterable[Hashable], taken_as: str
 ) -> None:
-    """Raise a ValueError if an unused column without a role contains scores as text.
+    """Raise a ValueError if a column without a role contains scores as text.
 
-    Scores are text that parses as numbers, some with a fraction, and for systems also 0 and 1, or
-    true and false. Other whole numbers, and columns with names of identifiers, are not scores.
+    Text counts as scores if it parses as numbers and some numbers have a fraction. For systems,
+    text with 0 and 1 or with true and false also counts. Other whole numbers, and columns with
+    names of identifiers, do not count as scores.
     """
     out = {*taken, *excluded_names(roles, frame.columns), *CONTINGENCY}
     for name in (x for x in frame.columns.drop_duplicates(keep=False) if x not in out):
@@ -197,8 +202,8 @@ def refuse_text(
 
 
 def _counts_up(numbers: FloatArray) -> bool:
-    """Return whether each row repeats the number of the row before it, or adds 1."""
-    with np.errstate(over="ignore"):  # steps beyond all floats are no steps of 1
+    """Return whether each row repeats the previous number or adds 1."""
+    with np.errstate(over="ignore"):  # overflowing steps are not steps of 1
         steps = np.diff(numbers)
     return bool(((steps == 0.0) | (steps == 1.0)).all()) and int(steps.sum()) + 1 >= _LEAST
 
@@ -212,7 +217,7 @@ def _all_distinct(numbers: FloatArray) -> bool:
 
 
 def _constant_within(numbers: FloatArray, number: IntArray) -> bool:
-    """Return whether the column differs between groups, but not within any."""
+    """Return whether the column differs between groups but not within groups."""
     if numbers.size < _LEAST or set(pd.unique(numbers)) <= {0.0, 1.0}:
         return False
     _, first, where, size = np.unique(
@@ -225,11 +230,11 @@ def _constant_within(numbers: FloatArray, number: IntArray) -> bool:
 
 
 # -------------------------------------------------------------------------------------------------
-# Warnings before candidates are counted: some are repeated, or all are in one class.
+# Warnings of repeated candidates, and of candidates in only one class.
 
 
 def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
-    """Return the number of each candidate's group, whatever the order of the rows."""
+    """Return each candidate's group number, independent of the row order."""
     try:
         number, labels = pd.factorize(values)
     except TypeError as error:
@@ -259,13 +264,13 @@ def warn_of_repeated(
     by: Sequence[Hashable],
     label: Sequence[Hashable],
 ) -> None:
-    """Warn of repeated candidates, which are not independent."""
+    """Warn that repeated candidates are not independent."""
     if not again.any():
         return
     levels = [labels] if isinstance(labels, pd.Index) else list(labels)
     several = [level[again][:3].tolist() for level in levels]
     named = several[0] if len(several) == 1 else list(zip(*several, strict=True))
-    shown = {repr(x): x for x in named}.values()  # some have no hash
+    shown = {repr(x): x for x in named}.values()  # unhashable labels are compared by repr
     where = "label=" + (repr(label[0]) if len(label) == 1 else repr(list(label)))
     what = where if label else "the index"
     within = f" within one group of by={list(by)!r}" if by else ""
@@ -278,13 +283,13 @@ def warn_of_repeated(
 
 
 def warn_of_one_class(truth: FloatArray, name: Hashable) -> None:
-    """Warn if all candidates are true positives, or none is."""
+    """Warn if all candidates are true positives, or all are false positives."""
     known = truth[~np.isnan(truth)]
     warn_of_counts(int((known == 1.0).sum()), known.size, name)
 
 
 def warn_of_counts(positive: int, total: int, name: Hashable) -> None:
-    """Warn if these counts have only one class."""
+    """Warn if the counts contain only one class."""
     if total > 1 and positive in (0, total):
         which = "every candidate is a" if positive else "no"
         warn(
@@ -294,7 +299,7 @@ def warn_of_counts(positive: int, total: int, name: Hashable) -> None:
 
 
 def maybe_gold(data: object, keywords: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return a hint if a single column of two values, beside scores, may be a gold label."""
+    """Return a hint if a single two-valued column could be the gold label."""
     found = None if any(keywords.values()) else likely_gold(data)
     if found is None:
         return []

@@ -1,4 +1,4 @@
-"""Turn long frames, with a row for each score, into a column for each system or measure."""
+"""Reshape long frames to a column for each system or measure."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _OF_CANDIDATES = ("gold", "key", "label", "groups")
 
 
 def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Return data with a column for each system or measure, and the remaining roles.
+    """Reshape data to a column per system or measure, and return other roles.
 
-    Without roles of a long frame, the data are returned unchanged.
+    Data without roles for a long frame are returned unchanged.
     """
     given = {name: roles[name] for name in LONG if roles.get(name) is not None}
     rest = {name: x for name, x in roles.items() if name not in LONG}
@@ -48,7 +48,7 @@ def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 
 def _names(role: str, given: Any, frame: pd.DataFrame) -> list[Hashable]:
-    """Return the columns that a role names; refuse unknown names, and skip other keywords."""
+    """Return the columns that a role names; reject unknown names."""
     if role not in (*LONG, *_OF_ITEMS, *_OF_CANDIDATES, "seeds"):
         return []
     if any(map(are_values, given if isinstance(given, list) else [given])):
@@ -66,7 +66,7 @@ def _names(role: str, given: Any, frame: pd.DataFrame) -> list[Hashable]:
 def _of_systems(
     frame: pd.DataFrame, named: Mapping[str, list[Hashable]], levels: Sequence[Hashable], rest: Any
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return a column for each system (statistic, and seed), indexed by item."""
+    """Return a column per system (and statistic and seed), indexed by item."""
     columns = [*named["system"], *named.get("seeds", [])]
     items = named.get("item") or [x for x in levels if x not in columns]
     beside = [name for role in _OF_ITEMS for name in named.get(role, [])]
@@ -93,16 +93,18 @@ def _of_systems(
 def _of_measures(
     frame: pd.DataFrame, named: Mapping[str, list[Hashable]], levels: Sequence[Hashable], rest: Any
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return a column for each measure or run, beside the candidates' other columns."""
+    """Return a column per measure or run, and the other candidate columns."""
     [measure], by = named["measure"], named.get("by", [])
     by = by or [name for name in ("query",) if name in frame]
     items = named.get("item") or [x for x in ("document",) if x in frame] or list(levels)
     rows = _rows(frame, items, "measure", [measure], by)
-    here = frame[frame[measure].notna()]  # rows without a name are judged, but in no list
+    # rows without a measure name are judged candidates that no list contains
+    here = frame[frame[measure].notna()]
     wide = _spread(here, rows, [measure], named["score"][:1], "measure").droplevel(0, axis=1)
     others = [name for name in frame if name not in (*rows, measure, *named["score"])]
     first = frame[~frame.duplicated(rows)].set_index(rows)
-    where = frame.groupby(rows, sort=False).ngroup().to_numpy()  # rows of first, as they appear
+    # row numbers in the order of first appearance
+    where = frame.groupby(rows, sort=False).ngroup().to_numpy()
     differ = {
         name for name in others if not first[name].iloc[where].array.equals(frame[name].array)
     }
@@ -123,7 +125,7 @@ def _rows(
     frame: pd.DataFrame, items: Sequence[Hashable], role: str, others: list[Hashable],
     beside: list[Hashable],
 ) -> list[Hashable]:  # fmt: skip
-    """Return the columns that together identify an item; refuse missing values."""
+    """Return the columns that identify an item; reject missing values."""
     if not items or set(items) & set(others):
         raise ValueError(
             f"{role}={shown(others[0])}, item={shown(list(items) or None)}: no column identifies "
@@ -141,7 +143,7 @@ def _rows(
 
 
 def _settled(rest: Mapping[str, Any], found: list[Hashable]) -> dict[str, Any]:
-    """Return the roles with the names found in a long frame as ``measures``."""
+    """Return the roles with the names from a long frame as ``measures``."""
     out = as_names(rest.get("exclude"), found)
     kept = [name for name in found if name not in out]
     return {**rest, "measures": rest.get("measures") or kept, "exclude": None}
@@ -151,7 +153,7 @@ def _spread(
     frame: pd.DataFrame, rows: list[Hashable], columns: list[Hashable], scores: list[Hashable],
     role: str,
 ) -> pd.DataFrame:  # fmt: skip
-    """Return scores (item, (score, system, ...)), the columns in order of appearance."""
+    """Return scores (item, (score, system, ...)) in order of appearance."""
     for name in scores:
         if not pd.api.types.is_numeric_dtype(frame[name].dtype):
             raise ValueError(

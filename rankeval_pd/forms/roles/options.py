@@ -1,4 +1,4 @@
-"""Options of a session, and the short tables that methods return by default."""
+"""Define session options, and the short tables that methods return by default."""
 
 from __future__ import annotations
 
@@ -23,31 +23,32 @@ from rankeval_pd.progress import BEGUN
 Function = TypeVar("Function", bound=Callable[..., Any])
 Table = TypeVar("Table", pd.DataFrame, xr.Dataset)
 
-_FILLED = ("alpha", "level", "progress")  # options that are defaults of keywords
-_settings: dict[str, Any] = {}  # per process: notebooks run each cell in its own context
+_FILLED = ("alpha", "level", "progress")  # options that set the defaults of keywords
+# options are per process because notebooks run each cell in a new context
+_settings: dict[str, Any] = {}
 _whole: ContextVar[bool] = ContextVar("whole", default=False)
 _details: ContextVar[bool] = ContextVar("details", default=False)
 
-#: columns added by a keyword, after the short table's own
+#: columns that a keyword adds to the short table
 _ADDED = ("share", "relation", "tp_sd", "n_groups", "n_queries", "n_missing")
-_IF_TRUE = ("tie_decides",)  # flags shown if true in some row
-_SHORT_LIST = 20  # names that fit into attrs
+_IF_TRUE = ("tie_decides",)  # flags that are shown only if a row has True
+_SHORT_LIST = 20  # largest number of names to store in attrs
 
 
 class set_options:
-    """Set options for the session, or for a block.
+    """Set options for a session or a ``with`` block.
 
     Parameters
     ----------
     details : bool, optional
-        True makes every method return all columns, as ``details=True`` does for one call. The
-        default is a short table that prints on one screen.
+        Whether methods return all columns, as with ``details=True`` in a single call. By default
+        methods return a short table that fits on one screen.
     progress : bool, optional
-        Default of ``progress=``: whether to show progress bars.
+        Default for ``progress=``, which controls progress bars.
     alpha : float, optional
-        Default of ``alpha=``, the level of significance.
+        Default for ``alpha=``, the significance level.
     level : float, optional
-        Default of ``level=``, the confidence level of intervals.
+        Default for ``level=``, the confidence level of intervals.
 
     Examples
     --------
@@ -80,7 +81,7 @@ class set_options:
         _settings.update(given)
 
     def __enter__(self) -> None:
-        """Keep the options until the end of the block."""
+        """Use the options until the end of the block."""
 
     def __exit__(self, *_: object) -> None:
         _settings.clear()
@@ -89,7 +90,7 @@ class set_options:
 
 @contextmanager
 def whole_tables() -> Iterator[None]:
-    """Make calls within the block return all columns, with their keywords unchanged."""
+    """Make calls in the block return all columns, and ignore session options."""
     before = _whole.set(True)
     try:
         yield
@@ -98,7 +99,7 @@ def whole_tables() -> Iterator[None]:
 
 
 def details_wanted() -> bool:
-    """Return whether all columns are wanted; else expensive ones can be skipped."""
+    """Return whether the user wants all columns, including expensive columns."""
     return _details.get()
 
 
@@ -106,22 +107,22 @@ Short = str | Mapping[str, str] | Callable[[pd.DataFrame], pd.DataFrame]
 
 
 def with_options(function: Function, short: Short = "", *, noted: bool = True) -> Function:
-    """Make a public function follow the options and return its short table.
+    """Make a public function use the session options and return a short table.
 
-    Public functions that it calls return all columns, with their keywords unchanged.
+    Public functions called inside this function return all columns and ignore session options.
 
     Parameters
     ----------
     function : callable
     short : str, mapping or callable
-        The columns of the short table in order; columns that a call lacks are skipped. A mapping
-        has them by the deciding keyword, and under "" for calls without it. A callable shortens
-        the whole table.
+        The ordered columns of the short table. Missing columns are skipped. A mapping contains
+        columns for the keywords that select them, and under "" for calls without such a keyword. A
+        callable shortens the table.
     noted : bool
-        Whether ``attrs`` record how the table was made.
+        Whether ``attrs`` describe how the table was made.
     """
     parameters = inspect.signature(function).parameters
-    # a plot needs no argument beside a finished table
+    # a plot of a finished table needs no other arguments
     check = argument_check(function, 1 if hasattr(function, "draws_tables") else None)
     filled = [x for x in _FILLED if x in parameters and parameters[x].kind is _KEYWORD]
 
@@ -161,7 +162,7 @@ _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 def as_asked(
     result: Table, method: str, short: Short, keywords: Mapping[str, Any], data: Any
 ) -> Table:
-    """Shorten a whole table as keywords and options ask, and record how it was made."""
+    """Shorten a table according to the options, and record how it was made."""
     details = keywords.get("details")
     everything = _settings.get("details", False) if details is None else details
     if isinstance(result, pd.DataFrame) and callable(short):
@@ -175,18 +176,18 @@ def as_asked(
             shortened.attrs["n_ending_in_tie"] = int((result[cut] > 0).sum())
         result = shortened
     result.attrs = _noted(result.attrs, method, keywords)
-    if isinstance(result, xr.Dataset):  # Zarr and netCDF 3 reorder them
+    if isinstance(result, xr.Dataset):  # Zarr and netCDF 3 change the order of variables
         result.attrs["columns"] = json.dumps([*result.variables], default=str)
     return with_order(result, data, keywords)
 
 
 def _is_given(value: Any) -> bool:
-    """Return whether a keyword is given; 0 may be a name."""
+    """Return whether a keyword was passed; 0 can be a name."""
     return value is not None and value is not False
 
 
 def _shortened(table: pd.DataFrame, short: Sequence[str]) -> pd.DataFrame:
-    """Return the columns of the groups, of the short table in its order, and of keywords."""
+    """Return the columns of groups, short table and keywords in order."""
     if not short:
         return table
     columns = list(table.columns)
@@ -197,8 +198,8 @@ def _shortened(table: pd.DataFrame, short: Sequence[str]) -> pd.DataFrame:
 
 
 def with_order(result: Table, data: Any, keywords: Mapping[str, Any]) -> Table:
-    """Record all measures of the data, so measures keep their colors in a table of some."""
-    data = getattr(data, "_meta", data)  # of a Dask DataFrame
+    """Record all measures, so measures keep their colors in partial tables."""
+    data = getattr(data, "_meta", data)  # the template of a Dask DataFrame
     result.attrs.pop("order", None)
     some = "measure_a" in result or ("measure" in result and keywords.get("measures") is not None)
     if some and isinstance(data, pd.DataFrame | xr.Dataset):
@@ -218,7 +219,7 @@ _ROLES = (
 def _noted(
     attrs: Mapping[Any, Any], method: str, keywords: Mapping[str, Any]
 ) -> dict[Hashable, Any]:
-    """Return how a table was made, in values that Parquet and netCDF can hold."""
+    """Describe how a table was made, in values that Parquet and netCDF support."""
     roles = {name: keywords[name] for name in _ROLES if name in keywords}
     noted = {**roles, **attrs, "method": method, "version": sys.modules["rankeval_pd"].__version__}
     as_notes = {str(name): plain(value) for name, value in noted.items()}
@@ -226,9 +227,9 @@ def _noted(
 
 
 def plain(value: Any) -> Any:
-    """Return a number or text, a short list as JSON, None for anything else.
+    """Return numbers and text, short lists as JSON, and None for other values.
 
-    netCDF 3 cannot store lists of texts, nor netCDF 4 a list of one text.
+    netCDF 3 cannot store lists of strings, and netCDF 4 cannot store a list of one string.
     """
     if isinstance(value, bool | np.bool_):
         return int(value)

@@ -1,4 +1,4 @@
-"""The roles of columns, and the choices of the options."""
+"""Define the roles of columns, and the choices for options."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ Ties = Literal["shared", "trec", "blocks", "expected", "best", "worst", "error"]
 Missing = Literal["raise", "last", "drop", "absent", "ratio"]
 Average = Literal["macro", "micro"]
 TIES: tuple[Ties, ...] = get_args(Ties)
-CUTTING = ("shared", "trec", "blocks", "error")  # every method supports these
+CUTTING = ("shared", "trec", "blocks", "error")  # every method supports these values
 MISSING: tuple[Missing, ...] = get_args(Missing)
 Agreement = Literal["majority", "any", "all", "mean", "each"]
 AGREEMENTS: tuple[Agreement, ...] = get_args(Agreement)
 ANNOTATOR = "annotator"  # the dimension of votes in a Dataset, and the column of "each"
-MARGINS = "margins"  # the attribute that names the counts that measures were computed from
+MARGINS = "margins"  # the attribute with the names of the counts behind association measures
 CONTINGENCY = ("O11", "O12", "O21", "O22", "E11", "R1", "R2", "C1", "C2", "N")
 
-LONG = ("system", "measure", "score", "item")  # the roles of a long frame, a row for each score
+LONG = ("system", "measure", "score", "item")  # the roles of a long frame with a row for each score
 
 Names = Hashable | Sequence[Hashable] | None
 Seed = int | np.random.Generator | None
 
 
 class _Shared(TypedDict, total=False):
-    """The roles shared by rankings and systems over items."""
+    """Define the roles shared by rankings and systems over items."""
 
     measures: Names
     exclude: Names
@@ -53,7 +53,7 @@ class _Shared(TypedDict, total=False):
 
 
 class _Rankings(_Shared, total=False):
-    """The roles of rankings except ``ties``."""
+    """Define the roles of rankings except ``ties``."""
 
     measure: Hashable
     gold: Names
@@ -68,19 +68,19 @@ class _Rankings(_Shared, total=False):
 
 
 class JudgedRoles(_Rankings, total=False):
-    """The roles of the columns of partly judged rankings."""
+    """Define the roles of columns for partly judged rankings."""
 
     ties: Ties
 
 
 class RankingRoles(JudgedRoles, total=False):
-    """The roles of the columns of rankings: candidates with a gold label."""
+    """Define the roles of columns for rankings of candidates with a gold label."""
 
     unjudged: Unjudged | None
 
 
 class ItemRoles(_Shared, total=False):
-    """The roles of the columns of systems over test items."""
+    """Define the roles of columns for systems over test items."""
 
     system: Hashable
     metric: str | Callable[[Any], Any] | None
@@ -103,7 +103,7 @@ PartlyJudged = Literal["estimate", "bounds"]
 
 
 class QueryRoles(TypedDict, total=False):
-    """The roles of the columns of queries: graded documents, and runs that retrieve some."""
+    """Define the roles of columns for queries with graded documents and runs."""
 
     gold: Hashable | None
     measures: Names
@@ -124,69 +124,71 @@ class QueryRoles(TypedDict, total=False):
 
 
 class AnyRoles(_Rankings, ItemRoles, total=False):
-    """The roles of rankings, of systems over items, and of queries."""
+    """Define the roles of rankings, systems over items, and queries."""
 
     ties: Ties | QueryTies
     unjudged: Unjudged | PartlyJudged
 
 
 MEANINGS: dict[str, str] = {
-    "gold": "the column that marks true positives, True or False, 1 or 0; by default a column"
-    " named gold, else the only boolean one. This, key, label, by and groups may also be a level of"
-    " the index, a Series or an array. A list names the columns of several annotators.",
-    "agreement": "how several annotators' votes combine: majority (a tie is excluded, with a"
-    " warning), any, all, mean (the share of votes, compare only), or each, a row per annotator.",
-    "positive": "the value or values of gold that mark true positives.",
-    "min_grade": "if gold contains grades, the lowest grade of a true positive.",
-    "measures": "the columns that are ranked or compared; by default every numeric one without"
+    "gold": "The column that marks true positives, with True and False or 1 and 0. The default is"
+    " a column named gold, or the only boolean column. Use a list for the columns of several"
+    " annotators. You can pass gold, key, label, by and groups as a column, a level of the index,"
+    " a Series or an array.",
+    "agreement": "How the votes of several annotators are combined: majority (ties are excluded,"
+    " with a warning), any, all, mean (proportion of votes, only for compare), or each (one row"
+    " per annotator).",
+    "positive": "The value or values of gold that mark true positives.",
+    "min_grade": "The lowest grade of a true positive, if gold contains grades.",
+    "measures": "The columns to rank or compare. The default is every numeric column without"
     " another role.",
-    "system": "in a long frame, a row for each score: the column that names the system.",
-    "measure": "in a long frame: the column that names the measure or run.",
-    "score": "in a long frame: the column of the scores; for systems a list of the statistics that"
-    " a metric takes.",
-    "item": "in a long frame: the column(s) that name the item or candidate; by default the"
-    " index, for runs document.",
-    "exclude": "columns that are neither ranked nor compared, such as identifiers.",
-    "by": "the column(s) that name the query, sample or domain of each row; a column n becomes by_n"
-    " in a result that has its own n.",
-    "key": "the column that breaks ties, the smaller first; by default a hash of the label.",
-    "label": "the column(s) or index level(s) that identify a candidate and are hashed; by"
-    " default the index.",
-    "lower_is_better": "the measures whose small values rank first; True means all.",
-    "ties": "how equal scores count: shared, trec, blocks, expected, best, worst or error;"
-    " for runs of queries (by, key and missing='absent') trec by default.",
-    "missing": "the meaning of a missing score: raise, last, drop or absent (not retrieved);"
-    " for systems over test items raise or ratio (the score of the available items).",
-    "rng": "the seed for ties and resampling; the same seed gives the same results.",
-    "dim": "the dimension of the rows of a Dataset.",
-    "metric": "the metric, a name or a function of summed statistics.",
-    "groups": "the column that names the cluster of each row, if rows depend on each other; a list"
-    " of two names crossed factors.",
-    "weight": "with groups, the kind of mean: item (default), the mean over all items, or group,"
-    " the mean of the groups' means.",
-    "strata": "the column that names the stratum (task, domain) of each item, within which items"
-    " are drawn.",
-    "average": "how strata are combined into one score: macro (default), their mean, or micro,"
-    " all items pooled.",
-    "seeds": "the column, or level of the columns, that names the training seed of each score.",
-    "seed_variance": "with seeds, by default each system has its own variance;"
-    " pooled uses one for all systems.",
-    "higher_is_better": "whether a higher score is better; by default the metric decides.",
-    "details": "True returns all columns, by default a short table (:func:`set_options`).",
-    "unjudged": "how a candidate without a gold label counts: negative, skip (excluded) or raise;"
-    " for methods for partly judged candidates estimate or bounds.",
+    "system": "The column that names the system, in a long frame with a row for each score.",
+    "measure": "The column that names the measure or run, in a long frame.",
+    "score": "The column of scores in a long frame. For systems, you can pass a list with the"
+    " statistics of a metric.",
+    "item": "The column(s) that name the item or candidate in a long frame. The default is the"
+    " index, or document for runs.",
+    "exclude": "Columns to ignore, such as identifiers.",
+    "by": "The column(s) that name the query, sample or domain of each row. A column n is renamed"
+    " to by_n if the result has another n.",
+    "key": "The column that breaks ties, in ascending order. The default is a hash of the label.",
+    "label": "The column(s) or index level(s) that identify a candidate and are hashed. The"
+    " default is the index.",
+    "lower_is_better": "The measures whose small values rank first. True means all measures.",
+    "ties": "How equal scores count: shared, trec, blocks, expected, best, worst or error. The"
+    " default for runs of queries (by, key and missing='absent') is trec.",
+    "missing": "The meaning of a missing score: raise, last, drop or absent (not retrieved). For"
+    " systems over test items, raise or ratio (the score on the available items).",
+    "rng": "The seed for ties and resampling. The same seed gives the same results.",
+    "dim": "The dimension of the rows in a Dataset.",
+    "metric": "The metric, as a name or a function of summed statistics.",
+    "groups": "The column that names the cluster of each row, for dependent rows. Pass a list of"
+    " two names for crossed factors.",
+    "weight": "The kind of mean for data with groups: item (default) averages over all items, and"
+    " group averages the means of the groups.",
+    "strata": "The column that names the stratum (task, domain) of each item. Items are resampled"
+    " within strata.",
+    "average": "How strata are combined into one score: macro (default) averages over strata, and"
+    " micro pools all items.",
+    "seeds": "The column, or level of the columns, that names the training seed of each score.",
+    "seed_variance": "The variance between seeds. By default each system has a separate variance,"
+    " and pooled uses one variance for all systems.",
+    "higher_is_better": "Whether a higher score is better. By default the metric decides.",
+    "details": "True returns all columns. The default is a short table (:func:`set_options`).",
+    "unjudged": "How a candidate without a gold label counts: negative, skip (excluded) or raise."
+    " For methods for partly judged candidates, estimate or bounds.",
 }
-"""The meaning of each role, for docstrings; each line is wrapped there."""
+"""The description of each role for docstrings, before wrapping."""
 
 
 def default_of(role: str, *, items: bool) -> Any:
-    """Return the default of a role, for rankings or systems over items."""
+    """Return the default of a role for rankings or systems over items."""
     return "item" if items and role == "dim" else getattr(Roles(), role)
 
 
 @dataclass(frozen=True)
 class Roles:
-    """The roles of the columns, filled in."""
+    """Store the roles of the columns with defaults filled in."""
 
     gold: Any = None
     agreement: str = "majority"
@@ -219,9 +221,9 @@ class Roles:
 
     @classmethod
     def configured(cls, keywords: Mapping[str, Any]) -> Roles:
-        """Return the checked roles of an accessor, roles of queries included.
+        """Return the checked roles of an accessor, including roles of queries.
 
-        ``ties`` of queries stays unchanged by default.
+        By default ``ties`` for queries is unchanged.
         """
         given = {name: x for name, x in keywords.items() if name not in LONG}
         unjudged = given.get("unjudged")
@@ -233,7 +235,7 @@ class Roles:
 
     @classmethod
     def of(cls, keywords: Mapping[str, Any]) -> Roles:
-        """Return the given roles, checked without the data, and defaults for the others."""
+        """Check the roles without data, and fill in defaults."""
         _refuse_those_of_queries(keywords)
         known = [field.name for field in fields(cls)]
         for name in keywords:
@@ -248,7 +250,7 @@ class Roles:
         for name in ("gold", "key", "dim", "groups", "strata", "seeds"):
             given = getattr(roles, name)
             named = name in ("dim", "strata", "seeds")
-            several = isinstance(given, list)  # annotators, and two crossed factors
+            several = isinstance(given, list)  # several annotators, or two crossed factors
             if several and (name == "gold" or (name == "groups" and len(given) == 2)):
                 given = next((x for x in given if type(x).__hash__ is None), None)
             if type(given).__hash__ is None and (named or not are_values(given)):
@@ -262,7 +264,7 @@ class Roles:
         check_choice("unjudged", roles.unjudged, (None, *get_args(Unjudged)))
         check_choice("missing", roles.missing, MISSING)
         if roles.ends and roles.by is not None and roles.key is not None and "ties" not in keywords:
-            roles = replace(roles, ties="trec")  # the runs of queries
+            roles = replace(roles, ties="trec")  # the default for runs of queries
         _check_positive(roles.positive, roles.min_grade)
         check_choice("average", roles.average, (None, *get_args(Average)))
         check_choice("weight", roles.weight, (None, *get_args(Weight)))
@@ -272,14 +274,14 @@ class Roles:
 
     @property
     def factors(self) -> list[Any]:
-        """The names in ``groups``: none, one, or two crossed factors."""
+        """Return the names in ``groups``, at most two crossed factors."""
         several = self.groups if isinstance(self.groups, list) else [self.groups]
         return [] if self.groups is None else several
 
     def check_groups(self, *, crossed: bool = False) -> None:
         """Raise a ValueError if the method does not support clusters of candidates.
 
-        With ``crossed``, it supports one factor but not two.
+        With ``crossed``, the method supports one factor but not two crossed factors.
         """
         if len(self.factors) > 1 and crossed:
             raise ValueError(
@@ -296,7 +298,7 @@ class Roles:
             )
 
     def check_ends(self) -> None:
-        """Raise a ValueError if lists end early, which the method does not support."""
+        """Raise a ValueError if the method does not support lists that end early."""
         if self.ends:
             raise ValueError(
                 "missing='absent' is supported only for n-best lists (nbest_precision, compare,"
@@ -305,7 +307,7 @@ class Roles:
             )
 
     def lower(self, measures: Iterable[Hashable], columns: Any) -> list[Hashable]:
-        """Return the measures whose small values rank first; refuse unknown names."""
+        """Return the measures whose small values rank first; reject unknown names."""
         if isinstance(self.lower_is_better, bool):
             return list(measures) if self.lower_is_better else []
         names = as_names(self.lower_is_better, columns)
@@ -315,11 +317,11 @@ class Roles:
 
     @property
     def ends(self) -> bool:
-        """Whether a measure's list ends with its last score."""
+        """Return whether a measure's list ends with its last score."""
         return self.missing == "absent"
 
     def check_ties(self) -> None:
-        """Raise a ValueError if only some methods support this value of ``ties``."""
+        """Raise a ValueError if the method does not support this value of ``ties``."""
         if self.ties not in CUTTING:
             raise ValueError(
                 f"ties={self.ties!r} is supported only by nbest_precision, random_test and the"
@@ -329,7 +331,7 @@ class Roles:
 
     @property
     def seed(self) -> int:
-        """The seed of the tie key: ``rng`` if that is an int, else 0."""
+        """Return the seed of the tie key, which is ``rng`` if it is an int, or 0."""
         rng = self.rng
         if rng is None or isinstance(rng, np.random.Generator):
             return 0
@@ -344,32 +346,32 @@ class Roles:
 
     @property
     def swaps(self) -> int:
-        """The seed of draws that need a stream separate from the tie key's."""
+        """Return the seed for draws that must be independent of the tie key."""
         return int(np.random.SeedSequence([self.draws, 1]).generate_state(1, np.uint64)[0])
 
     @property
     def noted_seed(self) -> dict[str, int]:
-        """The attribute that records the seed of a table's draws, if it is a number."""
+        """Return the attribute with the seed of a table's draws if it is a number."""
         fresh = self.rng is None or isinstance(self.rng, np.random.Generator)
         return {} if fresh else {"seed": int(self.seed)}
 
     @property
     def draws(self) -> int:
-        """The seed of random draws: ``rng`` itself if an int, else a number drawn from it."""
+        """Return the seed for random draws: an int ``rng``, or a number drawn from it."""
         if self.rng is None or isinstance(self.rng, np.random.Generator):
             return int(np.random.default_rng(self.rng).integers(2**63))
         return self.seed
 
 
 def are_values(given: Any) -> bool:
-    """Return whether a role is given as values, one for each row, instead of a name."""
+    """Return whether a role is an array of values instead of a name."""
     return isinstance(
         given, np.ndarray | pd.Series | pd.Index | pd.api.extensions.ExtensionArray | xr.DataArray
     )
 
 
 def _refuse_those_of_queries(keywords: Mapping[str, Any]) -> None:
-    """Raise a ValueError if ``unjudged`` has a value for partly judged candidates only."""
+    """Raise a ValueError if ``unjudged`` requires partly judged candidates."""
     given = keywords.get("unjudged")
     if isinstance(given, str) and given in get_args(PartlyJudged):
         raise ValueError(
@@ -379,7 +381,7 @@ def _refuse_those_of_queries(keywords: Mapping[str, Any]) -> None:
 
 
 def _check_positive(positive: Any, min_grade: Any) -> None:
-    """Raise an error if both define a true positive, or the grade is not a number."""
+    """Raise an error for both positive and min_grade, or an invalid grade."""
     if min_grade is None:
         return
     if positive is not None:
@@ -398,7 +400,7 @@ def _check_positive(positive: Any, min_grade: Any) -> None:
 
 
 def as_names(names: Names, columns: Any) -> list[Hashable]:
-    """Return one name or several as a list; a tuple that is a column is one name."""
+    """Return names as a list; a tuple that is a column is one name."""
     if names is None:
         return []
     if isinstance(names, str) or not isinstance(names, Iterable):
@@ -415,8 +417,8 @@ def as_names(names: Names, columns: Any) -> list[Hashable]:
 
 
 def excluded_names(roles: Roles, known: Iterable[Hashable]) -> list[Hashable]:
-    """Return the names in ``exclude``; refuse unknown names."""
-    names = dict.fromkeys(known)  # finds pd.NA, which equals nothing
+    """Return the names in ``exclude``; reject unknown names."""
+    names = dict.fromkeys(known)  # a dict finds pd.NA, which is not equal to itself
     out = as_names(roles.exclude, names)
     for unknown in (name for name in out if name not in names):
         raise unknown_name("exclude", unknown, names)
@@ -437,12 +439,11 @@ def _is_column(name: Hashable, columns: Any) -> bool:
 
 
 # -------------------------------------------------------------------------------------------------
-# The choices of the options, and list sizes, as types for type checkers.
-#
-# At run time the kernels' own tables list the choices; a test compares the two.
+# Types for type checkers: the choices for options, and list sizes.
+# At run time, tables in the kernels list the choices. A test compares both lists.
 
 ListSizes = float | Sequence[float] | range | np.ndarray[Any, np.dtype[Any]] | None
-"""Sizes of lists: a whole number, a share between 0 and 1, several of either, None for every n."""
+"""List sizes: whole numbers, fractions between 0 and 1, or None for every n."""
 
 Adjustment = Literal["holm", "bonferroni", "bh", "by"]
 FamilyAdjustment = Literal["holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"]
