@@ -78,7 +78,8 @@ FAULTS = [
         ("total * (total - 1.0)", "total * total"),
         ("votes - 1.0), alike", "votes - 0.0), alike"),
         ("(n - 1.0) / n * squares", "squares"),
-        ("np.clip(freedom, 1.0, n - 1.0)", "n - 1.0"),
+        ("min(freedom, n - 1.0)", "n - 1.0"),
+        ("1.5 * squares.sum()", "squares.sum()"),
         ("1.0 - apart / float(expected)", "1.0 - apart"),
     ),
     *_in(
@@ -355,6 +356,12 @@ FAULTS = [
         ("return of(np.ones_like(true)), of(true)", "return of(~true), of(true)"),
     ),
     *_in(
+        "nbest/region_intervals.py", "dependent",
+        ("more * gap**2 +", "0.0 * gap**2 +"),
+        ("(gap + root) / (1.0 - more)", "gap + root"),
+        ("(gap == 0.0) & (error == 0.0), 0.0", "(gap == 0.0) & (error == 0.0), reach"),
+    ),
+    *_in(
         "intervals/cluster_totals.py", "stats/clusters dependent",
         ("squares - sums**2 / np.maximum(counted, 1.0)", "squares"),
         ("second**2 / np.maximum(fourth, 1.0)", "second / np.maximum(fourth, 1.0)"),
@@ -364,6 +371,8 @@ FAULTS = [
         ("(z_of(level) / found.quantile(level)) ** 2", "z_of(level) / found.quantile(level)"),
         ("size -= 2.0 * counts", "size -= counts"),
         ("own = 2.0 * squares**2", "own = 9.0 * squares**2"),
+        ("alike * squares / whole**2", "squares / whole**2"),
+        ("(apart - within) / total", "apart / total"),
         ("(1.0 - 2.0 * share) ** power", "(1.0 - 2.0 * share) ** 2"),
     ),
     *_in(

@@ -88,7 +88,7 @@ def random_test(
     n_candidates : int, optional
         Former name of ``pool`` as a number.
     progress : bool, optional
-        Whether to show a progress bar for ``adjust``. By default one appears after two seconds.
+        Whether to show a progress bar for ``adjust``. By default the bar appears after two seconds.
     **roles
         Column roles, see :func:`nbest_precision`.
 

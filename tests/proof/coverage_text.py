@@ -57,9 +57,9 @@ SAID = {
         " allowance for unseen candidates gives a coverage of 0.92 at 1.8 times the width, but an"
         " equivalence test with an error rate of 0.11. An allowance that grows with the difference"
         " gives a coverage of 0.945 at 1.9 times the width, but an equivalence test with an error"
-        " rate of 0.10. With 10 to 50 groups and areas near 1, intervals are up to 2.9 times as wide"
-        " as needed for two equal measures. Student's interval is narrower, but its coverage is only"
-        " 0.64 to 0.91 if one measure is better by one standard error.",
+        " rate of 0.10. With 10 to 50 groups and areas near 1, intervals are up to 2.9 times as"
+        " wide as needed for two equal measures. Student's interval is narrower, but its coverage"
+        " is only 0.64 to 0.90 if one measure is better by one standard error.",
     ),
     "Early enrichment": (
         "Scores are normal with few positives; the true value comes from the population.",
