@@ -87,7 +87,7 @@ def test_lower_is_better_groups_and_datasets():
 
 def test_nothing_to_promise():
     df = pd.DataFrame({"m": np.sqrt(np.arange(21.0)), "gold": np.arange(21) > 0})
-    with pytest.warns(rankeval_pd.RankevalWarning, match="needs 29 accepted"):
+    with pytest.warns(rankeval_pd.RankevalWarning, match="needs at least 29 correct candidates"):
         row = df.rankeval.choose_threshold(precision=0.9).iloc[0]  # 20 of 20 may be .86
     assert np.isnan(row["threshold"])
     assert row["n_accepted"] == 0

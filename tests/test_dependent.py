@@ -144,7 +144,8 @@ def test_interval_and_test_agree(seed, alternative):
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
 def test_the_interval_of_a_difference_contains_what_a_test_of_it_does_not_reject(alternative):
     """By SciPy's root finder, with the variance of the true positives by hand, also on Dask."""
-    df = clumps(11)[3:]
+    df = clumps(11, n_clusters=25)[3:]
+    df["gold"] ^= np.random.default_rng(1).random(len(df)) < 0.15
     given = {"groups": "document", "key": "b"}
     row = df.rankeval(**given).compare("a", "b", 60, alternative=alternative).iloc[0]
     size, positive = df.groupby("document")["gold"].agg(["size", "sum"]).to_numpy(float).T
@@ -166,7 +167,7 @@ def test_the_interval_of_a_difference_contains_what_a_test_of_it_does_not_reject
     high = optimize.brentq(beyond, row["difference"], 1.5, xtol=1e-14) if two else 1.0
     assert high == pytest.approx(row["ci_high"], rel=1e-9)
     wider = row["difference"] + t * error
-    assert moved > 0.005
+    assert moved > 0.004
     assert not two or row["ci_high"] > wider + 0.001
     chunked = pytest.importorskip("dask.dataframe").from_pandas(df, npartitions=3)
     importlib.import_module("rankeval_pd.dask")

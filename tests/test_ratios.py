@@ -115,7 +115,9 @@ def test_recall_is_mcnemars():
 @pytest.mark.parametrize("method", ["paired_bootstrap", "paired_permutation"])
 def test_two_guesses_that_are_right_say_nothing(method):
     df = frame(2, 2, 100, 50)
-    with pytest.warns(rankeval_pd.RankevalWarning, match="2 guesses.*below 5, there is no test"):
+    with pytest.warns(
+        rankeval_pd.RankevalWarning, match="2 guesses.*fewer than 5, there is no test"
+    ):
         table = getattr(df.rankeval, method)(metric="precision", details=True)
     assert np.isnan(table["p_value"][0])
     assert table["ci_low"][0] <= 0.0 <= table["ci_high"][0]
@@ -143,7 +145,7 @@ def test_few_guesses_are_not_tested_with_an_adjustment(adjust):
 
 def test_a_warning_from_5_to_9_guesses_and_none_from_10():
     with pytest.warns(
-        rankeval_pd.RankevalWarning, match="7 guesses.*below 10, the test may be unreliable"
+        rankeval_pd.RankevalWarning, match="7 guesses.*fewer than 10, the test may be unreliable"
     ):
         table = frame(7, 3, 100, 50).rankeval.paired_bootstrap(metric="precision")
     assert table["p_value"][0] > 0.5
