@@ -321,7 +321,7 @@ def test_what_one_seed_cannot_show(trainings):
     with pytest.raises(ValueError, match=r"a single training run of 'a', which cannot show"):
         one.rankeval.paired_bootstrap(seeds="seed")
     with pytest.raises(
-        ValueError, match=r"do not account for variation between trainings.*paired_bootstrap"
+        ValueError, match=r"do not account for variation between training runs.*paired_bootstrap"
     ):
         trainings.rankeval.paired_permutation(seeds="seed")
     rows = trainings.stack("seed", future_stack=True).reset_index("seed")  # noqa: PD013
@@ -439,8 +439,8 @@ def test_impossible_holes(scores):
     with pytest.raises(ValueError, match=r"system 'y' has no score for any item"):
         data.rankeval.paired_bootstrap(missing="ratio")
     ranking = scores.assign(gold=[True, False] * 60)
-    with pytest.raises(ValueError, match=r"missing='ratio', .* belongs to systems"):
+    with pytest.raises(ValueError, match=r"missing='ratio', .* applies only to systems"):
         ranking.rankeval.nbest_precision([1], missing="ratio", exclude=None)
     for role in ("strata", "seeds"):
-        with pytest.raises(ValueError, match=rf"{role}='task' belongs to systems"):
+        with pytest.raises(ValueError, match=rf"{role}='task' applies only to systems"):
             ranking.rankeval.nbest_precision([1], **{role: "task"})

@@ -189,7 +189,7 @@ def test_frames_that_do_not_fit():
         read_trec({"a": run.assign(score="high")})
     with pytest.raises(ValueError, match=r"row 0: the score is nan"):
         read_trec({"a": run.assign(score=np.nan)})
-    with pytest.raises(ValueError, match=r"white space"):
+    with pytest.raises(ValueError, match=r"whitespace"):
         read_trec({"a": run.assign(document="d 1")})
     with pytest.raises(ValueError, match=r"qrels is empty"):
         read_trec({"a": run}, run.rename(columns={"score": "grade"}).iloc[:0])
@@ -197,7 +197,7 @@ def test_frames_that_do_not_fit():
 
 def test_writing_refuses_what_cannot_be_read(tmp_path):
     frame = pd.DataFrame({"query": ["1"], "document": ["d 1"], "my run": [1.0]})
-    with pytest.raises(ValueError, match=r"'d 1' is empty or contains white space"):
+    with pytest.raises(ValueError, match=r"'d 1' is empty or contains whitespace"):
         write_trec(frame, tmp_path)
     with pytest.raises(ValueError, match=r"the name 'my run'"):
         write_trec(frame.assign(document="d1"), tmp_path)

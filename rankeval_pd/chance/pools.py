@@ -32,7 +32,7 @@ def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite")
             )
         if pool == "retrieved" and not ends:
             raise ValueError(
-                "pool='retrieved' requires that a missing score means not retrieved. Pass"
+                "pool='retrieved' needs missing scores that stand for 'not retrieved'. Pass"
                 " missing='absent'."
             )
         return "retrieved" if pool == "retrieved" else "all"

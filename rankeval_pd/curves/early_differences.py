@@ -24,7 +24,7 @@ EARLY_PARTS = (
 
 
 def early_options(kind: str, fpr: Any, tpr: Any, share: Any, bedroc_alpha: float) -> dict[str, Any]:
-    """Check and return the options of a kind; reject options of other kinds."""
+    """Check and return the options for a kind; reject options for other kinds."""
     for name, given, own in (
         ("fpr", fpr, "partial"), ("tpr", tpr, "partial"), ("share", share, "enrichment"),
     ):  # fmt: skip

@@ -278,7 +278,7 @@ class Canvas:
     # -------------------------------------------------------------------- Axes and final steps
 
     def across(self, x: str, *, log: bool = False) -> None:
-        """Put ticks for sizes of lists, fractions or recall values on the x axis."""
+        """Put ticks for list sizes, fractions or recall values on the x axis."""
         if log:
             self.ax.set_xscale("log")
         set_ticks(self.ax.xaxis, *((compact, 5.0) if x == "n" else (in_percent, 4.0)))

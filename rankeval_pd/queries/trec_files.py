@@ -328,7 +328,7 @@ def write_trec(
     Raises
     ------
     ValueError
-        If an identifier or the name of a run is empty or contains white space.
+        If an identifier or the name of a run is empty or contains whitespace.
 
     Notes
     -----
@@ -366,7 +366,7 @@ def write_trec(
     for name in paths:
         if not name or any(x.isspace() for x in name):
             raise ValueError(
-                f"runs: the name {name!r} is empty or has white space, which the file format "
+                f"runs: the name {name!r} is empty or contains whitespace, which the file format "
                 "forbids. Rename the column."
             )
     for name, path in paths.items():

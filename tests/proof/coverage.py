@@ -192,7 +192,8 @@ def section(found: pd.DataFrame, question: str) -> list[str]:
     """Return a section: what was simulated, what falls short, and what does not."""
     here = found[found["question"] == question]
     sources = dict.fromkeys(claim.source for claim in claims() if claim.question == question)
-    files = ", ".join(f"`{source}`" for source in sources)
+    *first, last = (f"`{source}`" for source in sources)
+    files = f"{', '.join(first)} and {last}" if first else last
     parts = [f"## {question}", f"{' '.join(SAID[question])} All settings are in {files} (CSV)."]
     for use, said in USES.items():
         mine = here[here["use"] == use]

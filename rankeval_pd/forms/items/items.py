@@ -176,7 +176,7 @@ def roles_of_systems(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) 
         )
     if frame_as_items(data) is not data:
         raise ValueError(
-            "data is a long table of per_query, but this method draws subsets of the queries, so "
+            "data is a long table from per_query, but this method draws subsets of the queries, so "
             "each row must be one query. Call per_query(..., wide=True)."
         )
     systems = read_frame(data, chosen).systems

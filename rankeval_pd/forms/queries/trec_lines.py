@@ -161,7 +161,7 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
 
 
 def _by_pandas(content: bytes, kind: FileKind) -> dict[str, Any] | None:
-    """Read lines separated by any white space, or return None."""
+    """Read lines separated by any whitespace, or return None."""
     # an extra column detects lines with too many words
     names = [*kind.columns, "more"]
     if not content.strip():
@@ -295,7 +295,7 @@ def identifiers(values: pd.Series, name: str) -> AnyArray:
     spaced = [x for x in text if not x or any(c.isspace() for c in x)]
     if spaced:
         raise ValueError(
-            f"{name}: the identifier {spaced[0]!r} is empty or contains white space, which "
+            f"{name}: the identifier {spaced[0]!r} is empty or contains whitespace, which "
             "separates the fields of a line. Replace it."
         )
     return np.asarray(text[codes])

@@ -140,19 +140,19 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     """Return the gold label: the role, ``gold``, or the only boolean column."""
     if roles.higher_is_better is not None:
         raise ValueError(
-            f"higher_is_better={roles.higher_is_better!r} belongs to systems over test items, but"
-            " this method needs candidates with a gold label. Pass lower_is_better=..."
+            f"higher_is_better={roles.higher_is_better!r} applies only to systems over test items,"
+            " but this method needs candidates with a gold label. Pass lower_is_better=..."
             " with the measures whose small values rank first. For systems, use paired_bootstrap."
         )
     if roles.missing == "ratio":
         raise ValueError(
-            "missing='ratio', the mean of the available scores, belongs to systems over test items;"
-            " for rankings pass 'raise', 'last', 'drop' or 'absent'."
+            "missing='ratio', the mean of the available scores, applies only to systems over test"
+            " items. For rankings, pass 'raise', 'last', 'drop' or 'absent'."
         )
     for role in ("metric", "strata", "seeds", "average", "weight", "seed_variance"):
         if getattr(roles, role) is not None:
             raise ValueError(
-                f"{role}={getattr(roles, role)!r} belongs to systems over test items, but this"
+                f"{role}={getattr(roles, role)!r} applies only to systems over test items, but this"
                 f" method needs candidates with a gold label. Omit {role}, or call"
                 " paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
             )

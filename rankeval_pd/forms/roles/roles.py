@@ -176,7 +176,7 @@ MEANINGS: dict[str, str] = {
     "higher_is_better": "Whether a higher score is better. By default the metric decides.",
     "details": "True returns all columns. The default is a short table (:func:`set_options`).",
     "unjudged": "How a candidate without a gold label counts: negative, skip (excluded) or raise."
-    " For methods for partly judged candidates, estimate or bounds.",
+    " In methods for partly judged candidates, estimate or bounds.",
 }
 """The description of each role for docstrings, before wrapping."""
 

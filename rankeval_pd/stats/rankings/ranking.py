@@ -255,7 +255,7 @@ class Ranking:
         ``ties`` determines how candidates with the n-th score count. "shared" uses the stored
         order, "best" and "worst" rank true positives first or last, and "expected" averages over
         all orders. "error" raises an error for ties. "blocks" includes all tied candidates. With
-        "blocks", a list that cuts a block raises an error, or does not exist if every n was
+        "blocks", a list that cuts a block raises an error, or is omitted if every n was
         requested.
         """
         asked, width = self.every if n is None else n, self.score.shape[-1]

@@ -72,7 +72,7 @@ class TiedLists:
 
     @cached_property
     def levels(self) -> list[list[IntArray]]:
-        """For each ranking, the smallest n at which a candidate's weight is above 0, and is 1."""
+        """For each ranking, the smallest n with a candidate's weight above 0, and with weight 1."""
         edges = [[np.take(x, side.ranks - 1) for x in side.blocks] for side in self.pair]
         return [[start + 1, end] for start, end in edges]
 

@@ -50,8 +50,8 @@ def paired_permutation(
     refuse_crossed(items, "swapping")
     if items.seeds is not None:
         raise ValueError(
-            "seeds: swaps of two systems' results do not account for variation between trainings."
-            " Use paired_bootstrap, or pass the scores of one training per system."
+            "seeds: swaps of two systems' results do not account for variation between training"
+            " runs. Use paired_bootstrap, or pass the scores of one training run per system."
         )
     options = with_resamples(options, len(pairs))
     theta, pairs, swapped = oriented(items, pairs, options)

@@ -345,7 +345,7 @@ def _binomial_mean(value: FloatArray) -> Callable[[FloatArray], FloatArray]:
 def score_test(
     tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, alternative: str
 ) -> FloatArray:
-    """Test whether tp_a of n_a and tp_b of n_b come from the same proportion.
+    """Test whether tp_a of n_a and tp_b of n_b have the same underlying proportion.
 
     Parameters
     ----------
