@@ -398,7 +398,9 @@ def test_the_wrong_form_says_so(df):
     for method, arguments in RANKINGS.items():
         with pytest.raises(ValueError, match="paired_bootstrap"):
             getattr(df.rankeval, method)(*arguments)
-        with pytest.raises(ValueError, match=r"metric='f1' applies only to systems.*paired_bootstrap"):
+        with pytest.raises(
+            ValueError, match=r"metric='f1' applies only to systems.*paired_bootstrap"
+        ):
             getattr(df.assign(gold=True).rankeval(metric="f1"), method)(*arguments)
     ranking = df.assign(gold=[True, False] * 3)
     for method in METHODS:

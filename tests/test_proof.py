@@ -97,9 +97,10 @@ def test_every_procedure_and_every_shortfall_is_on_a_page_of_coverage():
     quiet = sum(int(x) for x in re.findall(r"; (\d+) far$", topics, re.MULTILINE))
     assert sum(int(row[4]) for row in counts) + quiet == coverage.far(table).sum()
     named = rows(place("coverage").read_text("utf-8"))
-    assert sum(int(row[2]) for row in named) == len(coverage.short(table, "default"))
-    worst = coverage.short(table, "default").groupby(["question", "procedure", "promise"]).head(1)
-    assert {row[4] for row in named} >= set(worst["setting"])
+    fails = coverage.short(table, "default")
+    assert sum(int(row[2]) for row in named) <= len(fails)
+    distant = fails[coverage.far(fails)].groupby(["question", "procedure", "promise"]).head(1)
+    assert {row[4] for row in named} >= set(distant["setting"])
 
 
 def test_every_simulation_is_on_the_page_of_coverage():
@@ -124,7 +125,7 @@ def test_the_readme_counts_the_numbers_of_the_papers():
     same, other, closed = (sum(column) for column in zip(*counts, strict=True))
     text = (ROOT / "README.md").read_text("utf-8")
     assert f"[all {same + other + closed} figures]" in text
-    assert f"{same} reproduce, {other} do not, and {closed} cannot be computed" in text
+    assert f"{same} can be reproduced, {other} cannot, and {closed} cannot be computed" in text
 
 
 @pytest.mark.slow

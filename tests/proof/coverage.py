@@ -135,9 +135,10 @@ def _promise(promise: str, nominal: float) -> str:
 
 
 def shortfalls(table: pd.DataFrame, use: str) -> pd.DataFrame:
-    """Return a row for each procedure and promise that falls short: its worst setting."""
-    found = short(table, use)
-    together = ["procedure", "promise"]
+    """Return a row for each procedure and promise with a far setting: its worst setting."""
+    found, together = short(table, use), ["procedure", "promise"]
+    distant = far(found) | (found["promise"] == "width")
+    found = found[distant.groupby([found[x] for x in together]).transform("any")]
     counts = found.groupby(together, sort=False).size()
     worst = found.groupby(together, sort=False).head(1)
     return pd.DataFrame(
@@ -250,7 +251,7 @@ def page() -> str:
         ),
         "## Where a default falls short",
         f"{len(defaults)} of {both[0].sum()} settings miss the target;"
-        f" {int(far(table[both[0]]).sum())} are far.",
+        f" {int(far(table[both[0]]).sum())} are far. The table shows their procedures.",
         FALLS,
         as_table(shortfalls(table, "default"), NUMBERS),
         "## Where an option falls short",
