@@ -273,11 +273,11 @@ def judged_average_precision(
     The precision at a rank combines the true positive at this rank with the proportion of true
     positives among judged candidates at better ranks (weighted for "horvitz-thompson"). If all
     candidates are judged, the estimate equals ``area("ap")``. For ``groups`` and tests of
-    randomness, see :func:`judged_precision`. A sample that is not random at a level of one in a
-    million raises a ValueError. The limits are the wider limits of two logit intervals, one around
-    the estimate and one around a value that allows for missed positives. Degrees of freedom are the
-    number of judged true positives minus one. The standard error comes from the influences of the
-    judged candidates. With windows or several probabilities, the lower limit allows for missed true
+    randomness, see :func:`judged_precision`. If a test at a level of one in a million rejects
+    that the sample is random, a ValueError is raised. The limits are the wider limits of two logit
+    intervals, one around the estimate and one around a value that allows for missed positives.
+    Degrees of freedom are the number of judged true positives minus one. The standard error comes
+    from the influences of the judged candidates. With windows or several probabilities, the lower limit allows for missed true
     positives among sparsely judged candidates. In simulations with depth pooling and at least 4
     judged true positives, coverage was 0.93 or more
     (``tests/reference/second_audit_rankings.csv``). Time is O(N log N) per measure.

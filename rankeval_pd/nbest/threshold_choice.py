@@ -62,13 +62,13 @@ def choose_threshold(
         One row per measure (Dataset: dimension measure): ``measure``, ``threshold``: accept
         candidates with this score or a better one; ``n_accepted``, ``tp``, ``precision`` and
         ``recall`` in the data; ``ci_low``: lower limit of the guaranteed quantity, adjusted for the
-        search; ``youden``: J, only with ``youden=True``. If no threshold has the guarantee,
+        search; ``youden``: J, only with ``youden=True``. If no threshold satisfies the guarantee,
         ``threshold`` is NaN and no candidate is accepted.
 
     Warns
     -----
     RankevalWarning
-        If no threshold has the guarantee. The warning gives the reason.
+        If no threshold satisfies the guarantee. The warning gives the reason.
 
     Notes
     -----

@@ -134,7 +134,7 @@ def queries(
     unit: str | None = None,
     **options: Unpack[ItemPlot],
 ) -> Axes:
-    """Draw the values of two runs against each other, by query, and name outliers.
+    """Draw the values of two runs against each other, by query, and label outliers.
 
     Parameters
     ----------

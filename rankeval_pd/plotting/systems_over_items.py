@@ -132,7 +132,7 @@ def pairs(
     Notes
     -----
     The names of the systems are on the diagonal, sorted by the number of systems that each one
-    beats. A colored cell is a significant difference, with a darker color for a larger gain of the
+    beats. A colored cell marks a significant difference; the darker, the larger the gain of the
     row over the column. All other cells are pale gray. Gains are written into cells with enough
     room. The size of a new figure increases with the number of systems. Measures at a given n are
     compared with swap tests, in which the smallest possible adjusted p-value is pairs /

@@ -352,7 +352,9 @@ def _plans(
             )
         return _plans_of(gain_se)
     if n_items is None:
-        raise TypeError("n_items is missing. Pass the number of test items behind gain_se.")
+        raise TypeError(
+            "n_items is missing. Pass the number of items from which gain_se was computed."
+        )
     if (gain_se_seeds is None) != (n_seeds is None):
         raise ValueError(
             "gain_se_seeds and n_seeds must be given together. Pass both, or omit both."
