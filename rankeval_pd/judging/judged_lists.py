@@ -277,9 +277,9 @@ def judged_average_precision(
     that the sample is random, a ValueError is raised. The limits are the wider limits of two logit
     intervals, one around the estimate and one around a value that allows for missed positives.
     Degrees of freedom are the number of judged true positives minus one. The standard error comes
-    from the influences of the judged candidates. With windows or several probabilities, the lower limit allows for missed true
-    positives among sparsely judged candidates. In simulations with depth pooling and at least 4
-    judged true positives, coverage was 0.93 or more
+    from the influences of the judged candidates. With windows or several probabilities, the lower
+    limit allows for missed true positives among sparsely judged candidates. In simulations with
+    depth pooling and at least 4 judged true positives, coverage was 0.93 or more
     (``tests/reference/second_audit_rankings.csv``). Time is O(N log N) per measure.
 
     Examples
