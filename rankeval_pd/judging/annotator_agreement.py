@@ -72,7 +72,7 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
     scale. If fewer than 5 candidates have a label other than the most common label, the limits are
     the wider limits of two such intervals. The second interval includes an extra candidate to which
     all annotators give the rare label. In simulations with 30 to 400 candidates and a kappa of 0.4
-    to 0.8, coverage was 0.94 or more (``tests/reference/annotators.csv``). Time is O(candidates)
+    to 0.8, coverage was 0.93 or more (``tests/reference/annotators.csv``). Time is O(candidates)
     for each coefficient.
 
     References

@@ -136,7 +136,7 @@ def of_lists(
                 if cluster is not None:
                     together = cluster[row][both]
                     own = keys_of_clusters(own, together)
-                    error, freedom, p, _ = pair_contrast(rank_a, rank_b, true, together, n, whole)
+                    error, freedom, p, *_ = pair_contrast(rank_a, rank_b, true, together, n, whole)
                     result.error[at], result.freedom[at] = of_groups = error, freedom
                 elif not asked.swapped:
                     p = fisher_test(tp_only[0], only, tp_only[1], only, "two-sided").p_value

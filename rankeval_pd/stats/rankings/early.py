@@ -422,8 +422,8 @@ def logit_limits(
 ) -> tuple[FloatArray, FloatArray]:
     """Return limits that are symmetric on the logit scale, using Student's quantile.
 
-    At a value of 0 or 1 the variance is 0, and the limits are those of 0, or all, successes out of
-    ``positive``.
+    At a value of 0 or 1 the variance is 0, and the limits are the exact limits for no success, or
+    only successes, in ``positive`` trials.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         odds = np.log(share) - np.log1p(-share)
