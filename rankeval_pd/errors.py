@@ -347,7 +347,7 @@ def check_at_least_one(argument: str, value: object) -> float:
     return float(value)
 
 
-_RATIO = 1.5  # above this ratio of variances, the interval for a region is misleading for a list
+_RATIO = 1.6  # above this ratio of variances, the interval for a region is misleading for a list
 
 
 def warn_of_thresholds(ratio: FloatArray, n: IntArray, exists: BoolArray, what: str) -> None:

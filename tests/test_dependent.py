@@ -148,13 +148,7 @@ def test_the_interval_of_a_difference_contains_what_a_test_of_it_does_not_reject
     df["gold"] ^= np.random.default_rng(1).random(len(df)) < 0.15
     given = {"groups": "document", "key": "b"}
     row = df.rankeval(**given).compare("a", "b", 60, alternative=alternative).iloc[0]
-    size, positive = df.groupby("document")["gold"].agg(["size", "sum"]).to_numpy(float).T
-    p, n, k = df["gold"].mean(), len(df), size.size
-    apart = (size * (positive / size - p) ** 2).sum() / (k - 1)
-    within = (df["gold"] - df.groupby("document")["gold"].transform("mean")).pow(2).sum() / (n - k)
-    typical = (n - (size**2).sum() / n) / (k - 1)
-    alike = (apart - within) / (apart + (typical - 1) * within)
-    moved = 0.2 * alike * (size**2).sum() / n**2 * (1 - p) / p
+    moved, k = 0.2 * positives_variance(df), df["document"].nunique()
     freedom, two = min(k, 2 * row["n_groups"]) - 1, alternative == "two-sided"
     error = row["difference"] / stats.t.isf(row["p_value"] / (1 + two), freedom)
     t = stats.t.isf(0.025 if two else 0.05, freedom)
@@ -173,6 +167,39 @@ def test_the_interval_of_a_difference_contains_what_a_test_of_it_does_not_reject
     importlib.import_module("rankeval_pd.dask")
     same = chunked.rankeval(**given).compare("a", "b", 60, alternative=alternative)
     pd.testing.assert_frame_equal(same.reset_index(drop=True), row.to_frame().T.astype(same.dtypes))
+
+
+def positives_variance(df: pd.DataFrame) -> float:
+    """Return the relative variance of the number of true positives, by analysis of variance."""
+    size, positive = df.groupby("document")["gold"].agg(["size", "sum"]).to_numpy(float).T
+    p, n, k = df["gold"].mean(), len(df), size.size
+    apart = (size * (positive / size - p) ** 2).sum() / (k - 1)
+    within = (df["gold"] - df.groupby("document")["gold"].transform("mean")).pow(2).sum() / (n - k)
+    typical = (n - (size**2).sum() / n) / (k - 1)
+    alike = (apart - within) / (apart + (typical - 1) * within)
+    return float(alike * (size**2).sum() / n**2 * (1 - p) / p)
+
+
+@pytest.mark.parametrize("kind", ["roc", "ap"])
+def test_a_difference_of_areas_allows_for_the_number_of_true_positives(kind):
+    """The limit on the side of 0 by SciPy's root finder, and its mirror image."""
+    df = clumps(11, n_clusters=25)[3:]
+    df["gold"] ^= np.random.default_rng(1).random(len(df)) < 0.15
+    df["b"] -= 1.5 * df["gold"]
+    given = {"groups": "document", "details": True}
+    row = df.rankeval(**given).compare_area("a", "b", kind=kind).iloc[0]
+    moved, z = 0.1 * positives_variance(df), row["z"]
+    freedom = optimize.brentq(lambda x: 2 * stats.t.sf(z, x) - row["p_value"], 1.0, 1e4, xtol=1e-12)
+    t = stats.t.isf(0.025, freedom)
+    low = optimize.brentq(
+        lambda x: (row["difference"] - x) ** 2 - t**2 * (row["se"] ** 2 + moved * x**2),
+        0.0, row["difference"], xtol=1e-14,
+    )  # fmt: skip
+    assert row["p_value"] < 0.05
+    assert row["ci_low"] == pytest.approx(low, rel=1e-7)
+    assert row["ci_low"] < row["difference"] - t * row["se"] - 1e-5
+    mirrored = df.rankeval(**given).compare_area("b", "a", kind=kind).iloc[0]
+    assert (mirrored["ci_low"], mirrored["ci_high"]) == (-row["ci_high"], -row["ci_low"])
 
 
 def test_a_difference_has_no_end_if_the_true_positives_of_few_clusters_vary_most():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -63,7 +64,7 @@ _COMPARED = ("area_a", "area_b", "difference", "z", "p_value", "se")
 COMPARE_COLUMNS = (
     "measure_a", "measure_b", "area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value",
 )  # fmt: skip
-_PARTS = ("variance_a", "variance_b", "freedom", "positive", "negative", "alike")
+_PARTS = ("variance_a", "variance_b", "freedom", "positive", "negative", "moved", "alike")
 TESTS = ("t", "delong")
 _TOGETHER = 1_000_000  # placements kept in memory at once; about twenty arrays of this size exist
 
@@ -259,7 +260,8 @@ def compare_area(
 
     interval: tuple[Interval, tuple[str, ...]]
     if kind == "ap":
-        interval = limits_of_two, ("area_a", "area_b", "se", *parts)
+        limits = partial(limits_of_two, power=1.0 if clustered else 2.0)
+        interval = limits, ("area_a", "area_b", "se", *parts)
     elif kind in EARLY_KINDS:
         interval = early_limits, ("area_a", "area_b", "se", *parts)
     elif test == "delong":
@@ -359,7 +361,7 @@ def _pair_columns(
         orders = (Ranking.of(score, gold, both) for score in (score_a, score_b))
         alike = alike & area_gaps.same_order(*orders)
     p_value = p_of_t(z, freedom if test == "t" else np.inf, alternative)
-    parts = (*alone, freedom, *sizes, alike)
+    parts = (*alone, freedom, *sizes, found.moved, alike)
     floats = (np.broadcast_to(np.asarray(x, dtype=float), difference.shape) for x in parts)
     return (area_a, area_b, difference, z, p_value, sd, *floats, *found.groups)
 
@@ -368,9 +370,14 @@ def _limits(
     area_a: FloatArray, area_b: FloatArray, sd: FloatArray, *parts: FloatArray, level: float
 ) -> Limits:
     """Return the limits of the difference of two areas; 0 if the rankings are identical."""
-    variance_a, variance_b, freedom, positive, negative, alike = parts
+    variance_a, variance_b, freedom, positive, negative, moved, alike = parts
     low, high = area_gaps.area_difference_limits(
-        (area_a, area_b), (variance_a, variance_b, sd**2), freedom, (positive, negative), level
+        (area_a, area_b),
+        (variance_a, variance_b, sd**2),
+        freedom,
+        (positive, negative),
+        level,
+        moved,
     )
     low, high = (np.where(alike > 0, 0.0 * sd, limit) for limit in (low, high))
     return low, high

@@ -116,9 +116,9 @@ def early_limits(
         limits.append((np.fmin(ends[0][0], ends[1][0]), np.fmax(ends[0][1], ends[1][1])))
     spread = error / factor
     variances = sides[0][0] ** 2, sides[1][0] ** 2, spread**2
-    half = early.student_quantile(freedom, level) * spread
+    gap, half = shares[0] - shares[1], early.student_quantile(freedom, level) * spread
     low, high = differences.correlated_limits(
-        (shares[0], shares[1]), (limits[0], limits[1]), variances, half
+        (shares[0], shares[1]), (limits[0], limits[1]), variances, (gap - half, gap + half)
     )
     low, high = (np.where(alike > 0, 0.0 * error, factor * limit) for limit in (low, high))
     return low, high

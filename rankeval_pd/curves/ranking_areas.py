@@ -18,6 +18,7 @@ from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import AreaInterval, AreaKind, EqualScores, RankingRoles, Roles
 from rankeval_pd.nbest.grouped_lists import warn_of_few
+from rankeval_pd.nbest.region_intervals import OF_CLUSTERS
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import differences
 from rankeval_pd.stats.intervals.proportions import Limits
@@ -328,7 +329,7 @@ def columns_of_two(
         for one, by in zip((a, b), alone, strict=True)
         for x in (one.corrected, by.error, by.freedom, by.positive)
     ]
-    parts = (*own, freedom, alike)
+    parts = (*own, freedom, found.moved, alike)
     floats = (np.broadcast_to(np.asarray(x, dtype=float), difference.shape) for x in parts)
     return (a.value, b.value, difference, t, p_value, error, *floats, *found.groups)
 
@@ -345,23 +346,30 @@ def t_and_p(
 
 PARTS_OF_TWO = (
     "corrected_a", "error_a", "freedom_a", "positive_a",
-    "corrected_b", "error_b", "freedom_b", "positive_b", "freedom", "alike",
+    "corrected_b", "error_b", "freedom_b", "positive_b", "freedom", "moved", "alike",
 )  # fmt: skip
 
 
 def limits_of_two(
-    value_a: FloatArray, value_b: FloatArray, error: FloatArray, *parts: FloatArray, level: float
-) -> Limits:
-    """Return the limits for the difference between two average precisions."""
-    own, freedom, alike = (parts[:4], parts[4:8]), parts[8], parts[9]
+    value_a: FloatArray, value_b: FloatArray, error: FloatArray, *parts: FloatArray, level: float,
+    power: float = 2.0,
+) -> Limits:  # fmt: skip
+    """Return the limits for the difference between two average precisions.
+
+    ``power`` is the exponent of the correlation. Single candidates need 2, because few positives
+    determine the correlation. For groups, 2 made intervals 1.5 times as wide as needed.
+    """
+    own, freedom, moved, alike = (parts[:4], parts[4:8]), *parts[8:]
     limits = [
         early.ap_limits(value, by[0], by[1], by[2], by[3], level)
         for value, by in zip((value_a, value_b), own, strict=True)
     ]
     variances = own[0][1] ** 2, own[1][1] ** 2, error**2
-    half = early.student_quantile(freedom, level) * error
+    tested = OF_CLUSTERS[0](
+        value_a - value_b, error, freedom, 1.0 + 0.0 * error, moved, level=level
+    )
     ends_at = differences.correlated_limits(
-        (value_a, value_b), (limits[0], limits[1]), variances, half, power=2.0
+        (value_a, value_b), (limits[0], limits[1]), variances, tested, power
     )
     low, high = (np.where(alike > 0, 0.0 * error, limit) for limit in ends_at)
     return low, high
@@ -380,6 +388,7 @@ class InfluenceSpread(NamedTuple):
     positive: AnyArray  #: number of true positives, or effective number of groups of true positives
     negative: AnyArray
     groups: tuple[IntArray, ...]  #: the number of groups of candidates, if any
+    moved: AnyArray | float = 0.0  #: see ``ClusteredSpread``
 
     @property
     def error(self) -> FloatArray:
@@ -424,7 +433,7 @@ def spread_of(
     known = result.spread.variance > 0.0
     few, many = result.effective
     positive, negative = np.where(known, positive, few), np.where(known, negative, many)
-    return InfluenceSpread(result.spread, positive, negative, (result.n_groups,))
+    return InfluenceSpread(result.spread, positive, negative, (result.n_groups,), result.moved)
 
 
 def found_of(
@@ -456,5 +465,6 @@ def p_of_t(statistic: FloatArray, freedom: FloatArray | float, alternative: str)
     from scipy import special
 
     far = {"two-sided": -np.abs(statistic), "greater": -statistic, "less": statistic}[alternative]
-    tail = special.ndtr(far) if np.isscalar(freedom) else special.stdtr(freedom, far)
+    normal = np.isinf(freedom)
+    tail = np.where(normal, special.ndtr(far), special.stdtr(np.where(normal, 1.0, freedom), far))
     return np.asarray(2.0 * tail if alternative == "two-sided" else tail, dtype=float)

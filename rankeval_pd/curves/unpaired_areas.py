@@ -378,13 +378,13 @@ def area_contrasts(
 
     def limits(*columns: FloatArray, level: float) -> Limits:
         one, other = _SampleAreas(*columns[:size]), _SampleAreas(*columns[size : 2 * size])
-        half = quantile_of(columns[-2], level) * columns[-3]
+        half, gap = quantile_of(columns[-2], level) * columns[-3], one.area - other.area
         if test == "delong":
-            gap = one.area - other.area
             return np.maximum(gap - half, -1.0), np.minimum(gap + half, 1.0)
         variances = one.variance, other.variance, one.variance + other.variance
         of_both = one.limits(kind, level, columns[-1]), other.limits(kind, level, columns[-1])
-        return differences.correlated_limits((one.area, other.area), of_both, variances, half)
+        tested = gap - half, gap + half
+        return differences.correlated_limits((one.area, other.area), of_both, variances, tested)
 
     columns = (*given, tested, freedom, shared)
 

@@ -231,7 +231,7 @@ def compare(
     Warns
     -----
     RankevalWarning
-        If, with target="region", the variance for n-best lists is more than 1.5 times the variance
+        If, with target="region", the variance for n-best lists is more than 1.6 times the variance
         for fixed thresholds. If acceptance sets with significantly different precision differ in
         size by more than 10%; "better" and "leaning" are then NaN (Evert's footnote 13). If
         measures that you did not name have identical rankings in an adjusted family. If

@@ -125,7 +125,7 @@ def nbest_precision(
     Warns
     -----
     RankevalWarning
-        If, with target="region", the precision of a list of 10 candidates or more has over 1.5
+        If, with target="region", the precision of a list of 10 candidates or more has over 1.6
         times the variance for a fixed threshold. If there are fewer than 10 ``groups``.
 
     Raises

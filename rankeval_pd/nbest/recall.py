@@ -89,7 +89,7 @@ def nbest_recall(
     Warns
     -----
     RankevalWarning
-        If, with target="region", the recall of a list of 10 candidates or more has over 1.5 times
+        If, with target="region", the recall of a list of 10 candidates or more has over 1.6 times
         the variance for a fixed threshold.
 
     Notes

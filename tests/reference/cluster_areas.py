@@ -35,7 +35,7 @@ NAMES = (
 
 
 def drawn(n_clusters, sizes, icc, strength, gain=0.0):
-    """Return area, variance, freedom and class sizes of samples: (which, number, sample).
+    """Return area, variance, freedom, class sizes and ``moved``: (which, number, sample).
 
     Which is the first area, alone and for a difference, the second, and the difference.
     """
@@ -58,7 +58,7 @@ def drawn(n_clusters, sizes, icc, strength, gain=0.0):
             )
         ]  # fmt: skip
         parts.append([
-            (area, x.spread.variance, x.spread.freedom, x.positive, x.negative)
+            (area, x.spread.variance, x.spread.freedom, x.positive, x.negative, x.moved)
             for area, x in zip((a.area, a.area, b.area, a.area - b.area), found, strict=True)
         ])  # fmt: skip
     return np.moveaxis(np.array(parts, dtype=float), 0, 2)
@@ -96,11 +96,13 @@ def setting(n_clusters, sizes, icc, strength):
     which = drawn(*at)
     own, a, b, gap = (roc_areas.AreaSpread(x[1], x[2], clustered=True) for x in which)
     areas = which[0, 0], which[2, 0]
-    limits = roc_areas.newcombe_limits(areas[0], own, *which[0, 3:], 0.95)
+    limits = roc_areas.newcombe_limits(areas[0], own, *which[0, 3:5], 0.95)
     alone = list(zip(areas[0], *limits, np.full(SAMPLES, np.nan), strict=True))
-    counts = tuple(area_gaps.unseen_counts(x, n_clusters) for x in which[3, 3:])
+    counts = tuple(area_gaps.unseen_counts(x, n_clusters) for x in which[3, 3:5])
     variances = a.variance, b.variance, gap.variance
-    limits = area_gaps.area_difference_limits(areas, variances, gap.freedom, counts, 0.95)
+    limits = area_gaps.area_difference_limits(
+        areas, variances, gap.freedom, counts, 0.95, which[3, 5]
+    )
     t = np.abs(which[3, 0]) / np.maximum(np.sqrt(gap.variance), 1e-300)
     p = 2.0 * stats.t.sf(t, np.maximum(gap.freedom, 1.0))
     gaps = list(zip(which[3, 0], *limits, p, strict=True))

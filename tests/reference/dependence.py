@@ -4,8 +4,8 @@ Systems over items: groups of 3 to 50 items, equal, lognormal, or one a third of
 an item has a part that its group shares (.3 of its variance), and "moving" is one that grows with
 the size of the group, the mean that is tested being truly 0. Two crossed factors: levels of either
 share .2 of the variance each, and cells have one item. Rankings: label and scores of a group share
-``icc`` of their variance. "compare, unequal measures" has a second measure whose positives score
-one standard deviation of the noise higher. Of 10 lognormal groups whose gain moves, .70 of samples
+``icc`` of their variance. In "unequal measures", the positives of the first measure score one
+standard deviation of the noise higher. Of 10 lognormal groups whose gain moves, .70 of samples
 are warned of: of a test at the .1 level, which is as often as those may be warned of whose gain
 does not move, the power is .87 at most (Student's of the weighted slope, the most powerful unbiased
 one). ``covers`` is the share of samples whose 95% interval has the truth, ``errs`` the share in
@@ -20,6 +20,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rankeval_pd.curves.ranking_areas import spread_of
+from rankeval_pd.curves import area_differences
+from rankeval_pd.curves.ranking_areas import columns_of_two, limits_of_two, spread_of
 from rankeval_pd.nbest import clustered_lists as lists
 from rankeval_pd.nbest.grouped_lists import (
     ListMembers,
@@ -40,7 +42,7 @@ from rankeval_pd.nbest.grouped_lists import (
 from rankeval_pd.nbest.region_intervals import OF_CLUSTERS
 from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.rankings import area_gaps, early, roc_areas
+from rankeval_pd.stats.rankings import early, roc_areas
 from rankeval_pd.stats.rankings.ranking import Ranking, up_to_ranks
 from rankeval_pd.stats.resampling import item_draws
 from rankeval_pd.stats.resampling.metric_sums import METRICS
@@ -189,12 +191,15 @@ def _ranked(groups: int, kind: str, icc: float, samples: int) -> Iterator[Row]:
         better = Ranking.of(common + together(other) + 2.0 * gold, gold, here)
         for call, one in (
             ("compare, summary and measure_ranks", a),
-            ("compare, unequal measures", ListMembers.of(better, (), cluster)),
+            (f"compare{UNEQUAL}", ListMembers.of(better, (), cluster)),
         ):
             row = compared(one, b, gold, cluster, n)
             found.setdefault(call, []).append((*row, clusters_warned(a)))
-        for call, row in areas(whole[0], whole[1], cluster).items():
+        for call, row in areas(whole[0], cluster).items():
             found.setdefault(call, []).append((*row, clusters_warned(a)))
+        for one, unequal in ((whole[0], ""), (better, UNEQUAL)):
+            for call, row in compared_areas(one, whole[1], cluster).items():
+                found.setdefault(call + unequal, []).append((*row, clusters_warned(a)))
         lists_at = np.maximum(2, np.rint(gold.size * np.array([0.1, 0.2, 0.3]))).astype(int)
         limits = band(a, lists_at, 0.95, n_resamples=299, seed=1)
         shares = up_to_ranks(a.rank, gold)[lists_at] / lists_at
@@ -202,7 +207,7 @@ def _ranked(groups: int, kind: str, icc: float, samples: int) -> Iterator[Row]:
     out = summed_up("precision_band", setting, *of_bands(bands))
     yield (*out[:3], None, *out[4:])
     for call, rows in found.items():
-        alone = call in ONE
+        alone = call in ONE or call.endswith(UNEQUAL)
         truth = np.nanmean([row[0] for row in rows]) if alone else 0.0
         out = summed_up(call, setting, rows, truth)
         covers = None if call == "random_test" else out[2]
@@ -233,10 +238,8 @@ def of_bands(found: list[tuple[Any, ...]]) -> tuple[list[tuple[Any, ...]], float
     return list(rows), 0.0
 
 
-ONE = (
-    "nbest_recall", "nbest_precision", "area", "area and summary, kind='ap'",
-    "compare, unequal measures",
-)  # fmt: skip
+UNEQUAL = ", unequal measures"
+ONE = ("nbest_recall", "nbest_precision", "area", "area and summary, kind='ap'")
 
 
 def list_sizes(ranked: ListMembers, n: Any) -> Any:
@@ -253,49 +256,37 @@ def clusters_warned(ranked: ListMembers) -> bool:
     return bool(caught)
 
 
-def areas(a: Ranking, b: Ranking, cluster: Any) -> dict[str, tuple[float, ...]]:
-    """Return value, limits and p-value of areas and of their differences."""
+def areas(a: Ranking, cluster: Any) -> dict[str, tuple[float, ...]]:
+    """Return area and average precision with their limits, and 1 for the p-value."""
     given = np.asarray(a.gold), np.asarray(a.present), cluster
-    placed = [roc_areas.placements(x) for x in (a, b)]
-    one = spread_of(placed[0].placement, *given, warns=False, alone=True)
-    gap = spread_of(placed[0].placement - placed[1].placement, *given, warns=False)
-    sizes = one.positive, one.negative
-    result = {
-        "area": (
-            float(placed[0].area),
-            *map(float, roc_areas.newcombe_limits(placed[0].area, one.spread, *sizes, 0.95)),
-            1.0,
-        ),
-        "compare_area": _of_areas(placed, gap, given, np.unique(cluster).size),
-    }
-    first, second = (early.influences(x) for x in (a, b))
-    one = spread_of(first.influence, *given, first.drift, warns=False, alone=True)
-    limits = early.ap_logit_limits(first, one.error, one.freedom, one.positive, 0.95)
-    result["area and summary, kind='ap'"] = (float(first.value), *map(float, limits), 1.0)
-    gap = spread_of(
-        first.influence - second.influence, *given, first.drift - second.drift, warns=False
-    )
-    result["compare_area and summary, kind='ap'"] = _of_t(first.value - second.value, gap)
+    roc, ap = roc_areas.placements(a), early.influences(a)
+    one = spread_of(roc.placement, *given, warns=False, alone=True)
+    limits = roc_areas.newcombe_limits(roc.area, one.spread, one.positive, one.negative, 0.95)
+    result = {"area": (float(roc.area), *map(float, limits), 1.0)}
+    one = spread_of(ap.influence, *given, ap.drift, warns=False, alone=True)
+    limits = early.ap_logit_limits(ap, one.error, one.freedom, one.positive, 0.95)
+    result["area and summary, kind='ap'"] = (float(ap.value), *map(float, limits), 1.0)
     return result
 
 
-def _of_areas(placed: Any, gap: Any, given: Any, groups: int) -> tuple[float, ...]:
-    variances = [
-        spread_of(x.placement, *given, warns=False).spread.variance for x in placed
-    ] + [gap.spread.variance]  # fmt: skip
-    counts = [area_gaps.unseen_counts(x, groups) for x in (gap.positive, gap.negative)]
-    a, b = (x.area for x in placed)
-    freedom = np.maximum(gap.spread.freedom, 1.0)
-    low, high = area_gaps.area_difference_limits((a, b), tuple(variances), freedom, counts, 0.95)
-    return float(a - b), float(low), float(high), _of_t(a - b, gap)[3]
-
-
-def _of_t(value: Any, gap: Any) -> tuple[float, ...]:
-    freedom = max(float(gap.freedom), 1.0)
-    error = max(float(gap.error), 1e-12)
-    half = stats.t.ppf(0.975, freedom) * error
-    p = 2.0 * stats.t.sf(abs(value) / error, freedom)
-    return float(value), float(value - half), float(value + half), float(p)
+def compared_areas(a: Ranking, b: Ranking, cluster: Any) -> dict[str, tuple[float, ...]]:
+    """Return the differences of area and average precision, their limits and p-values."""
+    scores, here, gold = (a.score, b.score), (a.present, b.present), a.gold
+    placed = (roc_areas.placements(x).placement for x in (a, b))
+    roc = area_differences._pair_columns(
+        *scores, *here, *placed, gold, cluster, test="t", alternative="two-sided"
+    )
+    ap = columns_of_two(
+        *scores, *here, gold, cluster, alternative="two-sided", ties="blocks", ends=False
+    )
+    result = {}
+    for call, found, limits in (
+        ("compare_area", roc, area_differences._limits),
+        ("compare_area and summary, kind='ap'", ap, partial(limits_of_two, power=1.0)),
+    ):
+        low, high = limits(*found[:2], *found[5:-1], level=0.95)
+        result[call] = tuple(float(x) for x in (found[2], low, high, found[4]))
+    return result
 
 
 def crossed_lists() -> Iterator[Row]:

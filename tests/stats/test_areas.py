@@ -13,5 +13,5 @@ def test_symmetric_limits_of_each_give_walds_of_the_difference():
     values, variances = (np.array([0.7]), np.array([0.6])), np.array([[0.002], [0.003], [0.0015]])
     half = 1.7 * np.sqrt(variances)
     limits = tuple((value - x, value + x) for value, x in zip(values, half[:2], strict=True))
-    found = differences.correlated_limits(values, limits, tuple(variances), np.zeros(1))
+    found = differences.correlated_limits(values, limits, tuple(variances), (np.array([0.1]),) * 2)
     assert_allclose(found, 0.1 + np.array([-half[2], half[2]]), rtol=1e-12)

@@ -342,13 +342,13 @@ def paired_difference(
 
 def correlated_limits(
     values: tuple[FloatArray, FloatArray], limits: tuple[Limits, Limits],
-    variances: tuple[FloatArray, FloatArray, FloatArray], half: FloatArray, power: Any = 1.0,
+    variances: tuple[FloatArray, FloatArray, FloatArray], tested: Limits, power: Any = 1.0,
 ) -> Limits:  # fmt: skip
     """Combine the limits of two values between 0 and 1 into limits of the difference.
 
     ``variances`` are the variances of both values and of their difference. The test rejects
-    differences beyond ``half``. The distances of the limits are combined like standard errors (Zou
-    and Donner 2008), with the correlation raised to ``power``. The limits are then widened to
+    differences outside ``tested``. The distances of the limits are combined like standard errors
+    (Zou and Donner 2008), with the correlation raised to ``power``. The limits are then widened to
     include all differences that the test does not reject. If the test rejects 0, the limit on the
     side of 0 is the limit of the test.
     """
@@ -370,9 +370,12 @@ def correlated_limits(
     low = gap - together(down_a, up_b, up_a, down_b)
     high = gap + together(up_a, down_b, down_a, up_b)
     # the sides on which the test rejects 0
-    positive, negative = (gap - half > 0.0) & (half > 0.0), (gap + half < 0.0) & (half > 0.0)
-    low = np.where(positive, gap - half, np.minimum(low, gap - half))
-    high = np.where(negative, gap + half, np.maximum(high, gap + half))
+    positive, negative = (
+        (tested[0] > 0.0) & (tested[0] < gap),
+        (gap < tested[1]) & (tested[1] < 0.0),
+    )
+    low = np.where(positive, tested[0], np.minimum(low, tested[0]))
+    high = np.where(negative, tested[1], np.maximum(high, tested[1]))
     return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 

@@ -43,6 +43,7 @@ def unseen_counts(size: AnyArray, groups: AnyArray | int) -> FloatArray:
 def area_difference_limits(
     areas: tuple[FloatArray, FloatArray], variances: tuple[FloatArray, FloatArray, FloatArray],
     freedom: FloatArray, sizes: tuple[IntArray | FloatArray, IntArray | FloatArray], level: float,
+    moved: AnyArray | float = 0.0,
 ) -> Limits:  # fmt: skip
     """Return limits for the difference of two areas that agree with Student's test.
 
@@ -50,8 +51,9 @@ def area_difference_limits(
     class is too small if the sample lacks the few candidates with extreme scores. For a given true
     difference, DeLong's variance is therefore increased by the variance that 0.4 candidates of each
     class add, reduced by the correlation, times true / (true - observed). At a true difference of
-    0, DeLong's variance is not changed. If the test rejects 0, the limit on the side of 0 is the
-    limit of the test.
+    0, DeLong's variance is not changed. If the test rejects 0, only ``moved`` widens the limit on
+    the side of 0. ``moved`` is the variance from the varying number of true positives in clusters,
+    relative to the squared true difference (see ``ClusteredSpread``).
     """
     gap = np.asarray(areas[0] - areas[1], dtype=float)
     variance, t = variances[2], t_of(np.maximum(freedom, 1.0), level)
@@ -63,14 +65,17 @@ def area_difference_limits(
         own = np.asarray(t * np.sqrt(variance), dtype=float)
 
     def distance(side: float) -> FloatArray:
-        # bisection between the observed difference (distance 0) and the largest possible one
-        inside, outside = 0.0 * own, np.full(own.shape, 2.0)
+        # bisection between the observed difference (distance 0) and the largest possible one, or 0
+        # if the test rejects 0
+        inside, excluded = 0.0 * own, (own > 0.0) & (own < -side * gap)
+        outside = np.where(excluded, np.abs(gap), 2.0)
         for _ in range(60):
             middle = 0.5 * (inside + outside)
             share = np.where(variance > 0.0, np.maximum(1.0 + side * gap / middle, 0.0), 1.0)
-            within = middle**2 <= t**2 * (variance + share * unseen)
+            extra = share * unseen + moved * (gap + side * middle) ** 2
+            within = middle**2 <= t**2 * (variance + extra)
             inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
-        return np.where((own > 0.0) & (own < -side * gap), own, inside)
+        return np.where(excluded & (np.asarray(moved) == 0.0), own, inside)
 
     return np.maximum(gap - distance(-1.0), -1.0), np.minimum(gap + distance(1.0), 1.0)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import differences
-from rankeval_pd.stats.intervals.cluster_totals import between, simpson_number
+from rankeval_pd.stats.intervals.cluster_totals import between, positives_variance, simpson_number
 from rankeval_pd.stats.intervals.proportions import Limits, t_of, z_of
 from rankeval_pd.stats.rankings.ranking import Blocks, Ranking
 
@@ -26,6 +26,7 @@ from rankeval_pd.stats.rankings.ranking import Blocks, Ranking
 LEAST = 4.0  # class degrees of freedom below which the smaller class determines the total
 ALONE = 0.7  # smallest power with sufficient coverage; with 1, 1.4 times as wide
 _RARE = 0.02  # sufficient in simulations for areas near 1
+_MOVED = 0.1  # factor for the variance of the true positives; with 0.2 up to 1.35 times as wide
 _ENOUGH = 8  # clusters; with more, one large cluster made tests liberal
 _ROUNDING = 1e-14  # smaller deviations of placements from the mean are rounding errors
 
@@ -137,6 +138,7 @@ class ClusteredSpread(NamedTuple):
     n_groups: IntArray  #: number of clusters in the class with fewer clusters
     effective: FloatArray  #: (class, ...): effective number of clusters in each class
     clusters: int  #: smallest number over the rows
+    moved: FloatArray  #: extra variance of a difference, relative to its square
 
 
 def cluster_spread(
@@ -160,7 +162,7 @@ def cluster_spread(
     variance, freedom = np.full(shape, np.nan), np.full(shape, np.nan)
     effective, n_groups = np.full((2, *shape), np.nan), np.zeros(shape, dtype=np.int64)
     by = None if drift is None else np.broadcast_to(drift, shape)
-    clusters = np.iinfo(np.int64).max
+    clusters, moved = np.iinfo(np.int64).max, np.zeros(shape)
     for row in np.ndindex(shape):
         here, true = present[row], gold[row][present[row]]
         if true.any() and not true.all():
@@ -169,8 +171,9 @@ def cluster_spread(
             result = _cluster_variance(placement[row][here], true, number, own, alone)
             variance[row], freedom[row], effective[(slice(None), *row)], n_groups[row] = result
             clusters = min(clusters, int(number.max()) + 1)
+            moved[row] = _MOVED * positives_variance(np.bincount(number), np.bincount(number, true))
     spread = AreaSpread(variance, freedom, clustered=True)
-    return ClusteredSpread(spread, n_groups, effective, clusters)
+    return ClusteredSpread(spread, n_groups, effective, clusters, moved)
 
 
 def _cluster_variance(
