@@ -56,7 +56,7 @@ def paired_differences(
     n_resamples, event, method, ci, families, baseline, alpha, level, progress
         Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
     adjust_over
-        No effect, because each panel shows a single pair.
+        This option has no effect, because each panel shows a single pair.
     unit : str, optional
         Option for items: name of the rows on the axis. By default the name is "queries" for queries
         and "items" otherwise.
@@ -71,7 +71,7 @@ def paired_differences(
     Each bar is the gain of the first system over the second on one item. If the metric is not a
     mean, the gain is computed from the statistics of this item alone. Upward bars, in the color of
     the first system, show items on which the first system is better. The dot and the line on the
-    right are the gain over all items with the interval.
+    right show the gain over all items and the interval.
 
     Examples
     --------
@@ -213,11 +213,11 @@ def critical_difference(
     Notes
     -----
     Each dot is the score of a system, with the best system at the top. A vertical bar on the right
-    connects systems of which no pair differs significantly, that is, with a two-sided p-value at or
-    below alpha (adjusted, if the table has adjusted p-values). If a bar has dots, only rows with a
-    dot belong to the bar. The classic diagram by J. Demšar (2006), Journal of Machine Learning
-    Research 7, draws such bars from mean ranks. This plot uses paired tests of the scores, adjusted
-    for all pairs.
+    connects systems that do not differ significantly. A difference is significant if the two-sided
+    p-value (adjusted, if possible) is at most alpha. If a bar has dots, only rows with a dot belong
+    to the bar. The classic diagram by J. Demšar (2006), Journal of Machine Learning Research 7,
+    draws such bars from mean ranks. This plot uses paired tests of the scores, adjusted for all
+    pairs.
 
     Examples
     --------

@@ -348,7 +348,7 @@ _AGAINST = 0.9  # standard errors between 0 and the mean of items outside the ta
 
 
 def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
-    """Return whether a pair has few skewed items, or a system a constant extreme score.
+    """Return whether a pair has few skewed items, or a system has a constant extreme score.
 
     Tests are liberal if a few large gains balance small losses on all other items, or the reverse,
     because a sample may lack the items with large gains. A tail is harmless if all other gains are

@@ -65,8 +65,8 @@ def _greedy(tied: BoolArray) -> list[list[int]]:
             clique = [i, int(left[i].argmax())]
             fits = tied[clique].all(axis=0)
             while fits.any():
-                # of the rows that fit, take the row with the most uncovered ties, or the best of
-                # equal rows
+                # among the rows that fit, take the row with the most uncovered ties, or the best
+                # row if several have equally many
                 gained = (left[clique].sum(axis=0) + left[:, clique].sum(axis=1)) * fits + fits
                 clique.append(int(gained.argmax()))
                 fits &= tied[clique[-1]]
