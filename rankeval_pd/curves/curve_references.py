@@ -185,7 +185,7 @@ def _one_by_one(
     measures="Has no effect, except with missing='drop'.",
 )  # fmt: skip
 def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRoles]) -> Data:
-    """Return the line of all lists of size n in the coordinates of a curve.
+    """Return the line that contains all lists of size n, in curve coordinates.
 
     Parameters
     ----------

@@ -303,7 +303,7 @@ def precision_recall(
     -----
     The curve is not linear between two points, so do not integrate it with the trapezoidal rule.
     Use :func:`area` for average precision, which takes the precision at the end of each block of
-    equal scores. Cost: O(N log N).
+    equal scores. The cost is O(N log N).
 
     References
     ----------

@@ -61,10 +61,10 @@ def enrichment(
     -------
     DataFrame or Dataset
         One row per measure and ``share`` (Dataset: dimensions measure and share). ``n`` is the size
-        of the list and ``tp`` its number of true positives. ``lift`` = (tp / n) / (N+ / N) is the
-        enrichment factor, with the confidence limits ``ci_low`` and ``ci_high``; all three are NaN
-        if the data contain no true positives. ``tied`` is the number of excluded candidates that
-        tie with the last candidate in the list.
+        of the list, and ``tp`` is the number of true positives. ``lift`` = (tp / n) / (N+ / N) is
+        the enrichment factor, with the confidence limits ``ci_low`` and ``ci_high``; all three are
+        NaN if the data contain no true positives. ``tied`` is the number of excluded candidates
+        that tie with the last candidate in the list.
 
     Warns
     -----
@@ -75,7 +75,7 @@ def enrichment(
     -----
     The lift is recall divided by n / N, and the limits for the lift are the limits for recall
     (:func:`nbest_recall`) divided by n / N. To test the difference between two measures, use
-    ``compare(n=share, of="lift")``. Cost: O(N log N).
+    ``compare(n=share, of="lift")``. The cost is O(N log N).
 
     References
     ----------
@@ -145,7 +145,7 @@ def bedroc(
     The result contains the outer limits of two such intervals: one for the ranking itself, and one
     with a positive and a negative added at each end. Without the added candidates, the variance
     would be too small, because it depends on a few top candidates. In simulations the coverage of
-    95% intervals was at least 0.953 (``tests/reference/early.csv``). Cost: O(N log N).
+    95% intervals was at least 0.953 (``tests/reference/early.csv``). The cost is O(N log N).
 
     References
     ----------
@@ -219,7 +219,7 @@ def partial_area(
     With ``fpr`` the area equals scikit-learn's ``roc_auc_score(max_fpr=)``. The interval is
     computed from the mean true positive rate in the range by the method of :func:`bedroc`. In
     simulations the coverage of 95% intervals was at least 0.953 (``tests/reference/early.csv``).
-    Cost: O(N log N).
+    The cost is O(N log N).
 
     References
     ----------

@@ -110,7 +110,7 @@ def unpaired_area(
     The test then rejects 0 if Zou and Donner's interval excludes 0. In simulations with 5 or more
     true positives, the test at 5% rejected at most 0.060 of true null hypotheses, and the coverage
     of 95% intervals was at least 0.93 (``tests/reference/unpaired.csv``). Average precision depends
-    on the prevalence, which may differ between samples. Cost: O(N log N).
+    on the prevalence, which can differ between samples. The cost is O(N log N).
 
     References
     ----------

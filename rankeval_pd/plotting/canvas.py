@@ -65,9 +65,9 @@ def caption(ax: Any) -> str:
     Returns
     -------
     str
-        Sentences ready for a paper. They describe the kind of interval, whether the interval is
-        pointwise or simultaneous, the test and the adjustment. A sentence that applies to several
-        panels appears only once.
+        Sentences ready for a paper. The caption describes the kind of interval, whether the
+        interval is pointwise or simultaneous, the test and the adjustment. A sentence that
+        applies to several panels appears only once.
 
     Examples
     --------

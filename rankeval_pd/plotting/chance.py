@@ -61,7 +61,7 @@ def random_bound(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.random_bound` or :func:`rankeval_pd.random_bound_for` for one group. With
         a result, you can also pass ``precision``, the result of
         :func:`rankeval_pd.nbest_precision`, to draw the curves, and ``envelope``, the result of
@@ -125,7 +125,7 @@ def random_cdf(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a gold label; or the result of :func:`rankeval_pd.random_cdf` for one n and
+        Candidates with a gold label, or the result of :func:`rankeval_pd.random_cdf` for one n and
         one group. With a result, you can also pass ``bound``, the result of
         :func:`rankeval_pd.random_bound`.
     n : int
@@ -178,7 +178,7 @@ def area(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.area`.
     kind, level
         Options for data, as in :func:`rankeval_pd.area`.
@@ -225,7 +225,7 @@ def recall_band(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.recall_band` for one group.
     n, ci, level, n_resamples
         Options for data, as in :func:`rankeval_pd.recall_band`. By default, ``n`` contains the
@@ -279,7 +279,7 @@ def odds_ratios(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.odds_ratios`.
     a, b, n, level
         Options for data, as in :func:`rankeval_pd.odds_ratios`.
@@ -329,7 +329,7 @@ def tie_sensitivity(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.tie_sensitivity`.
     a, b, n, n_keys
         Options for data, as in :func:`rankeval_pd.tie_sensitivity`.
@@ -383,7 +383,7 @@ def mean_difference(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.mean_difference`. With a result, you can also pass ``differences``, the
         result of :func:`rankeval_pd.compare` for the same pair.
     a, b, n, alternative, n_resamples, level, progress

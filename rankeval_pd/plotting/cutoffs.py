@@ -56,7 +56,7 @@ def roc(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.roc` for one group. With a result, ``bands``, ``isolines`` and
         ``crossovers`` must also be results, from :func:`rankeval_pd.random_band` (or a list of such
         results), :func:`rankeval_pd.isolines` and :func:`rankeval_pd.crossovers`.
@@ -117,7 +117,7 @@ def precision_recall(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.precision_recall` for one group.
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
@@ -163,7 +163,7 @@ def det(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.det` for one group.
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
@@ -205,7 +205,7 @@ def lift(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.lift` for one group.
     n : int, float, sequence, range or "deciles", optional
         Option for data: sizes of lists, or fractions of the candidates, see
@@ -255,7 +255,7 @@ def gain(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.gain` for one group.
     n : int, float, sequence, range or "deciles", optional
         Option for data, as in :func:`rankeval_pd.gain`.

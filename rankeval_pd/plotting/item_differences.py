@@ -46,13 +46,13 @@ def paired_differences(
     ----------
     data : DataFrame or Dataset
         Scores of systems on test items, or values of runs on queries from
-        :func:`rankeval_pd.per_query` for one metric; or a table with the columns ``system_a``,
+        :func:`rankeval_pd.per_query` for one metric, or a table with the columns ``system_a``,
         ``system_b``, ``item`` and ``gain``. With a table, you can also pass ``whole``, the result
         of :func:`rankeval_pd.paired_bootstrap` for the same pairs.
     a, b : names of systems, optional
-        If you pass both, only this pair is drawn. If you pass only ``a``, it is paired with every
-        other system. By default, all pairs are drawn. Each pair has a panel, and there can be at
-        most six panels.
+        If you pass both, only this pair is drawn. If you pass only ``a``, this system is paired
+        with every other system. By default, all pairs are drawn. Each pair has a panel, and there
+        can be at most six panels.
     n_resamples, event, method, ci, families, baseline, alpha, level, progress
         Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
     adjust_over
@@ -192,9 +192,9 @@ def critical_difference(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Scores of systems on test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
+        Scores of systems on test items, or the result of :func:`rankeval_pd.paired_bootstrap` or
         :func:`rankeval_pd.paired_permutation` for all pairs. To compare measures, pass candidates
-        with a score for each measure and a gold label, together with ``n`` or ``kind``; or the
+        with a score for each measure and a gold label, together with ``n`` or ``kind``, or the
         result of :func:`rankeval_pd.compare` or :func:`rankeval_pd.compare_area` for all pairs.
     n, kind
         Option for candidates: the criterion on which measures are tested, as in

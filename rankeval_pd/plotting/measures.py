@@ -84,7 +84,7 @@ def precision(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.nbest_precision` for one group. With a result, you can also pass
         ``band``, the result of :func:`rankeval_pd.precision_band` for the same measures.
     n, ci, level, target, phi
@@ -197,19 +197,19 @@ def comparison(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.compare` for any pairs of measures, by n. With a result, you can also
-        pass ``together``, a simultaneous result from :func:`rankeval_pd.compare` with adjusted
-        p-values or from :func:`rankeval_pd.difference_band`, and ``curves``, the result of
-        :func:`rankeval_pd.nbest_precision`. ``curves`` is required for an ``x`` other than n and
-        for a ``reference``.
+        pass ``together`` and ``curves``. ``together`` is a result of :func:`rankeval_pd.compare`
+        with adjusted p-values, or of :func:`rankeval_pd.difference_band`. ``curves`` is the
+        result of :func:`rankeval_pd.nbest_precision`, which is required for an ``x`` other than
+        n and for a ``reference``.
     a, b, n, test, alternative, alpha, adjust, n_resamples, level, ci, target, phi, progress
         Options for data, as in :func:`rankeval_pd.compare`. By default, ``n_resamples`` is 999.
         For many candidates, the default is smaller to draw the plot quickly, and the caption shows
         the number used.
     simultaneous : bool
         Option for data: whether to add a comparison that is adjusted by "max-t" over the visible n.
-        Applies only if ``adjust`` is None.
+        This option applies only if ``adjust`` is None.
     x : {"n", "share", "recall"}
         Quantity on the x axis, see :func:`precision`.
     mark : sequence of int
@@ -304,7 +304,7 @@ def repetition(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates from several samples; or the result of :func:`rankeval_pd.repetition`. With a
+        Candidates from several samples, or the result of :func:`rankeval_pd.repetition`. With a
         result, also pass ``samples``, the result of :func:`rankeval_pd.repetition_samples` for the
         same measures.
     threshold, n, ci, level
@@ -364,7 +364,7 @@ def measure_ranks(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.measure_ranks`, or of :func:`rankeval_pd.summary` for candidates.
     n, kind, adjust, n_resamples, level, progress
         Options for data, as in :func:`rankeval_pd.measure_ranks`. Each n has its own panel.

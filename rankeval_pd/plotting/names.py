@@ -28,7 +28,7 @@ _MARGIN = 14.0  # margin around a key in points
 
 
 def apart(wanted: Any, least: float, low: float, high: float) -> np.ndarray[Any, Any]:
-    """Return positions close to the desired ones, with this distance and within limits.
+    """Return positions close to the desired positions, within limits and at least this far apart.
 
     The method is isotonic regression (pool adjacent violators) of the positions minus the space for
     each name.

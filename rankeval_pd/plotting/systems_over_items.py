@@ -57,7 +57,7 @@ def confidence(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Scores of systems on test items; or the result of :func:`rankeval_pd.paired_bootstrap`. With
+        Scores of systems on test items, or the result of :func:`rankeval_pd.paired_bootstrap`. With
         a result, you can also pass ``thresholds``, the result of
         :func:`rankeval_pd.gain_threshold`, which is drawn as lines with intervals.
     a, b, n_resamples, event, method, ci, families, baseline
@@ -110,9 +110,9 @@ def pairs(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Scores of systems on test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
+        Scores of systems on test items, or the result of :func:`rankeval_pd.paired_bootstrap` or
         :func:`rankeval_pd.paired_permutation`. To compare measures, pass candidates with a score
-        for each measure and a gold label, together with ``n`` or ``kind``; or the result of
+        for each measure and a gold label, together with ``n`` or ``kind``, or the result of
         :func:`rankeval_pd.compare` or :func:`rankeval_pd.compare_area`.
     n, kind
         Option for candidates: the criterion on which measures are tested, as in
@@ -171,7 +171,7 @@ def system_ranks(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Scores of systems on test items; or the result of :func:`rankeval_pd.system_ranks`.
+        Scores of systems on test items, or the result of :func:`rankeval_pd.system_ranks`.
     n_resamples, ranks, ci, adjust, adjust_over, alpha, level, progress
         Options for items, as in :func:`rankeval_pd.system_ranks`.
     **look
@@ -215,7 +215,7 @@ def gain_by_size(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Scores of systems on test items; or the result of :func:`rankeval_pd.gain_by_size`. With a
+        Scores of systems on test items, or the result of :func:`rankeval_pd.gain_by_size`. With a
         result, you can also pass ``thresholds``, the result of :func:`rankeval_pd.gain_threshold`.
         The thresholds are drawn as lines, with the square-root law through the largest size.
     sizes : sequence of int
@@ -267,7 +267,7 @@ def calibration(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Table of pairs from :func:`rankeval_pd.paired_bootstrap`; or the result of
+        Table of pairs from :func:`rankeval_pd.paired_bootstrap`, or the result of
         :func:`rankeval_pd.calibration` or :func:`rankeval_pd.population_calibration`.
     other : DataFrame or Dataset
         Option for a table of pairs: scores of the same systems on other items.

@@ -69,7 +69,7 @@ def query_summary(
     level: float = 0.95,
     **roles: Unpack[QueryRoles],
 ) -> Data:
-    """Return mean, rank and difference from the baseline per run and metric.
+    """Return the mean, rank and difference from the baseline per run and metric.
 
     Parameters
     ----------

@@ -137,7 +137,7 @@ def _pairs_apart(counts: IntArray, weight: FloatArray | float) -> FloatArray:
 def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) -> Agreement:
     """Return 1 - observed / expected, and its jackknife interval by Student's t.
 
-    The interval is computed on the scale of Fisher's z. Its degrees of freedom come from the
+    The interval is computed on the scale of Fisher's z. The degrees of freedom come from the
     squared influences, because a few candidates with a rare label account for nearly all of the
     variance. Satterthwaite's degrees of freedom are too low for a jackknife (Johnson and Rust
     1992) and are therefore increased. Without any disagreement, the upper limit is 1, and the

@@ -270,7 +270,7 @@ def population_calibration(
     progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
-    """Return how often a test on sampled items agrees with all items on the sign.
+    """Return how often the sign of a gain on sampled items agrees with all items.
 
     Parameters
     ----------

@@ -86,8 +86,7 @@ def gain_threshold(
         Use only pairs with this relation. By default the result has one row per relation, or one
         row without a column ``relation``.
     n_items : int, optional
-        Size of a similar test set. Thresholds are multiplied by the square root of the size
-        ratio.
+        Size of a similar test set, to which thresholds are scaled by the square-root law.
     ci : {"order", "systems"}
         Kind of interval for the threshold. "order" uses distribution-free order statistics for
         independent pairs. "systems" resamples systems because pairs share systems, and is never
@@ -114,7 +113,7 @@ def gain_threshold(
     -----
     The upper limit of a 95% interval for the 95th percentile is finite for 72 or more pairs.
     Berg-Kirkpatrick et al. (2012) had 47 pairs. For a window with few pairs, report
-    ``threshold_all_pairs``. A threshold applies to one test set, one metric and similar
+    ``threshold_all_pairs``. A threshold is valid for one test set, one metric and similar
     systems.
 
     References

@@ -314,17 +314,17 @@ def paired_permutation(
         As in :func:`paired_bootstrap`.
     test : {"swaps", "t", "wilcoxon"}
         "swaps" exchanges the outputs of both systems on random items. "t" is the paired t test
-        without draws. "wilcoxon" is the signed-rank test. Its ``gain`` and limits are based on
-        the Hodges-Lehmann estimate (the median of means of two differences), not score_a -
-        score_b.
+        without draws. "wilcoxon" is the signed-rank test. The signed-rank test reports the
+        Hodges-Lehmann estimate (the median of means of two differences) as ``gain``, with
+        matching limits.
     alpha, level, skewness, progress
         As in :func:`paired_bootstrap`. With ``skewness=False``, the test uses only swaps.
     **roles
         As in :func:`paired_bootstrap`. With ``groups``, whole clusters are swapped.
     method : {"auto", "exact", "monte-carlo"}
         "auto" uses the exact distribution if possible. Exact distributions exist for mean, sum and
-        accuracy if all differences are multiples of one step, and for all metrics with at most 20
-        items (or clusters), where all swaps are enumerated.
+        accuracy if all differences are multiples of one step. With at most 20 items (or clusters),
+        all swaps are enumerated for any metric.
 
     Returns
     -------
@@ -332,10 +332,10 @@ def paired_permutation(
         The columns of :func:`paired_bootstrap`, with the same warnings. ``p_one_sided`` is the
         probability of a gain at least this large for systems that are exchangeable on each item.
         If the p-value of Hall's statistic (for ratios, from the distribution of ratios) is larger,
-        it is used instead. ``gain_se`` is the standard deviation of the gain under swaps, which
-        assumes a true gain of 0. ``ci_low`` and ``ci_high`` are the gain minus the quantiles of
-        the gain under swaps. This interval agrees with the test but is too wide for large gains,
-        so report the interval of :func:`paired_bootstrap`.
+        this p-value is used instead. ``gain_se`` is the standard deviation of the gain under
+        swaps, which assumes a true gain of 0. ``ci_low`` and ``ci_high`` are the gain minus the
+        quantiles of the gain under swaps. This interval agrees with the test but is too wide for
+        large gains, so report the interval of :func:`paired_bootstrap`.
 
     Notes
     -----

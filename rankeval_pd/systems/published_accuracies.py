@@ -69,8 +69,8 @@ def compare_accuracies(
 
     Notes
     -----
-    A gain can be significant if the systems disagree on twelve items, but not significant if all
-    their errors are on different items. The p-value increases with the number of items on which the
+    The same gain can be significant if the systems disagree on twelve items, and not significant if
+    all errors are on different items. The p-value increases with the number of items on which the
     systems disagree, so the smallest and largest possible numbers give bounds for the p-value. All
     counts that round to the printed rate are tried.
 

@@ -111,7 +111,7 @@ class Infinite:
         return Infinite(1.0 - self.prior)
 
     def at(self, where: BoolArray) -> Infinite:
-        """Return the population for some of the lists, which all share it."""
+        """Return the population, which is the same for all lists."""
         return self
 
     def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:

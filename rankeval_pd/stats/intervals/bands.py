@@ -240,7 +240,7 @@ def cells(
 def _with_rest(
     gold: BoolArray, ranks: tuple[IntArray, ...], n: IntArray, keys: Keys, whole: Whole
 ) -> tuple[BoolArray, tuple[IntArray, ...], Keys, IntArray]:
-    """Return the listed candidates, and one per label for all unlisted ones, with counts."""
+    """Return listed candidates, and one per label for all unlisted candidates, with counts."""
     listed = np.min(ranks, axis=0) <= n[-1]
     positive = int(gold[listed].sum())
     rest = np.array(

@@ -223,8 +223,8 @@ def unequal_freedom(
 def between(own: AnyArray | float, most: AnyArray | float) -> FloatArray:
     """Return the harmonic mean of the degrees of freedom for listed and for all clusters.
 
-    The degrees of freedom for a few listed clusters make tests and bands conservative, and those
-    for all clusters make them liberal.
+    Tests and bands are conservative with the degrees of freedom for a few listed clusters, and
+    liberal with the degrees of freedom for all clusters.
     """
     most = np.maximum(own, most)
     return np.asarray(own * 2.0 * most / np.maximum(own + most, _TINY))
@@ -257,8 +257,7 @@ def positives_variance(size: AnyArray, positive: AnyArray) -> float:
     """Return the variance of the number of true positives, relative to its squared mean.
 
     Whole clusters are drawn. The result is (1 - p) / p times the sum of the clusters' squared
-    fractions, times the intraclass correlation of the labels, which is estimated by analysis of
-    variance.
+    fractions, times an analysis-of-variance estimate of the intraclass correlation of labels.
     """
     size, positive = size[size > 0], positive[size > 0]
     whole, k = float(size.sum()), size.size

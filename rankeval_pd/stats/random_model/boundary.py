@@ -87,10 +87,10 @@ def _jumps_cost_less(jumps: int, rows: int, last: int) -> bool:
 def _lowest_kept(sizes: bytes, population: Population) -> IntArray:
     """Return the lowest counts that are kept at the list sizes k (int64 as bytes).
 
-    A lower count at some k makes it less likely that a boundary is reached at any n, because orders
-    of candidates form a distributive lattice on which high counts are associated (Fortuin,
-    Kasteleyn and Ginibre 1971). The relative error is therefore at most the probability of a lower
-    count.
+    A lower count at some k makes it less likely that a boundary is reached at any n. The reason is
+    that orders of candidates form a distributive lattice on which high counts are associated
+    (Fortuin, Kasteleyn and Ginibre 1971). The relative error is therefore at most the probability
+    of a lower count.
     """
     k = np.frombuffer(sizes, dtype=np.int64).astype(float)
     log_p = np.array([math.log(_LOST_SHARE / k.size)])

@@ -318,7 +318,7 @@ def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
 
 
 def _sums_below(values: FloatArray, at: Blocks) -> FloatArray:
-    """Return, for each rank, the sum of values below the block plus half the sum in it."""
+    """Return, for each rank, the sum of values below the block plus half the block's sum."""
     sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
     np.cumsum(values[..., ::-1], axis=-1, out=sums[..., 1:])
     below = sums[..., ::-1]

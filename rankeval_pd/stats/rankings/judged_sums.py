@@ -208,9 +208,9 @@ def hypergeometric_limits(
 ) -> tuple[FloatArray, FloatArray]:
     """Return exact limits for the total number of positives, given the sample.
 
-    The interval is equal-tailed. It contains the numbers of positives among ``size`` candidates for
-    which both tails of the hypergeometric distribution at ``tp`` of ``judged`` exceed (1 - level) /
-    2 (Buonaccorsi 1987). If all candidates are judged, both limits are the observed number. If no
+    The equal-tailed interval contains the numbers of positives among ``size`` candidates for which
+    both tails of the hypergeometric distribution at ``tp`` of ``judged`` exceed (1 - level) / 2
+    (Buonaccorsi 1987). If all candidates are judged, both limits are the observed number. If no
     candidate is judged, the limits are 0 and the size.
     """
     wide = np.broadcast_arrays(tp, judged, size)
@@ -304,10 +304,10 @@ def average_precision(
 ) -> tuple[float, float, float]:
     """Estimate average precision with limits; candidates are sorted by decreasing score.
 
-    This is inferred average precision (Yilmaz and Aslam 2006) with inverse probability weights. At
-    each judged positive, the precision combines the positive, which counts 1, with an estimate for
-    the rest of the list. With the Horvitz-Thompson estimator, this estimate is the sum of the
-    weights in the rest. Equal scores form one block.
+    The estimator is inferred average precision (Yilmaz and Aslam 2006) with inverse probability
+    weights. At each judged positive, the precision combines the positive, which counts 1, with an
+    estimate for the rest of the list. With the Horvitz-Thompson estimator, this estimate is the
+    sum of the weights in the rest. Equal scores form one block.
     """
     low, high = average_precision_bounds(score, true, judged)
     weights = _weights(judged, probability, stratum, design)

@@ -68,7 +68,7 @@ class PairTests(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Options for ranks and their adjustment."""
+    """Options for ranks and for the adjustment."""
 
     adjust: str | None
     each: bool  #: whether each n is a separate family

@@ -84,7 +84,7 @@ class Retrieved(NamedTuple):
         return np.bincount(self.query[where], minlength=self.n_queries)
 
     def running(self, where: BoolArray) -> IntArray:
-        """Return the number of selected documents up to each one in its query: (document)."""
+        """Return the number of selected documents up to each document in the query: (document)."""
         # a cumulative sum over all queries, minus its value before the query
         total = np.cumsum(where)
         counts = np.bincount(self.query, minlength=self.n_queries)

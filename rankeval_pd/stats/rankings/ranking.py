@@ -179,7 +179,7 @@ class Ranking:
         return cls(score, true, present, ends, whole, positions)
 
     def row(self, row: tuple[int, ...]) -> Ranking:
-        """Return the ranking of one measure in one batch without sorting, if it is whole."""
+        """Return the ranking of one measure in one batch without sorting; requires all ranks."""
         score, gold, present = self.score[row], self.gold[row], self.present[row]
         return replace(self, score=score, gold=gold, present=present, positions=self.order[row])
 
@@ -364,7 +364,7 @@ def _beyond(
 
 
 def blocks(ranked: FloatArray, total: IntArray) -> tuple[IntArray, IntArray]:
-    """Count, for each rank, the candidates with a higher score and with at least its score.
+    """Count, for each rank, candidates with higher scores, and with equal or higher scores.
 
     Two NaN count as equal. There are no candidates at ranks above ``total``.
     """

@@ -57,7 +57,7 @@ def swapped_sums(
     """Return the weight of true positives in the first swapped ranking minus the second.
 
     ``weight`` is indexed by rank from 0, and is 0 above ``most``. Candidates are in the order of
-    the key, and candidates with equal ``keys`` are swapped together. The cost is O(slots) per draw.
+    the key, and candidates with equal ``keys`` share their swaps. The cost is O(slots) per draw.
     """
     slots, half = Slots.of(rank_a, rank_b), _half(rank_a, rank_b, most)
     result, every = np.empty(n_resamples), slots.candidate.size
@@ -291,7 +291,7 @@ class _Window(NamedTuple):
     def counts(
         self, swap: Bits, ahead: IntArray, ahead_true: IntArray
     ) -> tuple[IntArray, ...] | None:
-        """Return the overlap, its true positives, and those in each list; None if too narrow.
+        """Return the overlap, and true positives in it and in each list; None if too narrow.
 
         ``swap`` contains bits (slot, draw). ``ahead`` is the number of the first ranking's slots
         before the window, and ``ahead_true`` is the number of these slots with true positives.

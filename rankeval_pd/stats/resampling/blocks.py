@@ -45,7 +45,7 @@ Positions = slice | IntArray  #: positions of a block's items in the order of al
 
 
 class Plan(NamedTuple):
-    """A planned computation over the items, and the data that it needs."""
+    """A planned computation over the items, and the required data."""
 
     n_items: int
     score: Score

@@ -210,8 +210,8 @@ def simultaneous_limits(
         under the null hypothesis. There are no limits if the error is 0, or if no distance is
         rejected.
     lean : array (pair,), optional
-        Skewness of the items' differences divided by the square root of their number. The limits
-        then also include gains not rejected by Hall's statistic. With few items, the sample
+        Skewness of the items' differences divided by the square root of the number of items. The
+        limits then also include gains not rejected by Hall's statistic. With few items, the sample
         skewness often has the wrong sign. Limits are therefore widened for both signs, but not past
         0, because the test determines whether 0 is included.
     """

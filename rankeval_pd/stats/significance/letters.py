@@ -14,8 +14,8 @@ def letters(told_apart: BoolArray) -> list[str]:
 
     A compact letter display is a small clique cover of the graph of ties. Each clique grows from a
     tie that is not yet covered, and redundant cliques are removed (Piepho 2004). Maximal cliques
-    are not enumerated. If this greedy cover has more than m**2 / 4 cliques, a cover by edges and
-    triangles is used instead, which has at most m**2 / 4 (Erdos, Goodman and Posa 1966).
+    are not enumerated. If this greedy cover has more than m**2 / 4 cliques, a cover by at most
+    m**2 / 4 edges and triangles is used instead (Erdos, Goodman and Posa 1966).
 
     Parameters
     ----------

@@ -190,11 +190,11 @@ def paired_boschloo(only_a: int, only_b: int, n: int) -> float:
 
     Notes
     -----
-    This applies Boschloo's idea to McNemar's exact test, with McNemar's p-value as statistic. p is
-    the probability of a statistic at most as large as observed, maximized over the rate of
-    differing items. p is therefore at most McNemar's p-value. p is below the p-value of the score
-    statistic only if McNemar's p-value is as well, so Tango's interval excludes 0 whenever p is
-    significant.
+    The test applies Boschloo's idea to McNemar's exact test, with McNemar's p-value as statistic.
+    p is the probability of a statistic at most as large as observed, maximized over the rate of
+    differing items. p is therefore at most McNemar's p-value. If p is below the p-value of the
+    score statistic, McNemar's p-value is below it as well. Tango's interval therefore excludes 0
+    whenever p is significant.
     """
     from scipy import special
 
@@ -357,10 +357,10 @@ def score_test(
 
     Notes
     -----
-    The statistic is the difference minus half of Yates's correction, (1/n_a + 1/n_b)/4, divided by
-    its standard deviation at the pooled proportion, with Miettinen and Nurminen's factor N/(N - 1).
-    The interval "score" approximately inverts this test. p is 1 if a region is empty, or if none or
-    all of the candidates are true positives.
+    The numerator is the difference minus half of Yates's correction, (1/n_a + 1/n_b)/4. The
+    denominator is the standard deviation at the pooled proportion, with Miettinen and Nurminen's
+    factor N/(N - 1). The interval "score" approximately inverts this test. p is 1 if a region is
+    empty, or if none or all of the candidates are true positives.
     """
     from scipy import special
 
