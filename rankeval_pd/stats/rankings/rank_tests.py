@@ -73,7 +73,7 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
     theta = draws.theta
     low, high, p_best = resampled_ranks(draws.ranked_scores, options.level)
     tested = paired_gains.paired_bootstrap(items, pairs, options, draws=draws)
-    # systems with few nonzero guesses are not tested
+    # systems with too few guesses are not tested
     untested = np.isnan(tested.p_value) & np.isfinite(theta[pairs]).all(axis=1)
     p, family_p = (
         np.where(untested, 1.0, x)

@@ -62,7 +62,8 @@ def paired_bootstrap(
 
     Parameters
     ----------
-    items : Items, or known facts about the items pairs : array (pair, 2)
+    items : Items, or known facts about the items
+    pairs : array (pair, 2)
         Numbers of the systems.
     options : Options
     step : callable
@@ -387,7 +388,7 @@ def _wild_limits(draws: Draws, which: IntArray, error: FloatArray, options: Pair
         draws.turned(which), subsets.weights, draws.factor, every=subsets.every,
         level=options.two_tailed, room=draws.room(which),
     )  # fmt: skip
-    varies = error > 0.0  # without variation, the items do not show its possible size
+    varies = error > 0.0  # without variation, the possible variation is unknown
     return np.where(varies, low, np.nan), np.where(varies, high, np.nan)
 
 
@@ -411,7 +412,7 @@ def _interval(
         cells = both, up, down, items.n_items - both - up - down
         return differences.paired_newcombe(cells, options.two_tailed)
     if not error > 0.0:
-        return np.nan, np.nan  # without variation, the items do not show its possible size
+        return np.nan, np.nan  # without variation, the possible variation is unknown
     if kind == "wild":
         which, subsets = np.array([k]), draws.subsets
         lowest, highest = _wild_limits(draws, which, np.array([error]), options)

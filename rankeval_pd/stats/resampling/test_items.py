@@ -302,9 +302,9 @@ class Seeds(NamedTuple):
     def freedom_of(self, pairs: IntArray) -> FloatArray:
         """Return the degrees of freedom for the difference of two means: (pair,).
 
-        The result is Welch's, with the smaller number of training runs for both systems. With
-        a larger number for one system, tests would be liberal if the runs of the other system
-        vary more.
+        Welch's formula is used with the smaller number of training runs for both systems.
+        With a larger number for one system, tests would be liberal if the runs of the other
+        system vary more.
         """
         if self.pooled:
             return self.freedom[pairs[:, 0]]

@@ -343,7 +343,7 @@ def _log_low(
     """Return the theta with P(X >= tp_a) = ``tail``; tp_a is not the lowest possible count.
 
     The logarithm of the tail is concave in theta, because X given X >= tp_a has a smaller variance
-    than X. Newton's method therefore converges from any starting value, after one step from below.
+    than X. Newton's method converges from any starting value, and from below after the first step.
     """
     from scipy import special
 

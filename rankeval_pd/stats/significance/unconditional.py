@@ -270,7 +270,7 @@ def _uninformative(n_a: int, n_b: int, positive: int) -> bool:
 def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
     """Return the largest expectation over pi of value[K], K ~ Binomial(N, pi).
 
-    The values are at most 1. They are 0 for K = 0 and K = N.
+    The values are at most 1, and 0 for K = 0 and K = N.
 
     On the scale phi = asin(sqrt(pi)), the standard deviation of K/N is 1/(2 sqrt(N)) for all pi,
     and the second derivative of the expectation is at most about 4 N. The value at a phi within w/2
