@@ -103,7 +103,7 @@ def limits(
         found = np.full((2, rising.size), np.nan)
         found[:, at] = curve_bands.curve_limits(space, lists, each)
         if space != "precision_recall" and interval == "pointwise":
-            found[:, rising == total] = 1.0  # the list of all candidates finds all positives
+            found[:, rising == total] = 1.0  # the list of all candidates contains all positives
         if space == "det":
             found = 1.0 - found[::-1]
         if space == "lift":

@@ -55,12 +55,12 @@ def random_band(
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n from 1 to the number of candidates.
     simultaneous : bool
-        Whether the bounds apply to all requested n together, as in :func:`random_envelope` with
-        alpha = p. By default they apply to each n separately, as in :func:`random_bound`.
+        Whether the bounds apply jointly to all requested n, as in :func:`random_envelope` with
+        alpha = p. By default, the bounds apply to each n separately, as in :func:`random_bound`.
     bound : {"critical", "discrete", "interpolated", "parametric"}
-        Kind of bound; ignored if ``simultaneous``. Macskassy's (2005) bound is "discrete".
+        Kind of bound for separate n. Macskassy's (2005) bound is "discrete".
     pool : {"retrieved", "all"} or int, optional
-        Candidates that a random ranking draws from, see :func:`random_test`.
+        Candidates from which a random ranking is drawn, see :func:`random_test`.
     **roles
         Column roles, see :func:`nbest_precision`.
 
@@ -69,12 +69,12 @@ def random_band(
     DataFrame or Dataset
         One row per p and n (Dataset: dimensions p and n), and per ``measure`` with
         pool="retrieved". The columns are ``p``, ``n`` and the two coordinates of a list of size n
-        at the bound. If no list of size n can contain that many true positives, the coordinates
-        that depend on their number are NaN.
+        at the bound. If no list of size n can contain so many true positives, the coordinates
+        that depend on the true positives are NaN.
 
     Notes
     -----
-    Cost: the same as for :func:`random_bound` or :func:`random_envelope`.
+    The cost is the same as for :func:`random_bound` or :func:`random_envelope`.
 
     References
     ----------
@@ -185,7 +185,7 @@ def _one_by_one(
     measures="Has no effect, except with missing='drop'.",
 )  # fmt: skip
 def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRoles]) -> Data:
-    """Return the line of all lists of size n in the coordinates of a curve.
+    """Return the line that contains all lists of size n, in curve coordinates.
 
     Parameters
     ----------

@@ -210,14 +210,14 @@ def roc(
     average : {None, "macro", "micro"}
         Whether to average the curves of all groups of ``by`` (Dataset: all batch dimensions). At
         each n, "macro" takes the mean of the groups' rates, and "micro" divides the sum of the
-        numerators by the sum of the denominators. A group with fewer than n candidates counts with
+        numerators by the sum of the denominators. A group with fewer than n candidates contributes
         its last point. The area under an averaged curve differs from the averaged areas of
         :func:`area`.
     interval : {None, "pointwise", "simultaneous"}
         Whether to add confidence limits ``ci_low`` and ``ci_high`` for the height of the curve. The
         height is ``tpr`` or ``fnr`` at a given ``fpr``, ``precision`` at a given ``recall``, and
         ``tpr`` or ``lift`` at a given ``share``. With "pointwise", ``level`` applies to each point
-        separately. With "simultaneous", ``level`` applies to all points together. A simultaneous
+        separately. With "simultaneous", ``level`` applies jointly to all points. A simultaneous
         band needs 30 candidates of each class. The band starts at lists with 5 true positives and
         ends at lists that exclude 5 true positives. For ``roc`` and ``det`` the lists must also
         include and exclude 5 negatives. Limits outside this range (``attrs["range"]``) are NaN.
@@ -251,8 +251,8 @@ def roc(
     The limits are Clopper–Pearson limits for an effective number of candidates that matches the
     variance of the curve, including the variance of the threshold. A simultaneous band is
     calibrated on the largest deviation over all points. In simulations, 95% bands covered the whole
-    curve at least 95% of the time (``tests/reference/curve_bands.csv``). Cost: O(N log N), and two
-    microseconds for each interval.
+    curve at least 95% of the time (``tests/reference/curve_bands.csv``). The cost is O(N log N),
+    plus two microseconds for each interval.
 
     References
     ----------
@@ -294,16 +294,16 @@ def precision_recall(
     Returns
     -------
     DataFrame or Dataset
-        The columns ``measure``, ``n``, ``threshold``, ``precision``, ``recall``, as in :func:`roc`
-        but from n = 1. With ``average``, the columns ``ci_low``, ``ci_high``, ``n_queries`` and
-        ``n_missing`` refer to ``precision``. A group without true positives counts in the mean
-        precision but not in the mean recall.
+        The columns ``measure``, ``n``, ``threshold``, ``precision``, ``recall``, as in
+        :func:`roc`, starting at n = 1. With ``average``, the columns ``ci_low``, ``ci_high``,
+        ``n_queries`` and ``n_missing`` refer to ``precision``. A group without true positives
+        counts in the mean precision but not in the mean recall.
 
     Notes
     -----
     The curve is not linear between two points, so do not integrate it with the trapezoidal rule.
     Use :func:`area` for average precision, which takes the precision at the end of each block of
-    equal scores. Cost: O(N log N).
+    equal scores. The cost is O(N log N).
 
     References
     ----------
@@ -434,8 +434,8 @@ def lift(
     Returns
     -------
     DataFrame or Dataset
-        The columns ``measure``, ``n``, ``threshold``, ``share``, ``lift``, as in :func:`gain` but
-        from n = 1. If you pass ``n``, the table also has ``tpr``. The lift at 0.01 is the
+        The columns ``measure``, ``n``, ``threshold``, ``share``, ``lift``, as in :func:`gain`,
+        starting at n = 1. If you pass ``n``, the table also has ``tpr``. The lift at 0.01 is the
         enrichment factor at 1%.
 
     References

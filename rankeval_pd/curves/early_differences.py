@@ -58,7 +58,7 @@ def early_columns(
     gold: BoolArray, cluster: IntArray | None = None, *, alternative: str, kind: str, ends: bool,
     asked: dict[str, Any],
 ) -> tuple[AnyArray, ...]:  # fmt: skip
-    """Return both values, the difference, t, its p-value, the standard error and more."""
+    """Return both values, the difference, t, p-value, standard error and other columns."""
     both = present_a & present_b
     rankings = [Ranking.of(score, gold, both, ends=ends) for score in (score_a, score_b)]
     if asked.get("turned"):

@@ -48,8 +48,8 @@ def enrichment(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     share : float or list of float
-        Fractions of the candidates, above 0 and at most 1. The list is the smallest one that
-        contains at least this fraction.
+        Fractions of the candidates, above 0 and at most 1. Each list is the smallest list
+        with at least this fraction of the candidates.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Kind of interval, see :func:`nbest_recall`.
     level : float
@@ -61,21 +61,21 @@ def enrichment(
     -------
     DataFrame or Dataset
         One row per measure and ``share`` (Dataset: dimensions measure and share). ``n`` is the size
-        of the list and ``tp`` its number of true positives. ``lift`` = (tp / n) / (N+ / N) is the
-        enrichment factor, with the confidence limits ``ci_low`` and ``ci_high``; all three are NaN
-        if the data contain no true positives. ``tied`` is the number of excluded candidates with
-        the last score in the list.
+        of the list, and ``tp`` is the number of true positives. ``lift`` = (tp / n) / (N+ / N) is
+        the enrichment factor, with the confidence limits ``ci_low`` and ``ci_high``; all three are
+        NaN if the data contain no true positives. ``tied`` is the number of excluded candidates
+        that tie with the last candidate in the list.
 
     Warns
     -----
     RankevalWarning
-        If an interval for the lift lies below 1, because ``lower_is_better`` may be missing.
+        If an interval for the lift lies below 1. You may have to pass ``lower_is_better``.
 
     Notes
     -----
     The lift is recall divided by n / N, and the limits for the lift are the limits for recall
     (:func:`nbest_recall`) divided by n / N. To test the difference between two measures, use
-    ``compare(n=share, of="lift")``. Cost: O(N log N).
+    ``compare(n=share, of="lift")``. The cost is O(N log N).
 
     References
     ----------
@@ -142,10 +142,10 @@ def bedroc(
     -----
     Without ties the value equals RDKit's ``CalcBEDROC``. BEDROC depends on the prevalence, so
     compare only values for the same candidates. The interval uses Student's t on the logit scale.
-    Two such intervals are computed, one for the ranking itself and one with a positive and a
-    negative added at each end, and their outer limits are returned. The added candidates are needed
-    because the few top candidates underestimate the variance. In simulations the coverage of 95%
-    intervals was at least 0.953 (``tests/reference/early.csv``). Cost: O(N log N).
+    The result contains the outer limits of two such intervals: one for the ranking itself, and one
+    with a positive and a negative added at each end. Without the added candidates, the variance
+    would be too small, because it depends on a few top candidates. In simulations the coverage of
+    95% intervals was at least 0.953 (``tests/reference/early.csv``). The cost is O(N log N).
 
     References
     ----------
@@ -197,8 +197,8 @@ def partial_area(
         Largest false positive rate, above 0 and at most 1. The area then starts at a false positive
         rate of 0. Pass a pair for the smallest and the largest rate.
     tpr : float or pair of floats, optional
-        Smallest true positive rate, from 0 to below 1, of the area to the right of the curve. Pass
-        a pair for the smallest and the largest rate. Cannot be combined with ``fpr``.
+        Smallest true positive rate, at least 0 and below 1, for the area to the right of the curve.
+        Pass a pair for the smallest and the largest rate. Do not combine ``tpr`` with ``fpr``.
     level : float
         Confidence level of the interval.
     **roles
@@ -210,16 +210,16 @@ def partial_area(
     DataFrame or Dataset
         One row per measure (Dataset: dimension measure). ``area`` is the area A in the range,
         standardized as McClish's (1 + (A - least) / (most - least)) / 2. Here *least* is the area
-        of a random ranking and *most* the area of a perfect one. ``chance`` is one half. ``ci_low``
-        and ``ci_high`` are the confidence limits, and ``se`` is the standard error from influence
-        values. Values are NaN under the same conditions as in :func:`area`.
+        of a random ranking, and *most* is the area of a perfect ranking. ``chance`` is one half.
+        ``ci_low`` and ``ci_high`` are the confidence limits, and ``se`` is the standard error from
+        influence values. Values are NaN under the same conditions as in :func:`area`.
 
     Notes
     -----
     With ``fpr`` the area equals scikit-learn's ``roc_auc_score(max_fpr=)``. The interval is
     computed from the mean true positive rate in the range by the method of :func:`bedroc`. In
     simulations the coverage of 95% intervals was at least 0.953 (``tests/reference/early.csv``).
-    Cost: O(N log N).
+    The cost is O(N log N).
 
     References
     ----------
@@ -291,7 +291,7 @@ def _names(columns: tuple[str, ...], roles: RankingRoles) -> tuple[str, ...]:
 def _asked(
     inner: xr.Dataset, kernel: Any, columns: tuple[str, ...], options: dict[str, Any]
 ) -> xr.Dataset:
-    """Run a kernel on every measure, with the groups of candidates if they are known."""
+    """Run a kernel on every measure, with the groups of candidates if available."""
     clusters = [inner["cluster"]] if "cluster" in inner else []
     types: dict[str, type] = {
         **dict.fromkeys(columns[1:], float), **({"n_groups": np.int64} if clusters else {})

@@ -69,8 +69,8 @@ def unpaired_area(
         The area under the ROC curve or average precision, see :func:`area`.
     test : {"t", "delong"}
         "t" is described under Notes. "delong" uses the normal distribution and DeLong's standard
-        error, as pROC does for unpaired curves. It requires kind="roc" and is too liberal if a
-        class is small.
+        error, as pROC does for unpaired curves. "delong" requires kind="roc" and is too liberal
+        if a class is small.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis. "greater" means that the first sample has the larger area.
     adjust : {None, "holm", "bonferroni", "bh", "by"}
@@ -78,7 +78,7 @@ def unpaired_area(
     level : float
         Confidence level of the interval for the difference.
     **roles
-        Column roles, see :func:`nbest_precision`; ``by`` names the samples.
+        Column roles, see :func:`nbest_precision`. ``by`` identifies the samples.
 
     Returns
     -------
@@ -87,9 +87,9 @@ def unpaired_area(
         sample_a and sample_b). The columns are ``measure``, ``sample_a``, ``sample_b`` (tuples for
         several columns of ``by``), ``area_a``, ``area_b``, ``difference`` = area_a - area_b, its
         confidence limits ``ci_low`` and ``ci_high``, ``z``, ``p_value`` and ``se``. ``z`` is the
-        difference divided by ``se``, or for ROC areas by the standard error under equal areas if
-        that is larger. For average precision with unequal numbers of true positives, ``z`` is the
-        Student quantile at which the interval ends at 0. ``better`` and ``leaning`` contain
+        difference divided by ``se``. For ROC areas, the standard error under equal areas replaces
+        ``se`` if it is larger. For average precision with unequal numbers of true positives, ``z``
+        is the Student quantile at which the interval ends at 0. ``better`` and ``leaning`` contain
         samples, and ``adjust`` adds ``p_adjusted``, ``ci_low_alone`` and ``ci_high_alone``, as in
         :func:`compare_area`.
 
@@ -110,7 +110,7 @@ def unpaired_area(
     The test then rejects 0 if Zou and Donner's interval excludes 0. In simulations with 5 or more
     true positives, the test at 5% rejected at most 0.060 of true null hypotheses, and the coverage
     of 95% intervals was at least 0.93 (``tests/reference/unpaired.csv``). Average precision depends
-    on the prevalence, which may differ between samples. Cost: O(N log N).
+    on the prevalence, which can differ between samples. The cost is O(N log N).
 
     References
     ----------
@@ -283,7 +283,7 @@ def sample_area(ranking: Ranking, *, kind: str) -> tuple[AnyArray, ...]:
 
 
 class _SampleAreas(NamedTuple):
-    """The areas of one sample of each pair, with the data to compare them: (pair, measure)."""
+    """The areas of one sample of each pair, with data for comparisons: (pair, measure)."""
 
     area: FloatArray
     corrected: FloatArray  #: for average precision, see :class:`early.Influence`
@@ -302,7 +302,7 @@ class _SampleAreas(NamedTuple):
         return roc_areas.newcombe_variance(area, self.positive, self.negative)
 
     def limits(self, kind: str, level: float, shared: FloatArray) -> Limits:
-        """Return the limits of the area, with its own or the ``shared`` degrees of freedom."""
+        """Return the limits of the area, by default with the area's own degrees of freedom."""
         if kind == "roc":
             spread = roc_areas.AreaSpread(self.variance, self.freedom)
             return roc_areas.newcombe_limits(self.area, spread, self.positive, self.negative, level)
@@ -355,7 +355,7 @@ def area_contrasts(
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = variance**2 / (a.variance**2 / a.freedom + b.variance**2 / b.freedom)
         freedom = np.where(variance == 0.0, np.fmin(a.freedom, b.freedom), freedom)
-        # the weighted mean of both areas, and the standard error if both areas were equal to it
+        # the weighted mean of both areas, and the standard error if both areas equal this mean
         common = (a.area * a.weight + b.area * b.weight) / (a.weight + b.weight)
         at_least = np.sqrt(a.if_it_were(common) + b.if_it_were(common))
         if test == "delong":

@@ -65,9 +65,9 @@ def caption(ax: Any) -> str:
     Returns
     -------
     str
-        Sentences ready for a paper. They describe the kind of interval, whether the interval is
-        pointwise or simultaneous, the test and the adjustment. A sentence that applies to several
-        panels appears only once.
+        Sentences ready for a paper. The caption describes the kind of interval, whether the
+        interval is pointwise or simultaneous, the test and the adjustment. A sentence that
+        applies to several panels appears only once.
 
     Examples
     --------
@@ -157,14 +157,14 @@ class Canvas:
         self.named.append(ending)
 
     def _dash(self, name: Hashable, color: Any) -> Any:
-        """Return a dashed style if the color cycle repeats, else a solid line."""
+        """Return a dashed style if the color cycle repeats, and a solid style otherwise."""
         from matplotlib.colors import to_hex
 
         same = sum(to_hex(x.color) == to_hex(color) for x in self.named if not x.muted)
         return ("-", (0, (5, 2)), (0, (1, 1.5)))[min(same, 2)]
 
     def band(self, name: Hashable, x: Any, low: Any, high: Any, *, step: Any = None) -> None:
-        """Draw one pale band with hairlines along its edges."""
+        """Draw one pale band with thin lines along its edges."""
         color, alpha = self.color(name), 0.30 if self.ink.dark else 0.16
         look = self.look.band(name, color=color, alpha=alpha, linewidth=0, zorder=1.5)
         filled = self.ax.fill_between(x, low, high, step=step, **look)

@@ -61,7 +61,7 @@ def random_bound(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.random_bound` or :func:`rankeval_pd.random_bound_for` for one group. With
         a result, you can also pass ``precision``, the result of
         :func:`rankeval_pd.nbest_precision`, to draw the curves, and ``envelope``, the result of
@@ -70,7 +70,7 @@ def random_bound(
         Options for data, as in :func:`rankeval_pd.random_bound`.
     simultaneous : bool
         Option for data: whether to add :func:`rankeval_pd.random_envelope` at alpha = p, which
-        applies to all n together. Requires a finite population.
+        is simultaneous over all n. This option requires a finite population.
     log : bool, optional
         Whether the n axis is logarithmic, see :func:`precision`.
     **look
@@ -82,11 +82,11 @@ def random_bound(
     Notes
     -----
     The gray area contains a random ranking with probability 1 - p. With an envelope, this
-    probability applies to all n together, and a hairline shows the pointwise bound. Without an
-    envelope, it applies to each n separately, and the bound is the column ``critical``. Each
-    further p is drawn as a named line. The bound is not drawn at any n for which no count is
-    significant. For more than 20,000 candidates, about 4,000 n are computed and drawn, and the
-    envelope covers these n.
+    probability applies jointly to all n, and a thin line shows the pointwise bound. Without an
+    envelope, this probability applies to each n separately, and the bound is the column
+    ``critical``. Each further p is drawn as a named line. The bound is omitted at n for which
+    no count is significant. For more than 20,000 candidates, about 4,000 n are computed and
+    drawn, and the envelope covers these n.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def random_cdf(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a gold label; or the result of :func:`rankeval_pd.random_cdf` for one n and
+        Candidates with a gold label, or the result of :func:`rankeval_pd.random_cdf` for one n and
         one group. With a result, you can also pass ``bound``, the result of
         :func:`rankeval_pd.random_bound`.
     n : int
@@ -173,12 +173,12 @@ def area(
     sort: bool = True,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the area under the curve for each measure, with an interval and chance.
+    """Draw the area under the curve for each measure, with an interval.
 
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.area`.
     kind, level
         Options for data, as in :func:`rankeval_pd.area`.
@@ -193,8 +193,8 @@ def area(
 
     Notes
     -----
-    Each row is a measure. The dot is the area of the measure and the line the interval, and both
-    are written as numbers on the right. The vertical gray line is the mean area for a random order.
+    Each row is a measure. The dot is the area of the measure, and the line is the interval. The
+    numbers on the right give both. The vertical gray line is the mean area for a random order.
 
     Examples
     --------
@@ -225,14 +225,14 @@ def recall_band(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.recall_band` for one group.
     n, ci, level, n_resamples
-        Options for data, as in :func:`rankeval_pd.recall_band`. By default, n are the sizes that
-        are visible in the plot.
+        Options for data, as in :func:`rankeval_pd.recall_band`. By default, ``n`` contains the
+        sizes that are visible in the plot.
     log : bool, optional
-        Whether the n axis is logarithmic. By default the axis is logarithmic if the largest n is
-        more than 2,000 times the smallest, and lists shorter than 10 are then omitted.
+        Whether the n axis is logarithmic. By default, the axis is logarithmic if the largest n
+        is more than 2,000 times the smallest. In this case, lists shorter than 10 are omitted.
     **look
 
     Returns
@@ -241,8 +241,8 @@ def recall_band(
 
     Notes
     -----
-    Each line is the recall of a measure. The band around the line covers the recall at all n
-    together. The gray line is the mean recall of a random order.
+    Each line shows the recall of a measure. The band around the line is simultaneous over
+    all n. The gray line is the mean recall of a random order.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def odds_ratios(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.odds_ratios`.
     a, b, n, level
         Options for data, as in :func:`rankeval_pd.odds_ratios`.
@@ -329,7 +329,7 @@ def tie_sensitivity(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.tie_sensitivity`.
     a, b, n, n_keys
         Options for data, as in :func:`rankeval_pd.tie_sensitivity`.
@@ -383,7 +383,7 @@ def mean_difference(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.mean_difference`. With a result, you can also pass ``differences``, the
         result of :func:`rankeval_pd.compare` for the same pair.
     a, b, n, alternative, n_resamples, level, progress
@@ -396,8 +396,8 @@ def mean_difference(
 
     Notes
     -----
-    Each row is a pair of measures over a range of n. The dot is the mean difference and the line
-    the interval, and both are written as numbers on the right. The ticks below a row are the
+    Each row is a pair of measures over a range of n. The dot is the mean difference, and the
+    line is the interval. The numbers on the right give both. The ticks below a row are the
     differences at each n. The vertical line means no difference.
 
     Examples
@@ -414,7 +414,7 @@ def mean_difference(
             data, a, b, n, alternative=alternative, n_resamples=n_resamples, level=level,
             progress=progress, **roles,
         )  # fmt: skip
-        with hushed():  # the mean has already warned
+        with hushed():  # the mean difference has already raised the warning
             curve = compare(data, a, b, _some(n), **roles)
     return draw_mean_difference(table, curve, **look)
 

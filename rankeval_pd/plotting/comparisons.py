@@ -117,7 +117,7 @@ def draw_comparison(
 def _panels(canvas: Canvas, count: int) -> tuple[Any, Any]:
     """Replace a panel by stacked panels that share the x axis, and return them.
 
-    A single pair has a panel for the difference. Several pairs have one row each in the strip.
+    A single pair has a panel for the difference. With several pairs, the strip has a row for each.
     """
     ax: Any = canvas.ax
     height = canvas.size[1]
@@ -178,7 +178,7 @@ def _lists(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _findings(table: pd.DataFrame, together: Any, relevant: float) -> list[_Finding]:
-    """Return the pointwise findings, and the findings for all n together."""
+    """Return the pointwise findings and the simultaneous findings over all n."""
     alpha, adjust = table.attrs.get("alpha"), table.attrs.get("adjust")
     large = (table["difference"].abs() >= relevant).to_numpy(dtype=bool)
     extent = f", and the difference is {100 * relevant:.3g} points or more" if relevant else ""
@@ -240,8 +240,8 @@ def _draw_strips(
 ) -> None:
     """Draw bars at the n with significant differences, in the better measure's color.
 
-    A single pair has one row for each kind of test. Several pairs have one row each, with pale bars
-    for pointwise tests and dark bars for simultaneous tests.
+    A single pair has one row for each kind of test. With several pairs, each pair has one row, with
+    pale bars for pointwise tests and dark bars for simultaneous tests.
     """
     if strip is None:
         return

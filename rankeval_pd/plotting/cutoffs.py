@@ -56,7 +56,7 @@ def roc(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.roc` for one group. With a result, ``bands``, ``isolines`` and
         ``crossovers`` must also be results, from :func:`rankeval_pd.random_band` (or a list of such
         results), :func:`rankeval_pd.isolines` and :func:`rankeval_pd.crossovers`.
@@ -66,7 +66,7 @@ def roc(
     isolines : int or sequence of int, optional
         Sizes n of lists. All lists of size n lie on a thin line.
     simultaneous : bool
-        Whether to draw ``bands`` for all n together as well.
+        Whether to also draw ``bands`` that are simultaneous over all n.
     bound : {"critical", "discrete", "interpolated", "parametric"}
         Kind of bound to draw for ``bands``.
     crossovers : bool
@@ -76,7 +76,7 @@ def roc(
     level : float
         Option for data: confidence level of the limits.
     log : bool
-        Whether the axes are logarithmic. Logarithmic axes show more of the head of the list.
+        Whether the axes are logarithmic. Logarithmic axes enlarge the top of the ranking.
     area : bool
         Whether the key shows the area and its interval from :func:`rankeval_pd.area`. With a table,
         pass the result of ``area``.
@@ -88,11 +88,11 @@ def roc(
 
     Notes
     -----
-    Each line is a measure, from the empty list to all candidates. The diagonal is the mean of a
+    Each line shows a measure, from the empty list to all candidates. The diagonal is the mean of a
     random order. With ``bands``, the gray area is the simultaneous range of random orders, and the
-    hairline is the pointwise bound. The key shows the area and its interval. With more than six
+    thin line is the pointwise bound. The key shows the area and its interval. With more than six
     measures, only the best three are in color. For more than 20,000 candidates, about a thousand n
-    are drawn, and the gray area covers 2,000 n. The plot is square if the panel has room.
+    are drawn, and the gray area covers 2,000 n. The plot is square if the panel is large enough.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def precision_recall(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.precision_recall` for one group.
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
@@ -126,7 +126,7 @@ def precision_recall(
     area : bool
         Option for data: whether the key shows the average precision from :func:`rankeval_pd.area`.
     f_scores : float or sequence of float
-        Values of F1. All lists with the same F1 lie on a hairline.
+        Values of F1. A thin line connects all lists with the same F1.
     **look
 
     Returns
@@ -136,9 +136,9 @@ def precision_recall(
     Notes
     -----
     Each line is the step function of a measure, without interpolation. The gray line is the
-    precision of a random order. Each hairline connects lists with the same F1, which is written on
-    the right, or with ``isolines`` lists of the same size n. The key shows the average precision.
-    If n exceeds 2,000, lists shorter than 10 are omitted.
+    precision of a random order. Each thin line connects lists with the same F1, which is written
+    on the right. With ``isolines``, thin lines also connect lists of the same size n. The key
+    shows the average precision. If n exceeds 2,000, lists shorter than 10 are omitted.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def det(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.det` for one group.
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
@@ -178,7 +178,7 @@ def det(
 
     Notes
     -----
-    Each line is a measure. Better measures are closer to the lower left corner. Rates of 0 and 1
+    Each line shows a measure. Better measures are closer to the lower left corner. Rates of 0 and 1
     are not shown because their normal deviates are infinite. The gray line is the mean of a random
     order. The options ``bands``, ``isolines`` and ``crossovers`` are described in :func:`roc`.
 
@@ -205,7 +205,7 @@ def lift(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.lift` for one group.
     n : int, float, sequence, range or "deciles", optional
         Option for data: sizes of lists, or fractions of the candidates, see
@@ -255,7 +255,7 @@ def gain(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.gain` for one group.
     n : int, float, sequence, range or "deciles", optional
         Option for data, as in :func:`rankeval_pd.gain`.
@@ -271,9 +271,9 @@ def gain(
 
     Notes
     -----
-    Each line is a measure, from the empty list to all candidates. The upper gray line is an order
-    with all true positives first, and the lower gray line is the mean of a random order. The
-    options ``bands``, ``isolines`` and ``crossovers`` are described in :func:`roc`.
+    Each line shows a measure, from the empty list to all candidates. The upper gray line shows an
+    order with all true positives first, and the lower gray line shows the mean of a random order.
+    The options ``bands``, ``isolines`` and ``crossovers`` are described in :func:`roc`.
 
     Examples
     --------

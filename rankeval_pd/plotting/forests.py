@@ -33,9 +33,9 @@ from rankeval_pd.stats.resampling.metric_sums import WRITTEN
 from rankeval_pd.stats.significance.adjust import rejects
 from rankeval_pd.stats.significance.letters import letters as letters_of
 
-_ROW, _DENSE = 0.24, 0.155  # height of a row in inches; with more than 24 rows
+_ROW, _DENSE = 0.24, 0.155  # row height in inches, and for more than 24 rows
 _MANY = 24
-_MOST = 60  # rows on a page; of more rows the best are drawn, and the rest share a row
+_MOST = 60  # rows on a page; if there are more, the worst share a row
 _THIN_ROW = 7.6  # row height in points below which the last rows are combined
 _LANE = 6.0  # distance in points between two tie bars
 _LANES = 8  # largest number of bars side by side; more ties are written as letters

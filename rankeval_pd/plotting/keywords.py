@@ -184,8 +184,8 @@ def of_data_or_table(
     Parameters
     ----------
     draw : callable
-        Function that draws the table. It has the same plot keywords, and additional tables instead
-        of the options for data.
+        Function that draws the table. The function has the same plot keywords, with tables in
+        place of the options for data.
     needed : sequence of str
         Columns that identify the table.
     made_by : str
@@ -237,14 +237,14 @@ def check_drawable(data: object, needed: Sequence[str], made_by: str) -> None:
 
 
 def is_table(data: Drawable, needed: Sequence[str]) -> bool:
-    """Return whether the columns are the columns of a result."""
+    """Return whether these are the columns of a result table."""
     if isinstance(data, pd.DataFrame):
         return data.columns.nlevels == 1 and all(name in data.columns for name in needed)
     return isinstance(data, xr.Dataset) and all(name in data.variables for name in needed)
 
 
 def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
-    """Return the n to compute for a plot: the requested n, or else the visible n.
+    """Return the n to compute for a plot: the requested n, by default the visible n.
 
     Every n is returned if lists must end at the end of a block of equal scores.
     """

@@ -31,7 +31,7 @@ from rankeval_pd.plotting.tables import (
 )
 
 Table = pd.DataFrame | None
-FIRST = 10  # in long tables, shorter lists are noise that hides the rest
+FIRST = 10  # in long tables, shorter lists are too noisy to draw
 _BELOW = 0.08  # fraction of the height below the baseline
 
 
@@ -98,7 +98,7 @@ def draw_lists(
     parts = by_name(table)
     scores = {name: float(part[y].mean()) for name, part in parts.items()}
     rows = {}
-    short = logarithmic and log is None  # for every n of a long list, the head would be noise
+    short = logarithmic and log is None  # if every n were drawn, the first ranks would be too noisy
     for measure in canvas.choose(scores, f"mean {y}"):
         mine = parts[measure]
         mine = mine[mine["n"] >= FIRST] if short else mine
@@ -135,7 +135,7 @@ def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> No
 def _uncertainty(
     canvas: Canvas, table: pd.DataFrame, band: Table, rows: Any, intervals: Any, bands: Any
 ) -> None:
-    """Draw simultaneous bands if they were computed, or else pointwise intervals."""
+    """Draw simultaneous bands if available, and pointwise intervals otherwise."""
     alone = bool(intervals) or (intervals is None and (band is None or bands is False))
     together = band is not None and (bands or (bands is None and not intervals))
     if band is not None and together:
@@ -280,7 +280,7 @@ def _draw_bound(
     canvas: Canvas, rows: pd.DataFrame, column: str, name: str, positive: float, prior: float,
     first: int, *, filled: bool,
 ) -> None:  # fmt: skip
-    """Draw counts as precision at each n for which the list can have that many."""
+    """Draw counts as precision at each n that allows so many true positives."""
     rows = thin_table(canvas.ax, rows[rows["n"] >= first])
     most = np.minimum(rows["n"], positive if np.isfinite(positive) else rows["n"])
     possible = rows[column] <= most + 1e-6

@@ -113,7 +113,7 @@ class Look:
         return list(self.highlight)
 
     def text(self, name: Any) -> str:
-        """Return the user's label for a name, or else the name."""
+        """Return the user's label for a name, or the name itself."""
         if self.labels is not None and name in self.labels:
             return str(self.labels[name])
         return escaped(str(name))

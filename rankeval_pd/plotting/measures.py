@@ -84,7 +84,7 @@ def precision(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.nbest_precision` for one group. With a result, you can also pass
         ``band``, the result of :func:`rankeval_pd.precision_band` for the same measures.
     n, ci, level, target, phi
@@ -105,12 +105,12 @@ def precision(
         Reference curves to draw. "random" is a random order, for which the precision is the
         baseline. "ideal" is an order with all true positives first.
     log : bool, optional
-        Whether the axis of n (or of the fraction) is logarithmic. By default the axis is
-        logarithmic if the largest n is more than 2,000 times the smallest, and lists shorter than
-        10 are then omitted.
+        Whether the axis of n (or of the fraction) is logarithmic. By default, the axis is
+        logarithmic if the largest n is more than 2,000 times the smallest. In this case, lists
+        shorter than 10 are omitted.
     intervals, bands : bool, optional
-        Whether to draw pointwise intervals, and whether to draw simultaneous bands. By default only
-        one kind is drawn, see Notes.
+        Whether to draw pointwise intervals and simultaneous bands. By default, only one of the two
+        is drawn, see Notes.
     **look
 
     Returns
@@ -120,12 +120,12 @@ def precision(
     Notes
     -----
     Each line is the precision of one measure's n-best lists, and the gray line is a random order. A
-    single measure is drawn with a band, which is simultaneous over all n if a simultaneous band was
-    computed. Two to six measures are drawn with bars, which are intervals at a few n, or at every n
-    if there are at most twelve. With more measures, only the best three are in color. For more than
-    20,000 candidates, about 4,000 n are computed and drawn, one half evenly spaced and the other
-    half densest at the head. The band then covers up to 2,000 n. Each group has its own panel, and
-    there can be at most 24 panels. :func:`rankeval_pd.plotting.caption` describes the interval.
+    single measure has a band, which is simultaneous over all n if available. Two to six measures
+    have error bars, which show intervals at a few n, or at every n if there are at most twelve.
+    With more measures, only the best three are in color. For more than 20,000 candidates, about
+    4,000 n are computed and drawn. Half of these n are evenly spaced, and the other half are
+    densest among short lists. The band then includes up to 2,000 n. Each group has its own panel,
+    and there can be at most 24 panels. :func:`rankeval_pd.plotting.caption` describes the interval.
 
     Examples
     --------
@@ -197,19 +197,19 @@ def comparison(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.compare` for any pairs of measures, by n. With a result, you can also
-        pass ``together``, a simultaneous result from :func:`rankeval_pd.compare` with adjusted
-        p-values or from :func:`rankeval_pd.difference_band`, and ``curves``, the result of
-        :func:`rankeval_pd.nbest_precision`. ``curves`` is required for an ``x`` other than n and
-        for a ``reference``.
+        pass ``together`` and ``curves``. ``together`` is a result of :func:`rankeval_pd.compare`
+        with adjusted p-values, or of :func:`rankeval_pd.difference_band`. ``curves`` is the
+        result of :func:`rankeval_pd.nbest_precision`, which is required for an ``x`` other than
+        n and for a ``reference``.
     a, b, n, test, alternative, alpha, adjust, n_resamples, level, ci, target, phi, progress
-        Options for data, as in :func:`rankeval_pd.compare`. By default ``n_resamples`` is 999. For
-        many candidates the default is smaller, so that the plot is drawn quickly, and the caption
-        shows the number used.
+        Options for data, as in :func:`rankeval_pd.compare`. By default, ``n_resamples`` is 999.
+        For many candidates, the default is smaller to draw the plot quickly, and the caption shows
+        the number used.
     simultaneous : bool
         Option for data: whether to add a comparison that is adjusted by "max-t" over the visible n.
-        Applies only if ``adjust`` is None.
+        This option applies only if ``adjust`` is None.
     x : {"n", "share", "recall"}
         Quantity on the x axis, see :func:`precision`.
     mark : sequence of int
@@ -234,11 +234,11 @@ def comparison(
     Notes
     -----
     A single pair has three panels: the curves, a strip of significant n, and the difference with
-    its band. The bars in the strip have the color of the better measure. They are pale for
-    pointwise tests and dark for simultaneous tests. Several pairs have one row each in the strip.
-    Lists of the same size n are compared whatever ``x`` is. With x="recall", a bar is drawn at the
-    recall of the better measure. For more than 20,000 candidates, about 4,000 n are tested and
-    drawn, and each bar extends halfway to the next n. Up to 2,000 n are then tested simultaneously.
+    its band. The bars in the strip have the color of the better measure. Pale bars show pointwise
+    tests, and dark bars show simultaneous tests. With several pairs, the strip has one row per
+    pair. Compared lists always have the same size n. With x="recall", a bar is drawn at the recall
+    of the better measure. For more than 20,000 candidates, about 4,000 n are tested and drawn, and
+    each bar extends halfway to the next n. Up to 2,000 n are then tested simultaneously.
 
     Examples
     --------
@@ -304,7 +304,7 @@ def repetition(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates from several samples; or the result of :func:`rankeval_pd.repetition`. With a
+        Candidates from several samples, or the result of :func:`rankeval_pd.repetition`. With a
         result, also pass ``samples``, the result of :func:`rankeval_pd.repetition_samples` for the
         same measures.
     threshold, n, ci, level
@@ -364,7 +364,7 @@ def measure_ranks(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label; or the result of
+        Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.measure_ranks`, or of :func:`rankeval_pd.summary` for candidates.
     n, kind, adjust, n_resamples, level, progress
         Options for data, as in :func:`rankeval_pd.measure_ranks`. Each n has its own panel.
@@ -376,11 +376,11 @@ def measure_ranks(
 
     Notes
     -----
-    Each dot is the value of a measure and each line the unadjusted interval. Both are written as
-    numbers on the right, with the limits of the rank. A bar on the right connects measures with a
-    common letter in the column ``letters``, between which the tests found no significant
-    difference. A measure is in color if no other measure is significantly better. Two measures with
-    overlapping intervals can still differ significantly, because both rank the same candidates.
+    Each dot is the value of a measure, and each line is the unadjusted interval. The numbers on the
+    right are the value, the interval and the limits of the rank. A bar on the right connects
+    measures that share a letter in the column ``letters``, which do not differ significantly. A
+    measure is in color if no other measure is significantly better. Two measures with overlapping
+    intervals can still differ significantly, because both rank the same candidates.
 
     Examples
     --------

@@ -28,7 +28,7 @@ _MARGIN = 14.0  # margin around a key in points
 
 
 def apart(wanted: Any, least: float, low: float, high: float) -> np.ndarray[Any, Any]:
-    """Return positions close to the desired ones, with this distance and within limits.
+    """Return positions close to the desired positions, within limits and at least this far apart.
 
     The method is isotonic regression (pool adjacent violators) of the positions minus the space for
     each name.
@@ -114,7 +114,7 @@ class EndLabels(Artist):
 
 
 class Key(Artist):
-    """A table of names in a corner without lines, or else above the panel.
+    """A table of names in a corner without lines, or above the panel.
 
     The position is chosen at drawing time, when the panel has its final size.
     """
@@ -191,8 +191,8 @@ class Key(Artist):
 def corner(ax: Axes, across: float, upwards: float) -> str | None:
     """Return the corner in which a box of this size covers no data.
 
-    If there is none, return None if the layout can reserve space above the panel, or else the
-    corner with the least data.
+    If no corner is free, return None if the layout can reserve space above the panel, and the
+    corner with the least data otherwise.
     """
     grid = occupied(ax)
     w, h = (min(_CELLS, int(np.ceil(share * _CELLS))) for share in (across, upwards))

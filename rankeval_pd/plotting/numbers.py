@@ -106,7 +106,7 @@ def most_text(p: float) -> str:
 
 
 def digits_for(width: float) -> int:
-    """Return the number of decimals that resolve a fourth of the interval's width."""
+    """Return the number of decimals that resolve a quarter of the interval's width."""
     if not np.isfinite(width) or width <= 0.0:
         return 2
     return int(np.clip(np.ceil(-np.log10(width / 4.0)), 0, 6))
@@ -255,5 +255,5 @@ def use_normal_deviates(ax: Axes, least: float) -> None:
 
 
 def set_rate_ticks(axis: Axis) -> None:
-    """Set ticks in percent, as far as there is room, on any scale."""
+    """Set as many percentage ticks as fit, on any scale."""
     set_chosen_ticks(axis, _RATES, [f"{100 * rate:g}%" for rate in _RATES], characters=4.5)

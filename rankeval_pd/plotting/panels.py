@@ -35,8 +35,8 @@ def picture(
     ``own`` names the axes ("x", "y" or both) that the panels do not share. The ticks on such an
     axis are names in an order that differs between groups.
 
-    The new function takes the table, additional tables, options, and the keywords for all plots. It
-    returns the Axes or an array of Axes.
+    The new function takes the table, additional tables, options, and the keywords for all plots,
+    and returns the Axes or an array of Axes.
     """
 
     def decorate(draw: Drawing) -> Callable[..., Axes]:
@@ -146,7 +146,7 @@ def one_of(ax: Any, draw: Drawing | None = None, table: pd.DataFrame | None = No
 
 
 def given_axes(ax: Any) -> np.ndarray[Any, Any]:
-    """Return the given Axes as an array; raise an error if they are unsuitable."""
+    """Return the given Axes as an array; raise an error for unsuitable Axes."""
     from matplotlib.axes import Axes
 
     given = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()

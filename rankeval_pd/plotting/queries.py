@@ -140,7 +140,7 @@ def queries(
     ----------
     data : DataFrame or Dataset
         Values of runs on queries from :func:`rankeval_pd.per_query`, with one panel per metric; or
-        scores of systems on test items; or a table with the columns ``item``, ``system_a``,
+        scores of systems on test items, or a table with the columns ``item``, ``system_a``,
         ``system_b``, ``value_a``, ``value_b``.
     a, b : names of systems
         Systems on the y axis and the x axis. Optional if the data contain two systems.
@@ -252,7 +252,7 @@ def interpolated_precision(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Runs and judgments, as for :func:`rankeval_pd.per_query`; or the result of ``summary`` for
+        Runs and judgments, as for :func:`rankeval_pd.per_query`, or the result of ``summary`` for
         the metrics IPrec@recall, at any recall levels.
     level, n_resamples
         Options for data, as in :func:`rankeval_pd.summary` for runs.

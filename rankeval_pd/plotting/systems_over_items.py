@@ -57,7 +57,7 @@ def confidence(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Scores of systems on test items; or the result of :func:`rankeval_pd.paired_bootstrap`. With
+        Scores of systems on test items, or the result of :func:`rankeval_pd.paired_bootstrap`. With
         a result, you can also pass ``thresholds``, the result of
         :func:`rankeval_pd.gain_threshold`, which is drawn as lines with intervals.
     a, b, n_resamples, event, method, ci, families, baseline
@@ -110,9 +110,9 @@ def pairs(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Scores of systems on test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
+        Scores of systems on test items, or the result of :func:`rankeval_pd.paired_bootstrap` or
         :func:`rankeval_pd.paired_permutation`. To compare measures, pass candidates with a score
-        for each measure and a gold label, together with ``n`` or ``kind``; or the result of
+        for each measure and a gold label, together with ``n`` or ``kind``, or the result of
         :func:`rankeval_pd.compare` or :func:`rankeval_pd.compare_area`.
     n, kind
         Option for candidates: the criterion on which measures are tested, as in
@@ -131,12 +131,12 @@ def pairs(
 
     Notes
     -----
-    The names of the systems are on the diagonal, sorted by the number of systems that each one
-    beats. A colored cell marks a significant difference; the darker, the larger the gain of the
-    row over the column. All other cells are pale gray. Gains are written into cells with enough
-    room. The size of a new figure increases with the number of systems. Measures at a given n are
-    compared with swap tests, in which the smallest possible adjusted p-value is pairs /
-    (n_resamples + 1).
+    The names of the systems are on the diagonal, sorted by the number of systems that each system
+    beats. A colored cell marks a significant difference. A darker color means a larger gain of
+    the row over the column. All other cells are pale gray. Gains are written into cells that are
+    large enough. The size of a new figure increases with the number of systems. Measures at a
+    given n are compared with swap tests, in which the smallest possible adjusted p-value is pairs
+    / (n_resamples + 1).
 
     Examples
     --------
@@ -171,7 +171,7 @@ def system_ranks(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Scores of systems on test items; or the result of :func:`rankeval_pd.system_ranks`.
+        Scores of systems on test items, or the result of :func:`rankeval_pd.system_ranks`.
     n_resamples, ranks, ci, adjust, adjust_over, alpha, level, progress
         Options for items, as in :func:`rankeval_pd.system_ranks`.
     **look
@@ -182,9 +182,9 @@ def system_ranks(
 
     Notes
     -----
-    Each dot is the score of a system and each line the unadjusted interval. Both are written as
-    numbers on the right, with the limits of the rank. A bar on the right connects systems between
-    which the tests found no significant difference. A system is in color if no other system is
+    Each dot is the score of a system, and each line is the unadjusted interval. The numbers on
+    the right are the score, the interval and the limits of the rank. A bar on the right connects
+    systems that do not differ significantly. A system is in color if no other system is
     significantly better.
 
     Examples
@@ -215,7 +215,7 @@ def gain_by_size(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Scores of systems on test items; or the result of :func:`rankeval_pd.gain_by_size`. With a
+        Scores of systems on test items, or the result of :func:`rankeval_pd.gain_by_size`. With a
         result, you can also pass ``thresholds``, the result of :func:`rankeval_pd.gain_threshold`.
         The thresholds are drawn as lines, with the square-root law through the largest size.
     sizes : sequence of int
@@ -232,9 +232,9 @@ def gain_by_size(
 
     Notes
     -----
-    Each dot is a pair of systems on the first items of the test set, in color if p ≤ 0.05. The line
-    connects the gain thresholds, with intervals as bars. The thin gray line is the square-root law.
-    Both axes are logarithmic, and gains of 0 are not drawn.
+    Each dot is a pair of systems tested on the first items of the test set. Dots with p ≤ 0.05 are
+    in color. The line connects the gain thresholds, with intervals as bars. The thin gray line is
+    the square-root law. Both axes are logarithmic, and gains of 0 are not drawn.
 
     Examples
     --------
@@ -267,7 +267,7 @@ def calibration(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Table of pairs from :func:`rankeval_pd.paired_bootstrap`; or the result of
+        Table of pairs from :func:`rankeval_pd.paired_bootstrap`, or the result of
         :func:`rankeval_pd.calibration` or :func:`rankeval_pd.population_calibration`.
     other : DataFrame or Dataset
         Option for a table of pairs: scores of the same systems on other items.

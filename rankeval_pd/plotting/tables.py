@@ -113,7 +113,7 @@ def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
     Returns
     -------
     list of int
-        The n in the table, or evenly spaced n if the table has many.
+        The n in the table, or evenly spaced n if the table contains many.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
 
 
 def is_log(log: bool | None, n: Any) -> bool:
-    """Return whether the n axis is logarithmic: as requested, or else for a wide range."""
+    """Return whether the n axis is logarithmic, which is the default for a wide range."""
     if log is not None or not len(n):
         return bool(log)
     return float(np.max(n)) > LARGE_RATIO * max(float(np.min(n)), 1.0)
@@ -198,7 +198,7 @@ def sizes_of(table: pd.DataFrame) -> tuple[float, float]:
 def priors_of(table: pd.DataFrame) -> list[float]:
     """Return the precision of a random order, N+ / N, which is precision over lift.
 
-    For averages over queries this precision is undefined, because it differs between queries.
+    For averages over queries, this precision is undefined, because each query has a different one.
     """
     if "n_queries" in table:
         return []

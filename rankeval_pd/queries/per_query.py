@@ -65,8 +65,8 @@ def per_query(
     ----------
     data : DataFrame or Dataset
         One row per query and document, with a column of scores per measure (run) and a column of
-        grades, as from :func:`read_trec`. A Dataset has a dimension of documents, and all other
-        dimensions are queries.
+        grades, like the result of :func:`read_trec`. A Dataset has a dimension of documents, and
+        all other dimensions are queries.
     metrics : str or sequence of str
         Names as in ir_measures: ``P@k``, ``R@k``, ``Success@k`` (or ``HitRate@k``), ``F1@k``;
         ``AP``, ``RR``, ``nDCG``, ``DCG``, optionally with @k; ``IPrec@recall``, ``Rprec``,
@@ -77,15 +77,15 @@ def per_query(
         ``ERR(max_rel=3)@k`` sets the highest grade (default 4), and ``AP(norm='min')@k`` divides by
         min(k, positives) as in recommender systems.
     undefined : {"zero", "skip", "raise"}
-        Treatment of undefined metrics, such as recall without positives: 0 as in trec_eval (NaN for
-        AUC, which trec_eval does not have), omit the row, or raise an error.
+        Treatment of undefined metrics, such as recall without positives. "zero" gives 0 as in
+        trec_eval (NaN for AUC), "skip" omits the row, and "raise" raises an error.
     wide : bool
         For a DataFrame, return one row per query and one column per measure, or a two-level header
         (metric, system) for several metrics. "skip" then omits queries with any undefined metric.
         Pass this form to :func:`paired_bootstrap`, :func:`paired_permutation` or
-        :func:`system_ranks`, with several metrics as ``table[["AP"]]``.
+        :func:`system_ranks`. Select one of several metrics with ``table[["AP"]]``.
     **roles
-        Column roles. Data from :func:`read_trec` need none.
+        Column roles. Data from :func:`read_trec` need no roles.
 
     Returns
     -------
@@ -113,12 +113,12 @@ def per_query(
     Notes
     -----
     By default, values are identical to trec_eval's to the last bit. Scores are compared as float32,
-    equal scores are sorted by descending document name, unjudged documents count as negatives, and
-    judged queries missing from a run have value 0. A grade below 0 is a negative, but means pooled
-    and unjudged for Bpref, infAP and unjudged="skip". Judged@k divides by k, or by the length of a
-    shorter list, as in ir_measures. AUC uses only retrieved documents, and ties count one half.
-    ``ties="expected"`` averages over all orders of equal scores, for all metrics except Bpref,
-    infAP and ERR.
+    and equal scores are sorted by descending document name. Unjudged documents count as negatives,
+    and judged queries missing from a run have the value 0. Grades below 0 count as negatives,
+    except for Bpref, infAP and unjudged="skip", which treat them as unjudged documents in the pool.
+    Judged@k divides by k, or by the length of a shorter list, as in ir_measures. AUC uses only
+    retrieved documents, and ties count one half. ``ties="expected"`` averages over all orders of
+    equal scores, for all metrics except Bpref, infAP and ERR.
 
     Sorting takes O(rows log rows) per measure. The time for each metric is proportional to the
     number of retrieved judged documents.
@@ -257,7 +257,7 @@ class QueryValues(NamedTuple):
 
 
 def warn_of_reversed_runs(found: Mapping[int, tuple[int, int]], names: Sequence[Hashable]) -> None:
-    """Warn of runs whose scores decrease with relevance in many queries."""
+    """Warn about runs whose scores decrease with relevance in many queries."""
     for place, (below, defined) in found.items():
         # the two-sided binomial p-value is below 0.001 for a normal deviate above 3.3
         if defined >= 10 and 2 * below - defined > 3.3 * math.sqrt(defined):
@@ -416,7 +416,7 @@ def metrics_of_dataset(
     *,
     details: bool,
 ) -> xr.Dataset:
-    """Compute metrics for a Dataset, chunk by chunk if lazy."""
+    """Compute metrics for a Dataset, chunk by chunk if the data are lazy."""
     taken = (*(one.label for one in asked), *_columns_beside(details), "metric")
     data = tables.dims_apart(data, roles, taken)
     batches = find_query_batches(data, roles)

@@ -69,14 +69,14 @@ def query_summary(
     level: float = 0.95,
     **roles: Unpack[QueryRoles],
 ) -> Data:
-    """Return mean, rank and difference from the baseline per run and metric.
+    """Return the mean, rank and difference from the baseline per run and metric.
 
     Parameters
     ----------
     data, metrics, undefined, **roles
         As in :func:`per_query`. Data from :func:`read_trec` need no roles.
     baseline : name of a measure, optional
-        Measure to compare with. By default differences are NaN.
+        Measure with which all other measures are compared. By default, differences are NaN.
     test : {"bootstrap", "t"}
         Bootstrap test with random signs or paired t test, as in :func:`system_ranks`.
     adjust : {"auto", "max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
@@ -87,7 +87,7 @@ def query_summary(
     alpha : float
         Significance level of the tests for ``tied_for_best``.
     n_resamples : int, optional
-        Number of signs drawn, as in :func:`paired_bootstrap`.
+        Number of draws of random signs, as in :func:`paired_bootstrap`.
     level : float
         Confidence level of the intervals.
 
@@ -135,7 +135,7 @@ def query_summary(
     -----
     The table combines ``per_query(wide=True)`` with :func:`system_ranks` and
     :func:`paired_bootstrap` for each metric, with default options. Queries are a sample, while
-    documents and judgments are fixed. The cost is a paired bootstrap for each metric.
+    documents and judgments are fixed. The cost is one paired bootstrap per metric.
 
     References
     ----------
@@ -258,7 +258,7 @@ def assumed(found: FrameValues, asked: Sequence[NamedMetric], undefined: Undefin
 
 
 def _with_facts(result: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
-    """Add facts about the means to the table, and warn of critical facts."""
+    """Add facts about the means to the table, and warn about critical facts."""
     _warn_of_facts(result, facts)
     keyed = facts.drop(columns="cutoff").set_index(["metric", "measure"])
     keys = pd.MultiIndex.from_frame(result[["metric", "measure"]])

@@ -30,9 +30,9 @@ def read_trec(
     runs : path, DataFrame, sequence of these, or mapping
         Files with lines ``query Q0 document rank score tag``, plain or gzipped. Paths can contain
         ``*``, ``?`` and ``[...]``. You can also pass DataFrames with the columns query (or
-        query_id, qid), document (or doc_id, docno) and score, and with tag if one frame contains
-        several runs. Use a mapping to name the runs. The default name is the tag, or the file name
-        for runs without a tag.
+        query_id, qid), document (or doc_id, docno) and score. A frame with several runs also needs
+        the column tag. Use a mapping to name the runs. The default name is the tag, or the file
+        name for runs without a tag.
     qrels : path, DataFrame or sequence of these, optional
         Files with lines ``query iteration document grade``, or DataFrames with the columns query,
         document and grade (or relevance, label). Without qrels, the result has no column ``grade``.
@@ -241,7 +241,7 @@ def _refuse_repeated(pair: IntArray, n_pairs: int, read: TrecLines) -> None:
 
 
 def _compare_queries(queries: trec_lines.SharedCodes, parts: list[_Run]) -> None:
-    """Warn of queries found only in a run or only in the judgments."""
+    """Warn about queries found only in a run or only in the judgments."""
     judged = np.zeros(len(queries.names), dtype=bool)
     judged[queries.codes[0]] = True
     unjudged = np.zeros_like(judged)
@@ -315,11 +315,11 @@ def write_trec(
     Parameters
     ----------
     frame : DataFrame
-        A frame as from :func:`read_trec`, with one row per query and document and a column of
-        scores per run.
+        A frame like the result of :func:`read_trec`, with one row per query and document and
+        a column of scores per run.
     runs : path or mapping
-        A folder for a file ``<name>.run`` per numeric column, or a mapping from columns to paths. A
-        missing folder is created. Paths that end in ``.gz`` are compressed.
+        A folder in which to write a file ``<name>.run`` for each numeric column, or a mapping from
+        columns to paths. A missing folder is created. Paths that end in ``.gz`` are compressed.
     qrels : path, optional
         Path of the file with judgments.
     query, document, grade : str
@@ -332,8 +332,8 @@ def write_trec(
 
     Notes
     -----
-    Scores are written with all digits, so you can read identical scores back. trec_eval compares
-    scores as float32.
+    Scores are written with all digits, so reading the files returns identical scores. trec_eval
+    compares scores as float32.
 
     Examples
     --------

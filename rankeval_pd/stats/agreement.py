@@ -1,9 +1,9 @@
 """Combine the labels of several annotators, and measure their agreement.
 
-Votes are (annotator, candidate); counts are (candidate, category), the number of annotators who
-gave a candidate a label. Every coefficient is 1 - observed / expected disagreement. Both
-disagreements are sums over candidates, so the jackknife over candidates is exact and takes
-O(candidates).
+Votes are indexed by (annotator, candidate). Counts are indexed by (candidate, category) and
+contain the number of annotators who chose a label. Every coefficient is 1 - observed / expected
+disagreement. Both disagreements are sums over candidates, so the jackknife over candidates is
+exact and takes O(candidates) time.
 
 References: J. Cohen (1960), A coefficient of agreement for nominal scales. J. L. Fleiss (1971),
 Measuring nominal scale agreement among many raters. K. Krippendorff (2011), Computing
@@ -24,7 +24,7 @@ from rankeval_pd.stats.intervals.proportions import t_of
 
 
 def agreed(votes: FloatArray, agreement: str) -> FloatArray:
-    """Return one label per candidate from votes (..., annotator, candidate); NaN is no vote.
+    """Return one label per candidate from votes (..., annotator, candidate); NaN means no vote.
 
     With "majority", the label is NaN if the vote is tied. With "mean", the label is the mean of the
     votes. A candidate without votes gets NaN.
@@ -115,9 +115,9 @@ def _with_limits(
 ) -> Agreement:
     """Return the coefficient with its interval, which is widened for a rare label.
 
-    A label is rare if all labels except the most common one have fewer votes than 5 candidates
-    have. A second interval is then computed after adding one candidate with the rarest label from
-    all annotators, and the outer limits of both intervals are returned.
+    A label is rare if all labels except the most common one have, in total, fewer votes than 5
+    candidates. In this case, a second interval is computed after adding a candidate with the
+    rarest label from all annotators. The outer limits of both intervals are returned.
     """
     found = _with_interval(per_candidate, of, level)
     share = counts.sum(axis=0).max(initial=0) / max(counts.sum(), 1)
@@ -137,11 +137,11 @@ def _pairs_apart(counts: IntArray, weight: FloatArray | float) -> FloatArray:
 def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) -> Agreement:
     """Return 1 - observed / expected, and its jackknife interval by Student's t.
 
-    The interval is computed on the scale of Fisher's z. Its degrees of freedom come from the
+    The interval is computed on the scale of Fisher's z. The degrees of freedom come from the
     squared influences, because a few candidates with a rare label account for nearly all of the
-    variance. Satterthwaite's number is too small for a jackknife (Johnson and Rust 1992) and is
-    therefore raised. Without any disagreement, the upper limit is 1, and the lower limit follows
-    from an upper limit on the proportion of candidates with disagreement.
+    variance. Satterthwaite's degrees of freedom are too low for a jackknife (Johnson and Rust
+    1992) and are therefore increased. Without any disagreement, the upper limit is 1, and the
+    lower limit follows from an upper limit on the proportion of candidates with disagreement.
     """
     n = len(per_candidate)
     if n < 2:
@@ -156,7 +156,7 @@ def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) ->
     with np.errstate(divide="ignore", invalid="ignore"):
         left = of(total - per_candidate)
         ratio = left[0] / left[1]
-    # without the only candidate with disagreement there is none, so half of it is kept
+    # dropping the only candidate with disagreement would leave none, so keep half of it
     known = np.isfinite(ratio) & (ratio > 0.0)
     z = _z(np.where(known, ratio, 0.5 * observed / expected))
     squares = (z - z.mean()) ** 2

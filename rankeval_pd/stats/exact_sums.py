@@ -45,7 +45,7 @@ def _nearest_float(whole: int) -> float:
 
 
 def exact_sums(values: FloatArray) -> ExactSums:
-    """Return the exact sum of each row of (row, number). O(numbers), about 5 ns each."""
+    """Return the exact sum of each row of (row, number), at about 5 ns per number."""
     rows, count = values.shape
     wholes = np.zeros(rows, dtype=object)
     size = np.maximum(values.max(axis=1, initial=0.0), -values.min(axis=1, initial=0.0))

@@ -63,7 +63,7 @@ def calibration(
     other : DataFrame or Dataset
         Results of the same systems on other data, as systems over test items.
     bins : sequence of float
-        Edges of the bins for p_value. A bin includes its upper edge. The default is the bins of
+        Edges of the bins for p_value. A bin includes its upper edge. By default, the bins match
         Berg-Kirkpatrick et al. (2012).
     ci : {"clopper-pearson", "systems"}
         Kind of interval for the agreement. "clopper-pearson" is exact for independent pairs.
@@ -72,8 +72,8 @@ def calibration(
         Confidence level of the interval.
     prior : {"flat", "estimated"}
         Prior of true gains for ``expected_agreement``. "flat" is overconfident for nearly equal
-        systems. "estimated" is normal around 0, with the mean of gain² − gain_se² over all pairs
-        (of each group) as its variance.
+        systems. "estimated" is normal around 0. The variance is the mean of gain² − gain_se²
+        over all pairs (of each group).
     n_resamples : int
         Number of draws for ci="systems".
     **roles
@@ -270,7 +270,7 @@ def population_calibration(
     progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
-    """Return how often a test on sampled items agrees with all items on the sign.
+    """Return how often the sign of a gain on sampled items agrees with all items.
 
     Parameters
     ----------
@@ -382,7 +382,7 @@ def expected_agreement(
     p : float or array
         One-sided p-value of the gain.
     n_items : float or array
-        Size of the test set behind ``p``.
+        Size of the test set from which ``p`` was computed.
     n_items_other : float or array
         Size of the other test set. inf means the population.
     shrinkage : float or array
@@ -400,8 +400,8 @@ def expected_agreement(
     1), the agreement with the population is 1 − p, which is overconfident for nearly equal systems.
     For B below 1, true gains are normal around 0 with variance τ², and B = τ²/(τ² + gain_se²).
     :func:`calibration` with prior="estimated" estimates τ² from the pairs. The formula assumes that
-    both test sets come from the same distribution, so a lower observed agreement shows a shift. The
-    formula is also valid for tables that contain only positive gains.
+    both test sets come from the same distribution, so a lower observed agreement indicates a shift.
+    The formula is also valid for tables that contain only positive gains.
 
     References
     ----------

@@ -79,15 +79,14 @@ def gain_threshold(
         Quantile of the borderline gains that defines the threshold.
     alternative : {"greater", "two-sided"}
         "greater", as in Berg-Kirkpatrick et al. (2012), uses the one-sided p-value. The threshold
-        is then valid only for a direction that was fixed beforehand, because tables of all pairs
-        put the better system first and a one-sided 0.05 corresponds to a two-sided 0.10.
-        "two-sided" uses ``p_two_sided``.
+        is then valid only for a direction that was fixed beforehand, because the better system
+        comes first in tables of all pairs. A one-sided p of 0.05 then corresponds to a two-sided
+        p of 0.10. "two-sided" uses ``p_two_sided``.
     relation : label, optional
         Use only pairs with this relation. By default the result has one row per relation, or one
         row without a column ``relation``.
     n_items : int, optional
-        Convert thresholds to a similar test set of this size by the square root of the ratio of
-        sizes.
+        Size of a similar test set, to which thresholds are scaled by the square-root law.
     ci : {"order", "systems"}
         Kind of interval for the threshold. "order" uses distribution-free order statistics for
         independent pairs. "systems" resamples systems because pairs share systems, and is never
@@ -112,9 +111,10 @@ def gain_threshold(
 
     Notes
     -----
-    A 95% interval for the 95th percentile needs 72 pairs for a finite upper limit. Berg-Kirkpatrick
-    et al. (2012) had 47 pairs. If the window contains few pairs, report ``threshold_all_pairs``
-    instead. A threshold applies to one test set, one metric and similar systems.
+    The upper limit of a 95% interval for the 95th percentile is finite for 72 or more pairs.
+    Berg-Kirkpatrick et al. (2012) had 47 pairs. For a window with few pairs, report
+    ``threshold_all_pairs``. A threshold is valid for one test set, one metric and similar
+    systems.
 
     References
     ----------
@@ -245,7 +245,7 @@ def gain_by_size(
         As in :func:`paired_bootstrap`.
     **roles
         As in :func:`paired_bootstrap`. With ``by``, sizes are numbers of items per domain, as in
-        figure 11. Domains with fewer items have no rows for a size.
+        figure 11. A domain with too few items for a size has no rows for this size.
 
     Returns
     -------

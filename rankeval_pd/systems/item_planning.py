@@ -75,7 +75,7 @@ def detectable_gain(
         A table from :func:`paired_bootstrap` with ``details=True``, a row of this table, or the
         standard error of a gain due to the items.
     n_items : float or array
-        Size of the test set behind ``gain_se``.
+        Size of the test set from which ``gain_se`` was computed.
     gain_se_seeds, n_seeds : float or array, optional
         Standard error due to training seeds, and number of seeds per system, as in tables with
         ``seeds``.
@@ -87,7 +87,7 @@ def detectable_gain(
     n_items_new, n_seeds_new : float or array, optional
         Planned numbers of items and seeds. By default the current numbers.
     power : float
-        Probability of detecting the gain. The power must be above alpha.
+        Probability of detecting the gain. The power must exceed alpha.
     alpha : float
         Significance level of the test.
     alternative : {"two-sided", "greater"}
@@ -297,7 +297,7 @@ class _Asked:
 
 
 def _least(enough: Callable[[float], bool], first: float, most: float) -> int | None:
-    """Return the smallest sufficient whole number, or None."""
+    """Return the smallest sufficient integer, or None."""
     low, high = first - 1.0, first
     while not enough(high):
         if high >= most:
@@ -396,7 +396,7 @@ def _plan(parts: dict[str, AnyArray], accuracy: bool, pooled: float) -> AnyArray
     error, n = parts["gain_se"], parts["n_items"]
     gain = parts.get("gain", np.zeros(()))
     differ = np.minimum(n * error**2 + gain**2, 1.0) if accuracy else np.full((), np.nan)
-    # after an overflow no test set is sufficient, which raises an error
+    # after an overflow, no test set is large enough, which raises an error
     with np.errstate(over="ignore"):
         square = error**2
     given = (

@@ -284,7 +284,7 @@ def synthetic_systems(
     X, y : array, DataFrame, Series or sequence
         The training set.
     X_test, y_test : the same
-        The test set. If X_test has an index, it names the items.
+        The test set. If X_test has an index, the index provides the item names.
     sizes : int or sequence of int
         Sizes of the training sets, which are drawn with replacement from (X, y).
     n_each : int or sequence of int
@@ -305,7 +305,7 @@ def synthetic_systems(
     -----
     The k-th training set of a size is the same for all families. Systems of one family are similar,
     especially for large training sets, like versions of a system under development. Each column
-    takes one fit.
+    requires one model fit.
 
     References
     ----------

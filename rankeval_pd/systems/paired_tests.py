@@ -97,38 +97,38 @@ def paired_bootstrap(
         Systems to compare, in this order. Pass only ``a`` to compare one system with every other
         system. By default all pairs are compared.
     baseline : name of a system, optional
-        Compare each other system with this system, which becomes system_b. The gain is above 0 if
-        the other system is better. Use ``baseline`` instead of ``a`` and ``b``.
+        The system with which all other systems are compared, which becomes system_b. The gain is
+        above 0 if the other system is better. Use ``baseline`` instead of ``a`` and ``b``.
     n_resamples : int, optional
         Number b of resamples. The default is at least 10,000 and depends on the family of tests,
         ``adjust``, ``alpha`` and ``level``. Berg-Kirkpatrick et al. (2012) draw a million.
     event : {"wild", "recentred", "strict", "zero", "bias-corrected", "studentised"}
-        Event whose probability is the one-sided p-value. "wild" is the wild bootstrap, which gives
-        a random sign to each item's (with ``groups`` each cluster's) contribution to the gain and
-        counts sums that reach the gain δ. All other events resample items and use the resampled
-        gains δ*. Events from Berg-Kirkpatrick et al. (2012) are "recentred" δ* ≥ 2δ, "strict" δ* >
-        2δ (figure 1), "zero" δ* ≤ 0, and "bias-corrected" δ* − mean δ* ≥ δ for metrics with biased
+        Event whose probability is the one-sided p-value. "wild" is the wild bootstrap. This event
+        multiplies each item's (or cluster's) contribution to the gain by a random sign, and counts
+        sums that reach the gain δ. All other events resample items and use the resampled gains δ*.
+        Events from Berg-Kirkpatrick et al. (2012) are "recentred" δ* ≥ 2δ, "strict" δ* > 2δ
+        (figure 1), "zero" δ* ≤ 0, and "bias-corrected" δ* − mean δ* ≥ δ for metrics with biased
         resampled gains. "studentised" uses (δ* − δ)/se* ≥ δ/se for skewed differences.
     method : {"auto", "exact", "monte-carlo"}
         "auto" computes the exact distribution if possible, and draws resamples otherwise.
     ci : {None, "wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe"}
         Kind of interval for the gain. By default the interval matches ``event``. For "wild", the
-        interval contains the gains that the test does not reject, or is Tango's score interval for
-        0/1 items without ``groups``. "tango" and "newcombe" are score intervals for paired
+        interval contains the gains that the test does not reject. For 0/1 items without ``groups``,
+        the default is Tango's score interval. "tango" and "newcombe" are score intervals for paired
         proportions. Every interval includes 0 if p_adjusted (or p_value) is above 1 − level.
     families : mapping, sequence or callable, optional
-        Family of each system, by name or in order, to set ``relation`` to "same" or "different".
-        You can also pass a function that takes two names and returns the relation.
+        Family of each system, by name or in order. The column ``relation`` is then "same" or
+        "different". You can also pass a function that takes two names and returns the relation.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis for ``p_value``. "greater" means that system_a is better, as in
         Berg-Kirkpatrick et al. (2012). One-sided tests have one-sided intervals.
     margin : float, optional
-        Largest gain that is irrelevant in practice. Adds ``p_equivalence``, the p-value for a gain
-        within ±margin. With "greater" or "less", adds ``p_noninferior``, the p-value for a gain
-        above -margin or below margin.
+        Largest gain that is irrelevant in practice. A margin adds ``p_equivalence``, the p-value
+        for a gain within ±margin. With "greater" or "less", the added column is ``p_noninferior``,
+        for a gain above -margin or below margin.
     adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
         Adjustment for the number of pairs. "max-t" compares each statistic with the largest
-        statistic of all pairs in the same resamples, and gives simultaneous intervals.
+        statistic over all pairs in the same resamples. The intervals are then simultaneous.
         "max-t-stepdown" (Romano and Wolf) has more power and the same intervals. Both methods
         always use resamples.
     adjust_over : {"all", "group"}
@@ -193,10 +193,9 @@ def paired_bootstrap(
     Warns
     -----
     RankevalWarning
-        If there are up to 30 items and scores are skewed or constant. If a system has fewer than 10
-        guesses (with fewer than 5, p is NaN). If there are too few items or groups for
-        significance, or for resampled gains fewer than 30 items or 20 groups. If scores do not
-        vary.
+        If at most 30 items have skewed or constant scores, if a system has fewer than 10 guesses
+        (below 5, p is NaN), if items or groups are too few for significance, if gains are resampled
+        from fewer than 30 items or 20 groups, or if scores do not vary.
 
     Raises
     ------
@@ -208,14 +207,14 @@ def paired_bootstrap(
     Notes
     -----
     If differences are symmetric, the error rate of "wild" is at most the nominal level for any
-    number of items or groups. The smallest two-sided p-value for n items is 2^(1−n), so five items
-    never reach 0.05. The events of Berg-Kirkpatrick et al. (2012) are too liberal for few items.
-    With ``seeds``, "wild" is a t test (see :func:`needed_seeds`). For ratios of sums between 0 and
-    1 (precision, recall, F1, AER, ratio) without ``groups``, "wild" needs no resamples. The test
-    then uses the distribution of a difference between two dependent proportions (Storer and Kim
-    1990; Kosinski 2013), or McNemar's test for recall, and keeps the nominal level for 10 guesses
-    or more. "wild" linearizes scores by derivatives at the sums, which is exact for means, sums and
-    accuracy. All pairs share the same signs. All other events use the counts of
+    number of items or groups. The smallest two-sided p-value for n items is 2^(1−n), so p-values
+    from five items never reach 0.05. The events of Berg-Kirkpatrick et al. (2012) are too liberal
+    for few items. With ``seeds``, "wild" is a t test (see :func:`needed_seeds`). For ratios of sums
+    between 0 and 1 (precision, recall, F1, AER, ratio) without ``groups``, "wild" needs no
+    resamples. The test then uses the distribution of a difference between two dependent proportions
+    (Storer and Kim 1990; Kosinski 2013), or McNemar's test for recall, and keeps the nominal level
+    for 10 guesses or more. "wild" linearizes scores by derivatives at the sums, which is exact for
+    means, sums and accuracy. All pairs share the same signs. All other events use the counts of
     :func:`resample_counts` with the same seed. Items (or clusters) are sorted by label, so the
     order of rows does not affect results. Monte Carlo p-values are (s + 1)/(b + 1), or s/b for
     "strict". An exact p-value of 0 is replaced by 2^−n. Resamples with an undefined metric count
@@ -223,12 +222,12 @@ def paired_bootstrap(
 
     Exact distributions exist for mean, sum and accuracy if all differences are multiples of one
     step and the sum of differences has at most a million values near the mean. Events that resample
-    items have exact distributions only without ``groups``. Up to 16 items or groups (20 with
+    items have exact distributions only without ``groups``. For up to 16 items or groups (20 with
     method="exact"), "wild" enumerates all signs.
 
-    For 0/1 items without ``groups``, "wild" is McNemar's exact test, or for up to 200 items an
-    unconditional test whose p-value is at most McNemar's. For 100,000 items or more, draws come
-    from a normal distribution.
+    For 0/1 items without ``groups``, "wild" is McNemar's exact test. With up to 200 such items,
+    "wild" is an unconditional test whose p-value is at most McNemar's. For 100,000 items or
+    more, draws come from a normal distribution.
 
     "max-t" uses t statistics. Events other than "wild" compute the standard error in every
     resample. The "max-t" interval contains the gains with a t statistic up to the critical value,
@@ -236,9 +235,9 @@ def paired_bootstrap(
     for equal systems the one-sided p-value is at most 0.05 in 10% of samples. Use "greater" only if
     the direction was fixed beforehand.
 
-    Each block of 1,000 resamples takes a matrix product of items x systems. For a Dask DataFrame, a
-    worker needs memory for up to three copies of its items. Dask DataFrames do not support
-    ``groups``, ``strata``, ``seeds``, ``by``, "studentised", "bca" and max-t with resampled items.
+    Each block of 1,000 resamples requires a matrix product of items x systems. For a Dask
+    DataFrame, a worker needs memory for up to three copies of its items. Dask DataFrames do not
+    support ``groups``, ``strata``, ``seeds``, ``by``, "studentised", "bca" or resampled max-t.
 
     References
     ----------
@@ -315,27 +314,28 @@ def paired_permutation(
         As in :func:`paired_bootstrap`.
     test : {"swaps", "t", "wilcoxon"}
         "swaps" exchanges the outputs of both systems on random items. "t" is the paired t test
-        without draws. "wilcoxon" is the signed-rank test, for which ``gain`` and limits are Hodges
-        and Lehmann's (median of the means of two differences) instead of score_a - score_b.
+        without draws. "wilcoxon" is the signed-rank test. The signed-rank test reports the
+        Hodges-Lehmann estimate (the median of means of two differences) as ``gain``, with
+        matching limits.
     alpha, level, skewness, progress
         As in :func:`paired_bootstrap`. With ``skewness=False``, the test uses only swaps.
     **roles
         As in :func:`paired_bootstrap`. With ``groups``, whole clusters are swapped.
     method : {"auto", "exact", "monte-carlo"}
         "auto" uses the exact distribution if possible. Exact distributions exist for mean, sum and
-        accuracy if all differences are multiples of one step, and for all metrics with at most 20
-        items (or clusters), where all swaps are enumerated.
+        accuracy if all differences are multiples of one step. With at most 20 items (or clusters),
+        all swaps are enumerated for any metric.
 
     Returns
     -------
     DataFrame or Dataset
         The columns of :func:`paired_bootstrap`, with the same warnings. ``p_one_sided`` is the
-        probability of a gain at least this large for systems exchangeable on each item, or the
-        p-value of Hall's statistic (for ratios, the p-value from the distribution of ratios) if
-        larger. ``gain_se`` is the standard deviation of the gain under swaps, which assumes a true
-        gain of 0. ``ci_low`` and ``ci_high`` are the gain minus the quantiles of the gain under
-        swaps. This interval agrees with the test but is too wide for large gains, so report the
-        interval of :func:`paired_bootstrap`.
+        probability of a gain at least this large for systems that are exchangeable on each item.
+        If the p-value of Hall's statistic (for ratios, from the distribution of ratios) is larger,
+        this p-value is used instead. ``gain_se`` is the standard deviation of the gain under
+        swaps, which assumes a true gain of 0. ``ci_low`` and ``ci_high`` are the gain minus the
+        quantiles of the gain under swaps. This interval agrees with the test but is too wide for
+        large gains, so report the interval of :func:`paired_bootstrap`.
 
     Notes
     -----
@@ -345,7 +345,7 @@ def paired_permutation(
     drops differences of 0, uses mean ranks for ties, and is exact for up to a million values of the
     rank sum. If most differences are 0, as for accuracy, the gain of "wilcoxon" is 0.
 
-    Each trial and pair takes the time to compute two scores, and 8 bytes of memory.
+    For each trial and pair, the test computes two scores and needs 8 bytes of memory.
 
     References
     ----------
@@ -455,7 +455,7 @@ def _ask_pairs(
 
 
 def _spread(test: Callable[..., Pairs], options: PairOptions) -> ItemNeeds:
-    """Return what the test needs from items spread over workers."""
+    """Return the data that the test needs from items distributed over workers."""
     if test is swapped_gains.paired_permutation:
         return ItemNeeds(options, swaps=True)
     return ItemNeeds(options, signs="wild" in (options.event, options.ci))

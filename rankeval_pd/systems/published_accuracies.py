@@ -41,13 +41,13 @@ def compare_accuracies(
     n_items : int
         Number of test items, the same for both systems.
     both : int or float, optional
-        Number or rate of items that both systems have right. By default every possible number is
-        tried.
+        Number or rate of items that both systems answer correctly. By default, all possible
+        numbers are tried.
     decimals : int, optional
         Number of decimals of printed rates, such as 3 for 0.840 or 84.0%. By default the number
         comes from the rate, such as 2 for 0.84.
     alternative : {"two-sided", "greater", "less"}
-        "greater": a is better than b.
+        "greater" means that a is better than b.
     level : float
         Confidence level of the interval.
 
@@ -61,7 +61,7 @@ def compare_accuracies(
     Raises
     ------
     ValueError
-        If no number of items gives a printed rate, or if ``both`` is impossible.
+        If no number of correct items rounds to a printed rate, or if ``both`` is impossible.
 
     See Also
     --------
@@ -69,8 +69,8 @@ def compare_accuracies(
 
     Notes
     -----
-    A gain can be significant if the systems disagree on twelve items, but not significant if all
-    their errors are on different items. The p-value increases with the number of items on which the
+    The same gain can be significant if the systems disagree on twelve items, and not significant if
+    all errors are on different items. The p-value increases with the number of items on which the
     systems disagree, so the smallest and largest possible numbers give bounds for the p-value. All
     counts that round to the printed rate are tried.
 

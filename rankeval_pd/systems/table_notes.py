@@ -109,7 +109,7 @@ class TableNotes:
         self.attrs["ci"] = ", ".join(sorted(seen))
 
     def warn(self) -> None:
-        """Warn of few items or groups, or no variation; delay warnings for lazy data."""
+        """Warn about few items or groups, or no variation; delay warnings for lazy data."""
         self._late = True
         every = (
             self._about_size(), self._about_guesses(), self._about_intervals(),

@@ -18,8 +18,8 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 def log_pmf(i: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArray) -> FloatArray:
     """Return log P(X = i) for the number X of positives in a random list of size n.
 
-    i must be a possible count. The error is a few 1e-13 at a total of ten million, because the
-    formula uses the deviance of each cell from its expectation instead of logarithms of factorials.
+    i must be a possible count. The error is a few times 1e-13 for a total of ten million, because
+    deviances of cells from their expectations replace logarithms of factorials.
     """
     # the 2x2 table, each cell with its row and column sum
     negative, left = total - positive, total - n

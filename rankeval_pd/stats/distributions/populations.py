@@ -111,7 +111,7 @@ class Infinite:
         return Infinite(1.0 - self.prior)
 
     def at(self, where: BoolArray) -> Infinite:
-        """Return the population for some of the lists, which all have the same one."""
+        """Return the population, which is the same for all lists."""
         return self
 
     def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -140,10 +140,10 @@ Population = Finite | Infinite
 
 # ---------------------------------------------------------------------- Sums of independent counts
 #
-# The random model for several queries together. The distribution of the sum is a convolution of
-# distributions, in which all terms are positive. To avoid underflow in far tails, every
-# distribution is first tilted by exp(theta i), with theta chosen so that the mean of the sum equals
-# the observed count. The tilting is undone at the end.
+# These functions apply the random model to several queries. The distribution of the sum is a
+# convolution of distributions, in which all terms are positive. To avoid underflow in far tails,
+# every distribution is first tilted by exp(theta i), with theta chosen so that the mean of the sum
+# equals the observed count. The tilting is undone at the end.
 
 _NEGLIGIBLE_MASS = 1e-30  # probabilities cut off at the ends of a tilted distribution
 _TILT_TOLERANCE = 0.25  # in standard deviations or counts

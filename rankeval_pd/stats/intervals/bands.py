@@ -113,9 +113,9 @@ def difference_spread(
     """Return the variance of the difference in precision between two n-best lists.
 
     The influence of a candidate on n times the difference is y - edge_a if the first list contains
-    it, minus y - edge_b if the second list contains it. ``only`` is the size of each difference
-    region. One positive and one negative are added to each region (Agresti and Caffo), so that the
-    variance is positive. ``total`` (...) is the number of candidates.
+    the candidate, minus y - edge_b if the second list does. ``only`` is the size of each
+    difference region. One positive and one negative are added to each region (Agresti and Caffo),
+    so that the variance is positive. ``total`` (...) is the number of candidates.
     """
     total = total[..., np.newaxis]
     size = np.minimum(np.broadcast_to(n, only.shape), np.maximum(total, 1))
@@ -240,7 +240,7 @@ def cells(
 def _with_rest(
     gold: BoolArray, ranks: tuple[IntArray, ...], n: IntArray, keys: Keys, whole: Whole
 ) -> tuple[BoolArray, tuple[IntArray, ...], Keys, IntArray]:
-    """Return the listed candidates, and one per label for all unlisted ones, with counts."""
+    """Return listed candidates, and one per label for all unlisted candidates, with counts."""
     listed = np.min(ranks, axis=0) <= n[-1]
     positive = int(gold[listed].sum())
     rest = np.array(
@@ -311,7 +311,7 @@ def _entering(first: IntArray, true: BoolArray, n_lists: int) -> tuple[Any, Any]
 
 
 def draws_needed(level: float) -> int:
-    """Return the number of draws of which one is expected to exceed the level's quantile."""
+    """Return the number of draws for which one is expected to exceed the quantile."""
     return math.ceil(level / (1.0 - level) * (1.0 - 1e-12))
 
 
@@ -463,7 +463,7 @@ def kernel_lists(score: FloatArray, ranked: BoolArray, n: IntArray) -> KernelLis
     """Return true positives, and a kernel estimate of their proportion at the edge.
 
     ``score`` decreases. The estimate is Nadaraya and Watson's, with a normal kernel of bandwidth
-    N^(-1/5) sd over 1,000 ranks on each side. Cost: O(n), with at most 2,001 candidates per list.
+    N^(-1/5) sd over 1,000 ranks on each side. The cost is O(n).
     """
     total = score.size
     tp, edge = np.zeros(n.size, dtype=np.int64), np.zeros(n.size)

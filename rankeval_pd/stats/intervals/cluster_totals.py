@@ -25,18 +25,18 @@ from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_o
 # for a region (the jackknife) and 1/2 for an n-best list of given size (Bell and McCaffrey). The
 # critical values come from Student's t, because a variance estimated from few totals is uncertain.
 # The degrees of freedom are Satterthwaite's for totals proportional to the cluster sizes m, (sum
-# m^2)^2 / sum m^4. They are at most k - 1 with k clusters in the list. They are at least 4, because
-# the largest total also enters the variance, but at most 2 k - 2 and G - 1 with G clusters in all.
-# If a few totals are far larger than the rest, the degrees of freedom are 2 (sum u^2)^2 / sum u^4,
-# and again at least 4.
+# m^2)^2 / sum m^4. The degrees of freedom are at most k - 1 with k clusters in the list. The
+# minimum is 4, because the largest total also enters the variance, unless 2 k - 2 or G - 1 is lower
+# (G clusters in all). If a few totals are far larger than the rest, the degrees of freedom are 2
+# (sum u^2)^2 / sum u^4, and again at least 4.
 #
 # For the difference between two equally good lists, the totals are symmetrically distributed. The t
 # statistic of symmetric totals is conservative if the totals are unequal. The totals are therefore
-# not rescaled, and the degrees of freedom are G - 1. With k clusters in the lists they are at most
-# 2 k - 1, because otherwise tests with a few equal totals would reject far too often.
-# If one list is better, its gain grows with the number of true positives, which varies between
-# samples of clusters. An interval therefore adds a part of this variance at each true difference,
-# as Fieller's does.
+# not rescaled, and the degrees of freedom are G - 1. With k clusters in the lists, they are limited
+# to 2 k - 1, because otherwise tests with a few equal totals would reject far too often. If one
+# list is better, its gain grows with the number of true positives, which varies between samples of
+# clusters. As in Fieller's method, an interval therefore adds a part of this variance at each true
+# difference.
 #
 # References: R. M. Bell and D. F. McCaffrey (2002), Bias reduction in standard errors for linear
 # regression with multi-stage samples, Survey Methodology 28. C. Franco et al. (2019), Comparative
@@ -223,8 +223,8 @@ def unequal_freedom(
 def between(own: AnyArray | float, most: AnyArray | float) -> FloatArray:
     """Return the harmonic mean of the degrees of freedom for listed and for all clusters.
 
-    The degrees of freedom for a few listed clusters make tests and bands conservative, and those
-    for all clusters make them liberal.
+    Tests and bands are conservative with the degrees of freedom for a few listed clusters, and
+    liberal with the degrees of freedom for all clusters.
     """
     most = np.maximum(own, most)
     return np.asarray(own * 2.0 * most / np.maximum(own + most, _TINY))
@@ -256,8 +256,8 @@ def rare_label(share: FloatArray, power: int) -> FloatArray:
 def positives_variance(size: AnyArray, positive: AnyArray) -> float:
     """Return the variance of the number of true positives, relative to its squared mean.
 
-    Whole clusters are drawn. Analysis of variance estimates the intraclass correlation of the
-    labels; the sum of the clusters' squared shares times it times (1 - p) / p is the variance.
+    Whole clusters are drawn. The result is (1 - p) / p times the sum of the clusters' squared
+    fractions, times an analysis-of-variance estimate of the intraclass correlation of labels.
     """
     size, positive = size[size > 0], positive[size > 0]
     whole, k = float(size.sum()), size.size
@@ -273,7 +273,7 @@ def positives_variance(size: AnyArray, positive: AnyArray) -> float:
 
 
 def simpson_number(size: FloatArray) -> FloatArray:
-    """Return Simpson's effective number of clusters, from the chance of a shared cluster."""
+    """Return Simpson's effective number of clusters."""
     whole, pairs = size.sum(axis=-1), (size * (size - 1.0)).sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         alike = np.where(pairs > 0.0, whole * (whole - 1.0) / pairs, np.inf)

@@ -10,7 +10,7 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
 from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, wilson, z_of
 
-_LEAST_LEVEL = 1e-6  # a two-sided interval of which only one limit is needed
+_LEAST_LEVEL = 1e-6  # a two-sided interval from which only one limit is used
 
 # --------------------------------------------------------------------- Two independent proportions
 
@@ -56,7 +56,7 @@ def miettinen_nurminen(
 
     The interval contains the differences that the score test does not reject. The test uses the
     variance at the most likely proportions with the given difference, times N/(N - 1) with N = n_a
-    + n_b, as in the paper (Mee's interval lacks this factor). The limits are NaN if a sample is
+    + n_b, as in the paper. Mee's interval omits this factor. The limits are NaN if a sample is
     empty.
     """
     tables = [np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)]
@@ -184,7 +184,7 @@ def restricted_share(
     gap: FloatArray | float, x: FloatArray | float, n: FloatArray | float, y: FloatArray | float,
     m: FloatArray | float,
 ) -> FloatArray:  # fmt: skip
-    """Return the approximate most likely s if x of n come from s and y of m from s + gap.
+    """Return an approximate maximum-likelihood s for x of n at s and y of m at s + gap.
 
     The score equation is a cubic, which is solved as in Farrington and Manning (1990).
     """
@@ -257,8 +257,8 @@ def agree_with_test(
 ) -> Limits:
     """Return the limits, extended to 0 if the test does not reject a difference of 0.
 
-    The interval can only become wider, so the coverage cannot decrease. A one-sided test that does
-    not reject is no evidence about the other side, so the limit on the other side is not changed.
+    The interval can only become wider, so the coverage cannot decrease. If a one-sided test does
+    not reject, the other side remains unknown, so the other limit is not changed.
     """
     kept = p_value > (1.0 - level) * (1.0 + 1e-12)
     if alternative != "less":
@@ -310,7 +310,7 @@ def overlap_difference(
 
 
 def _combined(shares: Iterable[Any], limits: Iterable[Limits], correlation: FloatArray) -> Limits:
-    """Combine the limits of two proportions into limits of the difference (Zou and Donner)."""
+    """Combine the limits of two proportions into limits for their difference (MOVER)."""
     (a, b), ((low_a, high_a), (low_b, high_b)) = shares, limits
 
     def together(x: FloatArray, y: FloatArray) -> FloatArray:
@@ -324,7 +324,7 @@ def _combined(shares: Iterable[Any], limits: Iterable[Limits], correlation: Floa
 def paired_difference(
     both: AnyArray, only_a: AnyArray, only_b: AnyArray, n: AnyArray, level: float
 ) -> Limits:
-    """Return limits for the difference of two proportions of the same n candidates.
+    """Return limits for the difference between two proportions of the same n candidates.
 
     The method is described in :func:`overlap_difference`, with the correlation of the labels. The
     limits are NaN if n is 0.
@@ -344,7 +344,7 @@ def correlated_limits(
     values: tuple[FloatArray, FloatArray], limits: tuple[Limits, Limits],
     variances: tuple[FloatArray, FloatArray, FloatArray], tested: Limits, power: Any = 1.0,
 ) -> Limits:  # fmt: skip
-    """Combine the limits of two values between 0 and 1 into limits of the difference.
+    """Combine the limits of two values between 0 and 1 into limits for their difference.
 
     ``variances`` are the variances of both values and of their difference. The test rejects
     differences outside ``tested``. The distances of the limits are combined like standard errors
@@ -403,7 +403,7 @@ PairedCounts = tuple[int, int, int, int]  # both correct, only a, only b, neithe
 
 
 def tango(counts: PairedCounts, level: float) -> tuple[float, float]:
-    """Return Tango's (1998) score interval for a difference of paired proportions.
+    """Return Tango's (1998) score interval for the difference between paired proportions.
 
     The interval contains the differences that the score test does not reject. For a difference of
     0, the score test is McNemar's test without continuity correction.

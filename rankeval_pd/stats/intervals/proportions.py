@@ -218,7 +218,7 @@ def _beta_tail(
     rare = (a <= _FEW_TERMS) & (b >= _MANY_TRIALS) & (a == np.floor(a))
     if rare.any():
         a, b, p = a[rare], b[rare], p[rare]
-        # 1 - I_p(a, b) = (1 - p)^b (1 + b p + b (b + 1) p^2 / 2 + ...), a terms for whole a
+        # 1 - I_p(a, b) = (1 - p)^b (1 + b p + b (b + 1) p^2 / 2 + ...), a terms for integer a
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             term = np.exp(b * np.log1p(-p))
             total = term.copy()
@@ -256,8 +256,8 @@ def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     z2 = z_of(level) ** 2
     size = np.where(n > 0, n, 1.0)  # n can be below 1 after division by an overdispersion
     share = tp / size
-    # The limits are the roots of (n + z2) p^2 - (2 tp + z2) p + tp^2/n = 0. The smaller root of
-    # p and that of 1 - p follow from the product of the roots, without cancellation.
+    # The limits are the roots of (n + z2) p^2 - (2 tp + z2) p + tp^2/n = 0. The smaller roots
+    # for p and for 1 - p follow from the product of the roots, without cancellation.
     spread = np.sqrt(z2 * (z2 + 4.0 * tp * (n - tp) / size))
     twice = 2.0 * tp + z2 + spread
     high = twice / (2.0 * (size + z2))
@@ -276,7 +276,7 @@ def blaker(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     limits are ignored. Therefore the coverage is at least the level, the limits lie within the
     Clopper-Pearson limits, and a higher level never gives a narrower interval. Counts that were
     divided by an overdispersion can be fractional, and their tails are tails of Beta distributions.
-    Cost: about 60 microseconds per interval.
+    Each interval takes about 60 microseconds.
     """
     tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
     fp = n - tp

@@ -46,8 +46,8 @@ def boundary_probability(counts: FloatArray, n: FloatArray, population: Populati
     """Return P(X_n >= count at some n) for each row of counts, with ascending n.
 
     The cost of a row is about ten microseconds per rise of the boundary. For many rows the cost is
-    about ten standard deviations of X_n for every n and row, if this is less. The relative error is
-    about 1e-12, down to 1e-300.
+    about ten standard deviations of X_n for every n and row, if this cost is lower. The relative
+    error is about 1e-12, down to 1e-300.
     """
     lowest, highest = population.support(n)
     if not counts.size or (lowest == highest).all():  # X_n is not random
@@ -76,7 +76,7 @@ def boundary_probability(counts: FloatArray, n: FloatArray, population: Populati
 
 
 def _jumps_cost_less(jumps: int, rows: int, last: int) -> bool:
-    """Return whether jumps for one row at a time cost less than steps for all rows together."""
+    """Return whether jumps, row by row, cost less than steps for all rows at once."""
     # measured costs: a step takes 6 us, plus 1 ns for each of about sqrt(k) counts per row; a jump
     # takes 8 us, plus 1 ms per boundary
     each = 6e-6 + 1e-9 * math.sqrt(last) * rows
@@ -87,10 +87,10 @@ def _jumps_cost_less(jumps: int, rows: int, last: int) -> bool:
 def _lowest_kept(sizes: bytes, population: Population) -> IntArray:
     """Return the lowest counts that are kept at the list sizes k (int64 as bytes).
 
-    A lower count at some k makes it less likely that a boundary is reached at any n, because orders
-    of candidates form a distributive lattice on which high counts are associated (Fortuin,
-    Kasteleyn and Ginibre 1971). The relative error is therefore at most the probability of a lower
-    count.
+    A lower count at some k makes it less likely that a boundary is reached at any n. The reason is
+    that orders of candidates form a distributive lattice on which high counts are associated
+    (Fortuin, Kasteleyn and Ginibre 1971). The relative error is therefore at most the probability
+    of a lower count.
     """
     k = np.frombuffer(sizes, dtype=np.int64).astype(float)
     log_p = np.array([math.log(_LOST_SHARE / k.size)])
@@ -302,7 +302,7 @@ def crossing_by_jumps(
 def _negligible_log_p(path: IntArray, k: IntArray, population: Population) -> float:
     """Return the log probability that each step is allowed to omit on each side.
 
-    All steps together omit at most a fraction ``_LOST_SHARE`` of the probability of reaching the
+    In total, the steps omit at most a fraction ``_LOST_SHARE`` of the probability of reaching the
     path. The result is an integer, so that boundaries with similar levels can share cached values.
     """
     of = slice(None, None, max(k.size // _SAMPLED_RISES, 1))
@@ -449,7 +449,7 @@ class _Walk:
 def _step_laws(
     lengths: IntArray, prior: float, known: _CountLimits
 ) -> dict[int, tuple[int, FloatArray]]:
-    """Return the fewest positives and the probabilities from there on, for each length."""
+    """Return the smallest count and the probabilities from this count on, for each length."""
     # compute all distributions in one flat array, (length, count), and then split it
     fewest, most = known.fewest(lengths), known.most(lengths)
     sizes = most - fewest + 1

@@ -23,7 +23,7 @@ _EQUAL = 1e-12  # probabilities within this relative difference count as equal
 _MOST_STEPS = 2**14  # number of highest steps that are listed; all other steps count as a slope
 _MARGIN = 0.03  # relative error allowed for a guess
 _LEAST_ASIDE = 1e-4  # least fraction of the bracket by which a trial exceeds the guess
-_CORRELATION_TIME = 0.3  # in log-odds time: independent list sizes are further apart
+_CORRELATION_TIME = 0.3  # list sizes further apart than this log-odds time are independent
 
 
 class Envelope(NamedTuple):

@@ -66,7 +66,7 @@ def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
     lowest, highest = population.support(n)
     if p >= 1.0 - _EQUAL:  # every count has a probability of at most 1
         return Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
-    if (lowest == highest).all():  # with no or only positives, the count is not random
+    if (lowest == highest).all():  # if none or all are positive, the count is not random
         return Bounds(lowest, np.maximum(lowest - p, 0.0), lowest + 1.0)
     return _bounds_from_tails(*_critical_tails(math.log(p), n, population))
 
@@ -373,8 +373,8 @@ def averaged_tails(
     """Return the tails of T0 + j t / m at the observed counts, for each number j.
 
     Comparing T0 m + j t uses integers, so rounding errors cannot affect equality. The limits for T0
-    repeat from one j to the next, so of the J T tails for J values of j and T possible t, only
-    about T^2 / 2 are different.
+    repeat from one j to the next. Only about T^2 / 2 of the J T tails for J values of j and T
+    possible t are therefore different.
     """
     in_block, log_weight = _block_counts(above, tp_above, size, tp, model)
     # with fewer positives in the block, more are needed above: T0 >= T0_observed + needed/m

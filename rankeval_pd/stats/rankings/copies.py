@@ -58,7 +58,7 @@ def _alike(one: FloatArray, other: FloatArray) -> bool:
 
 
 def stands_for(a: IntArray, b: IntArray, *, ordered: bool) -> IntArray:
-    """Return, for each pair, the first pair with the same two rankings; -1 if both are equal.
+    """Return, for each pair, the first pair with the same two rankings; -1 if the two are equal.
 
     With ``ordered``, as in one-sided tests, a pair differs from the reversed pair.
     """
@@ -94,7 +94,7 @@ def again_in_groups(score: FloatArray, number: IntArray, label: AnyArray) -> Boo
         return None
     mixed = bits * np.uint64(0xD6E8FEB86659FD93)
     within = np.unique(mixed + number.astype(np.uint64), return_counts=True)[1]
-    chance = (float((within * (within - 1.0)).sum()) + 3.0) / pairs  # of equal scores
+    chance = (float((within * (within - 1.0)).sum()) + 3.0) / pairs  # probability of equal scores
     known = _repeated(label)
     if known.mean() >= _SHARE:
         again = _repeated(mixed + label)

@@ -198,7 +198,7 @@ def ap_limits(
     positive: FloatArray | IntArray,
     level: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return limits for an average precision, which are the outer limits of two intervals.
+    """Return limits for average precision: the outer limits of two intervals.
 
     Both intervals are symmetric on the logit scale and use Student's quantile. The first is
     centered at the value, and the second at a value in which no positive counts in its own
@@ -258,7 +258,7 @@ def student_quantile(freedom: FloatArray | IntArray, level: float) -> FloatArray
 
 
 class EarlyShare(NamedTuple):
-    """A value between 0 and 1, and the influence of each candidate; candidates last."""
+    """A value between 0 and 1, and the influence of each candidate on the last axis."""
 
     share: FloatArray
     influence: FloatArray  #: influences with mean 0 in each class; 0 for absent candidates
@@ -318,7 +318,7 @@ def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
 
 
 def _sums_below(values: FloatArray, at: Blocks) -> FloatArray:
-    """Return, for each rank, the sum of values below the block plus half the sum in it."""
+    """Return, for each rank, the sum of values below the block plus half the block's sum."""
     sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
     np.cumsum(values[..., ::-1], axis=-1, out=sums[..., 1:])
     below = sums[..., ::-1]
@@ -373,9 +373,9 @@ def area_between(ranking: Ranking, least: float, most: float) -> EarlyShare:
 def found_early(ranking: Ranking, share: float) -> EarlyShare:
     """Return the recall of a list with this fraction of the candidates.
 
-    A block at the end of the list counts in part. Each candidate above the end of the list also
-    shifts the end, so the list loses positives at the precision around its end, estimated from half
-    to 1.5 times the list size (Jiang and Zhao 2015).
+    A block at the end of the list counts as a fraction. A candidate above the end of the list
+    pushes one candidate out. The list then loses positives at the precision around the end, which
+    is estimated from half to 1.5 times the list size (Jiang and Zhao 2015).
     """
     at = Blocks.of(ranking)
     size = np.ceil(share * at.total - 1e-9)
@@ -397,7 +397,7 @@ def with_end_pairs(ranking: Ranking) -> Ranking:
     """Return the ranking with a true positive and a negative added at each end.
 
     The lower end is after the last score and before candidates without a score. No sorting is
-    needed, because ranks increase by two, or by four after the scores.
+    needed, because ranks increase by two, or by four for candidates without scores.
     """
     shape = (*ranking.score.shape[:-1], 2)
     pair = np.broadcast_to(np.array([True, False]), shape)
@@ -422,8 +422,8 @@ def logit_limits(
 ) -> tuple[FloatArray, FloatArray]:
     """Return limits that are symmetric on the logit scale, using Student's quantile.
 
-    At a value of 0 or 1 the variance is 0, and the limits are the exact limits for no success, or
-    only successes, in ``positive`` trials.
+    At a value of 0 or 1 the variance is 0, and the limits are the exact limits for 0, or for
+    ``positive``, successes in ``positive`` trials.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         odds = np.log(share) - np.log1p(-share)

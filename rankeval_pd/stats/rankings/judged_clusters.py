@@ -1,8 +1,8 @@
 """Limits for sums over partly judged rankings with clustered candidates.
 
-Totals are estimated as without clusters, see ``judged_sums``. The variance of a total is estimated
-from cluster totals of the judged candidates. A candidate with label y, weight w and judging rate r
-contributes
+Totals are estimated as in ``judged_sums``, which does not use clusters. The variance of a total is
+estimated from cluster totals of the judged candidates. A candidate with label y, weight w and
+judging rate r contributes
 
     w sqrt(1 - r) (y - p),
 
@@ -97,7 +97,7 @@ class JudgedClusters(NamedTuple):
         return low, high
 
     def _fixed_sizes(self, first: IntArray, judged: FloatArray, recall: FloatArray) -> FloatArray:
-        """Return the variance of recall over the binomial variance, for single candidates.
+        """Return the variance of recall divided by the binomial one, for single candidates.
 
         The sizes of the list and of the remaining candidates are fixed, so only the two precisions
         vary.
@@ -189,8 +189,8 @@ def share_limits(
     ``left`` is the fraction of unjudged candidates. If this fraction is 0, the variance is 0.
     ``apart`` is the fraction of unjudged candidates in clusters without judged candidates.
     ``whole`` is True if the estimate is a proportion of judged candidates. The Horvitz-Thompson
-    estimate is not, so its interval uses Student's t. ``more`` multiplies the degrees of freedom,
-    and ``alone`` multiplies the binomial variance of single candidates.
+    estimate is not such a proportion, so its interval uses Student's t. ``more`` multiplies the
+    degrees of freedom, and ``alone`` multiplies the binomial variance of single candidates.
     """
     judged = np.maximum(seen.sum(axis=-1), 1.0)
     near = (np.nan_to_num(share) * judged + 2.0) / (judged + 4.0)

@@ -154,7 +154,7 @@ def difference(a: Total, b: Total) -> Total:
     middle = one - other
     below, above = np.hypot(one - a.low, b.high - other), np.hypot(a.high - one, other - b.low)
     estimate = a.estimate - b.estimate
-    # if no candidate in a set is judged, the limits are the possible values
+    # if no candidate in a set is judged, the limits are the extreme possible values
     unknown = np.isnan(estimate)
     low = np.where(unknown, a.low - b.high, middle - below)
     return Total(estimate, low, np.where(unknown, a.high - b.low, middle + above))
@@ -208,9 +208,9 @@ def hypergeometric_limits(
 ) -> tuple[FloatArray, FloatArray]:
     """Return exact limits for the total number of positives, given the sample.
 
-    The interval is equal-tailed. It contains the numbers of positives among ``size`` candidates for
-    which both tails of the hypergeometric distribution at ``tp`` of ``judged`` exceed (1 - level) /
-    2 (Buonaccorsi 1987). If all candidates are judged, both limits are the observed number. If no
+    The equal-tailed interval contains the numbers of positives among ``size`` candidates for which
+    both tails of the hypergeometric distribution at ``tp`` of ``judged`` exceed (1 - level) / 2
+    (Buonaccorsi 1987). If all candidates are judged, both limits are the observed number. If no
     candidate is judged, the limits are 0 and the size.
     """
     wide = np.broadcast_arrays(tp, judged, size)
@@ -220,13 +220,13 @@ def hypergeometric_limits(
     low, high = tp, size - (judged - tp)
 
     def enough(total: FloatArray, these: IntArray) -> BoolArray:
-        """Return whether this many positives give the sample's number often enough."""
+        """Return whether so many positives make the sample's number probable enough."""
         tails = hypergeometric.tails(tp[these], size[these], total, judged[these])
         result: BoolArray = np.exp(tails.ge) > alpha
         return result
 
     def too_many(total: FloatArray, these: IntArray) -> BoolArray:
-        """Return whether this many positives give so few too rarely, counted by negatives."""
+        """Return whether so many positives make so few in the sample too improbable."""
         inside = np.minimum(total, high[these])
         false, all_ = (judged - tp)[these], size[these]
         upper = hypergeometric.tails(false, all_, all_ - inside, judged[these]).ge
@@ -304,10 +304,10 @@ def average_precision(
 ) -> tuple[float, float, float]:
     """Estimate average precision with limits; candidates are sorted by decreasing score.
 
-    This is inferred average precision (Yilmaz and Aslam 2006) with inverse probability weights. At
-    each judged positive, the precision combines the positive, which counts 1, with an estimate for
-    the rest of the list. The Horvitz-Thompson estimator sums the weights of the rest instead. Equal
-    scores form one block.
+    The estimator is inferred average precision (Yilmaz and Aslam 2006) with inverse probability
+    weights. At each judged positive, the precision combines the positive, which counts 1, with an
+    estimate for the rest of the list. With the Horvitz-Thompson estimator, this estimate is the
+    sum of the weights in the rest. Equal scores form one block.
     """
     low, high = average_precision_bounds(score, true, judged)
     weights = _weights(judged, probability, stratum, design)
@@ -383,7 +383,7 @@ def _at_ends(values: FloatArray, end: IntArray) -> FloatArray:
 
 
 def _from_on(values: FloatArray, score: FloatArray) -> FloatArray:
-    """Return the sum of the values from the start of each value's block on."""
+    """Return the sum of the values from the start of each value's block to the end."""
     start = ranking.blocks(score[np.newaxis], np.array([score.size]))[0][0]
     below = np.cumsum(values[::-1])[::-1]
     result: FloatArray = below[start]
@@ -418,11 +418,11 @@ def _cluster_variance(
     weight: FloatArray, rate: FloatArray, influence: FloatArray, judged: BoolArray, hit: BoolArray,
     cluster: IntArray,
 ) -> tuple[float, float]:  # fmt: skip
-    """Return the variance over samples of whole clusters, and the number with positives.
+    """Return the variance over samples of clusters, and the number with positives.
 
-    As in :func:`roc_areas.cluster_spread`, totals are divided by a power of 1 - h. The number is
-    Simpson's effective number. There are at least 3 degrees of freedom, because the largest total
-    enters its own variance.
+    As in :func:`roc_areas.cluster_spread`, totals are divided by a power of 1 - h. The second
+    result is Simpson's effective number of clusters with positives. There are at least 3 degrees
+    of freedom, because the largest total enters its own variance.
     """
     number = np.unique(cluster[judged], return_inverse=True)[1]
     sums = np.bincount(number, (np.sqrt(1.0 - rate) * weight * influence)[judged])

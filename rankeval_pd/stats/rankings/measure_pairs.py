@@ -37,7 +37,7 @@ def with_one(count: int, baseline: int) -> list[int]:
 
 
 class Family(NamedTuple):
-    """Results from draws for pairs tested simultaneously: (..., pair, n), else NaN."""
+    """Results from draws for simultaneously tested pairs: (..., pair, n); NaN for others."""
 
     p_value: FloatArray  #: simultaneous over all n, or over all pairs of areas
     margin: FloatArray  #: half the width of the family's simultaneous intervals
@@ -52,7 +52,7 @@ class PairTests(NamedTuple):
     error: FloatArray  #: standard error of the difference
     freedom: FloatArray  #: degrees of freedom of Student's t; inf means normal
     p_value: FloatArray  #: p-value for the pair at a single n
-    families: tuple[Family, ...]  #: for all pairs, and for pairs with the baseline
+    families: tuple[Family, ...]  #: family of all pairs, and family of pairs with the baseline
 
     @classmethod
     def empty(cls, batch: tuple[int, ...], count: int, sizes: int, families: int = 0) -> PairTests:
@@ -68,7 +68,7 @@ class PairTests(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Options for ranks and their adjustment."""
+    """Options for ranks and for the adjustment."""
 
     adjust: str | None
     each: bool  #: whether each n is a separate family
@@ -97,10 +97,10 @@ def of_influences(
     With "max-t", the adjusted p-value is the probability that the largest standardized difference
     in the family is at least as large as the observed one. The joint distribution is Student's,
     with the size of the smaller class minus 1 as degrees of freedom. A single pair gets the p-value
-    of ``compare_area``, with Welch's degrees of freedom, or with ``student`` the degrees of freedom
-    of the family. There is no test if a class has one candidate. With ``cluster``, variances and
-    degrees of freedom refer to whole clusters. With ``drift``, they refer to average precisions. If
-    the scores give different rankings but the variance is 0, the standard error is infinite.
+    of ``compare_area`` with Welch's degrees of freedom, or, with ``student``, the family's degrees
+    of freedom. There is no test if a class has only one candidate. Variances and degrees of freedom
+    refer to whole clusters with ``cluster``, and to average precisions with ``drift``. If the
+    scores give different rankings but the variance is 0, the standard error is infinite.
     """
     count = value.shape[-1]
     batch = value.shape[:-1]
@@ -369,7 +369,7 @@ def decide(
 
     The ranks follow from the tests of all pairs. With a baseline, the differences are from the
     baseline and adjusted for these comparisons. Without a baseline, the differences are from the
-    observed best measure and adjusted for all pairs.
+    best observed measure and adjusted for all pairs.
     """
     count, alpha = tested.measures, round(1.0 - how.level, 12)
     every = decided(tested, how, stands=stands)

@@ -54,7 +54,7 @@ class Retrieved(NamedTuple):
     heads: IntArray  #: starts of the blocks of equal scores among all documents, by query
 
     def beyond(self, cutoff: int | None) -> IntArray:
-        """Return the number of documents beyond the cutoff with the last score: (query)."""
+        """Return the number of documents beyond the cutoff that tie with the last one: (query)."""
         result = np.zeros(self.n_queries, dtype=np.int64)
         if cutoff is None or not self.heads.size:
             return result
@@ -84,7 +84,7 @@ class Retrieved(NamedTuple):
         return np.bincount(self.query[where], minlength=self.n_queries)
 
     def running(self, where: BoolArray) -> IntArray:
-        """Return the number of selected documents up to each one in its query: (document)."""
+        """Return the number of selected documents up to each document in the query: (document)."""
         # a cumulative sum over all queries, minus its value before the query
         total = np.cumsum(where)
         counts = np.bincount(self.query, minlength=self.n_queries)
@@ -144,7 +144,7 @@ def retrieve(
 
     Notes
     -----
-    Cost: sorting, O(rows log rows).
+    The cost is a sort, O(rows log rows).
     """
     rows = np.flatnonzero(~np.isnan(score))
     queries = query[rows]
@@ -416,7 +416,7 @@ def expected_reciprocal_rank(
 
 
 def judged_share(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the fraction of judged documents among the first k, or in a shorter list.
+    """Return the fraction of judged documents among the first k, or fewer, documents.
 
     A grade below 0 marks an unjudged document.
     """

@@ -73,7 +73,7 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
     theta = draws.theta
     low, high, p_best = resampled_ranks(draws.ranked_scores, options.level)
     tested = paired_gains.paired_bootstrap(items, pairs, options, draws=draws)
-    # systems with few guesses are not tested
+    # systems with too few guesses are not tested
     untested = np.isnan(tested.p_value) & np.isfinite(theta[pairs]).all(axis=1)
     p, family_p = (
         np.where(untested, 1.0, x)
@@ -216,8 +216,8 @@ def _leans(draws: Draws) -> FloatArray:
 def resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArray, FloatArray]:
     """Return limits for each system's rank, and how often each system is best.
 
-    Ties for the best system count in part. A system with an undefined score ranks last and is never
-    best.
+    Systems that tie for the best rank each count as a fraction. A system with an undefined score
+    ranks last and is never best.
     """
     systems, size = scores.shape
     low, high = np.empty(systems, dtype=np.int64), np.empty(systems, dtype=np.int64)

@@ -2,7 +2,7 @@
 
 Input candidates are in the order of the tie key. Larger scores rank first, and sorting is stable,
 so equal scores stay in the order of the tie key. Candidates that are not ``present`` (excluded
-candidates or padding) come last and are in no list.
+candidates or padding) come last and are not in any list.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 def order(score: FloatArray, present: BoolArray) -> IntArray:
     """Return the positions of the candidates in order of rank; NaN ranks after all scores.
 
-    Cost: sorting, O(N log N).
+    The cost is a sort, O(N log N).
     """
     # stable: equal scores stay in the order of the tie key; NaN comes last, even after -inf
     positions = np.argsort(-score, axis=-1, kind="stable")
@@ -95,10 +95,10 @@ class TieBlock(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """Properties of full rankings if only the heads are in memory.
+    """Properties of full rankings if only the top ranks are in memory.
 
-    The candidates in memory are the union of the heads of all measures. The order is complete up to
-    rank ``reach``, and later candidates are in no list.
+    The candidates in memory are the union of the top ranks of all measures. The order is complete
+    up to rank ``reach``, and later candidates are not in any list.
     """
 
     total: int  #: N
@@ -111,7 +111,7 @@ class Whole(NamedTuple):
     tp_scored: IntArray  #: (measure) true positives among these candidates
     clusters: int | None = None  #: clusters among all candidates
     positives_variance: float = 0.0  #: see ``cluster_totals``
-    orders: int = 1  #: number of tie orders for which all first candidates are in memory
+    orders: int = 1  #: number of tie orders for which all top candidates are in memory
     accepted: IntArray | None = None  #: (2, measure, cut) sizes and true positives
 
     def of(self, measures: IntArray) -> Whole:
@@ -127,7 +127,7 @@ class Whole(NamedTuple):
 
 
 def every(candidates: int, whole: Whole | None = None) -> IntArray:
-    """Return all list sizes up to the number of candidates or the end of a head."""
+    """Return all list sizes up to the number of candidates or the last complete rank."""
     return np.arange(1, 1 + (candidates if whole is None else whole.asked))
 
 
@@ -179,7 +179,7 @@ class Ranking:
         return cls(score, true, present, ends, whole, positions)
 
     def row(self, row: tuple[int, ...]) -> Ranking:
-        """Return the ranking of one measure in one batch without sorting; not for heads."""
+        """Return the ranking of one measure in one batch without sorting; requires all ranks."""
         score, gold, present = self.score[row], self.gold[row], self.present[row]
         return replace(self, score=score, gold=gold, present=present, positions=self.order[row])
 
@@ -228,7 +228,7 @@ class Ranking:
 
     @cached_property
     def size(self) -> Size:
-        """(...): N and N+; for heads, the counts for the full ranking."""
+        """(...): N and N+, always for the full ranking."""
         return size(self.gold, self.present, self.whole)
 
     @cached_property
@@ -356,7 +356,7 @@ def _beyond(
     last = ranked[..., whole.reach - 1 : whole.reach]
     chosen = ranked[..., index - 1]
     on = (chosen == last) | (np.isnan(chosen) & np.isnan(last))
-    on &= (whole.end <= listed)[..., np.newaxis]  # else no list has missing scores
+    on &= (whole.end <= listed)[..., np.newaxis]  # otherwise no list contains missing scores
     return (
         np.where(on, whole.end[..., np.newaxis], found[0]),
         np.where(on, whole.tp_end[..., np.newaxis], found[1]),
@@ -364,7 +364,7 @@ def _beyond(
 
 
 def blocks(ranked: FloatArray, total: IntArray) -> tuple[IntArray, IntArray]:
-    """Count, for each rank, the candidates with a higher score and with at least its score.
+    """Count, for each rank, candidates with higher scores, and with equal or higher scores.
 
     Two NaN count as equal. There are no candidates at ranks above ``total``.
     """

@@ -45,8 +45,8 @@ class Walk(NamedTuple):
     """The slots up to the end of the largest list, which are visited once for each draw.
 
     Each draw takes a few passes over arrays with one or two bytes per slot. For a million
-    candidates, this takes a quarter of the time needed to compute the ranks for 64 draws together,
-    and less than a gigabyte of memory.
+    candidates, the walk takes a quarter of the time that the ranks for 64 draws would take. The
+    walk uses less than a gigabyte of memory.
     """
 
     sizes: IntArray  #: sizes of the lists, increasing
@@ -73,9 +73,9 @@ class Walk(NamedTuple):
         )  # fmt: skip
 
     def counts(self, seed: int, start: int, stop: int) -> IntArray | None:
-        """Return the overlap, its true positives, and those in each list: (4, draw, list).
+        """Return the overlap, and true positives in it and in each list: (4, draw, list).
 
-        Return None if a list ends outside the reach. ``stop`` is at most one word after ``start``.
+        Return None if a list ends after these slots. ``stop`` is at most one word after ``start``.
         """
         result = np.empty((4, stop - start, self.sizes.size), dtype=np.int64)
         bits = words(self.keys, seed, start, stop)[:, 0]  # (slot): a draw in each bit
@@ -211,7 +211,7 @@ def coins(keys: Keys, seed: int, start: int, stop: int) -> Bits:
 def normals(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
     """Return one standard normal number for each key and resample: (key, resample).
 
-    ``start`` must be even, because a pair of hashes gives two numbers (Box and Muller 1958).
+    ``start`` must be even, because each pair of hashes yields two numbers (Box and Muller 1958).
     """
     pairs = np.arange(start // 2, -(-stop // 2), dtype=np.uint64)
     values = np.empty((keys.size, 2 * pairs.size))
@@ -235,7 +235,7 @@ def _seeded(keys: Keys, seed: int, stream: int) -> Keys:
 
 
 def other_order(keys: Keys, seed: int, number: int) -> Keys:
-    """Return keys that give a different order of the candidates for each number >= 1."""
+    """Return keys that order the candidates differently for each number >= 1."""
     return _seeded(keys, seed, 2 + number)
 
 

@@ -43,8 +43,8 @@ def least_swaps(n_tests: int, alpha: float) -> int:
 def enough_swaps(n_tests: int, alpha: float) -> int:
     """Return the default number of swaps: ten times the least, and at least 999.
 
-    For more than 50 tests, the default is the larger of the smallest numbers for 500 tests and for
-    twice the number of tests.
+    For more than 50 tests, the default is the smallest number for twice the number of tests, or
+    for 500 tests if this is larger.
     """
     tests = max(n_tests, 1)
     return max(999, least_swaps(min(10 * tests, max(500, 2 * tests)), alpha))
@@ -57,7 +57,7 @@ def swapped_sums(
     """Return the weight of true positives in the first swapped ranking minus the second.
 
     ``weight`` is indexed by rank from 0, and is 0 above ``most``. Candidates are in the order of
-    the key, and candidates with equal ``keys`` are swapped together. The cost is O(slots) per draw.
+    the key, and candidates with equal ``keys`` share their swaps. The cost is O(slots) per draw.
     """
     slots, half = Slots.of(rank_a, rank_b), _half(rank_a, rank_b, most)
     result, every = np.empty(n_resamples), slots.candidate.size
@@ -67,7 +67,7 @@ def swapped_sums(
         while found is None:
             whole = part.keys.size == every
             found = part.sums(weight, most, seed, start, stop, whole=whole)
-            if found is None:  # a list ends outside (once in a billion draws)
+            if found is None:  # a list ends outside the slots (once in a billion draws)
                 part = TrueSlots.of(slots, gold, keys, min(4 * part.keys.size, every))
         result[start:stop] = found
         advance(stop - start)
@@ -176,7 +176,7 @@ def swapped(
             result = window.counts(
                 swap_draws.coins(keys[window.candidate], seed, start, stop), *sums[column]
             )
-            while result is None:  # a list ends outside (once in a billion draws)
+            while result is None:  # a list ends outside the slots (once in a billion draws)
                 window = _Window.around(window.n, 4 * window.half, slots, gold)
                 again = _sums_ahead(slots, gold, [window], keys, seed, start, stop)
                 result = window.counts(
@@ -225,7 +225,7 @@ def _draw_by_draw(
     for start in range(0, n_resamples, swap_draws.WORD):
         stop = min(start + swap_draws.WORD, n_resamples)
         counts = walk.counts(seed, start, stop)
-        while counts is None:  # a list ends outside (once in a billion draws)
+        while counts is None:  # a list ends outside the slots (once in a billion draws)
             walk = Walk.of(slots, gold, keys, sizes, 4 * walk.half)
             counts = walk.counts(seed, start, stop)
         yield Regions(*counts[:, :, place])
@@ -291,10 +291,10 @@ class _Window(NamedTuple):
     def counts(
         self, swap: Bits, ahead: IntArray, ahead_true: IntArray
     ) -> tuple[IntArray, ...] | None:
-        """Return the overlap, its true positives, and those in each list; None if too narrow.
+        """Return the overlap, and true positives in it and in each list; None if too narrow.
 
         ``swap`` contains bits (slot, draw). ``ahead`` is the number of the first ranking's slots
-        before the window, and ``ahead_true`` is the number of these with true positives.
+        before the window, and ``ahead_true`` is the number of these slots with true positives.
         """
         first = (swap ^ self.from_a[:, np.newaxis]).view(bool)  # (slot, draw)
         # (slot, draw): ranks in the first ranking; place - up_to is the rank in the second ranking
@@ -336,10 +336,10 @@ def _sums_ahead(
     start: int,
     stop: int,
 ) -> IntArray:
-    """Count the first ranking's slots before each window, in total and true positives.
+    """Count the first ranking's slots, and its true positives, before each window.
 
-    A candidate with both slots before the window counts once. A candidate with one slot there
-    counts if the first ranking has this slot. The result is (window, all and true, draw).
+    A candidate with both slots before the window counts once. A candidate with one slot before the
+    window counts if the first ranking has this slot. The result is (window, all and true, draw).
     """
     from scipy import sparse
 
@@ -441,9 +441,9 @@ def swap_tests(
 ) -> SwapTests:
     """Return p-values: the fraction of swaps with a statistic at least as large.
 
-    One p-value is for each n separately, and one for all n together. Both add one to the counts and
-    use the same draws, so the second p-value is never below the first. ``ends`` are more
-    statistics.
+    The first p-value applies to each n separately, and the second is simultaneous over all n. Both
+    p-values add one to the counts and use the same draws, so the second is never below the first.
+    ``ends`` contains further statistics.
     """
     observed = region_statistic(nbest_regions(rank_a, rank_b, gold, n), n)
     drawing: Any = {"n_resamples": n_resamples, "seed": seed, "advance": advance}

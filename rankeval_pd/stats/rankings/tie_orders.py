@@ -1,4 +1,4 @@
-"""Means and ranges over all tie orders for two lists that cut blocks of equal scores.
+"""Means and ranges over all tie orders for two lists that end inside blocks of equal scores.
 
 A list of size n contains j of the m candidates in its last block of equal scores. Over all orders
 of equal scores, each candidate in this block is in the list with weight j / m. Candidates above the
@@ -66,7 +66,7 @@ class TiedLists:
 
     @property
     def cut_off(self) -> bool:
-        """Whether these are heads with last blocks that can extend beyond the data."""
+        """Whether the data are the top ranks only, so the last blocks can be incomplete."""
         whole = self.pair[0].whole
         return whole is not None and whole.reach < whole.total
 
@@ -223,7 +223,7 @@ class TiedLists:
         whole, of_a, of_b = (
             self._reached(*x) for x in ((all_a, all_b), (all_a, some_b), (some_a, all_b))
         )
-        # a head contains the candidates of the lists, which are a known fraction of both blocks
+        # the top ranks contain the lists' candidates, a known fraction of both blocks
         listed = np.minimum(*(x.ranks for x in self.pair)) if self.cut_off else some_a
         seen = self._reached(some_a, some_b, listed) - of_a - of_b + whole
         both: Any = seen / (np.maximum(f, g) if self.cut_off else 1.0)
@@ -241,9 +241,9 @@ class TiedLists:
         return np.sqrt(self._own_variance(self._blocks[1].sum(axis=0)))
 
     def _own_variance(self, both: FloatArray) -> FloatArray:
-        """Return the variance of the difference over tie orders used for both lists.
+        """Return the relative variance of the difference if the lists share the tie order.
 
-        The variance is a fraction of the variance for a separate tie order in each list. ``both``
+        The result is relative to the variance with a separate tie order for each list. ``both``
         is the number of candidates in both blocks.
         """
         blocks = [x.block for x in self.lists]

@@ -45,7 +45,7 @@ Positions = slice | IntArray  #: positions of a block's items in the order of al
 
 
 class Plan(NamedTuple):
-    """A planned computation over the items, and the data that it needs."""
+    """A planned computation over the items, and the required data."""
 
     n_items: int
     score: Score
@@ -94,7 +94,7 @@ class Facts(NamedTuple):
     )  #: (system, system): number of items that both systems answer correctly, if all are 0 or 1
 
     def plus(self, other: Facts) -> Facts:
-        """Return the properties of both blocks together."""
+        """Return the combined properties of both blocks."""
         least, largest = zip(self.below, other.below, strict=True)
         both = None
         if self.both is not None and other.both is not None:
@@ -203,7 +203,7 @@ def contributions(
 
 
 class ContributionSums(NamedTuple):
-    """Sums and largest values of contributions, followed by those of weights."""
+    """Sums and largest values of contributions, then of weights."""
 
     sums: ExactSums
     sizes: FloatArray

@@ -142,7 +142,7 @@ def accelerated(
 
 
 def quantiles(samples: FloatArray, shares: tuple[float, float]) -> tuple[float, float]:
-    """Return two linearly interpolated quantiles; NaN is below the first, above the last."""
+    """Return two linearly interpolated quantiles; NaN counts as beyond both."""
     size = samples.size
     ranks = [share * (size - 1) for share in shares]
     needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
@@ -317,7 +317,7 @@ class Contributions(NamedTuple):
 
     values: FloatArray  #: (system, drawn)
     weights: FloatArray  #: (drawn,): contribution to a shift of the score
-    unit: float  #: contribution to the score of 1 in ``values``
+    unit: float  #: contribution to the score per unit of ``values``
     accuracy: float  #: relative accuracy of ``values``
 
 

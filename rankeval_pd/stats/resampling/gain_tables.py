@@ -48,7 +48,7 @@ class Pairs(NamedTuple):
     p_one_sided: FloatArray  #: one-sided p-value in the direction of the gain
     ci_low_alone: FloatArray
     ci_high_alone: FloatArray
-    family_p: FloatArray  #: to adjust over groups; with max-t adjusted over pairs
+    family_p: FloatArray  #: p to adjust over groups; with max-t, adjusted over pairs
     family_low: FloatArray  #: limits of the Monte Carlo interval
     family_high: FloatArray
     gain_se_items: FloatArray  #: NaN without seeds, like the next field
@@ -65,11 +65,11 @@ class Rows(NamedTuple):
     drawn: BoolArray  #: whether p is a proportion of resamples
     low: FloatArray
     high: FloatArray
-    least: FloatArray  #: lower bounds from Hall's statistic; NaN without
+    least: FloatArray  #: lower bounds from Hall's statistic, or NaN
     least_ordered: FloatArray
 
     def p_values(self) -> tuple[FloatArray, FloatArray]:
-        """Return p and ordered with an allowance for skewness."""
+        """Return ``p`` and ``ordered`` with an allowance for skewness."""
         return np.fmax(self.p, self.least), np.fmax(self.ordered, self.least_ordered)
 
     def put(self, which: int | IntArray, *values: Any) -> None:
@@ -267,7 +267,7 @@ def table(
     every: bool,
     parts: Limits | None = None,
 ) -> Pairs:
-    """Return the table from test results for each pair and for all pairs together.
+    """Return the table from test results for each pair and for all pairs jointly.
 
     ``together`` contains simultaneous limits, ``largest`` the results of max-t, and ``parts`` the
     standard errors due to items and seeds.

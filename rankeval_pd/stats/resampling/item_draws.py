@@ -305,7 +305,7 @@ class Draws:
 
     @cached_property
     def leans(self) -> FloatArray:
-        """The skewness of contributions divided by the root of their number: (pair,)."""
+        """The skewness of contributions divided by the root of the sample size: (pair,)."""
         return leans(self.spread.pairs, self.spread.cubes, self.level, self.pairs)
 
     @cached_property
@@ -348,12 +348,12 @@ _AGAINST = 0.9  # standard errors between 0 and the mean of items outside the ta
 
 
 def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
-    """Return whether a pair has few skewed items, or a system a constant extreme score.
+    """Return whether a pair has few skewed items, or a system has a constant extreme score.
 
-    Tests are liberal if a few large gains balance small losses on all other items, or the reverse,
-    because a sample may lack the items with large gains. A tail is harmless if all other gains are
-    around 0, for example if some queries differ strongly in both directions. If a system has the
-    same score on all items, its rare failures or successes are missing from the sample.
+    Tests are liberal if a few large gains balance small losses on all other items, or vice versa.
+    A sample may lack the items with large gains. A tail is harmless if all other gains are around
+    0, for example if some queries differ strongly in both directions. If a system has the same
+    score on all items, its rare failures or successes are missing from the sample.
     """
     if not isinstance(items, Items) or items.n_groups or items.n_drawn > _FEW or items.binary:
         return False

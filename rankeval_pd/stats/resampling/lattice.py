@@ -74,7 +74,7 @@ class NumberCounts(NamedTuple):
     times: IntArray
 
     def plus(self, other: NumberCounts) -> NumberCounts:
-        """Return the numbers of both objects together."""
+        """Return the combined numbers of both objects."""
         values, place = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
         times = np.zeros(values.size, dtype=np.int64)
         np.add.at(times, place, np.concatenate([self.times, other.times]))
@@ -88,7 +88,7 @@ class NumberCounts(NamedTuple):
 def count_numbers(differences: FloatArray, of_items: int) -> NumberCounts | None:
     """Return distinct differences with counts; None if no lattice is possible.
 
-    The differences can belong to only some of the ``of_items`` items.
+    The differences can come from only some of the ``of_items`` items.
     """
     # check a sample first, because np.unique would sort all differences
     step = differences.size // _SAMPLE_SIZE

@@ -171,9 +171,9 @@ def chrf_formula(orders: int) -> MetricFormula:
 #
 # Each number is split into two or more pieces. The pieces are integer multiples of units that
 # depend only on the largest number in the column. The units are chosen so that float64 represents
-# weighted sums of pieces exactly. A matrix product therefore gives the same sums with any library,
-# number of threads, and blocks of items. Bits below 2^-60 of the largest number in the column are
-# rounded away.
+# weighted sums of pieces exactly. A matrix product therefore gives the same sums for any library,
+# any number of threads and any blocks of items. Bits below 2^-60 of the largest number in the
+# column are rounded away.
 
 _KEPT_BITS = 60  # number of bits kept below the largest number of a column
 _EXACT_BITS = 52  # number of bits in a weighted sum of pieces; float64 has 53

@@ -62,7 +62,7 @@ def paired_bootstrap(
 
     Parameters
     ----------
-    items : Items, or known facts on them
+    items : Items, or known facts about the items
     pairs : array (pair, 2)
         Numbers of the systems.
     options : Options
@@ -182,7 +182,7 @@ def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
 
 
 def _counted_p(draws: Draws) -> _AllFound:
-    """Return tests for all pairs on correct/wrong items, which beat random signs in power."""
+    """Return tests for all pairs on correct/wrong items, with more power than random signs."""
     every, (better, worse) = np.arange(len(draws.pairs)), better_counts(draws.items, draws.pairs)
     p, other = (paired_tails(*x, draws.items.n_items) for x in ((better, worse), (worse, better)))
     ordered = np.where(draws.gains(every) < 0.0, other, p)
@@ -388,7 +388,7 @@ def _wild_limits(draws: Draws, which: IntArray, error: FloatArray, options: Pair
         draws.turned(which), subsets.weights, draws.factor, every=subsets.every,
         level=options.two_tailed, room=draws.room(which),
     )  # fmt: skip
-    varies = error > 0.0  # without variation, the items do not show how large it could be
+    varies = error > 0.0  # without variation, the possible variation is unknown
     return np.where(varies, low, np.nan), np.where(varies, high, np.nan)
 
 
@@ -412,7 +412,7 @@ def _interval(
         cells = both, up, down, items.n_items - both - up - down
         return differences.paired_newcombe(cells, options.two_tailed)
     if not error > 0.0:
-        return np.nan, np.nan  # without variation, the items do not show how large it could be
+        return np.nan, np.nan  # without variation, the possible variation is unknown
     if kind == "wild":
         which, subsets = np.array([k]), draws.subsets
         lowest, highest = _wild_limits(draws, which, np.array([error]), options)

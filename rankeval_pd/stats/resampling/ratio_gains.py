@@ -1,9 +1,9 @@
 """Tests and intervals for differences of two ratios of sums, such as precision values.
 
-A ratio of sums between 0 and 1 is modeled as the proportion of correct answers among n. If every
-numerator is 0 or 1 and every denominator is 1, n is the sum of the denominators. Otherwise n is the
-effective number that gives the variance of the ratio. The covariance of two systems is modeled by a
-number of shared answers. If both true ratios are equal, the difference is
+A ratio of sums between 0 and 1 is modeled as the proportion of correct answers among n answers. If
+every numerator is 0 or 1 and every denominator is 1, n is the sum of the denominators. Otherwise n
+is the effective number that gives the variance of the ratio. The covariance of two systems is
+modeled by a number of shared answers. If both true ratios are equal, the difference is
 
     X / n_a − Y / n_b + Z (1 / n_a − 1 / n_b),
 
@@ -30,7 +30,7 @@ from rankeval_pd.stats.intervals.proportions import clopper_pearson, t_of, z_of
 from rankeval_pd.stats.resampling.metric_sums import RatioForm
 from rankeval_pd.stats.significance.unconditional import paired_boschloo
 
-FEW_ANSWERS = 10  #: number of guesses from which the error rate of the test is at most alpha
+FEW_ANSWERS = 10  #: least number of guesses for which the error rate of the test is at most alpha
 LEAST_ANSWERS = 5  #: number of guesses below which there is no test
 _LARGE = 100.0  # n p (1 - p) above which a normal distribution is accurate to 1% in the tails
 _ROOM = 1e-7  # sums that differ by less than this fraction of an answer are equal
@@ -113,7 +113,7 @@ class RatioGains:
         return up, down
 
     def _counts(self, k: int) -> tuple[int, int] | None:
-        """Return correct counts in one system only, if both answer the same items once."""
+        """Return the answers correct in one system only, if both answer the same items once."""
         xu, xv, yu, yv = self._both[k]
         a, b = self._pairs[k]
         same = self._below[a] == self._below[b] == yv

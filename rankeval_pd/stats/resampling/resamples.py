@@ -136,7 +136,7 @@ def normal_draws(
 
 
 def swap_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
-    """Yield chunks (trial, item) with 1 for items that are swapped in a trial, else 0."""
+    """Yield chunks (trial, item) with 1 for swapped items and 0 for all other items."""
     # each trial has ``width`` random bytes with one bit per item
     width, few = -(-n_items // 8), _DRAWN_BYTES if n_items > _UINT16_ITEMS else 0
     together: list[AnyArray] = []

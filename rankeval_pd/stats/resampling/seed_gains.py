@@ -39,7 +39,7 @@ class SeedGains:
 
     @cached_property
     def few(self) -> BoolArray:
-        """Whether a pair has no test, (pair,), which is always False."""
+        """Whether each pair has no test: (pair,), always False."""
         return np.zeros(self._gain.size, dtype=bool)
 
     @cached_property

@@ -162,7 +162,7 @@ def _next_to_0(ordered: FloatArray, room: float) -> tuple[float, float]:
 def walsh_average(ordered: FloatArray, which: int) -> float:
     """Return the Walsh average at this position among all Walsh averages.
 
-    Means are counted without listing them until only a few remain, which costs as much as about 20
+    Means are counted without listing them until only a few remain. The cost equals about 20
     sorts of n numbers.
     """
     n, place = ordered.size, np.arange(ordered.size)

@@ -78,7 +78,7 @@ class AnyItems(Protocol):
         ...
 
     def unit(self) -> float | None:
-        """Return the change in the score per unit of the first statistic if constant."""
+        """Return the change in the score per unit of the first statistic, if constant."""
         ...
 
     def both_right(self, pairs: IntArray) -> FloatArray:
@@ -272,7 +272,7 @@ def nearly_normal(binary: bool, n_items: int, options: PairOptions) -> bool:
 
 
 def signs_rank(n_drawn: int, options: PairOptions) -> bool:
-    """Return whether the test signs are also used for how often each system is best.
+    """Return whether the test signs also determine how often each system is best.
 
     With many items, scores from signs and from resampling have the same distribution, and
     resampling takes three times as long.
@@ -302,9 +302,9 @@ class Seeds(NamedTuple):
     def freedom_of(self, pairs: IntArray) -> FloatArray:
         """Return the degrees of freedom for the difference of two means: (pair,).
 
-        These are Welch's degrees of freedom with the smaller number of training runs for both
-        systems. With a larger number for one system, tests would be liberal if the runs of the
-        other system vary more.
+        Welch's formula is used with the smaller number of training runs for both systems.
+        With a larger number for one system, tests would be liberal if the runs of the other
+        system vary more.
         """
         if self.pooled:
             return self.freedom[pairs[:, 0]]

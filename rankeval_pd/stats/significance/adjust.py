@@ -88,7 +88,7 @@ def level_of_each(level: float, count: int) -> float:
 
 
 def step_down(p_values: FloatArray, family: IntArray) -> FloatArray:
-    """Adjust p-values, which are simultaneous within families, over all families.
+    """Adjust p-values over families; within a family, p-values are already simultaneous.
 
     This is Holm's step-down method for families, such as pairs of measures with a test for each n.
     Starting from the smallest, each p-value is multiplied by the number of families with remaining
@@ -140,9 +140,9 @@ def max_t(
     Parameters
     ----------
     t_star : callable
-        A function that takes the numbers of some pairs. The result contains the studentized gains
-        in every resample, minus the mean under the null hypothesis, (pair, resample). All pairs use
-        the same resamples.
+        A function that takes the numbers of some pairs and returns an array (pair, resample). The
+        array contains the studentized gains minus their mean under the null hypothesis. All pairs
+        use the same resamples.
     t : array (pair,)
         Studentized gains. NaN means no test.
     n_resamples : int
@@ -151,12 +151,12 @@ def max_t(
     two_sided : bool
         Whether to compare absolute values.
     every : bool
-        Whether all possible resamples are enumerated. In this case, 1 is not added to the counts.
+        Whether all possible resamples are enumerated, so that 1 is not added to the counts.
     centered : callable, optional
         A function like ``t_star``, for data shifted to a gain of 0 for each pair. Single-step
-        p-values and critical values are then the larger of the two. If gains differ greatly,
-        ``t_star`` alone overestimates the correlation between pairs, and intervals would be too
-        short.
+        p-values and critical values are then the larger values from the two functions. If gains
+        differ greatly, ``t_star`` alone overestimates the correlation between pairs, and
+        intervals would be too short.
     """
     size = np.abs(t) if two_sided else t
     order = np.argsort(-size, kind="stable")[: np.count_nonzero(~np.isnan(size))]
@@ -210,8 +210,8 @@ def simultaneous_limits(
         under the null hypothesis. There are no limits if the error is 0, or if no distance is
         rejected.
     lean : array (pair,), optional
-        Skewness of the items' differences divided by the square root of their number. The limits
-        then also include gains not rejected by Hall's statistic. With few items, the sample
+        Skewness of the items' differences divided by the square root of the number of items. The
+        limits then also include gains not rejected by Hall's statistic. With few items, the sample
         skewness often has the wrong sign. Limits are therefore widened for both signs, but not past
         0, because the test determines whether 0 is included.
     """
@@ -252,7 +252,7 @@ def needed_resamples(options: PairOptions, n_pairs: int) -> int:
 
 
 def _whole(draws: float) -> int:
-    """Return a number of draws rounded up, with a cap that exceeds any memory."""
+    """Return a number of draws, rounded up and capped at a number too large for any memory."""
     return int(min(np.ceil(draws * (1.0 - 1e-12)), 2.0**62))
 
 

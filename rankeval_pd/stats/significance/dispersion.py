@@ -61,10 +61,10 @@ def model_sd(share: AnyArray | float, n: IntArray) -> FloatArray:
 
 
 def normal_distance(tp: AnyArray, n: IntArray) -> FloatArray:
-    """Return Kolmogorov's distance between precision values and Eq. 4's distribution.
+    """Return Kolmogorov's distance between precision values and the distribution in Eq. 4.
 
-    The precision values are (..., sample). The mean and the standard deviation of the distribution
-    are computed from the pooled precision.
+    The array of precision values is (..., sample). The mean and the standard deviation of the
+    distribution are computed from the pooled precision.
     """
     from scipy import special
 
@@ -94,7 +94,7 @@ def goodness_of_fit(
     seed: int,
     advance: Callable[[int], object] = lambda _: None,
 ) -> GoodnessOfFit:
-    """Test Eq. 4 by a parametric bootstrap; ``advance`` gets the number of new draws.
+    """Test Eq. 4 by a parametric bootstrap; ``advance`` receives the number of new draws.
 
     The distribution of the distance is simulated, with a new estimate of the mean in each draw. A
     standard table would be wrong, because the mean is estimated from the same samples and counts
@@ -108,7 +108,7 @@ def goodness_of_fit(
     as_far = proper = 0
     at_once = max(_COUNTS_AT_ONCE // n.size, 1)
     for start in range(0, n_resamples, at_once):
-        # (draw, sample); draws with no or only positives have no distance and are excluded
+        # (draw, sample); draws with one kind of label have no distance and are excluded
         drawn = rng.binomial(n, share, size=(min(at_once, n_resamples - start), n.size))
         sums = drawn.sum(axis=-1)
         drawn = drawn[(sums > 0) & (sums < n.sum())]
@@ -148,7 +148,7 @@ class _SizeClass(NamedTuple):
 
 
 def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) -> IntervalFailures:
-    """Return the expected number and the p-value if all samples have equal mean precision.
+    """Return the expected number of failures and the p-value under equal mean precision.
 
     The count in a sample and the counts in the other samples are random. Given the total number of
     true positives, the count in a sample determines the precision of the other samples, and the
@@ -157,7 +157,7 @@ def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) ->
     omitted.
 
     The cost is one fast Fourier transform over the likely numbers of failures and of true positives
-    for each sample size. It takes a second for 20,000 samples of 55 sizes.
+    for each sample size. The computation takes a second for 20,000 samples of 55 sizes.
     """
     total, positive = int(n.sum()), int(tp.sum())
     share = positive / total
@@ -290,9 +290,9 @@ def _tail_probability(kinds: list[_SizeClass], observed: int, total: int, positi
 def _failure_law(kinds: list[_SizeClass], total: int, length: int, width: int) -> FloatArray:
     """Return P(sum = total, failures = f), f modulo the width: (f).
 
-    The transform of the distribution over all samples is the product of the transforms. Only one
-    total is needed, which takes a single term of the inverse transform along the sum. Along the
-    failures, the full inverse transform is computed.
+    The transform of the distribution over all samples is the product of the samples' transforms.
+    Only one total is needed, which takes a single term of the inverse transform along the sum.
+    Along the failures, the full inverse transform is computed.
     """
     # for each size, the transforms (angle of the sum) for counts inside and outside the interval
     parts = []

@@ -18,11 +18,11 @@ from rankeval_pd.stats.significance.skewness import held_back
 
 
 def of_margin(alternative: str, not_worse: Callable[[float], Any]) -> Any:
-    """Return the p-value for a margin, for non-inferiority or equivalence.
+    """Return the p-value of a test of non-inferiority or equivalence with a margin.
 
     ``not_worse(1)`` is the p-value for the null hypothesis d <= -margin, and ``not_worse(-1)`` for
-    d >= margin. "greater" returns the first, "less" returns the second, and "two-sided" returns the
-    larger of both (TOST).
+    d >= margin. "greater" returns the first p-value, "less" the second, and "two-sided" the larger
+    of the two (TOST).
     """
     if alternative == "two-sided":
         return np.maximum(not_worse(1.0), not_worse(-1.0))
@@ -180,7 +180,7 @@ def _largest(
 
 
 def _least_counts(score: Score, y: IntArray, sizes: IntArray, least: float) -> IntArray:
-    """Return the smallest first count with a score of at least ``least``; inf if none.
+    """Return the smallest first count with a score of at least ``least``, or inf.
 
     Rounding is corrected so that smaller second counts are at least as extreme.
     """
@@ -200,7 +200,7 @@ def _least_counts(score: Score, y: IntArray, sizes: IntArray, least: float) -> I
 # Student's t test is liberal if the long tail of skewed differences is on the side of the null
 # hypothesis. Hall's (1992) cubic transformation with the sample skewness makes t nearly normal. The
 # sample skewness is too small on average and is corrected by Bobee and Robitaille's (1975) factor.
-# The p-value is the larger of the two.
+# The p-value is the larger of Student's and Hall's p-values.
 
 
 def mean_p(
@@ -233,7 +233,7 @@ def interval_p(
 ) -> FloatArray:
     """Return the p at which an interval with level 1 - 2p just reaches the margin.
 
-    ``limits`` is a function from a level to both limits. p is interpolated between levels.
+    ``limits`` takes a level and returns both limits. p is interpolated between levels.
     """
     from scipy import special
 
@@ -251,7 +251,7 @@ def interval_p(
 
 
 def _reached(above: FloatArray) -> FloatArray:
-    """Return the interpolated one-sided level at which falling values (level, ...) reach 0."""
+    """Return the interpolated one-sided level at which decreasing values (level, ...) reach 0."""
     from scipy import special
 
     inside = np.count_nonzero(above > 0.0, axis=0)

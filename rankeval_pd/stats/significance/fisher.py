@@ -33,7 +33,7 @@ class FisherTest(NamedTuple):
 def fisher_test(
     tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, alternative: str
 ) -> FisherTest:
-    """Test whether tp_a of n_a and tp_b of n_b come from the same proportion.
+    """Test whether tp_a of n_a and tp_b of n_b share the same underlying proportion.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ def fisher_test(
     Notes
     -----
     Regions of equal size have a symmetric null distribution, and the two-sided p-value is twice the
-    smaller tail. For other regions, bisection on both sides of the mode finds the tables that are
-    at most as likely as the observed table. p is 1 if a region is empty, or if the regions contain
-    no or only true positives.
+    smaller tail. For regions of different sizes, bisection on both sides of the mode finds the
+    tables that are at most as likely as the observed table. p is 1 if a region is empty, or if none
+    or all of the candidates are true positives.
     """
     tp_a, n_a, tp_b, n_b = (
         np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
@@ -87,7 +87,7 @@ def _symmetric(
 def _two_sided(
     i: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return p and mid-p from the tables at most as likely as the count i, for any margins."""
+    """Return p and mid-p from the tables that are at most as likely as count i, for any margins."""
     observed = hypergeometric.log_pmf(i, np.maximum(total, 1.0), positive, n)
     at_most = _tail_mass(observed + _AS_LIKELY, total, positive, n)
     less = _tail_mass(observed - _AS_LIKELY, total, positive, n)
@@ -200,12 +200,12 @@ def mcnemar_test(
 
     Notes
     -----
-    Of the n_a + n_b candidates, a is correct on tp_a + (n_b - tp_b). Under the null hypothesis,
-    this number is binomial with probability 1/2. For two regions of d candidates each, the variance
-    of this number is d/2, compared with 2 d pi (1 - pi) in the binomial model for the regions. The
-    test is therefore conservative by the factor 1/(4 pi (1 - pi)), which is large if positives are
-    rare. As in Fisher's test, p is 1 if a region is empty, or if the regions contain no or only
-    true positives.
+    Method a is correct on tp_a + (n_b - tp_b) of the n_a + n_b candidates. Under the null
+    hypothesis, this number is binomial with probability 1/2. For two regions of d candidates each,
+    the variance of this number is d/2, compared with 2 d pi (1 - pi) in the binomial model for the
+    regions. The test is therefore conservative by the factor 1/(4 pi (1 - pi)), which is large if
+    positives are rare. As in Fisher's test, p is 1 if a region is empty, or if none or all of the
+    candidates are true positives.
     """
     tp_a, n_a, tp_b, n_b = (
         np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
@@ -232,7 +232,7 @@ def mcnemar_test(
 
 _LAST_STEP = 1e-8  # after a Newton step of this size the error is 1e-16
 _LONGEST_STEP = 3.0  # longest step, to avoid overshooting
-_MANY = 1_000  # number of tables from which starts are interpolated between neighbors
+_MANY = 1_000  # with at least this many tables, starting values are interpolated between neighbors
 _BRACKET_MARGIN = 1e-3  # tolerance for rounding errors around the bracket of the estimate
 
 
@@ -259,11 +259,11 @@ def conditional_odds_ratio(
     Notes
     -----
     The estimate is 0 or inf if the count is the lowest or the highest possible count. The estimate
-    is NaN if only one count is possible, that is, if a region is empty or if there are no or only
-    positives. The logarithms of all results are accurate to about 1e-12. The cost per table
+    is NaN if only one count is possible, that is, if a region is empty, or if none or all of the
+    candidates are positive. The logarithms of all results are accurate to about 1e-12. The cost
     increases with the standard deviation of the count. The interval inverts two one-sided tests.
     The two-sided Fisher test orders tables by probability instead. The test can therefore reject an
-    odds ratio of 1 that is inside the interval, or accept an odds ratio of 1 that is outside.
+    odds ratio of 1 inside the interval, or accept an odds ratio of 1 outside.
     """
     tp_a, n_a, tp_b, n_b = (
         np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
@@ -298,10 +298,10 @@ def _log_mle(tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatAr
 def _from_neighbors(
     solve: Callable[..., FloatArray], start: FloatArray, *tables: FloatArray
 ) -> FloatArray:
-    """Solve many tables, such as neighboring n, starting from the solution of every eighth.
+    """Solve many neighboring tables, starting from the solution for every eighth table.
 
-    An interpolated start is used only if neighboring solutions differ by at most a fifth of Wald's
-    standard error.
+    An interpolated starting value is used only if neighboring solutions differ by at most a fifth
+    of Wald's standard error.
     """
     if start.size < _MANY:
         return solve(start, *tables)
@@ -315,7 +315,7 @@ def _from_neighbors(
 def _newton_mle(
     start: FloatArray, tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray
 ) -> FloatArray:
-    """Return the solution from a start that is first moved into the bracket."""
+    """Return the solution from a starting value, which is first moved into the bracket."""
     sample = np.log(tp_a) + np.log(fp_b) - np.log(fp_a) - np.log(tp_b)
     low, high = np.minimum(sample, 0.0) - _BRACKET_MARGIN, np.maximum(sample, 0.0) + _BRACKET_MARGIN
     theta = np.clip(start, low, high)
@@ -343,7 +343,7 @@ def _log_low(
     """Return the theta with P(X >= tp_a) = ``tail``; tp_a is not the lowest possible count.
 
     The logarithm of the tail is concave in theta, because X given X >= tp_a has a smaller variance
-    than X. Newton's method therefore converges from any start, and from below after the first step.
+    than X. Newton's method converges from any starting value, and from below after the first step.
     """
     from scipy import special
 
@@ -359,7 +359,7 @@ def _newton_low(
     theta: FloatArray, tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray, *,
     tail: float,
 ) -> FloatArray:  # fmt: skip
-    """Return the solution from a start; the start is overwritten."""
+    """Return the solution from a starting value, which is overwritten."""
     active = np.arange(theta.size)
     while active.size:
         cells = tp_a[active], fp_a[active], tp_b[active], fp_b[active]

@@ -15,7 +15,7 @@ from rankeval_pd.stats.significance.fisher import fisher_test
 
 _RARE = 1e-9  # counts with lower probabilities have no effect on the power
 _SMALL = 2_000  # largest number of judgments
-_ROWS = 512  # number of rows of the outcome table at a time
+_ROWS = 512  # number of rows of the outcome table that are computed at a time
 _POINTS = 101  # number of equally probable values compatible with a pilot
 _JEFFREYS = 0.5
 
@@ -85,7 +85,7 @@ class Pilot(NamedTuple):
         return self.tp + _JEFFREYS, self.judged - self.tp + _JEFFREYS
 
     def law(self, n: int) -> FloatArray:
-        """Return the probabilities of 0, 1, ..., n true positives among n more."""
+        """Return the probabilities of 0, 1, ..., n true positives among n more candidates."""
         from scipy import special
 
         (a, b), k = self._beta, np.arange(n + 1.0)
@@ -97,13 +97,13 @@ class Pilot(NamedTuple):
         return law
 
     def laws_of_totals(self, n: int, left: int) -> FloatArray:
-        """Return distributions for n more from the rest, given the total (point, k)."""
+        """Return distributions for n more candidates, given the region's total: (point, k)."""
         points = (np.arange(_POINTS) + 0.5) / _POINTS
         true = np.searchsorted(np.cumsum(self.law(left)), points).astype(float)
         return drawn_laws(n, left, true)
 
     def laws_of_rates(self, n: int) -> FloatArray:
-        """Return distributions for n more from an infinite population by rate (point, k)."""
+        """Return distributions for n draws from an infinite population, by rate: (point, k)."""
         from scipy import special
 
         rates = special.betaincinv(*self._beta, (np.arange(_POINTS) + 0.5) / _POINTS)

@@ -14,8 +14,8 @@ def letters(told_apart: BoolArray) -> list[str]:
 
     A compact letter display is a small clique cover of the graph of ties. Each clique grows from a
     tie that is not yet covered, and redundant cliques are removed (Piepho 2004). Maximal cliques
-    are not enumerated. If this greedy cover has more than m**2 / 4 cliques, a cover by edges and
-    triangles is used instead, which has at most m**2 / 4 (Erdos, Goodman and Posa 1966).
+    are not enumerated. If this greedy cover has more than m**2 / 4 cliques, a cover by at most
+    m**2 / 4 edges and triangles is used instead (Erdos, Goodman and Posa 1966).
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ def _greedy(tied: BoolArray) -> list[list[int]]:
             clique = [i, int(left[i].argmax())]
             fits = tied[clique].all(axis=0)
             while fits.any():
-                # of the rows that fit, take the row with the most uncovered ties, or the best of
-                # equal rows
+                # among the rows that fit, take the row with the most uncovered ties, or the best
+                # row if several have equally many
                 gained = (left[clique].sum(axis=0) + left[:, clique].sum(axis=1)) * fits + fits
                 clique.append(int(gained.argmax()))
                 fits &= tied[clique[-1]]

@@ -1,10 +1,10 @@
 """The t test for a gain with variance from items and seeds, and planned power.
 
 The variance from seeds has few degrees of freedom (Welch 1947, Satterthwaite 1946), and the
-variance from items has many. A combined number would be too large in samples in which the seeds
-happen to differ little. With two seeds, up to 12% of tests at 5% would then reject a true null
-hypothesis. The critical value is therefore the mean of the two critical values, weighted by the
-variances (Cochran 1964).
+variance from items has many. A combined number of degrees of freedom would be too large if the
+seeds happen to differ little. With two seeds, up to 12% of tests at 5% would then reject a true
+null hypothesis. The critical value is therefore the mean of the two critical values, weighted
+by the variances (Cochran 1964).
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) 
 
 
 def _upper(least: FloatArray, m: FloatArray, share: float) -> FloatArray:
-    """Return the probability of at least this many among m."""
+    """Return the probability of at least this many successes in m trials."""
     from scipy import special
 
     inside = (least > 0.0) & (least <= m)

@@ -20,7 +20,7 @@ def transformed(t: FloatArray, lean: FloatArray) -> FloatArray:
     t : array (...)
         Mean divided by its standard error.
     lean : array (...)
-        a, the skewness of the items divided by the square root of their number.
+        The value of a: the skewness of the items divided by the square root of the number of items.
 
     References
     ----------

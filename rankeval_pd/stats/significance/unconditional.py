@@ -13,7 +13,7 @@ from rankeval_pd.stats.distributions import binomial, hypergeometric
 
 # ------------------------------------------------------------ Boschloo's and Barnard's exact tests
 #
-# Fisher's test is conditional on the number K of true positives in both regions and conservative.
+# Fisher's test conditions on the number K of true positives in both regions and is conservative.
 # An unconditional p-value is the probability of all pairs of counts at least as extreme as the
 # observed pair, maximized over the unknown common precision pi.
 #
@@ -59,14 +59,14 @@ def boschloo(
         Alternative hypothesis. "greater" means that the proportion in a is larger. The two-sided
         p-value is twice the smaller one-sided p-value, but at most 1.
     progress : callable
-        Function that yields the distinct tables again, like ``tqdm``.
+        Function that iterates over the distinct tables and shows progress, like ``tqdm``.
 
     Notes
     -----
-    p is 1 if a region is empty, or if the regions contain no or only true positives. Memory grows
-    with N = n_a + n_b, and time with at most N^1.5. The time per table is 2 ms for two regions of
-    50, 5 ms for 200, 30 ms for 2,000 and 200 ms for 10,000. The relative accuracy is 1e-11, and a
-    p-value below 1e-300 may be returned as 0.
+    p is 1 if a region is empty, or if none or all of the candidates are true positives. Memory
+    grows with N = n_a + n_b, and time with at most N^1.5. The time per table is 2 ms for two
+    regions of 50, 5 ms for 200, 30 ms for 2,000 and 200 ms for 10,000. The relative accuracy is
+    1e-11, and a p-value below 1e-300 may be returned as 0.
     """
     return _p_values(boschloo_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
 
@@ -113,7 +113,7 @@ def boschloo_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) ->
         if tp_a * n_b < tp_b * n_a:
             tp_a, n_a, tp_b, n_b = tp_b, n_b, tp_a, n_a
         observed = _one_sided_boschloo(tp_a, n_a, tp_b, n_b)
-        # the other side is needed only if it is smaller, which a few pi usually exclude
+        # the other tail is needed only if its p is smaller, which a few pi usually rule out
         return min(
             1.0, 2.0 * min(observed, _one_sided_boschloo(tp_b, n_b, tp_a, n_a, enough=observed))
         )
@@ -168,7 +168,7 @@ MOST_ITEMS = 200  # with more items, the unconditional test of paired proportion
 
 
 def paired_tails(better: IntArray, worse: IntArray, n: int) -> FloatArray:
-    """Return :func:`paired_boschloo` for many pairs."""
+    """Apply :func:`paired_boschloo` to many pairs."""
     counts, back = np.unique(np.stack([better, worse]), axis=1, return_inverse=True)
     if n > MOST_ITEMS:
         found = np.exp(binomial.tails(counts[0], counts.sum(axis=0), 0.5).ge)
@@ -190,11 +190,11 @@ def paired_boschloo(only_a: int, only_b: int, n: int) -> float:
 
     Notes
     -----
-    This applies Boschloo's idea to McNemar's exact test, with McNemar's p-value as statistic. p is
-    the probability of a statistic at most as large as observed, maximized over the rate of
-    differing items. p is therefore at most McNemar's p-value. p is below the p-value of the score
-    statistic only if McNemar's p-value is as well, so Tango's interval excludes 0 whenever p is
-    significant.
+    The test applies Boschloo's idea to McNemar's exact test, with McNemar's p-value as statistic.
+    p is the probability of a statistic at most as large as observed, maximized over the rate of
+    differing items. p is therefore at most McNemar's p-value. If p is below the p-value of the
+    score statistic, McNemar's p-value is below it as well. Tango's interval therefore excludes 0
+    whenever p is significant.
     """
     from scipy import special
 
@@ -270,7 +270,7 @@ def _uninformative(n_a: int, n_b: int, positive: int) -> bool:
 def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
     """Return the largest expectation over pi of value[K], K ~ Binomial(N, pi).
 
-    The values are at most 1, and 0 with no or only positives.
+    The values are at most 1, and 0 for K = 0 and K = N.
 
     On the scale phi = asin(sqrt(pi)), the standard deviation of K/N is 1/(2 sqrt(N)) for all pi,
     and the second derivative of the expectation is at most about 4 N. The value at a phi within w/2
@@ -357,10 +357,10 @@ def score_test(
 
     Notes
     -----
-    The statistic is the difference minus half of Yates's correction, (1/n_a + 1/n_b)/4, divided by
-    its standard deviation at the pooled proportion, with Miettinen and Nurminen's factor N/(N - 1).
-    The interval "score" approximately inverts this test. p is 1 if a region is empty, or if the
-    regions contain no or only true positives.
+    The numerator is the difference minus half of Yates's correction, (1/n_a + 1/n_b)/4. The
+    denominator is the standard deviation at the pooled proportion, with Miettinen and Nurminen's
+    factor N/(N - 1). The interval "score" approximately inverts this test. p is 1 if a region is
+    empty, or if none or all of the candidates are true positives.
     """
     from scipy import special
 
