@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 TABLE = Path(__file__).with_name("api_links.csv")
-ROLES = "Column roles; :doc:`/api/roles` describes each of them."
+ROLES = "Column roles, described in :doc:`/api/roles`."
 
 
 def table() -> dict[str, dict[str, str]]:

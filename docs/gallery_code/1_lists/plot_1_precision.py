@@ -2,8 +2,7 @@
 Precision of n-best lists
 =========================
 
-How precise is the list of the n best candidates, for every n? Bars show confidence
-intervals at a few n.
+The plot shows the precision of the n best candidates for every n.
 
 Function: :func:`rankeval_pd.plotting.precision`.
 """
@@ -20,8 +19,8 @@ ax = rankings.plot.precision(range(50, 1501), measures=["G2", "t"], target="nbes
 
 # %%
 # **How to read it.** Each line is the precision of the first n candidates. The gray
-# line is the proportion of terms among all candidates, the precision of a random order.
-# Bars are pointwise intervals at a few n.
+# line is the expected precision of a random order. Bars are pointwise intervals at a
+# few n.
 #
 # The caption for a paper:
 
@@ -35,11 +34,11 @@ rankings.plot.precision(
 )
 
 # %%
-# One measure, with a band for all n together:
+# One measure with a simultaneous band:
 
 rankings.plot.precision(range(50, 1501), measures="G2", target="nbest")
 
 # %%
-# A logarithmic axis shows the head of the lists:
+# A logarithmic axis for the top of the lists:
 
 rankings.plot.precision(range(10, 1501), measures=["G2", "t"], log=True, target="nbest")

@@ -3,7 +3,7 @@ Is one measure better than another?
 ===================================
 
 The plot shows the precision of two measures, the list sizes with a significant
-difference, and the difference with a band for all n together.
+difference, and the difference with a simultaneous band.
 
 Function: :func:`rankeval_pd.plotting.comparison`.
 """
@@ -19,26 +19,25 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.comparison("G2", "t", range(50, 1501))
 
 # %%
-# **How to read it.** Top: the precision of both measures. The strip marks n with a
-# significant difference: pale in separate tests, full for all n together. Bottom: the
-# difference with a band for all n together. If the band excludes 0, one measure is
-# better.
+# **How to read it.** The top panel shows the precision of both measures. The strip
+# marks significant differences, pale in separate tests and dark in a joint test. The
+# bottom panel shows the difference. If the band excludes 0, one measure is better.
 #
 # The caption for a paper:
 
 print(rankeval_pd.plotting.caption(ax))
 
 # %%
-# Only differences of at least five points are marked:
+# Mark only differences of at least five points:
 
 rankings.plot.comparison("G2", "t", range(50, 1501), relevant=0.05)
 
 # %%
-# The proportion of candidates in both lists:
+# Show the proportion of candidates in both lists:
 
 rankings.plot.comparison("G2", "t", range(50, 1501), overlap=True)
 
 # %%
-# Another pair, with the lists of 100 and 500 marked:
+# Mark list sizes 100 and 500 for another pair:
 
 rankings.plot.comparison("t", "f", range(50, 1501), mark=[100, 500])

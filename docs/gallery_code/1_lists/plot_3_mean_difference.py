@@ -2,8 +2,7 @@
 One difference for a range of n
 ===============================
 
-The mean difference between two curves has a single test. Small ticks are the
-differences at each n.
+The plot shows the mean difference between two precision curves.
 
 Function: :func:`rankeval_pd.plotting.mean_difference`.
 """
@@ -19,23 +18,23 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.mean_difference("G2", "t", range(100, 1001, 10), n_resamples=999)
 
 # %%
-# **How to read it.** The dot is the mean difference of precision over the range of n,
-# with one interval and one test. The ticks are the differences at single n. An interval
-# without 0 shows that one measure is better over the range.
+# **How to read it.** The dot is the mean difference in precision over the range of n,
+# with a single interval and test. The ticks are the differences at each n. If the
+# interval excludes 0, one measure is better over the range.
 #
 # The caption for a paper:
 
 print(rankeval_pd.plotting.caption(ax))
 
 # %%
-# A measure against all others:
+# One measure compared with all other measures:
 
 rankings.plot.mean_difference(
     "G2", ["t", "MI", "f"], range(100, 1001, 10), n_resamples=999
 )
 
 # %%
-# The head of the lists only:
+# Only the top of the lists:
 
 rankings.plot.mean_difference("G2", "t", range(50, 301, 10), n_resamples=999)
 

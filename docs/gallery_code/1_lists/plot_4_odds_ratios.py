@@ -2,8 +2,8 @@
 Odds ratios over n
 ==================
 
-How do the odds of a true positive differ between the candidates that only one of two
-lists contains?
+The plot compares the odds of a true positive between the candidates found in only one
+of two lists.
 
 Function: :func:`rankeval_pd.plotting.odds_ratios`.
 """
@@ -19,16 +19,15 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.odds_ratios("G2", "t", [100, 200, 500, 1000, 1500])
 
 # %%
-# **How to read it.** An odds ratio above 1 favors the first measure, an odds ratio
-# below 1 the second. If an interval excludes 1, the difference at this n is
-# significant.
+# **How to read it.** An odds ratio above 1 favors the first measure, and a ratio below
+# 1 favors the second. If the interval at n excludes 1, the difference is significant.
 #
 # The caption for a paper:
 
 print(rankeval_pd.plotting.caption(ax))
 
 # %%
-# Log-likelihood against frequency:
+# Log-likelihood compared with frequency:
 
 rankings.plot.odds_ratios("G2", "f", [100, 200, 500, 1000, 1500])
 

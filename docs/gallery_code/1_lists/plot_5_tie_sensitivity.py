@@ -2,8 +2,7 @@
 Do ties matter?
 ===============
 
-The plot shows p-values of a comparison over random orders of equal scores. If a bar
-crosses the line, the verdict depends on the order.
+The plot shows how p-values vary between random orders of equal scores.
 
 Function: :func:`rankeval_pd.plotting.tie_sensitivity`.
 """
@@ -19,8 +18,8 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.tie_sensitivity("G2", "f", [200, 400, 800, 1200, 1600], n_keys=50)
 
 # %%
-# **How to read it.** Each bar spans the p-values over random orders of equal scores. If
-# a bar crosses the line, significance depends on the order.
+# **How to read it.** Each bar is the range of p-values over random orders of equal
+# scores. If a bar crosses the line, significance depends on the order.
 #
 # The caption for a paper:
 

@@ -2,8 +2,8 @@
 Repetition on other samples
 ===========================
 
-The plot compares precision at one n in the documentation of five packages with the
-binomial model.
+The plot compares the variation in precision between five packages with the binomial
+model.
 
 Function: :func:`rankeval_pd.plotting.repetition`.
 """
@@ -19,11 +19,10 @@ rankings = parts.rankeval(by="package", measures=["G2", "t"])
 ax = rankings.plot.repetition(n=100)
 
 # %%
-# **How to read it.** Each panel is a measure. The columns count packages by their
-# precision. The gray curve is the binomial model for independent candidates. The
-# colored curve has the standard deviation of the packages. If the colored curve is
-# wider, precision varies more between packages than the interval from one package
-# shows.
+# **How to read it.** Each panel is a measure with a histogram of the precision in each
+# package. The gray curve is the binomial model for independent candidates. The colored
+# curve has the observed standard deviation. If the colored curve is wider, an interval
+# from one package understates the variation.
 #
 # The caption for a paper:
 
@@ -40,6 +39,6 @@ rankings.plot.repetition(n=300)
 rankings.plot.repetition(n=100, measures=["MI"])
 
 # %%
-# A fixed threshold instead of a mean list size:
+# A fixed threshold instead of an average list size:
 
 rankings.plot.repetition(threshold={"G2": 50, "t": 3})

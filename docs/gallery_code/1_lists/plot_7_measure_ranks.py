@@ -2,7 +2,7 @@
 Which measures are best or tied?
 ================================
 
-The plot shows the precision of all measures at one n, and the range of possible ranks.
+The plot shows the precision and the range of possible ranks for all measures at one n.
 
 Function: :func:`rankeval_pd.plotting.measure_ranks`.
 """
@@ -18,9 +18,8 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "X2", "f"])
 ax = rankings.plot.measure_ranks(500)
 
 # %%
-# **How to read it.** Measures are sorted by precision. Intervals are for all measures
-# together. The rank column shows the possible ranks of each measure. Measures connected
-# by a bar on the right are tied.
+# **How to read it.** Measures are sorted by precision, and intervals are simultaneous.
+# The rank column shows the possible ranks. A bar on the right connects tied measures.
 #
 # The caption for a paper:
 

@@ -2,8 +2,8 @@
 Better than chance?
 ===================
 
-The plot compares the precision of measures with bounds for a random ranking, at each n
-and at all n together.
+The plot compares precision with pointwise and simultaneous bounds for a random
+ranking.
 
 Function: :func:`rankeval_pd.plotting.random_bound`.
 """
@@ -19,15 +19,15 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.random_bound([0.05, 0.001], range(20, 1501), measures=["G2", "t"])
 
 # %%
-# **How to read it.** The gray area is the range of random orders. A measure above the
-# area is better than chance at this n.
+# **How to read it.** The gray area is the range of random orders. At each n, a measure
+# above the area is better than chance.
 #
 # The caption for a paper:
 
 print(rankeval_pd.plotting.caption(ax))
 
 # %%
-# One level:
+# A single level:
 
 rankings.plot.random_bound(0.05, range(20, 1501), measures=["G2", "t"])
 
@@ -37,6 +37,6 @@ rankings.plot.random_bound(0.05, range(20, 1501), measures=["G2", "t"])
 rankings.plot.random_bound(0.001, range(20, 1501))
 
 # %%
-# The head of the lists:
+# The top of the lists:
 
 rankings.plot.random_bound(0.001, range(5, 201), measures=["G2", "t"])

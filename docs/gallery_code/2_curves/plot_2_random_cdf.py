@@ -2,8 +2,7 @@
 True positives in a random list
 ===============================
 
-The plot shows the distribution of the number of true positives in a random list, with
-bounds.
+The plot shows the distribution of the number of true positives in a random list.
 
 Function: :func:`rankeval_pd.plotting.random_cdf`.
 """
@@ -19,9 +18,8 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.random_cdf(100, [0.5, 0.05])
 
 # %%
-# **How to read it.** Each curve gives the probability that a random list has at most
-# this many true positives, by one of three definitions. The key lists the bounds of
-# each definition at each level p.
+# **How to read it.** Each curve is a cumulative distribution under one of three models.
+# The key lists the bounds from each model at each level p.
 #
 # The caption for a paper:
 

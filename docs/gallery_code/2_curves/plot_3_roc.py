@@ -2,8 +2,8 @@
 ROC curves and their areas (AUC)
 ================================
 
-The plot shows the curves of all measures, the area under each curve, and the ends of
-lists with 100 and 500 candidates.
+The plot shows the ROC curve and the area for each measure. Marks show the lists with
+100 and 500 candidates.
 
 Function: :func:`rankeval_pd.plotting.roc`.
 """
@@ -20,8 +20,8 @@ ax = rankings.plot.roc(bands=0.05, isolines=[100, 500])
 
 # %%
 # **How to read it.** A curve near the upper left corner finds many terms with few
-# errors. The diagonal is a random order, with bounds in gray. A thin line joins the
-# lists with the same n.
+# errors. The diagonal is a random order, with bounds in gray. A thin line connects
+# lists of equal length.
 #
 # The caption for a paper:
 
@@ -33,7 +33,7 @@ print(rankeval_pd.plotting.caption(ax))
 rankings.plot.roc(interval="simultaneous", measures="G2")
 
 # %%
-# Logarithmic axes show the head of the lists:
+# Logarithmic axes for the top of the lists:
 
 rankings.plot.roc(log=True)
 

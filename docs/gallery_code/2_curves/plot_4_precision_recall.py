@@ -2,8 +2,7 @@
 Precision and recall
 ====================
 
-The plot shows the precision of a list against its recall. Thin lines join points with
-equal F1.
+The plot shows precision against recall. Thin lines connect points with equal F1.
 
 Function: :func:`rankeval_pd.plotting.precision_recall`.
 """
@@ -19,7 +18,7 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.precision_recall(f_scores=[0.2, 0.4, 0.6])
 
 # %%
-# **How to read it.** Lists grow from left to right: recall increases, and precision
+# **How to read it.** Lists grow from left to right. Recall increases, and precision
 # falls toward the proportion of terms among all candidates.
 #
 # The caption for a paper:

@@ -18,7 +18,7 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.det()
 
 # %%
-# **How to read it.** Lower is better: fewer misses at the same false positive rate.
+# **How to read it.** A lower curve misses fewer terms at the same false positive rate.
 # Normally distributed scores give a straight line.
 #
 # The caption for a paper:
@@ -36,6 +36,6 @@ rankings.plot.det(log=False)
 rankings.plot.det(log=True)
 
 # %%
-# The lists of 100 and 1,000:
+# Lists with 100 and 1,000 candidates:
 
 rankings.plot.det(isolines=[100, 1000])

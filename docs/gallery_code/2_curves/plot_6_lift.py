@@ -2,7 +2,7 @@
 Lift and enrichment factor
 ==========================
 
-Lift is the number of true positives relative to a random list of the same size. In
+The plot shows lift, the precision divided by the precision of a random list. In
 screening, lift is called the enrichment factor.
 
 Function: :func:`rankeval_pd.plotting.lift`.
@@ -19,8 +19,8 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.lift(enrichment=0.05)
 
 # %%
-# **How to read it.** A lift of 1 is a random order. The vertical line marks the first
-# 5% of the candidates, and the key shows the enrichment factors at this line.
+# **How to read it.** A random order has a lift of 1. The vertical line marks the first
+# 5% of the candidates. The key shows the enrichment factors at this line.
 #
 # The caption for a paper:
 

@@ -1,6 +1,6 @@
 """
-Cumulated gain
-==============
+Cumulative gain
+===============
 
 The plot shows the proportion of true positives found against the proportion of
 candidates.

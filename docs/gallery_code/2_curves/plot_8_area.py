@@ -2,8 +2,7 @@
 Areas with intervals
 ====================
 
-The plot shows the area under each ROC curve (AUC) with an interval, and the chance
-level.
+The plot shows the area under each ROC curve (AUC) with an interval.
 
 Function: :func:`rankeval_pd.plotting.area`.
 """
@@ -19,8 +18,8 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.area()
 
 # %%
-# **How to read it.** The best measure is on top. The vertical line is chance. Each
-# interval is for a single measure.
+# **How to read it.** The best measure is on top. The vertical line is the chance level.
+# Each interval is valid for a single measure.
 #
 # The caption for a paper:
 
@@ -32,7 +31,7 @@ print(rankeval_pd.plotting.caption(ax))
 rankings.plot.area("ap")
 
 # %%
-# The order of the data:
+# Measures in the order of the data:
 
 rankings.plot.area(sort=False)
 

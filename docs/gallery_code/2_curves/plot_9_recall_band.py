@@ -2,8 +2,7 @@
 Recall of n-best lists
 ======================
 
-The plot shows the recall of n-best lists with a band for all n together, and the recall
-of a random order.
+The plot shows the recall of n-best lists with a simultaneous band.
 
 Function: :func:`rankeval_pd.plotting.recall_band`.
 """
@@ -19,8 +18,9 @@ rankings = df.rankeval(gold="gold", measures="G2")
 ax = rankings.plot.recall_band()
 
 # %%
-# **How to read it.** The line is the proportion of all terms in the first n candidates.
-# The band is for all n together. The gray line is a random order.
+# **How to read it.** The line is the proportion of all terms found among the first n
+# candidates. The band is valid simultaneously for all n. The gray line is a random
+# order.
 #
 # The caption for a paper:
 
@@ -32,7 +32,7 @@ print(rankeval_pd.plotting.caption(ax))
 rankings.plot.recall_band(level=0.99)
 
 # %%
-# The head of the list:
+# The top of the list:
 
 rankings.plot.recall_band(range(20, 501))
 

@@ -37,7 +37,7 @@ ax = systems.plot.system_ranks()
 
 # %%
 # **How to read it.** The best system is on top. The rank column shows the possible
-# ranks of each system. Systems connected by a bar on the right are tied.
+# ranks. A bar on the right connects tied systems.
 #
 # The caption for a paper:
 
@@ -54,6 +54,6 @@ systems.plot.system_ranks(level=0.99)
 systems.plot.system_ranks(measures=["linear", "Bayes", "tree"])
 
 # %%
-# One system in color:
+# Highlight one system:
 
 systems.plot.system_ranks(highlight="linear")

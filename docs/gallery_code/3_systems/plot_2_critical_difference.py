@@ -2,7 +2,7 @@
 Critical differences
 ====================
 
-The plot shows systems by score. Bars join systems that do not differ significantly.
+The plot shows which systems differ significantly.
 
 Function: :func:`rankeval_pd.plotting.critical_difference`.
 """
@@ -36,8 +36,8 @@ systems = items.rankeval(metric="accuracy")
 ax = systems.plot.critical_difference()
 
 # %%
-# **How to read it.** The position of a system is its score. A bar on the right joins
-# systems that do not differ significantly.
+# **How to read it.** Systems are placed by score. A bar on the right connects systems
+# that do not differ significantly.
 #
 # The caption for a paper:
 
@@ -49,12 +49,12 @@ print(rankeval_pd.plotting.caption(ax))
 systems.plot.critical_difference(alpha=0.001)
 
 # %%
-# A sixth of the items distinguishes fewer systems:
+# With a sixth of the items, fewer systems differ significantly:
 
 items[::6].rankeval(metric="accuracy").plot.critical_difference()
 
 # %%
-# Measures of candidates, by their precision at one n:
+# Association measures, by precision at one n:
 
 terms = rankeval_pd.datasets.load_terms()
 df = terms.rankeval.with_association_measures(["G2", "t", "MI", "f"])

@@ -2,7 +2,7 @@
 Significant differences between pairs
 =====================================
 
-The plot has one square for each pair of systems.
+The plot shows which pairs of systems differ significantly.
 
 Function: :func:`rankeval_pd.plotting.pairs`.
 """
@@ -37,15 +37,15 @@ ax = systems.plot.pairs()
 
 # %%
 # **How to read it.** Each square compares the system in the row with the system in the
-# column. A colored square is a significant difference, and the color shows the gain.
-# Pale gray squares are not significant.
+# column. If the difference is significant, the color shows the gain. Otherwise, the
+# square is pale gray.
 #
 # The caption for a paper:
 
 print(rankeval_pd.plotting.caption(ax))
 
 # %%
-# A sixth of the items distinguishes fewer pairs:
+# With a sixth of the items, fewer pairs differ significantly:
 
 items[::6].rankeval(metric="accuracy").plot.pairs()
 

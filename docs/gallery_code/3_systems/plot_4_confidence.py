@@ -2,7 +2,7 @@
 Gain and confidence
 ===================
 
-The plot shows the confidence (1 - p) of each pair of systems against the gain.
+The plot shows the confidence (1 - p) and the gain for each pair of systems.
 
 Function: :func:`rankeval_pd.plotting.confidence`.
 """
@@ -26,16 +26,16 @@ systems = items.rankeval(metric="accuracy")
 ax = systems.plot.confidence()
 
 # %%
-# **How to read it.** Each dot is a pair of systems. Dots above the line are
-# significant. Confidence increases with the gain, and the scatter shows how much
-# confidence varies between pairs with equal gains.
+# **How to read it.** Each dot is a pair of systems. Pairs above the line differ
+# significantly. Confidence increases with the gain, but varies between pairs with
+# similar gains.
 #
 # The caption for a paper:
 
 print(rankeval_pd.plotting.caption(ax))
 
 # %%
-# The system with 1 neighbor against all other systems:
+# The system with 1 neighbor compared with all other systems:
 
 systems.plot.confidence("1 neighbors")
 

@@ -2,8 +2,7 @@
 Required gain by size of the test set
 =====================================
 
-The plot shows the gains of all pairs on growing parts of the test set, and the gain
-required for significance.
+The plot shows the gain required for significance in test sets of different sizes.
 
 Function: :func:`rankeval_pd.plotting.gain_by_size`.
 """
@@ -25,9 +24,9 @@ systems = items.rankeval(metric="accuracy")
 ax = systems.plot.gain_by_size([50, 100, 200, 400, 800, 1600])
 
 # %%
-# **How to read it.** Each dot is a pair on the first items of the test set. The line is
-# the gain worth reporting at each size, with an interval. This gain falls roughly with
-# the square root of the number of items. The line shows how many items your gain needs.
+# **How to read it.** Each dot is the gain for a pair of systems on the first items of
+# the test set. The line is the required gain at each size, with an interval. The
+# required gain falls roughly with the square root of the number of items.
 #
 # The caption for a paper:
 
@@ -39,12 +38,12 @@ print(rankeval_pd.plotting.caption(ax))
 systems.plot.gain_by_size([100, 400, 1600])
 
 # %%
-# Random parts instead of the first items:
+# Random subsets instead of the first items:
 
 systems.plot.gain_by_size([50, 100, 200, 400, 800, 1600], draw="random")
 
 # %%
-# Every second system, for fewer pairs:
+# Fewer pairs, from every second system:
 
 part = items.iloc[:, ::2].rankeval(metric="accuracy")
 part.plot.gain_by_size([100, 200, 400, 800, 1600])

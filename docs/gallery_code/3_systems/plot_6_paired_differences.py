@@ -2,8 +2,8 @@
 Gain query by query
 ===================
 
-The plot shows the sorted differences between two search systems for each query, and
-the mean difference.
+The plot shows the sorted differences between two search systems over queries, and the
+mean difference.
 
 Function: :func:`rankeval_pd.plotting.paired_differences`.
 """
@@ -18,8 +18,8 @@ ndcg = found.rankeval.per_query("nDCG@10", wide=True)
 ax = ndcg.rankeval.plot.paired_differences("bm25", "tfidf")
 
 # %%
-# **How to read it.** Each bar is a query. Bars above 0 favor the first system. The
-# queries with the largest differences are named. The mean with its interval is on the
+# **How to read it.** Each bar is a query. Bars above 0 favor the first system. Names
+# mark the queries with the largest differences. The mean and its interval are on the
 # right.
 #
 # The caption for a paper:
@@ -33,7 +33,7 @@ ap = found.rankeval.per_query("AP", wide=True)
 ap.rankeval.plot.paired_differences("bm25", "tfidf")
 
 # %%
-# 99% interval:
+# A 99% interval:
 
 ndcg.rankeval.plot.paired_differences("bm25", "tfidf", level=0.99)
 

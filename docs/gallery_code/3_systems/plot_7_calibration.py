@@ -2,8 +2,8 @@
 Do gains keep their sign on other data?
 =======================================
 
-The plot shows how often gains on one half of the items keep their sign on the other
-half, compared with the expectation.
+The plot shows how often a gain on one half of the items keeps its sign on the other
+half.
 
 Function: :func:`rankeval_pd.plotting.calibration`.
 """
@@ -29,7 +29,7 @@ ax = pairs.rankeval.plot.calibration(items[1::2], n_resamples=99)
 
 # %%
 # **How to read it.** Pairs are binned by p-value. Dots show the proportion of gains
-# that keep their sign on the other half, and the line shows the expected proportion.
+# that keep their sign on the other half. The line shows the expected proportion.
 #
 # The caption for a paper:
 

@@ -2,8 +2,8 @@
 Scatter plot of two search systems
 ==================================
 
-The plot shows the values of two search systems for each query. The queries with the
-largest differences are named.
+The plot shows the scores of two search systems for each query. Names mark the queries
+with the largest differences.
 
 Function: :func:`rankeval_pd.plotting.queries`.
 """

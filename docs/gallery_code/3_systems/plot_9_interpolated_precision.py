@@ -2,8 +2,8 @@
 Interpolated precision at eleven levels of recall
 =================================================
 
-The plot shows the mean over queries of the highest precision at a recall of at least 0,
-0.1, ..., 1, with intervals.
+The plot shows the interpolated precision at recall levels 0, 0.1, ..., 1, averaged over
+queries.
 
 Function: :func:`rankeval_pd.plotting.interpolated_precision`.
 """
@@ -17,8 +17,9 @@ found = rankeval_pd.datasets.load_docstring_search(progress=False)
 ax = found.rankeval.plot.interpolated_precision(n_resamples=999)
 
 # %%
-# **How to read it.** Each line is a system, averaged over queries. High lines on the
-# right mean that a system finds most relevant documents among few other documents.
+# **How to read it.** Interpolated precision is the highest precision at a recall of at
+# least this level. A line that is high on the right shows a system that finds nearly
+# all relevant documents early.
 #
 # The caption for a paper:
 

@@ -27,8 +27,7 @@ rankings.plot.lift(ax=axes[1, 1])
 rankeval_pd.plotting.shared_legend(figure)
 
 # %%
-# **How to read it.** Each color is the same measure in all panels, and the legend is
-# shared.
+# **How to read it.** Each measure has the same color in all panels.
 #
 # The caption for a paper:
 
@@ -43,7 +42,7 @@ rankings.plot.precision_recall(ax=axes[1])
 rankeval_pd.plotting.shared_legend(figure)
 
 # %%
-# The names in your own order:
+# Names in a custom order:
 
 figure, axes = plt.subplots(1, 2, figsize=(7.5, 3.6), layout="constrained")
 rankings.plot.gain(ax=axes[0])
@@ -51,6 +50,6 @@ rankings.plot.lift(ax=axes[1])
 rankeval_pd.plotting.shared_legend(figure, names=["MI", "G2", "t", "f"])
 
 # %%
-# One picture with its legend outside:
+# A single plot with the legend outside:
 
 rankings.plot.roc(legend="outside", area=False)
