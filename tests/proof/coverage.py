@@ -19,7 +19,7 @@ NUMBERS = ["median", "worst", "settings", "short", "far"]
 FALLS = (
     "Most of these settings have one of four properties: two or three positives, nearly identical"
     " measures with areas of .9 or more (intervals too wide), 50 or fewer items with skewed or rare"
-    " gains, or weights by item with groups of very unequal size."
+    " gains, or equally weighted items in groups of very unequal size."
 )
 USES = {"default": "defaults", "option": "options", "other": "alternatives"}
 ERRORS = 3  # Monte-Carlo errors beyond which a share falls short
@@ -252,7 +252,7 @@ def page() -> str:
         "## Where a default falls short",
         f"{len(defaults)} of {both[0].sum():,} settings miss the target, and"
         f" {int(far(table[both[0]]).sum())} settings are far from the target. The table lists the"
-        " procedures.",
+        " affected procedures.",
         FALLS,
         as_table(shortfalls(table, "default"), NUMBERS),
         "## Where an option falls short",
