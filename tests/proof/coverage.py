@@ -17,9 +17,9 @@ from tests.proof.pages import REFERENCE, as_table, beside, led_to, opening
 
 NUMBERS = ["median", "worst", "settings", "short", "far"]
 FALLS = (
-    "Most of these settings have one of four properties: two or three positives, nearly identical"
-    " measures with areas of .9 or more (intervals too wide), 50 or fewer items with skewed or rare"
-    " gains, or equally weighted items in groups of very unequal size."
+    "Most of these settings have two or three positives, nearly identical measures with areas of .9"
+    " or more (intervals too wide), at most 50 items with skewed or rare gains, or equally weighted"
+    " items in groups of very unequal size."
 )
 USES = {"default": "defaults", "option": "options", "other": "alternatives"}
 ERRORS = 3  # Monte-Carlo errors beyond which a share falls short
