@@ -71,7 +71,7 @@ SAID = {
     ),
     "Judged in part": (
         "A random fifth of Krenn's data is judged in four designs, and further judgments are"
-        " planned from pilots. For `groups=`, either all members or a third of each group are"
+        " planned from pilots. For `groups=`, either entire groups or a third of each group are"
         " judged in samples from known populations.",
         "The defaults reach their nominal coverage. Without `groups=`, intervals fail if whole"
         " groups are judged.",
