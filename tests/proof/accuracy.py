@@ -175,13 +175,13 @@ def page() -> str:
         opening(
             "accuracy",
             "How accurate are the numbers?",
-            "Each statistic is compared with a reference from another source: exact fractions and"
+            "We compared each statistic with a reference from another source: exact fractions and"
             " enumeration, mpmath with 50 digits, SciPy, statsmodels, scikit-learn, R, RDKit,"
             " trec_eval and sacrebleu. *error* is the worst relative error, and *values* is the"
             " range of absolute reference values. For a root, the error is the residual of the"
             " equation divided by its slope. For a probability, the error is the error of the"
             " logarithm; far below 1e-308, the last digit of the logarithm limits the accuracy."
-            " `tests/proof/accuracy.csv` names the test for each row. The test contains the"
+            " `tests/proof/accuracy.csv` lists the test for each row. The test contains the"
             " reference and fails if an error exceeds its limit.",
             led_to("accuracy", BESIDE),
         ),

@@ -17,9 +17,9 @@ from tests.proof.pages import REFERENCE, as_table, beside, led_to, opening
 
 NUMBERS = ["median", "worst", "settings", "short", "far"]
 FALLS = (
-    "Most of these settings have one of four properties: two or three positives, nearly identical"
-    " measures with areas of .9 or more (intervals too wide), 50 or fewer items with skewed or rare"
-    " gains, or weights by item with groups of very unequal size."
+    "Most of these settings have two or three positives, nearly identical measures with areas of .9"
+    " or more (intervals too wide), at most 50 items with skewed or rare gains, or equally weighted"
+    " items in groups of very unequal size."
 )
 USES = {"default": "defaults", "option": "options", "other": "alternatives"}
 ERRORS = 3  # Monte-Carlo errors beyond which a share falls short
@@ -233,31 +233,33 @@ def page() -> str:
         opening(
             "coverage",
             "Do intervals and tests keep their level?",
-            "Every interval, band and test was simulated with a known truth. The pages by topic"
-            " list each procedure:",
+            "We simulated every interval, band and test with known true values. Each topic has a"
+            " page that lists all procedures:",
             led_to("coverage", {name: title for name, (title, _) in TOPICS.items()}),
-            "The procedures are measured by five quantities, each with a *target*:",
+            "The tables report up to five quantities. Each quantity has a *target*:",
             "* *coverage*: the proportion of intervals that contain the true value (.95)\n"
-            "* *size*: the error rate of a test if no difference exists (.05)\n"
+            "* *size*: the error rate of a test if there is no difference (.05)\n"
             "* *power*: the proportion of tests that detect a real difference, as planned\n"
-            "* *width*: the width relative to the narrowest interval that covers (1.3)\n"
+            "* *width*: the width relative to the narrowest valid interval (1.3)\n"
             "* *warned*: the proportion of needless warnings (.1)",
-            "Targets that differ from these are shown. *worst* and *median* refer to the simulated"
+            "Tables show any other target explicitly. *worst* and *median* refer to the simulated"
             " values over all *settings*. *short* counts the settings that miss the target by more"
             f" than {ERRORS} Monte Carlo errors (±; .000 if all outcomes were enumerated). *far*"
             " counts settings with a coverage more than .02 below the target or a size more than"
-            " .01 above it. *alternatives* are other common methods. Scripts and all settings are"
-            " in `tests/reference` (CSV).",
+            " .01 above the target. *alternatives* are other common methods. `tests/reference`"
+            " contains the scripts and all settings (CSV).",
         ),
         "## Where a default falls short",
-        f"{len(defaults)} of {both[0].sum()} settings miss the target;"
-        f" {int(far(table[both[0]]).sum())} are far. The table shows their procedures.",
+        f"{len(defaults)} of {both[0].sum():,} settings miss the target, and"
+        f" {int(far(table[both[0]]).sum())} settings are far from the target. The table lists the"
+        " affected procedures.",
         FALLS,
         as_table(shortfalls(table, "default"), NUMBERS),
         "## Where an option falls short",
-        f"{len(options)} of {both[1].sum()} settings miss the target;"
-        f" {int(far(table[both[1]]).sum())} are far. These settings matter only if you choose the"
-        " option. The pages by topic show the worst setting of each option.",
+        f"{len(options)} of {both[1].sum():,} settings miss the target, and"
+        f" {int(far(table[both[1]]).sum())} settings are far from the target. These settings matter"
+        " only if you choose the option. The page for each topic shows the worst setting of"
+        " each option.",
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -127,7 +127,7 @@ def evert() -> list[Number]:
         claim(
             "figure 2, the intervals of G² and X² overlap", "every n",
             f"no overlap at {len(apart)} n between {apart.min()} and {apart.max()}", apart.empty,
-            "the lower limit of G² is above the upper limit of X²",
+            "the lower limit for G² is above the upper limit for X²",
         ),
         claim(
             "figure 3, G² significantly better than X²", "up to n = 1250",
@@ -139,7 +139,7 @@ def evert() -> list[Number]:
             "all n together (max-t): " + ", ".join(
                 f"{a} to {b}" for a, b in together[["n_first", "n_last"]].to_numpy() if b > a
             ),
-            False, "Evert (2004) tests each n alone",
+            False, "Evert (2004) tests each n separately",
         ),
         claim(
             "section 4, s is larger than σ", "20% to 40%",
@@ -155,14 +155,14 @@ def evert() -> list[Number]:
         claim(
             "section 4, 9 failures of 80", "not called significant",
             f"p = {rankeval_pd.coverage_for(9, 80, 0.05):.4f}", False,
-            "9 failures are significant at 0.05",
+            "9 failures are significant at the 5% level",
         ),
         *(
             closed(f"section 4, {what}", printed, samples)
             for what, printed in (
                 ("cutoff of G²", "32.5"), ("cutoff of t", "2.09"), ("cutoff of X²", "239.0"),
                 ("s of G²", "0.057"), ("s of t", "0.066"), ("σ of G²", "0.044"),
-                ("σ of t", "0.047"), ("failures of G², X²", "9"), ("failures of t", "12"),
+                ("σ of t", "0.047"), ("failures of G² and X²", "9"), ("failures of t", "12"),
                 ("candidates annotated again", "1913"),
                 ("figure 4, Kolmogorov's test", "not rejected"),
             )
@@ -208,7 +208,7 @@ def _cells() -> Iterable[Number]:
 
 def _said(size: dict[str, Any]) -> str:
     if "prior" in size:
-        return f"a share of {size['prior']:g}"
+        return f"a proportion of {size['prior']:g}"
     return f"{size['n_positive']:,} of {size['n_candidates']:,}"
 
 
@@ -221,7 +221,7 @@ def _claims() -> Iterable[Number]:
     for k, printed in ((10, "0.70"), (30, "2.10")):
         yield equal(
             f"table 4, prior, k = {k}", printed, f"{k * 18 / 256:.2f}",
-            "reproduces with a share of 0.07, not with 18 of 256",
+            "reproduces with a proportion of 0.07, not with 18 of 256",
         )  # fmt: skip
     share = 10 * papers["n_positive"] / papers["n_candidates"]
     yield equal("table 3, prior, 117 papers", "4.0", f"{share:.1f}")
@@ -233,7 +233,10 @@ def _claims() -> Iterable[Number]:
     rare = {"n_candidates": 10**6, "n_positive": 100}
     one = random_pvalue(1, 10, **rare)
     yield claim(
-        "section 3.1, one of 10 at 100 of a million", "p = 0.001", f"{one:.5f}", one <= 0.001
+        "section 3.1, one positive among 10, from 100 in a million",
+        "p = 0.001",
+        f"{one:.5f}",
+        one <= 0.001,
     )
     most = max(
         p
@@ -241,15 +244,15 @@ def _claims() -> Iterable[Number]:
         if random_bound_for(p, 1, **stocks).loc[0, "discrete"] == 1
     )
     yield claim(
-        "section 2.1, n(1, p) = 1 where p < N⁻/N", f"p < {1 - 3123 / 16769:.2f}",
+        "section 2.1, n(1, p) = 1 for p < N⁻/N", f"p < {1 - 3123 / 16769:.2f}",
         f"up to {most:g} among 0.1, 0.18, 0.19, 0.5, 0.8", most == 0.8,
-        "the equation holds for p ≤ N⁺/N",
+        "the equation is correct for p ≤ N⁺/N",
     )  # fmt: skip
     for what, tp, k, printed in (("Rocchio", 5, 10, "0.025"), ("Maximum Entropy", 9, 20, "0.006")):
         found = random_pvalue(tp, k, **stocks, method="discrete", strict=True)
         yield equal(
             f"section 3.2, {what}, k = {k}", printed, f"{found:.3f}",
-            "the text contradicts table 2, which reproduces",
+            "the text contradicts table 2, which can be reproduced",
         )  # fmt: skip
     for tp, printed in ((5.7, "0.081"), (5.9, "0.059")):
         found = random_pvalue(tp, 10, **papers, method="interpolated", strict=True)
@@ -262,12 +265,12 @@ def _claims() -> Iterable[Number]:
         bound = random_bound_for(1e-17, 486, **stocks, population=population).loc[0, "discrete"]
         yield equal(
             f"section 3.3, Rocchio's crossover at 1e-17, k = 486, {population} population", "170",
-            f"{bound:.0f}", "170 is the bound of an infinite population",
+            f"{bound:.0f}", "170 is the bound for an infinite population",
         )  # fmt: skip
     many = rankeval_pd.random_pvalue_mean(5.7, 10, **papers, n_queries=15, decimals=1)
     yield claim(
         "table 3, a mean of 15 reviewers tested as one list", "0.079", f"{many:.1e}", False,
-        "the sum of 15 lists varies less than one list",
+        "a mean of 15 lists varies less than a single list",
     )  # fmt: skip
     rankings = "the rankings of the stories were never published"
     for what in ("figures 4 to 7, curves", "section 3.3, other crossovers"):
@@ -299,7 +302,7 @@ def berg_kirkpatrick() -> list[Number]:
             "section 3.1.1, a threshold from 47 comparisons", "95th percentile",
             f"the 95% interval begins at gain {threshold['threshold_low']:.0f} and has"
             f" {'an' if ends else 'no'} upper limit",
-            ends, "an upper limit needs 72 gains",
+            ends, "an upper limit requires 72 gains",
         ),
         claim(
             "section 4.1, thresholds fall with the square root of the size", "slope 1/2",
@@ -310,7 +313,7 @@ def berg_kirkpatrick() -> list[Number]:
         fitting = [k for k in range(59) if _percent(k / 58, 0) == printed]
         found.append(
             claim(
-                f"section 4.2, share of 58 pairs, {where}", printed,
+                f"section 4.2, proportion of 58 pairs, {where}", printed,
                 " or ".join(f"{k} of 58" for k in fitting) or "no count of 58", bool(fitting),
                 "no whole number of pairs",
             )
@@ -377,12 +380,12 @@ def _reproduced(numbers: pd.DataFrame) -> list[str]:
     claims = as_table(numbers.loc[~same, ["where", "printed", "ours"]])
     if not same.any():
         return [claims]
-    listed = ["These numbers have the same digits:", _listed(numbers[same].assign(note=""))]
+    listed = ["These numbers agree in all printed digits:", _listed(numbers[same].assign(note=""))]
     return [*listed, claims] if not same.all() else listed
 
 
-BESIDE = {"reproduced": "The papers' numbers that reproduce",
-          "closed": "The papers' numbers that cannot be computed"}  # fmt: skip
+BESIDE = {"reproduced": "Published numbers that can be reproduced",
+          "closed": "Published numbers that cannot be computed"}  # fmt: skip
 
 
 @functools.cache
@@ -398,12 +401,13 @@ def _sections(verdict: str, title: str) -> list[str]:
         table = pd.DataFrame(found)
         mine = table[table["verdict"] == verdict]
         label = f"({name.replace('_', '-')})=\n" * (verdict == NO)
-        guide = f" Its tables are recomputed [cell by cell](../{GUIDES[name]})."
+        guide = f" A separate page recomputes [every cell](../{GUIDES[name]}) in the tables."
         more = guide * (verdict == YES and name == "macskassy")
         if verdict == CLOSED and name == "berg_kirkpatrick":
             more = " [Calibration](../../explanation/gains.md#calibration) compares table 1 with"
-            more += " the agreement expected from replication alone."
-        parts += [f"{label}## {TITLES[name]}", f"{title}: {len(mine)}.{more}"]
+            more += " the agreement expected without a domain shift."
+        count = f"{len(mine)} number{'s' * (len(mine) != 1)} {title}."
+        parts += [f"{label}## {TITLES[name]}", count + more]
         if verdict == NO:
             parts.append(
                 as_table(mine.drop(columns="verdict").rename(columns={"because": "reason"}))
@@ -425,16 +429,16 @@ def page() -> str:
     parts = [
         opening(
             "papers",
-            "The three papers, number by number",
-            "Every number that a computation can check is recomputed from the papers. This page"
-            " explains each number that does not reproduce. Two pages list the other numbers:",
+            "Published numbers in three papers",
+            "We recomputed every number in the papers that can be checked. This page"
+            " explains each number that could not be reproduced. Two pages list the other numbers:",
             led_to("papers", BESIDE),
             "For the figures, see the pages on [Evert](evert2004.md), [Macskassy](macskassy2005.md)"
             " and [Berg-Kirkpatrick et al.](digits_study.md).",
         ),
         versions("numpy", "pandas", "scipy"),
         as_table(counts),
-        *_sections(NO, "Not reproduced"),
+        *_sections(NO, "could not be reproduced"),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -442,8 +446,8 @@ def page() -> str:
 def topics() -> dict[str, str]:
     """Return the pages of what reproduces, and of what cannot be computed."""
     parts = {
-        "reproduced": _sections(YES, "Reproduced"),
-        "closed": _sections(CLOSED, "Not computable"),
+        "reproduced": _sections(YES, "could be reproduced"),
+        "closed": _sections(CLOSED, "cannot be computed"),
     }
     return {
         name: "\n\n".join([beside("papers", BESIDE[name]), *sections]) + "\n"

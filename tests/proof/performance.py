@@ -199,9 +199,9 @@ def page() -> str:
     parts = [
         opening(
             "performance",
-            "How fast is it?",
-            "Times are CPU seconds for a single run with one thread. Functions from other packages"
-            " that would take minutes are timed on evenly spaced list sizes and extrapolated, as"
+            "How fast is the package?",
+            "Times are CPU seconds for a single run with one thread. Slow functions from other"
+            " packages are timed on evenly spaced list sizes and extrapolated, as"
             " noted in the table.",
             led_to("performance", BESIDE),
         ),
@@ -221,10 +221,10 @@ def _section(title: str) -> str:
 def topics() -> dict[str, str]:
     """Return the page of every method, from the times that are committed."""
     said = (
-        "The tables show CPU seconds for every method with its defaults, up to 90 (>). *MB* is the"
-        " peak memory of the process at the largest timed size. Functions from other packages come"
-        " last; the method in parentheses does at least the same work. Empty cells were not timed."
-        " `tests/benchmarks/costs.csv` also contains plots."
+        "The tables show CPU seconds for every method with default options. Methods marked > were"
+        " stopped after 90 seconds. *MB* is the peak memory of the process at the largest timed"
+        " size. Functions from other packages come last. The method in parentheses does at least"
+        " the same work. Empty cells were not timed."
     )
     parts = [beside("performance", BESIDE["methods"]), said, *map(_section, METHODS)]
     return {"methods": "\n\n".join(parts) + "\n"}
