@@ -36,7 +36,7 @@ _MARGINS = ("f", "f1", "f2", "N")
     own_rows=True,
     clusters=True,
     dask=(
-        "the method works row by row. Call"
+        "this method works row by row. Call"
         " ddf.map_partitions(rankeval_pd.with_association_measures, ['G2'])"
     ),
 )
@@ -141,8 +141,8 @@ def with_association_measures(
     names = list(MEASURES) if measures is None else as_names(measures, ())
     if not names:
         raise ValueError(
-            f"measures={measures!r} is empty. Pass some of {listed(MEASURES, most=len(MEASURES))},"
-            " or None for all."
+            f"measures={measures!r} is empty. Pass one or more of"
+            f" {listed(MEASURES, most=len(MEASURES))}, or None for all measures."
         )
     for name in names:
         _check_name(name)
@@ -267,8 +267,8 @@ def _check_name(name: object) -> None:
 def _numbers(values: pd.Series, cell: str) -> FloatArray:
     if not pd.api.types.is_numeric_dtype(values.dtype):
         raise TypeError(
-            f"cells: {cell!r} has dtype {values.dtype}, but frequencies must be numbers. Convert "
-            "it with pd.to_numeric, or name the columns of the four cells: cells=..."
+            f"cells: {cell!r} has dtype {values.dtype}, but frequencies must be numbers. Convert"
+            " this column with pd.to_numeric, or name the columns of the four cells: cells=..."
         )
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
@@ -280,8 +280,8 @@ def _scores(*observed: AnyArray, measure: str, cells: Sequence[str], tail: float
         if wrong.any():
             raise ValueError(
                 f"cells: {name!r} is negative or not finite in {int(wrong.sum())} of {cell.size}"
-                f" tables, for example {cell[wrong][0]}. Correct the frequencies. If O12 or O21 is"
-                " negative, count the pair in the frequency of each word."
+                f" tables, for example {cell[wrong][0]}. Correct the frequencies: f1 and f2 must"
+                " include the occurrences in the pair."
             )
     empty = sum(tables) == 0
     if np.any(empty):

@@ -350,7 +350,7 @@ def _cdf_grid(
     points = int(_STEPS_PER_COUNT * (last - first).max()) + 1 if n.size and total.size else 1
     check_memory(
         12.0 * points * last.size,  # about 12 arrays: columns and intermediate results
-        f"distribution functions of {last.size:,} lists have up to {points:,} points each",
+        f"the distribution functions of {last.size:,} lists have up to {points:,} points each",
         "Pass only the list sizes you need, n=...",
     )
     step = xr.DataArray(np.arange(points), dims="_point") / _STEPS_PER_COUNT

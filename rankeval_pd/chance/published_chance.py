@@ -136,8 +136,8 @@ def _published_model(
     )
     if positive > total or total < 1:
         raise ValueError(
-            f"n_positive={positive} of n_candidates={total}: there must be at least one candidate, "
-            "and no more positives than candidates. Pass n_candidates first."
+            f"n_positive={positive} of n_candidates={total}: there must be at least one candidate,"
+            " and at most as many positives as candidates. Pass n_candidates before n_positive."
         )
     model, share = population_model(population, float(total), float(positive))
     return model, share, total
@@ -242,7 +242,10 @@ def random_pvalue(
         np.asarray(x, dtype=float) for x in (count, size, total, positive, share)
     )
     if not np.isfinite(count).all() or (size < 0).any() or (size != np.floor(size)).any():
-        raise ValueError(f"tp={tp!r}, n={n!r}: pass a finite tp and a whole number n of 0 or more.")
+        raise ValueError(
+            f"tp={tp!r}, n={n!r}: pass a finite number for tp, and a whole number of 0"
+            " or more for n."
+        )
     # all three methods compute P(X > at), and P(X >= tp) is P(X > tp - 1)
     at = count if strict else count - 1.0
     if method == "parametric":
@@ -280,8 +283,8 @@ def _broadcast(**given: Any) -> tuple[AnyArray, ...]:
     except ValueError:
         shown = ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items() if shape)
         raise ValueError(
-            f"{shown}: the shapes do not match. Pass the same number of values for each, or a"
-            " single number."
+            f"{shown}: the shapes do not match. Pass the same number of values for each argument,"
+            " or a single number."
         ) from None
     return np.broadcast_arrays(*given.values())
 
@@ -387,8 +390,8 @@ def _smallest_sum(mean: float, queries: int, decimals: int | None) -> float:
     smallest = math.ceil((printed - unit / 2) * queries)
     if smallest > (printed + unit / 2) * queries:
         raise ValueError(
-            f"mean_tp={mean!r}: no counts in n_queries={queries} queries have this mean at"
-            f" decimals={decimals!r} (nearest: {(smallest - 1) / queries:.6g} and"
+            f"mean_tp={mean!r}: no counts in n_queries={queries} queries have this mean with"
+            f" decimals={decimals!r} (the nearest means are {(smallest - 1) / queries:.6g} and"
             f" {smallest / queries:.6g}). Check mean_tp and n_queries."
         )
     return float(smallest)

@@ -146,20 +146,21 @@ def _warn_of_little(
 ) -> None:
     """Warn that all judgments, or the budget, are insufficient."""
     if state.size == 0:
-        warn("a and b: both lists have the same candidates, so there is nothing to judge.")
+        warn("a and b: both lists contain the same candidates, so there is nothing to judge.")
     elif left and power is not None and planned < power:
         if state.pilot:
             low, high = state.power_range(alpha, more)
             shows = f" on average ({low:.2g} to {high:.2g}, depending on the true precisions)"
-            do = "Judge more first, or use longer lists, n=..."
+            do = "Judge more candidates first, or use longer lists, n=..."
         else:
             shows = f": {state.in_all()}"
             do = (
-                "Use longer lists, n=..., or plan for a larger difference: precisions= describes"
-                " candidates in one list only, which differ more than the lists."
+                "Use longer lists, n=..., or plan for a larger difference: the two values of"
+                " precisions= refer to candidates in only one list, so they differ more than the"
+                " precisions of the lists."
             )
         warn(
-            f"power={power:g} is out of reach. Judging all {2 * state.size} candidates that only"
+            f"power={power:g} is out of reach: judging all {2 * state.size} candidates that only"
             f" one list contains gives a power of {planned:.2g}{shows}. {do}"
         )
     elif left and planned == 0.0:
@@ -193,8 +194,9 @@ class _State(NamedTuple):
             return cls(size, judged, tp, (np.nan, np.nan))
         if not all(judged):
             raise ValueError(
-                "precisions=None: one of the difference regions has no judged candidates. Judge "
-                "some (annotation_sheet), or pass precisions=(in the list of a only, of b only)."
+                "precisions=None: one of the difference regions has no judged candidates. Judge"
+                " some of them (annotation_sheet), or pass precisions=(p_a, p_b) for the two"
+                " regions."
             )
         # half a candidate is added to each class
         first, second = (
@@ -324,7 +326,10 @@ def needed_candidates(
     first, second = (check_share(name, value) for name, value in given.items())
     power, alpha = check_share("power", power), check_share("alpha", alpha)
     if isinstance(overlap, bool) or not 0.0 <= overlap < 1.0:
-        raise ValueError(f"overlap={overlap!r}: pass the share of a list in the other, in [0, 1).")
+        raise ValueError(
+            f"overlap={overlap!r}: pass the share of candidates that the two lists"
+            " have in common, in [0, 1)."
+        )
     if n is None and n_judged is None and first == second:
         raise ValueError(
             f"precision_a={first!r} and precision_b={second!r} are equal, so there is no difference"
@@ -360,8 +365,9 @@ def needed_candidates(
         row |= dict(zip(("power_low", "power_high"), limits, strict=True))
         if n is None and planned < power:
             warn(
-                f"power={power:g} is not reached by lists of {length:,}: the pilot, n_judged="
-                f"{n_judged}, is too small to separate the precisions. Judge a larger pilot."
+                f"power={power:g} is not reached by lists of {length:,}: the pilot,"
+                f" n_judged={n_judged}, is too small to distinguish the precisions. Judge a larger"
+                " pilot sample."
             )
     return pd.DataFrame([row])
 

@@ -29,8 +29,8 @@ def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
     check_items(data)
     if str(data.attrs.get("adjust", "")).startswith("max-t"):
         raise ValueError(
-            f"data is adjusted by {data.attrs['adjust']}, whose p-values come from another"
-            " statistic. Pass the table of paired_bootstrap without adjust=, or with 'holm'."
+            f"data is adjusted by {data.attrs['adjust']}, which changes the test statistic. Pass"
+            " the table that paired_bootstrap returns without adjust=, or with adjust='holm'."
         )
     there = data.variables if isinstance(data, xr.Dataset) else data.columns
     found = {name: data.attrs[name] for name in more if name in data.attrs and name not in there}
@@ -79,14 +79,15 @@ def _in_numbers(table: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
             table = table.assign(**{name: column.to_numpy(dtype=float, na_value=np.nan)})
         except (TypeError, ValueError):
             raise TypeError(
-                f"the table of pairs has {name!r} of dtype {column.dtype}, but it must be numeric. "
-                "Pass the table as paired_bootstrap returned it."
+                f"the column {name!r} of the table of pairs has dtype {column.dtype}, but it must"
+                " be numeric. Pass the table that paired_bootstrap returned."
             ) from None
     if np.isinf(table["gain"]).any():
         raise ValueError("the table of pairs has infinite gains. Drop these rows.")
     if "n_items" in more and not (table["n_items"] > 0).all():
         raise ValueError(
-            "n_items of a table of pairs must be above 0. Pass the table of paired_bootstrap."
+            "n_items must be positive in a table of pairs. Pass the table that paired_bootstrap"
+            " returned."
         )
     return table
 

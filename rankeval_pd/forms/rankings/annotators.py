@@ -57,7 +57,10 @@ def annotators_of(data: Any, roles: Roles) -> list[Hashable]:
                 f"gold={names!r}: a list must name several annotators, each once. For a single "
                 f"gold label, pass gold={names[0]!r}."
                 if names
-                else "gold=[] names no column. Pass the name of the gold label, or of several."
+                else (
+                    "gold=[] names no column. Pass the name of the gold label, or the names of"
+                    " several annotators."
+                )
             )
         return names
     name = "gold" if roles.gold is None else roles.gold

@@ -354,7 +354,7 @@ def ask_pairs(
     asked = ranking.every(inner.sizes["candidate"], inner.attrs["whole"]) if n is None else n
     names = [*columns, "exists"]
     if over_n:
-        what = f"{len(pairs):,} pairs of measures at {asked.size:,} n"
+        what = f"{len(pairs):,} pairs of measures at {asked.size:,} list sizes"
         check_rows(inner, len(pairs) * asked.size, len(columns), what)
     clusters = [inner["cluster"]] if "cluster" in inner else []
     blocks = []
