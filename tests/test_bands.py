@@ -252,11 +252,11 @@ def test_any_frame(seed, size, share):
 def test_precise_lists_give_a_warning():
     df = datasets.simulate_candidates(400, baseline=0.4, quality={"a": 3.0, "b": 2.5})
     with pytest.warns(
-        RankevalWarning, match=r"precision reaches .* may cover less than its nominal level"
+        RankevalWarning, match=r"precision reaches .* coverage of the band may be too low"
     ):
         df.rankeval.precision_band([20, 100])
     with pytest.warns(
-        RankevalWarning, match=r"precision reaches .* may cover less than its nominal level"
+        RankevalWarning, match=r"precision reaches .* coverage of the band may be too low"
     ):
         df.rankeval.difference_band("a", "b", [20, 100])
 

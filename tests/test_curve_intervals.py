@@ -301,7 +301,7 @@ def test_what_cannot_be_compared(df):
     cuts = {"good": 1.0, "fair": 1.0}
     with pytest.raises(ValueError, match="of='npv'"):
         df.rankeval.compare("good", "fair", 100, of="npv")
-    with pytest.raises(ValueError, match="paired test for this rate is 'mcnemar' or 'midp'"):
+    with pytest.raises(ValueError, match="paired test must be 'mcnemar' or 'midp'"):
         df.rankeval.compare("good", "fair", threshold=cuts, of="recall", test="barnard")
     with pytest.raises(ValueError, match="compares acceptance sets"):
         df.rankeval.compare("good", "fair", 100, test="kosinski")

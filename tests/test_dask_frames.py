@@ -301,7 +301,11 @@ def test_the_bound_of_the_first_partitions(df, rank):
         (lambda d: d.rankeval.nbest_precision(), ValueError, "n=None needs all ranks in memory"),
         (lambda d: d.rankeval.compare("a", "b"), ValueError, "n=None needs all ranks in memory"),
         (lambda d: d.rankeval.compare("a", "x", n=5), KeyError, "x"),
-        (lambda d: d.rankeval.nbest_precision(5_000), ValueError, "above the number of candidates"),
+        (
+            lambda d: d.rankeval.nbest_precision(5_000),
+            ValueError,
+            "exceeds the number of candidates",
+        ),
         (lambda d: d.rankeval(by="id").head(5), ValueError, "a head contains one ranking"),
         (lambda d: d.rankeval(key=np.arange(9)).head(5), ValueError, "given as values"),
         (
@@ -555,7 +559,7 @@ def test_curves_of_few(gold):
         (lambda r: r.roc(average="macro"), "average='macro' combines groups"),
         (lambda r: r.lift([0.1]), r"nbest_precision\(\[0.01\]\)"),
         (lambda r: r.roc(ties="error"), "ties='error'"),
-        (lambda r: r.random_test(adjust="envelope"), "Pass the n that you need"),
+        (lambda r: r.random_test(adjust="envelope"), "Pass the list sizes that you need"),
         (lambda r: r(label="c").gain(ties="shared"), "repeated values"),
         (lambda r: r(label="twice").gain(ties="shared"), "has repeated values among equal scores"),
         (lambda r: r(missing="raise").gain(), "missing='raise'"),

@@ -107,7 +107,7 @@ def test_text_is_no_size(df, n):
     "n", [2**64, 10**30, np.uint64(2**63), np.array([2**63], dtype=np.uint64), [1, 2**70]]
 )
 def test_sizes_that_no_memory_has(df, n):
-    with pytest.raises(ValueError, match="above any possible number of candidates"):
+    with pytest.raises(ValueError, match="exceeds any possible number of candidates"):
         df.rankeval.nbest_precision(n)
 
 
@@ -180,7 +180,7 @@ def test_lists_longer_than_some_batches(lazy):
         [[False] * 2] * 2,
         [[False, True]] * 2,
     ]
-    with pytest.raises(ValueError, match="n=9 is above the number of candidates, 6"):
+    with pytest.raises(ValueError, match="n=9 exceeds the number of candidates, 6"):
         asked.rankeval.nbest_precision([3, 9])
 
 
@@ -552,7 +552,7 @@ def test_a_level_that_needs_more_draws_than_memory_holds(items):
 )
 def test_swaps_that_a_level_needs_are_refused_before_they_are_drawn(df, call, edge):
     """They were drawn until no memory was left: 5e16 of them."""
-    with pytest.raises(MemoryError, match=rf"{edge}\S* with n_resamples=None needs \d"):
+    with pytest.raises(MemoryError, match=rf"{edge}\S* with n_resamples=None requires \d"):
         call(df.rankeval)
 
 
@@ -731,7 +731,7 @@ def test_seeds_of_no_items(items):
 
 @pytest.mark.parametrize("window", [10**6, 2**62, 2**64, 10**30])
 def test_windows_beyond_all_candidates(df, window):
-    with pytest.raises(ValueError, match=f"window={window} is above the number of candidates"):
+    with pytest.raises(ValueError, match=f"window={window} exceeds the number of candidates"):
         df.rankeval.local_precision(window)
 
 

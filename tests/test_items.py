@@ -195,7 +195,7 @@ def test_a_role_that_names_no_column(df, role):
 def test_one_system_one_item_no_item(df, method):
     with pytest.raises(ValueError, match=r"one system, 'new'.*needs two"):
         ask(df[["new"]], method)
-    with pytest.raises(ValueError, match=r"one item, 'item 0', but resampling needs two"):
+    with pytest.raises(ValueError, match=r"one item, 'item 0', but resampling needs at least two"):
         ask(df.iloc[:1], method)
     with pytest.raises(ValueError, match="no item"):
         ask(df.iloc[:0], method)
@@ -203,7 +203,7 @@ def test_one_system_one_item_no_item(df, method):
         ask(df[[]].assign(text="x"), method)
     with pytest.raises(ValueError, match="one item"):
         ask(df.assign(domain=list("aaaaab")), method, by="domain")
-    with pytest.raises(ValueError, match="groups has one group, but resampling"):
+    with pytest.raises(ValueError, match="there is only one group, but resampling"):
         ask(df.assign(doc="a"), method, groups="doc")
 
 
@@ -250,7 +250,7 @@ def test_accuracy_above_one(df):
         ("bleu", r"metric='bleu' needs the statistics 'sys_len'"),
         (lambda s: 1.0, r"shape \(\) instead of \(2,\)"),
         (lambda s: s, r"shape \(2, 1\)"),
-        (lambda s: s.sum(), r"it returned shape \(\)"),
+        (lambda s: s.sum(), r"returned shape \(\)"),
     ],
     ids=["misspelt", "scores", "number", "f1", "bleu", "constant", "no reduction", "over all"],
 )

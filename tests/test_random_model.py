@@ -233,7 +233,7 @@ def test_infinite_population():
     for _, row in found.iterrows():
         c = row["critical"]
         assert binom.sf(c - 1, row["n"], 0.25) <= 0.05 < binom.sf(c - 2, row["n"], 0.25)
-    with pytest.raises(ValueError, match=r"n=50 is above the number of candidates, 4"):
+    with pytest.raises(ValueError, match=r"n=50 exceeds the number of candidates, 4"):
         df.rankeval.random_bound(0.05, 50)
 
 

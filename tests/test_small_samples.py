@@ -434,7 +434,7 @@ def test_score_intervals_are_of_zero_and_one_only():
         wanted = getattr(differences, {"newcombe": "paired_newcombe"}.get(kind, kind))(cells, 0.95)
         assert row["p_value"] > 0.05  # where Newcombe's interval excludes 0
         assert (row["ci_low"], row["ci_high"]) == pytest.approx((min(wanted[0], 0.0), wanted[1]))
-        with pytest.raises(ValueError, match=f"ci='{kind}' is an interval of paired proportions"):
+        with pytest.raises(ValueError, match=f"ci='{kind}' is an interval for paired proportions"):
             (right * 2.5).rankeval.paired_bootstrap(ci=kind)
     with pytest.raises(ValueError, match="ci='clopper-pearson' is an interval of a proportion"):
         (right * 2.5).rankeval.system_ranks(ci="clopper-pearson")

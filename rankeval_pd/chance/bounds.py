@@ -54,7 +54,7 @@ BOUND_COLUMNS = (
 )  # fmt: skip
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
-    measures="Has no effect, except with missing='drop'.",
+    measures="Ignored unless missing='drop'.",
 )  # fmt: skip
 def random_bound(
     data: Data,
@@ -224,7 +224,7 @@ def _empty_columns(total: IntArray, p: FloatArray, n: IntArray) -> tuple[AnyArra
 )  # fmt: skip
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
-    measures="Has no effect, except with missing='drop'.",
+    measures="Ignored unless missing='drop'.",
 )  # fmt: skip
 def random_cdf(
     data: Data,

@@ -16,7 +16,10 @@ from rankeval_pd.stats.intervals.curve_bands import CurveLists
 from rankeval_pd.stats.rankings.ranking import Ranking
 
 INTERVALS = (None, "pointwise", "simultaneous")
-RANGE = f"lists with at least {curve_bands.ENDS} candidates of each class inside and outside"
+RANGE = (
+    f"lists that contain at least {curve_bands.ENDS} candidates of a class and leave out at"
+    f" least {curve_bands.ENDS}"
+)
 
 
 def sizes_of(n: Any) -> Sizes:

@@ -29,7 +29,7 @@ from rankeval_pd.stats.random_model.envelope import envelope
 )  # fmt: skip
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
-    measures="Has no effect, except with missing='drop'.",
+    measures="Ignored unless missing='drop'.",
 )  # fmt: skip
 def random_band(
     data: Data,
@@ -182,7 +182,7 @@ def _one_by_one(
 )
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
-    measures="Has no effect, except with missing='drop'.",
+    measures="Ignored unless missing='drop'.",
 )  # fmt: skip
 def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRoles]) -> Data:
     """Return the line of all lists of size n in the coordinates of a curve.

@@ -155,9 +155,9 @@ def _warn_of_little(
         else:
             shows = f": {state.in_all()}"
             do = (
-                "Use longer lists, n=..., or plan for a larger difference: the two values of"
-                " precisions= refer to candidates in only one list, so they differ more than the"
-                " precisions of the lists."
+                "Use longer lists, n=..., or plan for a larger difference: precisions= refers to"
+                " the candidates in only one list, whose precisions differ more than the precisions"
+                " of the lists."
             )
         warn(
             f"power={power:g} is out of reach: judging all {2 * state.size} candidates that only"

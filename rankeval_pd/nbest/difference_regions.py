@@ -93,7 +93,7 @@ def difference_region(
     if head is not None and head.whole.reach < head.whole.total:
         raise ValueError(
             "a head does not contain the ranks of all candidates in one list only. Call"
-            " ddf.rankeval.difference_region(a, b, n), which counts them."
+            " ddf.rankeval.difference_region(a, b, n), which counts these candidates."
         )
     return _of(data, a, b, n, roles)
 
@@ -347,13 +347,13 @@ def _test_with(phi: float, test: str | None, adjust: str | None) -> str:
     """Return the test; reject tests that assume binomial counts."""
     if phi > 1.0 and test not in (None, "score"):
         raise ValueError(
-            f"phi={phi:g} with test={test!r}: exact tests assume binomial counts. Leave test out, "
-            "or pass test='score'."
+            f"phi={phi:g} with test={test!r}: exact tests assume binomial counts. Omit test, or"
+            " pass test='score'."
         )
     if phi > 1.0 and adjust in SWAPPED:
         raise ValueError(
-            f"phi={phi:g} with adjust={adjust!r}: label swaps assume independent candidates. Pass "
-            "another adjustment such as adjust='holm', or leave phi out."
+            f"phi={phi:g} with adjust={adjust!r}: label swaps assume independent candidates. Pass"
+            " another adjustment, such as adjust='holm', or omit phi."
         )
     return test or ("fisher" if phi == 1.0 else "score")
 

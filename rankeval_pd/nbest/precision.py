@@ -162,8 +162,8 @@ def nbest_precision(
     sizes, ties = check_n(n), chosen.ties
     if clustered and kind.phi > 1.0:
         raise ValueError(
-            f"phi={phi:g} with groups: groups already estimate the overdispersion from the data. "
-            "Leave one of the two out."
+            f"phi={phi:g} with groups: groups already estimate the overdispersion from the data."
+            " Omit one of the two."
         )
     types: dict[str, type] = {
         **_NBEST_TYPES,
@@ -362,8 +362,8 @@ def precision_interval(
         raise ValueError(f"n={brief(n)}: with ci={ci!r}, n must be below {most:,}. Pass smaller n.")
     if (tp > n).any():
         raise ValueError(
-            f"tp={brief(tp)} is above n={brief(n)}: no list has more true positives than "
-            "candidates. Pass tp first, then n."
+            f"tp={brief(tp)} exceeds n={brief(n)}, but a list cannot contain more true positives"
+            " than candidates. Pass tp before n."
         )
     low, high = kind.limits(tp, n)
     return Interval(float(low), float(high)) if np.ndim(low) == 0 else Interval(low, high)

@@ -126,8 +126,8 @@ def _overlaps(
     pair = isinstance(overlap, (tuple, list))
     if pair and len(overlap) != 2:
         raise ValueError(
-            f"overlap={overlap!r}: pass the number of candidates in both lists, or this number and "
-            "the number of true positives among them."
+            f"overlap={overlap!r}: pass the number of candidates that both lists contain, or this"
+            " number and the number of true positives among these candidates."
         )
     given = None if overlap is None else check_count("overlap", overlap[0] if pair else overlap, 0)
     sizes = range(min(n_a, n_b) + 1) if given is None else [given]
@@ -143,8 +143,8 @@ def _overlaps(
             listed = []
     if not sum(block.size for _, block in listed) and given is not None:
         raise ValueError(
-            f"overlap={overlap!r}: lists of {n_a} and {n_b} candidates with {tp_a} and {tp_b} true "
-            "positives cannot share that many. Check the counts."
+            f"overlap={overlap!r}: lists of {n_a} and {n_b} candidates with {tp_a} and {tp_b} true"
+            " positives cannot have this overlap. Check the counts."
         )
     if listed:
         yield _joined(listed)

@@ -409,7 +409,7 @@ def _of_error(
 OF_ERROR: tuple[Interval, tuple[str, ...]] = (
     _of_error, ("difference", "error", "freedom", "reach", "n_only_a"),
 )  # fmt: skip
-"""The interval for a difference within ± ``reach`` with a known standard error."""
+"""The interval for a difference between -``reach`` and ``reach`` with a known standard error."""
 
 
 def _of_clusters(

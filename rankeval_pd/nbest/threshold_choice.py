@@ -106,8 +106,8 @@ def choose_threshold(
     check_flag("youden", youden)
     if (precision is not None) + (recall is not None) + youden != 1:
         raise ValueError(
-            f"precision={precision!r}, recall={recall!r}, youden={youden!r}: pass one of the "
-            "three: a required precision or recall, or youden=True."
+            f"precision={precision!r}, recall={recall!r}, youden={youden!r}: pass exactly one of"
+            " these, a required precision, a required recall, or youden=True."
         )
     aim = "youden" if youden else "precision" if recall is None else "recall"
     given = precision if recall is None else recall

@@ -71,7 +71,7 @@ def paired_differences(
     Each bar is the gain of the first system over the second on one item. If the metric is not a
     mean, the gain is computed from the statistics of this item alone. Upward bars, in the color of
     the first system, show items on which the first system is better. The dot and the line on the
-    right are the gain over all items with the interval.
+    right show the gain over all items and the confidence interval.
 
     Examples
     --------

@@ -271,7 +271,7 @@ def _refuse_runs(frame: pd.DataFrame) -> None:
 def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int], metric: object) -> None:
     if not found:
         raise ValueError(
-            "no numeric or boolean column of data is without a role (columns:"
+            "data has no numeric or boolean column that can be a system (columns:"
             f" {listed(frame.columns)}). Pass one row per test item and one column per system."
         )
     raise ValueError(

@@ -387,9 +387,9 @@ def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
                 " n_max up to the number of candidates."
             )
     elif isinstance(n, np.ndarray) and n.size and int(n.max()) > largest:
-        allowed = f"whole numbers from 1 to {largest}" if largest else ("an empty list of sizes")
+        allowed = f"whole numbers from 1 to {largest} or " if largest else ""
         raise ValueError(
-            f"n={int(n.max())} exceeds the number of candidates, {largest}. Pass {allowed} or None"
+            f"n={int(n.max())} exceeds the number of candidates, {largest}. Pass {allowed}None"
             " for every n."
         )
 

@@ -27,8 +27,8 @@ from rankeval_pd.forms.roles.roles import MEANINGS, Roles, default_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-NO_EFFECT = "Has no effect."
-NO_CONCLUSION = "Has no effect, because single rows support no conclusion."
+NO_EFFECT = "Ignored."
+NO_CONCLUSION = "Ignored, because the table contains no tests or intervals."
 
 # ------------------------------------- The capabilities of a function
 
