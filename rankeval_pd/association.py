@@ -280,8 +280,8 @@ def _scores(*observed: AnyArray, measure: str, cells: Sequence[str], tail: float
         if wrong.any():
             raise ValueError(
                 f"cells: {name!r} is negative or not finite in {int(wrong.sum())} of {cell.size}"
-                f" tables, for example {cell[wrong][0]}. Correct the frequencies: f1 and f2 must"
-                " include the occurrences in the pair."
+                f" tables, for example {cell[wrong][0]}. Correct the frequencies; if O12 or O21 is"
+                " negative, f1 or f2 does not include the pair."
             )
     empty = sum(tables) == 0
     if np.any(empty):

@@ -282,10 +282,10 @@ def check_count(argument: str, value: object, least: int = 1) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise TypeError(
             f"{argument}={shown(value)} is of type {type(value).__name__}: pass a whole number of"
-            f" {least} or more."
+            f" at least {least}."
         )
     if value < least:
-        raise ValueError(f"{argument}={shown(value)}: pass a whole number of {least} or more.")
+        raise ValueError(f"{argument}={shown(value)}: pass a whole number of at least {least}.")
     return int(value)
 
 
@@ -337,7 +337,7 @@ def check_at_least_one(argument: str, value: object) -> float:
     ):
         raise TypeError(
             f"{argument}={shown(value)} is of type {type(value).__name__}: pass a number"
-            " of 1 or more."
+            " of at least 1."
         )
     if not 1.0 <= value <= _LARGEST_PHI:
         raise ValueError(

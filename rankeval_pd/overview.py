@@ -461,8 +461,8 @@ def not_there(name: str, what: str, there: Iterable[str], synonyms: Mapping[str,
     known = list(there)
     if plain in PER_QUERY:
         meant = (
-            "Call .per_query('nDCG@10', wide=True) for metrics of queries, and paired_bootstrap on"
-            " its result for tests."
+            "Call .per_query('nDCG@10', wide=True) for query-level metrics, and call"
+            " paired_bootstrap on the result for tests."
         )
     elif plain in OF_PREDICTIONS:
         metric = repr(OF_PREDICTIONS[plain])

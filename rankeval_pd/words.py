@@ -119,11 +119,14 @@ def _pool(attrs: Attrs) -> Iterator[str]:
     """Describe the random baseline's pool unless it consists of the candidates."""
     pool = attrs.get("pool", "all")
     if pool == "retrieved":
-        yield "The chance level is a random order of the candidates that each measure retrieved."
+        yield (
+            "The chance level is the result of a random order of the candidates that each measure"
+            " retrieved."
+        )
     elif pool != "all":
         yield (
-            f"The chance level is a random draw from a collection of {int(pool):,} candidates in"
-            " each group."
+            f"The chance level is the result of a random draw from a collection of {int(pool):,}"
+            " candidates in each group."
         )
 
 

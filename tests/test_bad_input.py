@@ -214,7 +214,7 @@ def test_a_measure_without_any_score(df):
         (range(0, 4), ValueError, r"n=0: a list has at least one"),
         (np.array([1, 0]), ValueError, r"n=0: a list has at least one"),
         (2.0, TypeError, r"n=2.0 is of type float: .*Write 2\."),
-        (2.5, TypeError, r"n=2.5 is of type float: pass a whole number of 1 or more"),
+        (2.5, TypeError, r"n=2.5 is of type float: pass a whole number of at least 1"),
         ([1, 2.5], TypeError, r"n=2.5 is of type float"),
         (np.array([1.0]), TypeError, r"is of type float64"),
         (np.nan, TypeError, r"n=nan is of type float"),
@@ -245,7 +245,7 @@ def test_forms_of_n(df, n):
 @pytest.mark.parametrize("n", [None, [1, 2], []])
 def test_a_difference_region_has_one_n(df, n):
     message = (
-        r"n=\[\] requests no list" if n == [] else r"pass the size of the two lists, one whole"
+        r"n=\[\] requests no list" if n == [] else r"pass the size of the two lists as one whole"
     )
     with pytest.raises(ValueError, match=message):
         df.rankeval.difference_region("G2", "t.score", n)
@@ -333,7 +333,7 @@ def test_several_p(df):
         ("compare", {"target": "list"}, r"target='list' is not one of 'region', 'nbest'"),
         ("nbest_precision", {"phi": 0.5}, r"phi=0.5: pass a number from 1 to"),
         ("compare", {"phi": float("nan")}, r"phi=nan: pass a number from 1 to"),
-        ("compare", {"n_resamples": 0}, r"n_resamples=0: pass a whole number of 1 or more"),
+        ("compare", {"n_resamples": 0}, r"n_resamples=0: pass a whole number of at least 1"),
         ("compare", {"alternative": "more"}, r"'more' is not one of 'two-sided', 'greater', 'le"),
         ("significant_ranges", {"test": "sign"}, r"test='sign' is not one of None, 'fisher'"),
         ("random_bound", {"population": "big"}, r"population='big' is not one of 'finite', 'inf"),

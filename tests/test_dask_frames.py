@@ -304,7 +304,7 @@ def test_the_bound_of_the_first_partitions(df, rank):
         (
             lambda d: d.rankeval.nbest_precision(5_000),
             ValueError,
-            "exceeds the number of candidates",
+            "exceeds the number",
         ),
         (lambda d: d.rankeval(by="id").head(5), ValueError, "a head contains one ranking"),
         (lambda d: d.rankeval(key=np.arange(9)).head(5), ValueError, "given as values"),

@@ -545,9 +545,7 @@ def test_the_order_of_equal_scores_is_looked_at_with_groups():
     with pytest.warns(RankevalWarning, match="the order of equal scores determines"):
         asked.measure_ranks(60)
     halves = rows.assign(half=np.arange(420) % 2)
-    with pytest.warns(
-        RankevalWarning, match="the order of equal scores determines.*average='macro'"
-    ):
+    with pytest.warns(RankevalWarning, match="order of equal scores determines.*average='macro'"):
         halves.rankeval(measures=["g", "f"], by="half", exclude="doc").compare(
             "g", "f", 30, combine=True
         )

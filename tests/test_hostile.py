@@ -99,7 +99,7 @@ def test_a_metric_that_returns_no_numbers(items, metric):
 
 @pytest.mark.parametrize("n", [b"1", bytearray(b"2"), "3"])
 def test_text_is_no_size(df, n):
-    with pytest.raises(TypeError, match="pass a whole number of 1 or more"):
+    with pytest.raises(TypeError, match="pass a whole number of at least 1"):
         df.rankeval.nbest_precision(n)
 
 

@@ -332,7 +332,7 @@ def test_several_statistics_and_a_metric_of_one(parts):
         ({"adjust": "max-T"}, ValueError, r"adjust='max-T' is not one of None, 'holm'"),
         ({"alpha": 5}, ValueError, r"alpha=5 is outside \(0, 1\)"),
         ({"level": 95}, ValueError, r"level=95 is outside"),
-        ({"n_resamples": 0}, ValueError, r"n_resamples=0: pass a whole number of 1 or more"),
+        ({"n_resamples": 0}, ValueError, r"n_resamples=0: pass a whole number of at least 1"),
         ({"n_resamples": 1e4}, TypeError, r"n_resamples=10000.0 is of type float"),
         ({"a": "newer"}, KeyError, r"a: no column 'newer'.*Did you mean 'new'"),
         ({"a": "new", "b": "new"}, ValueError, r"the same system"),

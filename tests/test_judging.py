@@ -218,7 +218,7 @@ def test_plans_that_show_nothing_say_so(whole):
     assert blank.rankeval.plan_annotation("good", "fair", 100, budget=12, **ask)["power"][0] > 0
     with pytest.warns(
         rankeval_pd.RankevalWarning,
-        match=r"power=0.8 is out of reach: judging all 126 .* 0: 25 against \d+ of 63 true .*p = ",
+        match=r"power=0.8 is out of reach: judging all 126 .* 0 \(expected: 25 and \d+ true .*p = ",
     ):
         plan = blank.rankeval.plan_annotation("good", "fair", 100, precisions=(0.4, 0.3))
     assert plan["power"][0] == 0  # 25 against 19 of 63 each, whoever they are

@@ -392,7 +392,7 @@ def test_unjudged_queries_are_reported_once_a_call(method):
         ("nDCG(gains={1: -1})@5", "a mapping of grades"),
         ("nDCG(gains=7)@5", "a mapping of grades"),
         ("AP(norm='min')", "'min' with @k"),
-        ("P@0", "whole number of 1 or more"),
+        ("P@0", "whole number of at least 1"),
         ("Rprec@5", "takes no @k"),
         ("P(depth=2)@5", "has no option 'depth'"),
         ("P(judged_only=True)@5", "unjudged='skip'"),

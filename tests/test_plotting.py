@@ -147,7 +147,7 @@ def test_positions_to_the_right(frame, x):
         ({"mark": [51]}, r"mark=51 is not an n in the table"),
         (
             {"relevant": 5},
-            r"relevant=5: pass a difference in precision from 0 to 1; 5 percentage points are",
+            r"relevant=5: pass a difference in precision from 0 to 1; 5 perc",
         ),
         ({"relevant": "a"}, r"relevant='a': pass a difference"),
     ],

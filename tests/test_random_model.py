@@ -241,7 +241,7 @@ def test_infinite_population():
     ("keywords", "message"),
     [
         ({"n": 5}, r"pass both numbers"),
-        ({"prior": 0.5}, r"n=None: an infinite population has no largest n"),
+        ({"prior": 0.5}, r"n=None needs a finite number of candidates"),
         ({"n": 5, "prior": 2.0}, r"prior=2.0 is outside"),
         ({"n": 5, "prior": 0.5, "n_positive": 2}, r"prior=0.5 replaces"),
         ({"n": 5, "n_candidates": 3, "n_positive": 2}, r"n=5 is above .* 3"),
@@ -657,7 +657,7 @@ def test_crossovers_of_groups_and_of_a_dataset(ragged):
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"contiguous": 0}, r"contiguous=0: pass a whole number of 1"),
+        ({"contiguous": 0}, r"contiguous=0: pass a whole number of at"),
         ({"bound": "exact"}, r"bound='exact' is not one of 'critical', 'discrete'"),
         ({"p": 0}, r"p=0 is outside \(0, 1\]"),
     ],

@@ -387,7 +387,7 @@ def test_no_or_only_true_positives():
     [
         ({}, ValueError, r"threshold=None, n=None: pass either"),
         ({"threshold": 1, "n": 3}, ValueError, r"threshold=1, n=3: pass either"),
-        ({"n": 0}, ValueError, r"n=0: pass a whole number of 1 or more"),
+        ({"n": 0}, ValueError, r"n=0: pass a whole number of at least 1"),
         ({"n": 2.5}, TypeError, r"n=2.5 is of type float"),
         ({"n": 10_000}, ValueError, r"n=10000 exceeds the mean number of candidates"),
         ({"threshold": {"a": [1, 2]}}, ValueError, r"pass one number for each of the measures"),

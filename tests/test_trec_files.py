@@ -161,7 +161,7 @@ def test_queries_on_one_side_are_counted(folder):
     (folder / "b.run").write_text("1 Q0 d7 1 9 dense\nX Q0 d7 1 9 dense\n")
     with pytest.warns(
         rankeval_pd.RankevalWarning,
-        match=r"without judgments from the runs \(1: 'X'\).*\(1: '001'\)",
+        match=r"judgments from the runs \(1: 'X'\).*\(1: '001'\)",
     ):
         read_trec([folder / "a.run", folder / "b.run"], folder / "qrels.txt")
 

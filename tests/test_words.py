@@ -223,9 +223,7 @@ def test_an_interval_that_contains_0_beside_a_significant_test_is_explained():
         "measure_a": ["a"], "measure_b": ["b"], "n": [50], "difference": [0.13],
         "ci_low": [-0.01], "ci_high": [0.27], "p_value": [0.036],
     })  # fmt: skip
-    assert in_words(table).endswith(
-        "contains 0 because the interval is more conservative than the test."
-    )
+    assert in_words(table).endswith("0 because the interval is more conservative than the test.")
     assert "conservative" not in in_words(table.assign(ci_low=0.01))
     assert "conservative" not in in_words(table.assign(p_value=0.06))
 

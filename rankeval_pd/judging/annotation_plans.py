@@ -153,7 +153,7 @@ def _warn_of_little(
             shows = f" on average ({low:.2g} to {high:.2g}, depending on the true precisions)"
             do = "Judge more candidates first, or use longer lists, n=..."
         else:
-            shows = f": {state.in_all()}"
+            shows = f" ({state.in_all()})"
             do = (
                 "Use longer lists, n=..., or plan for a larger difference: precisions= refers to"
                 " the candidates in only one list, whose precisions differ more than the precisions"
@@ -166,7 +166,7 @@ def _warn_of_little(
     elif left and planned == 0.0:
         do = "Judge more candidates, or use" if state.power(alpha, left) > 0.0 else "Use"
         warn(
-            f"power is 0: no outcome of {more} more judgments is significant at alpha={alpha:g}."
+            f"power is 0: no outcome of {more} further judgments is significant at alpha={alpha:g}."
             f" {do} longer lists, n=..."
         )
 
@@ -209,7 +209,10 @@ class _State(NamedTuple):
         true = [round(share * self.size) for share in self.precisions]
         first, second, size = (np.array([x]) for x in (*true, self.size))
         p_value = fisher_test(first, size, second, size, "two-sided").p_value[0]
-        return f"{true[0]} against {true[1]} of {self.size} true positives, p = {p_value:.2g}"
+        return (
+            f"expected: {true[0]} and {true[1]} true positives among {self.size} candidates"
+            f" each, p = {p_value:.2g}"
+        )
 
     def power(self, alpha: float, more: int) -> float:
         """Return the power of Fisher's test after ``more`` further judgments."""

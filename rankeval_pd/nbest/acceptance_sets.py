@@ -136,8 +136,8 @@ def acceptance_precision(
     kind = IntervalKind.of(ci=ci, level=level, phi=phi)
     if (threshold is None) == (n is None):
         raise ValueError(
-            f"threshold={threshold!r}, n={n!r}: pass either threshold=, the lowest accepted score, "
-            "or n=, the number accepted."
+            f"threshold={threshold!r}, n={n!r}: pass either the lowest accepted score,"
+            " threshold=..., or the number of accepted candidates, n=..."
         )
     sizes = check_n(n)
     names: tuple[str, ...] = ACCEPTANCE_COLUMNS[2:]
@@ -369,9 +369,9 @@ def _paired_cuts(
         for side, name, row in zip(sides, pair, rows, strict=True):
             if row.size not in (1, longest):
                 raise ValueError(
-                    f"threshold: {pair[0]!r} has {rows[0].size} thresholds and {pair[1]!r} "
-                    f"{rows[1].size}, but thresholds are compared in pairs. Pass {longest} "
-                    f"thresholds for {name!r}, or one."
+                    f"threshold: {pair[0]!r} has {rows[0].size} thresholds and {pair[1]!r} has"
+                    f" {rows[1].size}, but thresholds are compared in pairs. Pass {longest}"
+                    f" thresholds for {name!r}, or one."
                 )
             side.append(np.broadcast_to(row, longest))
     width = max(row.size for row in sides[0])

@@ -121,7 +121,7 @@ def _of(data: Data, a: Hashable, b: Hashable, n: int, roles: RankingRoles) -> Da
     check_data(data)
     sizes = check_n(n)
     if sizes is None or np.size(sizes) != 1:
-        raise ValueError(f"n={n!r}: pass the size of the two lists, one whole number or share.")
+        raise ValueError(f"n={n!r}: pass the size of the two lists as one whole number or share.")
     chosen = Roles.of(only_pair(data, a, b, roles, one=True))
     chosen.check_ties()
     frame = isinstance(data, pd.DataFrame)

@@ -51,8 +51,8 @@ def check_clustered(test: Any, ci: Any, phi: Any, threshold: Any) -> None:
         )
     if threshold is not None:
         raise ValueError(
-            "threshold with groups: acceptance sets cannot be compared by groups. Pass the sizes"
-            " of n-best lists, n=..."
+            "threshold with groups: comparisons of acceptance sets do not support groups. Pass the"
+            " sizes of n-best lists, n=..."
         )
 
 

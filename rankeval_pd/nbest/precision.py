@@ -355,7 +355,9 @@ def precision_interval(
             values.dtype.kind not in "iuf"
             or not (np.isfinite(values) & (values >= 0) & (values == np.floor(values))).all()
         ):
-            raise ValueError(f"{name}={brief(values)}: pass counts, whole numbers of 0 or more.")
+            raise ValueError(
+                f"{name}={brief(values)}: pass counts, which are whole numbers of at least 0."
+            )
     # "blaker" takes this many steps; float64 represents all integers up to 2**53
     most = 10**12 if ci == "blaker" else 2**53
     if (n >= most).any():

@@ -276,7 +276,7 @@ def check_positive(argument: str, values: AnyArray, *, zero: bool) -> None:
     """Raise a ValueError for numbers that are not finite and positive."""
     kind = values.dtype.kind in "iuf"
     if not kind or not (np.isfinite(values) & ((values >= 0) if zero else (values > 0))).all():
-        least = "of 0 or more" if zero else "above 0"
+        least = "of at least 0" if zero else "above 0"
         raise ValueError(f"{argument}={brief(values)}: pass finite numbers {least}.")
 
 
@@ -287,4 +287,4 @@ def check_samples(samples: AnyArray, least: int) -> None:
         and (np.isfinite(samples) & (samples == np.floor(samples))).all()
     )
     if not whole or (samples < least).any():
-        raise ValueError(f"n_samples={brief(samples)}: pass whole numbers of {least} or more.")
+        raise ValueError(f"n_samples={brief(samples)}: pass whole numbers of at least {least}.")

@@ -165,7 +165,11 @@ def _columns(
         for column, value in zip(columns, values, strict=True):
             column[row] = value
     if reasons:
-        more = f" for {len(reasons)} rankings (reason for the first)" if len(reasons) > 1 else ""
+        more = (
+            f" for {len(reasons)} rankings (with the reason for the first ranking)"
+            if len(reasons) > 1
+            else ""
+        )
         aimed = "a J above 0" if aim == "youden" else f"a {aim} of {wanted:g}"
         warn(f"no threshold guarantees {aimed}{more}: {reasons[0]}.")
     return (*columns, index) if aim == "youden" else tuple(columns)

@@ -270,7 +270,7 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
         rows = thin_table(canvas.ax, rows)
         x, y = rows[spec.x], rows[spec.y]
         scope = "at every n" if together else "at any single n" if told else ""
-        kind = "" if bound == "critical" else f" ({bound} bound, not a test of level p)"
+        kind = "" if bound == "critical" else f" ({bound} bound, not a test at level p)"
         label = f"chance {rate_text(p)} {scope}".strip()
         if not named:
             mean = {"one": np.ones(len(x)), "falling": 1.0 - x, "diagonal": x}.get(spec.chance)

@@ -198,9 +198,9 @@ def _check_given(roles: Mapping[str, Any]) -> None:
         lacking.append("higher_is_better=True")
     if lacking:
         raise ValueError(
-            "the table of pairs has lost its attrs, which record the metric and its direction; "
-            f"pd.concat and merge drop them. Pass {' and '.join(lacking)}, or the table that "
-            "paired_bootstrap returned."
+            "the table of pairs has lost its attrs, which record the metric and its direction;"
+            f" pd.concat and merge drop attrs. Pass {' and '.join(lacking)}, or the table that"
+            " paired_bootstrap returned."
         )
 
 

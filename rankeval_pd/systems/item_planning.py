@@ -425,9 +425,9 @@ def check_numbers(
 
     With ``above``, numbers must be greater than ``least``.
     """
-    allowed = f"numbers above {least:g}" if above else f"numbers of {least:g} or more"
+    allowed = f"numbers above {least:g}" if above else f"numbers of at least {least:g}"
     if most < np.inf:
-        allowed = f"numbers of {least:g} to {most:g}"
+        allowed = f"numbers from {least:g} to {most:g}"
     elif infinite:
         allowed += ", or inf"
     given = given.item() if isinstance(given, np.generic) else given

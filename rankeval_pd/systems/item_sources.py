@@ -404,7 +404,7 @@ def _plan(sizes: Any, n_each: Any) -> list[tuple[int, int]]:
                 or not isinstance(value, (int, np.integer))
                 or value < 1
             ):
-                raise ValueError(f"{name}: {value!r}: pass whole numbers of 1 or more.")
+                raise ValueError(f"{name}: {value!r}: pass whole numbers of at least 1.")
     if len(times) != len(whole) or len(set(whole)) != len(whole):
         raise ValueError(
             f"sizes={sizes!r}, n_each={n_each!r}: pass each size once, and one number of training"

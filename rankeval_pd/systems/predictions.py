@@ -255,7 +255,7 @@ def _check_positive(positive: Any, known: list[Any]) -> None:
         if len(labels) > 12 and all(isinstance(x, float) for x in labels):
             advice = "These look like scores: pass y_true first, then the scores."
         raise ValueError(
-            f"positive={shown(positive)} is not a label: there are {listed(labels, 3)}. {advice}"
+            f"positive={shown(positive)} is not one of the labels {listed(labels, 3)}. {advice}"
         )
 
 

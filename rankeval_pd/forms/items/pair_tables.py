@@ -37,8 +37,8 @@ def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
     missing = [name for name in (*_NEEDED, *more) if name not in there and name not in found]
     if missing:
         raise ValueError(
-            f"data has no columns {listed(missing)}. Pass the table of pairs that"
-            " paired_bootstrap returns, with details=True if a column is missing."
+            f"data has no columns {listed(missing)}. Pass the table of pairs that paired_bootstrap"
+            " returns, if necessary with details=True."
         )
     if isinstance(data, xr.Dataset):
         groups = [d for d in data["gain"].dims if d != "pair"]
@@ -56,8 +56,8 @@ def _directed(table: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
     alternative = attrs.get("alternative")
     if alternative is None:
         raise ValueError(
-            "data has lost its attrs, which record whether p_value is one-sided; pd.concat and "
-            "merge drop them. Pass the table that paired_bootstrap(details=True) returned."
+            "data has lost its attrs, which record whether p_value is one-sided; pd.concat and"
+            " merge drop attrs. Pass the table that paired_bootstrap(details=True) returned."
         )
     p, up = table["p_value"], table["gain"] >= 0.0
     if alternative == "two-sided":

@@ -298,7 +298,7 @@ def called(attrs: Mapping[Any, Any]) -> tuple[str, bool]:
         if attrs.get("weight") is not None and metric == "mean":
             text = f"{text} over {attrs['weight']}s"
         elif attrs.get("weight") == "group":
-            text = f"{text} of equal groups"
+            text = f"{text} with equal group weights"
         return text, metric in PERCENT_METRICS
     of = attrs.get("of", "precision")
     if "event" in attrs or attrs.get("method") in ("paired_bootstrap", "paired_permutation"):

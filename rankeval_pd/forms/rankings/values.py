@@ -366,8 +366,8 @@ def _check_whole(value: Any) -> int:
     whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
     hint = f" Write {int(value)}." if whole else ""
     raise TypeError(
-        f"n={value!r} is of type {type(value).__name__}: pass a whole number of 1 or more, a share "
-        f"of the candidates (a float between 0 and 1), or None for every n.{hint}"
+        f"n={value!r} is of type {type(value).__name__}: pass a whole number of at least 1, a share"
+        f" of the candidates (a float between 0 and 1), or None for every n.{hint}"
     )
 
 

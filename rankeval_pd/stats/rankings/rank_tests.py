@@ -306,7 +306,7 @@ def precision(sets: Sets, wanted: float, level: float) -> Promise:
     if not reached.size:
         if least > most:
             why = (
-                f"a guarantee needs at least {least} correct candidates, but there are {most}"
+                f"a guarantee needs at least {least} correct candidates, but there are only {most}"
                 " candidates"
             )
         else:
