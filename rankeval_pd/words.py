@@ -100,7 +100,7 @@ def _grid(attrs: Attrs) -> Iterator[str]:
     if count := attrs.get("n_grid"):
         yield (
             f"There are too many candidates to compute every n. The results are for {count:,}"
-            " values of n, in steps of at most about 1% above n = 70."
+            " values of n; above n = 70, consecutive values differ by at most about 1%."
         )
 
 

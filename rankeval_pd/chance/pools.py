@@ -114,7 +114,7 @@ def warn_of_whole_lists(retrieved: IntArray, n: IntArray) -> None:
         if (share := whole[sizes == size].mean()) >= 0.5:
             warn(
                 f"pool='retrieved': {share:.0%} of the lists at n = {int(size)} contain every"
-                " retrieved candidate, so their p-values are 1. Use a smaller n, or pass the number"
+                " retrieved candidate, so the p-values are 1. Use a smaller n, or pass the number"
                 " of documents in the collection, pool=..."
             )
             return

@@ -123,7 +123,7 @@ def _too_few(few: list[tuple[int, int]], alone: bool) -> None:
     positive, others = min(few, key=min)
     text = (
         f"interval='simultaneous': a band needs {curve_bands.LEAST} or more candidates of each"
-        f" class, but there are {positive:,} true positives and {others:,} others"
+        f" class, but there are {positive:,} true positives and {others:,} other candidates"
     )
     if alone:
         raise ValueError(f"{text}. Pass interval='pointwise', or report the area.")

@@ -371,7 +371,7 @@ def _paired_cuts(
                 raise ValueError(
                     f"threshold: {pair[0]!r} has {rows[0].size} thresholds and {pair[1]!r} has"
                     f" {rows[1].size}, but thresholds are compared in pairs. Pass {longest}"
-                    f" thresholds for {name!r}, or one."
+                    f" thresholds for {name!r}, or a single one."
                 )
             side.append(np.broadcast_to(row, longest))
     width = max(row.size for row in sides[0])

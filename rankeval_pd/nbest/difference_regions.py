@@ -92,7 +92,7 @@ def difference_region(
     head = head_of(data)
     if head is not None and head.whole.reach < head.whole.total:
         raise ValueError(
-            "a head does not contain the ranks of all candidates in one list only. Call"
+            "a head does not contain the ranks of all candidates that are in only one list. Call"
             " ddf.rankeval.difference_region(a, b, n), which counts these candidates."
         )
     return _of(data, a, b, n, roles)

@@ -46,8 +46,8 @@ def check_clustered(test: Any, ci: Any, phi: Any, threshold: Any) -> None:
         )
     if phi != 1.0:
         raise ValueError(
-            f"phi={phi!r} with groups: groups already estimate the overdispersion from the data."
-            " Omit one of the two."
+            f"phi={phi!r} with groups: the overdispersion is estimated from the groups. Omit one of"
+            " the two."
         )
     if threshold is not None:
         raise ValueError(

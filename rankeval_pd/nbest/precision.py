@@ -162,8 +162,8 @@ def nbest_precision(
     sizes, ties = check_n(n), chosen.ties
     if clustered and kind.phi > 1.0:
         raise ValueError(
-            f"phi={phi:g} with groups: groups already estimate the overdispersion from the data."
-            " Omit one of the two."
+            f"phi={phi:g} with groups: the overdispersion is estimated from the groups. Omit one of"
+            " the two."
         )
     types: dict[str, type] = {
         **_NBEST_TYPES,

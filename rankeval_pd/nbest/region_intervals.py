@@ -444,7 +444,7 @@ def _of_clusters(
 OF_CLUSTERS: tuple[Interval, tuple[str, ...]] = (
     _of_clusters, ("difference", "error", "freedom", "reach", "moved"),
 )  # fmt: skip
-"""The interval for a difference between lists of candidates in clusters."""
+"""The interval for a difference between lists whose candidates are clustered."""
 
 
 def of_paired() -> tuple[Interval, tuple[str, ...]]:

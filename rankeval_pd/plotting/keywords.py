@@ -117,7 +117,7 @@ UNLESS_GIVEN: dict[str, Any] = {
     "highlight": None, "title": None, "col_wrap": None, "line_kw": None, "band_kw": None,
     "marker_kw": None,
 }  # fmt: skip
-"""The defaults of the keywords of all plots."""
+"""The defaults of the keywords that all plots share."""
 
 CHANCE: dict[str, Any] = {
     "bands": None, "isolines": None, "simultaneous": True, "bound": "critical",
@@ -131,11 +131,11 @@ TESTS: dict[str, Any] = {
 SHARED = """    ax : Axes or array of Axes, optional
         The axes to draw on. By default, a new figure is created. Pass one Axes per group. The
         layout of an existing figure is kept. With ``layout="constrained"``, names are placed
-        beside or above the axes, and without a layout inside the axes.
+        beside or above the axes. Without a layout engine, names are placed inside the axes.
     legend : bool, "outside" or "figure", optional
         The kind of legend. True draws an ordinary legend, "outside" a legend on the right, and
         "figure" one legend below the figure (:func:`rankeval_pd.plotting.shared_legend`). False
-        omits all names. By default, names are placed as in ``labels_at``.
+        omits all names. By default, names are written as ``labels_at`` specifies.
     colors : mapping, list or str, optional
         A mapping from names to colors, a cycle of colors, or the name of a palette in matplotlib
         or seaborn. The default is the style's ``axes.prop_cycle`` if set, otherwise a cycle for
@@ -147,8 +147,8 @@ SHARED = """    ax : Axes or array of Axes, optional
         Where to write names: at the ends of lines, in a key inside the axes, or in a legend. The
         default depends on the available space.
     highlight : name or sequence of names, optional
-        Names to draw in color; all others are gray. The default is all of up to six names, or the
-        best three of more than six.
+        Names to draw in color; all others are gray. The default is all names if there are at
+        most six, otherwise the best three.
     title : str, optional
         Title of the axes, or of the figure if there are groups.
     col_wrap : int, optional
@@ -160,7 +160,7 @@ SHARED = """    ax : Axes or array of Axes, optional
     **roles
         Column roles, if you pass data.
 """
-"""The documentation of the keywords of all plots, before the keywords of artists."""
+"""The documentation of the shared keywords, which precede the keywords for artists."""
 
 
 def parted(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

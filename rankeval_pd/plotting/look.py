@@ -99,8 +99,8 @@ class Look:
         for name in self.highlighted:
             if name not in known:
                 raise ValueError(
-                    f"highlight={name!r} is not one of the names in the plot, {listed(known)}. Pass"
-                    " one or more of these names."
+                    f"highlight={name!r} is not one of the names in the plot ({listed(known)})."
+                    " Pass one or more of these names."
                 )
 
     @property

@@ -309,7 +309,7 @@ def _warn_of_facts(result: pd.DataFrame, facts: pd.DataFrame) -> None:
                 )
     if open_ties:
         warn(
-            f"ties: the order of equal scores determines {', '.join(open_ties[:3])}. Pass"
+            f"ties: the order of equal scores strongly affects {', '.join(open_ties[:3])}. Pass"
             " ties='expected', the mean over all orders."
         )
 

@@ -272,8 +272,8 @@ def _compare_queries(queries: trec_lines.SharedCodes, parts: list[_Run]) -> None
     if lacking:
         shown = ", ".join(lacking[:6]) + (f", ... ({len(lacking)} runs)" if lacking[6:] else "")
         said.append(
-            f"Some of the {total} judged queries have no documents in {shown}; per_query counts"
-            " these as empty lists."
+            f"Some of the {total} judged queries have no documents in {shown}; per_query uses empty"
+            " lists for these queries."
         )
     if said:
         do = (

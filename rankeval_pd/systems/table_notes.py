@@ -168,8 +168,8 @@ class TableNotes:
             return ""
         return (
             "seeds: two training runs give a poor estimate of the variation between runs, so only"
-            " large gains are significant. Train with five seeds; needed_seeds returns the number"
-            " for a given gain."
+            " large gains can be significant. Train with five seeds; needed_seeds returns the"
+            " number for a given gain."
         )
 
     def _about_guesses(self) -> str:

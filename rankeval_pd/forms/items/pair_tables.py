@@ -29,7 +29,7 @@ def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
     check_items(data)
     if str(data.attrs.get("adjust", "")).startswith("max-t"):
         raise ValueError(
-            f"data is adjusted by {data.attrs['adjust']}, which changes the test statistic. Pass"
+            f"data has p-values adjusted by {data.attrs['adjust']}, which changes the test. Pass"
             " the table that paired_bootstrap returns without adjust=, or with adjust='holm'."
         )
     there = data.variables if isinstance(data, xr.Dataset) else data.columns

@@ -186,7 +186,7 @@ EVENTS = {
     "strict": "the paired bootstrap as written in Berg-Kirkpatrick et al. (2012, figure 1)",
     "zero": "a paired bootstrap (share of gains below 0)", "studentised": "a bootstrap t test",
     "bias-corrected": "a bias-corrected paired bootstrap",
-    "crossed": "a t test with variance components for two crossed factors",
+    "crossed": "a t test with a variance for each of two crossed factors",
     "seeds": "a t test with separate variances for items and training seeds (Welch and Cochran)",
 }  # fmt: skip
 HANDLED = {
@@ -445,8 +445,8 @@ SENTENCES = (
     ("measure p n_first n_last",
      "{measure} is better than chance (p ≤ {p}) from n = {n_first} to n = {n_last}."),
     ("measure_a measure_b n_more power",
-     "The comparison of {measure_a} and {measure_b} at n = {n} needs {n_more} judgments in addition"
-     " to the existing {n_judged}, which give a power of {power}."),
+     "With {n_more} judgments in addition to the existing {n_judged}, the comparison of {measure_a}"
+     " and {measure_b} at n = {n} has a power of {power}."),
     ("n n_judgements power_low",
      "For lists with n = {n} and {n_judgements} judgments, the power is {power} on average over the"
      " precisions compatible with the pilot sample (from {power_low} to {power_high})."),

@@ -309,8 +309,8 @@ def check_dim(data: xr.Dataset, roles: Roles) -> None:
     """Raise a ValueError unless the Dataset has the dimension of candidates."""
     if roles.dim not in data.dims:
         raise ValueError(
-            f"dim={roles.dim!r} is not a dimension of data, which has {listed(data.dims)}. Name the"
-            " dimension of the candidates: dim=..."
+            f"dim={roles.dim!r} is not a dimension of data, which has the dimensions"
+            f" {listed(data.dims)}. Name the dimension of the candidates: dim=..."
         )
     if roles.dim != "candidate" and "candidate" in data.dims:
         raise ValueError(

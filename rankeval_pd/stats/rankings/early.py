@@ -31,10 +31,10 @@ class Influence(NamedTuple):
     """An array (..., candidate) with mean 0 in each class, and 0 for absent candidates.
 
     The influences include a factor N+ / (N+ - 1), which controls the error rate of the tests but
-    does not make the variance unbiased. The variance is 1.3 to 2 times too large with 5 positives,
-    and 1.0 to 1.6 times with 15. Without the factor, the ratio is 0.84 to 1.5: intervals for one
-    average precision still cover at least 93.5%, but two-sample tests at 5% have error rates of up
-    to 7.3% (``tests/reference/average_precision.csv``, ``unpaired.csv``).
+    does not make the variance unbiased. The variance is 1.3 to 2 times the true variance with 5
+    positives, and 1.0 to 1.6 times with 15. Without the factor, the ratio is 0.84 to 1.5. Intervals
+    for one average precision then cover 93.5% or more, but the error rates of two-sample tests at
+    5% reach 7.3% (``tests/reference/average_precision.csv``, ``unpaired.csv``).
     """
     gold: BoolArray
     present: BoolArray

@@ -251,7 +251,7 @@ class Sets(NamedTuple):
     others: int  #: total number of negatives
     groups: IntArray | None = None  #: number of groups in each set, with clusters only
     weigh: Callable[[float], FloatArray] | None = None
-    """The weight of a candidate in an interval of a level, for a set or all true positives."""
+    """Returns the weight of a candidate at a confidence level, in a set or in all positives."""
 
     def low(self, size: AnyArray, level: float) -> FloatArray:
         """Return the lower limit for the proportion tp / size at this confidence level."""
