@@ -257,11 +257,12 @@ _MEASURE_ALIASES = {
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or name not in MEASURES:
         meant = _MEASURE_ALIASES.get(str(name).lower().translate(_NO_SIGNS))
-        hint = f" It is called {meant!r} here." if meant else near_miss(name, MEASURES, 0.7)
-        raise ValueError(
-            f"measures={name!r} is not known."
-            f"{hint or f' Pass None for all, or some of {listed(MEASURES, len(MEASURES))}.'}"
+        hint = (
+            f" This measure is called {meant!r} here." if meant else near_miss(name, MEASURES, 0.7)
         )
+        names = listed(MEASURES, len(MEASURES))
+        hint = hint or f" Pass one or more of {names}, or None for all measures."
+        raise ValueError(f"measures={name!r} is not a known measure.{hint}")
 
 
 def _numbers(values: pd.Series, cell: str) -> FloatArray:

@@ -240,12 +240,12 @@ def test_accuracy_above_one(df):
 @pytest.mark.parametrize(
     ("metric", "message"),
     [
-        ("blue", r"metric='blue' is not known. Did you mean 'bleu'.*or a function"),
+        ("blue", r"metric='blue' is not a known metric. Did you mean 'bleu'.*or a function"),
         (
             "comet",
-            r"metric='comet' is not known. If the columns contain scores of single items, omit",
+            r"metric='comet' is not a known metric. If the columns contain scores of single items",
         ),
-        (3, r"metric=3 is not known"),
+        (3, r"metric=3 is not a known metric"),
         ("f1", r"needs the statistics 'correct', 'guess', 'gold'.*one column per system"),
         ("bleu", r"metric='bleu' needs the statistics 'sys_len'"),
         (lambda s: 1.0, r"shape \(\) instead of \(2,\)"),

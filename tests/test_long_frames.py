@@ -178,7 +178,7 @@ def test_wrong_data(wide):
             holed.rankeval(**LONG).paired_bootstrap()
     with pytest.raises(ValueError, match=r"'system'.*system='system', score="):
         long.rename(columns={"model": "system"})[["system", "acc"]].rankeval.paired_bootstrap()
-    with pytest.raises(ValueError, match=r"one system, 'acc'.*If a column names the systems"):
+    with pytest.raises(ValueError, match=r"one system, 'acc'.*if a column names the systems"):
         long[["model", "acc"]].rankeval.paired_bootstrap()
 
 

@@ -580,7 +580,7 @@ def test_a_grade_below_0_is_no_judgment():
 def test_runs_are_no_systems_over_items():
     frame = collection(1).assign(other=1.0)
     for ask in ("paired_bootstrap", "system_ranks", "paired_permutation"):
-        with pytest.raises(ValueError, match=r"instead of a test item.*per_query\('nDCG@10', wide"):
+        with pytest.raises(ValueError, match=r"not a test item.*per_query\('nDCG@10', wide"):
             getattr(frame.rankeval, ask)()
     with pytest.raises(ValueError, match=r"per_query\('nDCG@10', wide"):
         frame.rankeval.plot.critical_difference()

@@ -149,7 +149,7 @@ def test_the_matrix_of_pairs(frame, adjust):
             told.append((abs(gain), -np.mean(to_rgb(shades[i, j]))))
     assert sorted(told) == sorted(told, key=lambda x: x[1])  # darker where the gain is larger
     words = "adjusted for all 21 pairs by Holm's method" if adjust else "unadjusted"
-    assert f"where p ≤ 0.05, {words}; pale gray: not significant at 5%" in caption(ax)
+    assert f"if p ≤ 0.05, {words}; pale gray: not significant at 5%" in caption(ax)
 
 
 def test_sorted_differences_are_those_of_the_items():

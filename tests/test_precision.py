@@ -159,7 +159,7 @@ def test_interval_of_scalars_is_floats_and_of_arrays_broadcasts():
         ("3", 5, "tp='3': pass counts"),
         (True, 5, "tp=True: pass counts"),
         (3, np.inf, "n=inf: pass counts"),
-        (6, 5, "tp=6 is above n=5"),
+        (6, 5, "tp=6 exceeds n=5"),
     ],
 )
 def test_impossible_published_numbers(tp, n, message):

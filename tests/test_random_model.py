@@ -244,7 +244,7 @@ def test_infinite_population():
         ({"prior": 0.5}, r"n=None needs a finite number of candidates"),
         ({"n": 5, "prior": 2.0}, r"prior=2.0 is outside"),
         ({"n": 5, "prior": 0.5, "n_positive": 2}, r"prior=0.5 replaces"),
-        ({"n": 5, "n_candidates": 3, "n_positive": 2}, r"n=5 is above .* 3"),
+        ({"n": 5, "n_candidates": 3, "n_positive": 2}, r"n=5 exceeds .* 3"),
         ({"n": 5, "n_candidates": 3, "n_positive": 4}, r"n_positive=4 of n_candidates=3"),
         ({"n": 5, "n_candidates": 3.5, "n_positive": 4}, r"n_candidates=3.5: pass a whole"),
         ({"n": 1, "n_candidates": 3, "n_positive": 1, "population": "all"}, r"population='all'"),

@@ -169,7 +169,7 @@ def test_words_say_no_more_than_the_table():
         in_words(pd.DataFrame({"x": [1]}))
     with pytest.raises(TypeError, match="of type int"):
         in_words(3)
-    with pytest.raises(ValueError, match="lost its attrs, which record how it was made"):
+    with pytest.raises(ValueError, match="lost its attrs, which record how the table was made"):
         in_words(table, methods=True)
 
 

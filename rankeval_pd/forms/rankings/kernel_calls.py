@@ -73,7 +73,7 @@ def ask_measures(
     along = along or {}
     if along:
         number, wide = inner.sizes["measure"], math.prod(map(len, along.values()))
-        what = f"{number:,} measures at {wide:,} {' and '.join(map(str, along))}"
+        what = f"{number:,} measures at {wide:,} values of {' and '.join(map(str, along))}"
         check_rows(inner, number * wide, len(columns), what)
     core, inside = ["candidate"], {"candidate", *along}
 
