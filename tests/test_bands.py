@@ -297,7 +297,7 @@ def test_too_few_draws(frame):
         lambda **o: frame.rankeval.difference_band("a", "b", [20], **o),
     ):
         with pytest.raises(
-            ValueError, match=r"n_resamples=18 cannot reach level=0.95.*=19 or more"
+            ValueError, match=r"n_resamples=18 is too small for level=0.95.*=19 or more"
         ):
             ask(n_resamples=18)
         with pytest.raises(ValueError, match=r"level=0.9999: .* n_resamples=9999 or more"):

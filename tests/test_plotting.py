@@ -91,7 +91,7 @@ def test_one_name_has_one_band(frame, options, together):
     n = range(50, 300)
     ax = frame.rankeval.plot.precision(n, measures="good", **options)
     method, ends, words = {
-        True: ("precision_band", "band", "simultaneous confidence band for all n"),
+        True: ("precision_band", "band", "simultaneous confidence band, valid jointly for all n"),
         False: (
             "nbest_precision",
             "ci",

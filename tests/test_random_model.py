@@ -496,7 +496,9 @@ def test_mean_of_one_query_is_its_count():
 def test_printed_means(mean, queries, decimals, smallest):
     size = {"n_candidates": 117, "n_positive": 47, "n_queries": queries}
     if smallest is None:
-        with pytest.raises(ValueError, match=r"no counts in n_queries=15 .*nearest: 5.66667 and"):
+        with pytest.raises(
+            ValueError, match=r"no counts in n_queries=15 .*nearest means are 5.66667 and"
+        ):
             random_pvalue_mean(mean, 10, **size, decimals=decimals)
     else:
         found = random_pvalue_mean(mean, 10, **size, decimals=decimals)

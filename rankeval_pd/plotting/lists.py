@@ -76,7 +76,10 @@ def draw_recall_band(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
     rows = draw_lists(canvas, table, "n", logarithmic, log, "recall")
     level = percent_of(table.attrs["level"]) + " " if "level" in table.attrs else ""
     canvas.uncertainty(
-        rows, "band_low", "band_high", f"{level}simultaneous confidence band for all n"
+        rows,
+        "band_low",
+        "band_high",
+        f"{level}simultaneous confidence band, valid jointly for all n",
     )
     if "expected" in table and len(table):
         chance = table.drop_duplicates("n").sort_values("n")
@@ -149,7 +152,7 @@ def _uncertainty(
         high = (table["precision"] > 0.9).any()
         canvas.uncertainty(
             wide, "band_low", "band_high",
-            f"{level}simultaneous confidence band for all n"
+            f"{level}simultaneous confidence band, valid jointly for all n"
             + (" (too narrow where precision is above 90%)" if high else ""),
         )  # fmt: skip
     if alone:

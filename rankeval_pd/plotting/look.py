@@ -58,9 +58,9 @@ class Look:
             given = getattr(self, name)
             if given is not None and not isinstance(given, Mapping):
                 raise TypeError(
-                    f"{name}={given!r} is of type {type(given).__name__}: pass keywords for"
-                    " matplotlib's artists, {'linewidth': 2}, or a mapping from names to such"
-                    " keywords."
+                    f"{name}={given!r} is of type {type(given).__name__}: pass a mapping"
+                    " with keywords for matplotlib, {'linewidth': 2}, or a mapping from names to"
+                    " such mappings."
                 )
 
     @contextmanager

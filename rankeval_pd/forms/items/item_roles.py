@@ -125,7 +125,7 @@ def _of_predictions(metric: object) -> str:
         )
     if metric in ("f1", "precision", "recall"):
         return (
-            f" For predictions {metric!r} needs three columns for each system: (system, 'correct')"
+            f" For predictions, {metric!r} needs three columns for each system: (system, 'correct')"
             " is y_pred & y_true, (system, 'guess') is y_pred, and (system, 'gold') is y_true. See"
             " the how-to 'F1 from predictions'."
         )
