@@ -218,8 +218,7 @@ def _groups_and_rest(
     again = (x for x in out if 1 < data[x].astype(str).nunique() <= len(data[x]) / 2)
     if roles.groups is None and (name := next(again, None)) is not None:
         groups += (
-            f" ({name!r} has repeated values; if rows with the same value depend on each other,"
-            f" pass groups={name!r})"
+            f" ({name!r} has repeated values; if such rows are dependent, pass groups={name!r})"
         )
     return [("groups", groups), *([("unused columns", listed(out, most=4))] if out else [])]
 

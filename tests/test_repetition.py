@@ -419,7 +419,10 @@ def test_one_sample():
     [
         (lambda: rankeval_pd.dispersion_for(-1, 0.1, 80), r"sd_observed=-1: pass finite numbers"),
         (lambda: rankeval_pd.dispersion_for(0.1, 0.0, 80), r"sd_expected=0.0: .* above 0"),
-        (lambda: rankeval_pd.dispersion_for(0.1, 0.1, 1), r"n_samples=1: pass whole numbers of 2"),
+        (
+            lambda: rankeval_pd.dispersion_for(0.1, 0.1, 1),
+            r"n_samples=1: pass whole numbers of at",
+        ),
         (lambda: rankeval_pd.coverage_for(81, 80, 0.05), r"failures=81: pass whole numbers from 0"),
         (lambda: rankeval_pd.coverage_for(1.5, 80, 0.05), r"failures=1.5"),
         (lambda: rankeval_pd.coverage_for(1, 80, 5), r"failure_rate=5: pass a probability"),

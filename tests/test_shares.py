@@ -120,5 +120,5 @@ def test_what_is_no_share(frame, ragged):
             check_n(n)
     with pytest.raises(ValueError, match=r"combine=True with n=0\.1"):
         ragged.rankeval(by="query").random_test(0.1, combine=True)
-    with pytest.raises(ValueError, match="no share of the candidates"):
+    with pytest.raises(ValueError, match="needs a finite number of candidates"):
         rankeval_pd.random_bound_for(0.05, 0.1, prior=0.3, population="infinite")

@@ -175,9 +175,9 @@ class TableNotes:
     def _about_guesses(self) -> str:
         if self._answers >= FEW_ANSWERS - 1e-9:
             return ""
-        found = f"with fewer than {FEW_ANSWERS} guesses, the test may be unreliable"
+        found = f"with fewer than {FEW_ANSWERS}, the test may be unreliable"
         if self._answers < LEAST_ANSWERS:
-            found = f"with fewer than {LEAST_ANSWERS} guesses, there is no test and p_value is NaN"
+            found = f"with fewer than {LEAST_ANSWERS}, there is no test and p_value is NaN"
         return (
             f"The ratio of a system has only {self._answers:.3g} guesses (or answers): {found}. "
             "Use more items, or a system that guesses more often."
