@@ -89,7 +89,10 @@ class Accessor(Generic[Data]):
             Column roles. See the page "Roles of the columns".
         """
         if unnamed:
-            raise TypeError(f"{unnamed[0]!r} needs the name of its role, such as gold=...")
+            raise TypeError(
+                f"{unnamed[0]!r} must be passed by keyword, with the name of a role,"
+                " such as gold=..."
+            )
         Roles.configured(roles)
         configured = type(self)(self._data)
         configured._roles = {**self._roles, **roles}

@@ -36,7 +36,7 @@ _MARGINS = ("f", "f1", "f2", "N")
     own_rows=True,
     clusters=True,
     dask=(
-        "the method works row by row. Call"
+        "this method works row by row. Call"
         " ddf.map_partitions(rankeval_pd.with_association_measures, ['G2'])"
     ),
 )
@@ -141,8 +141,8 @@ def with_association_measures(
     names = list(MEASURES) if measures is None else as_names(measures, ())
     if not names:
         raise ValueError(
-            f"measures={measures!r} is empty. Pass some of {listed(MEASURES, most=len(MEASURES))},"
-            " or None for all."
+            f"measures={measures!r} is empty. Pass one or more of"
+            f" {listed(MEASURES, most=len(MEASURES))}, or None for all measures."
         )
     for name in names:
         _check_name(name)
@@ -257,18 +257,19 @@ _MEASURE_ALIASES = {
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or name not in MEASURES:
         meant = _MEASURE_ALIASES.get(str(name).lower().translate(_NO_SIGNS))
-        hint = f" It is called {meant!r} here." if meant else near_miss(name, MEASURES, 0.7)
-        raise ValueError(
-            f"measures={name!r} is not known."
-            f"{hint or f' Pass None for all, or some of {listed(MEASURES, len(MEASURES))}.'}"
+        hint = (
+            f" This measure is called {meant!r} here." if meant else near_miss(name, MEASURES, 0.7)
         )
+        names = listed(MEASURES, len(MEASURES))
+        hint = hint or f" Pass one or more of {names}, or None for all measures."
+        raise ValueError(f"measures={name!r} is not a known measure.{hint}")
 
 
 def _numbers(values: pd.Series, cell: str) -> FloatArray:
     if not pd.api.types.is_numeric_dtype(values.dtype):
         raise TypeError(
-            f"cells: {cell!r} has dtype {values.dtype}, but frequencies must be numbers. Convert "
-            "it with pd.to_numeric, or name the columns of the four cells: cells=..."
+            f"cells: {cell!r} has dtype {values.dtype}, but frequencies must be numbers. Convert"
+            " this column with pd.to_numeric, or name the columns of the four cells: cells=..."
         )
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
@@ -280,8 +281,8 @@ def _scores(*observed: AnyArray, measure: str, cells: Sequence[str], tail: float
         if wrong.any():
             raise ValueError(
                 f"cells: {name!r} is negative or not finite in {int(wrong.sum())} of {cell.size}"
-                f" tables, for example {cell[wrong][0]}. Correct the frequencies. If O12 or O21 is"
-                " negative, count the pair in the frequency of each word."
+                f" tables, for example {cell[wrong][0]}. Correct the frequencies; if O12 or O21 is"
+                " negative, f1 or f2 does not include the pair."
             )
     empty = sum(tables) == 0
     if np.any(empty):

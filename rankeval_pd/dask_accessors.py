@@ -30,7 +30,7 @@ from rankeval_pd.stats._types import IntArray
 
 QUESTIONS = declared(Accessor)
 METHODS = list(dict.fromkeys([*methods_of("rankings"), *methods_of("items")]))
-_NO_PLOT = "plots need a head. Call the plots of ddf.rankeval.head(n_max)"
+_NO_PLOT = "plots need a head in memory. Call the plots of ddf.rankeval.head(n_max)"
 
 
 class DaskAccessor:
@@ -117,8 +117,8 @@ class DaskAccessor:
         total = collected.known.whole.total
         if largest > total:
             raise ValueError(
-                f"n_max={largest} is above the number of candidates, {total}. Pass a whole"
-                f" number from 1 to {total}."
+                f"n_max={largest} exceeds the number of candidates, {total}. Pass a whole number"
+                f" from 1 to {total}."
             )
         return self._as_head(collected)
 
@@ -167,7 +167,7 @@ class DaskAccessor:
         if kind != "roc":
             raise ValueError(
                 f"kind={kind!r}: the chance level of this area needs the whole ranking in memory."
-                " Pass kind='roc', or by=... for groups."
+                " Pass kind='roc', or name groups, by=..."
             )
         roles.check_groups()
         found_outlines = outlines(self._data, roles)
@@ -220,8 +220,8 @@ class DaskAccessor:
             return self._collected(n_max, n_keys, columns)
         if sizes is None:
             raise ValueError(
-                "n=None needs all ranks in memory. Pass list sizes, n=..., or the longest list,"
-                " n_max=... For all ranks use gain, precision_recall, roc, random_test or area."
+                "n=None needs all ranks in memory. Pass list sizes, n=..., or the largest size,"
+                " n_max=... For all ranks, call gain, precision_recall, roc, random_test or area."
             )
         if isinstance(sizes, Shares):
             sizes = sizes.of(len(self._data))

@@ -212,7 +212,7 @@ def check_choice(argument: str, value: object, allowed: Iterable[str | None]) ->
         value is choice or (isinstance(value, str) and value == choice) for choice in choices
     ):
         raise ValueError(
-            f"{argument}={shown(value)} is not one of {listed(choices)}. Pass one of these."
+            f"{argument}={shown(value)} is not one of {listed(choices)}. Pass one of these values."
         )
 
 
@@ -258,7 +258,7 @@ def check_together(**given: object) -> None:
         arrays = [np.asarray(values) for values in given.values()]
     except ValueError as error:
         raise ValueError(
-            f"{', '.join(given)}: one of them is not an array ({error}). Pass numbers."
+            f"{', '.join(given)}: one of these arguments is not an array ({error}). Pass numbers."
         ) from None
     try:
         np.broadcast_shapes(*(x.shape for x in arrays))
@@ -282,10 +282,10 @@ def check_count(argument: str, value: object, least: int = 1) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise TypeError(
             f"{argument}={shown(value)} is of type {type(value).__name__}: pass a whole number of"
-            f" {least} or more."
+            f" at least {least}."
         )
     if value < least:
-        raise ValueError(f"{argument}={shown(value)}: pass a whole number of {least} or more.")
+        raise ValueError(f"{argument}={shown(value)}: pass a whole number of at least {least}.")
     return int(value)
 
 
@@ -337,7 +337,7 @@ def check_at_least_one(argument: str, value: object) -> float:
     ):
         raise TypeError(
             f"{argument}={shown(value)} is of type {type(value).__name__}: pass a number"
-            " of 1 or more."
+            " of at least 1."
         )
     if not 1.0 <= value <= _LARGEST_PHI:
         raise ValueError(
@@ -357,6 +357,6 @@ def warn_of_thresholds(ratio: FloatArray, n: IntArray, exists: BoolArray, what: 
         warn(
             "target='region': the intervals are too narrow for"
             f" {int((ratio[exists] > _RATIO).sum())} of {int(exists.sum())} n-best lists. At"
-            f" n={int(n.ravel()[worst])}, the variance for the {what} is {ratio.ravel()[worst]:.2g}"
+            f" n={int(n.ravel()[worst])}, the variance of the {what} is {ratio.ravel()[worst]:.2g}"
             " times the variance at a fixed threshold. Pass target='nbest'."
         )

@@ -240,19 +240,20 @@ _REFUSED = {
     "average": "combines groups, but there are none. Name the column of groups: by=...",
     "n": (
         "needs the ranking in memory. ddf.rankeval.nbest_precision([0.01]) returns the lift of"
-        " lists that are shares of the ranking."
+        " lists that contain a given share of the candidates."
     ),
     "interval": (
         "needs the ranking in memory. ddf.rankeval.head(n_max).nbest_precision(n) returns the"
-        " limits of recall and lift at some n."
+        " intervals for recall and lift at each n."
     ),
 }
 _TURNS = """
 
-For a whole Dask DataFrame, the table contains the lists at which the curve turns. These lists end
-just before and just after a true positive, or a block of equal scores with true positives.
-Between these lists, the curve is straight. The method makes two passes over the data, or three
-passes with ties="shared". Only true positives are sorted, and must fit in the memory of one worker.
+For a whole Dask DataFrame, the table contains only the lists at which the slope of the curve
+changes. These lists end just before or just after a true positive, or a block of equal scores with
+true positives. Between these lists, the curve is a straight line. The method makes two passes over
+the data, or three passes with ties="shared". Only true positives are sorted, and must fit in the
+memory of one worker.
 """
 
 

@@ -218,8 +218,7 @@ def _groups_and_rest(
     again = (x for x in out if 1 < data[x].astype(str).nunique() <= len(data[x]) / 2)
     if roles.groups is None and (name := next(again, None)) is not None:
         groups += (
-            f" ({name!r} has repeated values; if its rows depend on each other, pass"
-            f" groups={name!r})"
+            f" ({name!r} has repeated values; if such rows are dependent, pass groups={name!r})"
         )
     return [("groups", groups), *([("unused columns", listed(out, most=4))] if out else [])]
 
@@ -336,7 +335,7 @@ HEADINGS: Mapping[Form, tuple[str, ...]] = {
     "items": (
         "Is the gain of a system real?", "Who is best?", "Which gain is worth reporting?",
     ),
-    "pairs": ("Which gain is worth reporting?", "Does it hold on other data?"),
+    "pairs": ("Which gain is worth reporting?", "Does a gain replicate on other data?"),
 }  # fmt: skip
 # for runs and judgments from read_trec
 OF_RUNS: tuple[tuple[str, str], ...] = (
@@ -394,7 +393,7 @@ OF_PREDICTIONS: Mapping[str, str] = {
 OUTSIDE = (
     "brierscoreloss", "calibrationcurve", "logloss", "matthewscorrcoef", "decisioncurve", "mcc",
 )  # fmt: skip
-TABLES = "rankeval_pd.from_scores(y_true, scores) makes the DataFrame that has .rankeval."
+TABLES = "rankeval_pd.from_scores(y_true, scores) makes a DataFrame with the accessor .rankeval."
 PLOT_SYNONYMS: Mapping[str, str] = {
     "acceptance": "precision()", "ap": "precision_recall()", "area": "roc()", "auc": "roc()",
     "bootstrap": "confidence()", "bound": "random_bound()", "cdf": "random_cdf()",
@@ -461,8 +460,8 @@ def not_there(name: str, what: str, there: Iterable[str], synonyms: Mapping[str,
     known = list(there)
     if plain in PER_QUERY:
         meant = (
-            "Call .per_query('nDCG@10', wide=True) for metrics of queries, and paired_bootstrap on"
-            " its result for tests."
+            "Call .per_query('nDCG@10', wide=True) for query-level metrics, and call"
+            " paired_bootstrap on the result for tests."
         )
     elif plain in OF_PREDICTIONS:
         metric = repr(OF_PREDICTIONS[plain])
@@ -479,5 +478,5 @@ def not_there(name: str, what: str, there: Iterable[str], synonyms: Mapping[str,
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
         inside = [other for other in known if plain in other.replace("_", "")]
         near = near or inside[:1]
-        meant = f"Did you mean .{near[0]}()?" if near else "Print the accessor to list all of them."
+        meant = f"Did you mean .{near[0]}()?" if near else "Print the accessor to list all methods."
     return f"There is no {what} {name!r}. {meant}"

@@ -138,7 +138,7 @@ def paper_table(
         check_count("digits", digits, 0)
     frame, attrs = as_frame(table), table.attrs
     if not len(frame):
-        raise ValueError("table has no rows. Pass a table with at least one.")
+        raise ValueError("table has no rows. Pass a table with at least one row.")
     grid = _grid(frame, attrs, percent, digits, stars=stars)
     if caption is not None:
         grid = grid._replace(caption=caption)

@@ -79,8 +79,8 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
             told = [*write(frame, attrs), *(text for say in beside for text in say(attrs))]
             return "\n\n".join(told) or "The table has no rows."
     raise ValueError(
-        f"table has the columns {listed(frame.columns)}, which no method returns together. Pass the"
-        " result of a method of .rankeval, or some of its rows."
+        f"table has the columns {listed(frame.columns)}, but no method returns a table with these"
+        " columns. Pass the result of a .rankeval method, or rows from the result."
     )
 
 
@@ -90,17 +90,17 @@ def _ties(attrs: Attrs) -> Iterator[str]:
     if count:
         rows = f"{count:,} rows describe lists that end"
         rows = "One row describes a list that ends" if count == 1 else rows
-        yield f"{rows} inside a tie; `details=True` shows which."
+        yield f"{rows} inside a tie; `details=True` shows which lists."
 
 
 def _grid(attrs: Attrs) -> Iterator[str]:
     """Write which results are not exact at every n."""
     if attrs.get("p_adjusted") == "rounded up":
-        yield "Adjusted p-values are exact or rounded up to the next exact one."
+        yield "Adjusted p-values are exact, or rounded up to the next exact p-value."
     if count := attrs.get("n_grid"):
         yield (
-            f"There are too many candidates to compute every n: the results are for {count:,} n, "
-            "each at most about 1% larger than the previous one from n = 70 on."
+            f"There are too many candidates to compute every n. The results are for {count:,}"
+            " values of n; above n = 70, consecutive values differ by at most about 1%."
         )
 
 
@@ -109,9 +109,9 @@ def _annotators(attrs: Attrs) -> Iterator[str]:
     if names := listed_in(attrs, "annotators"):
         differ = listed_in(attrs, "annotators_differ")
         yield (
-            f"The verdict differs for {join(differ, noun='annotators')}."
+            f"The conclusion differs for {join(differ, noun='annotators')}."
             if differ
-            else f"The verdict is the same for each of the {len(names)} annotators."
+            else f"The conclusion is the same for each of the {len(names)} annotators."
         )
 
 
@@ -119,11 +119,14 @@ def _pool(attrs: Attrs) -> Iterator[str]:
     """Describe the random baseline's pool unless it consists of the candidates."""
     pool = attrs.get("pool", "all")
     if pool == "retrieved":
-        yield "The chance level is a random order of the candidates that each measure retrieved."
+        yield (
+            "The chance level is the result of a random order of the candidates that each measure"
+            " retrieved."
+        )
     elif pool != "all":
         yield (
-            f"The chance level is a random draw from a collection of {int(pool):,} candidates in"
-            " each group."
+            f"The chance level is the result of a random draw from a collection of {int(pool):,}"
+            " candidates in each group."
         )
 
 
@@ -217,7 +220,7 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
         )
     if "tie_decides" in part and part["tie_decides"].any():
         yield (
-            "The order of equal scores decides the significance tests of"
+            "The order of equal scores determines the results of the tests for"
             f" {join(part.loc[part['tie_decides'].astype(bool), name], noun=many)}."
         )
     if "tied" in part and (part["tied"] > 0).any():
@@ -255,7 +258,7 @@ def _ranks(first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs) -
     texts: tuple[tuple[str, Any, str], ...] = (
         (f"{they} {do} not differ significantly from", alike & ~untested, "or"),
         (f"{they} {are} significantly better than", apart, "and"),
-        ("Only some of them are significantly better than", mixed & ~untested, "and"),
+        (f"Only some of the best {name}s are significantly better than", mixed & ~untested, "and"),
     )
     for text, mask, last in texts:
         which = np.asarray(mask, dtype=bool)
@@ -313,7 +316,7 @@ def _differences(
             yield f"{row[name]} does not differ significantly from {base}: {it} {beside}."
 
 
-_WIDER = "The interval contains 0 because it is more conservative than the test."
+_WIDER = "The interval contains 0 because the interval is more conservative than the test."
 
 
 def _p(p: float, attrs: Attrs) -> str:
@@ -357,7 +360,7 @@ def _compared(
     if kind == "sample":
         a, b = (f"{row['measure']} in {x}" for x in (a, b))
     if pd.isna(value):
-        return f"{where}{a} and {b} cannot be compared: one of them has no value."
+        return f"{where}{a} and {b} cannot be compared because a value is missing."
     ends = [row.get(x, math.nan) for x in ("ci_low", "ci_high")]
     ends = [row.get(x, y) for x, y in zip(("band_low", "band_high"), ends, strict=True)]
     turned = gap != "odds_ratio" and value < 0.0 and attrs.get("alternative") in (None, "two-sided")
@@ -395,7 +398,8 @@ def _compared(
         verdict = f" The difference is {'' if sure else 'not '}significant at the"
         verdict += f" {percent_of(alpha_of(attrs))} level"
         shown = not sure and gap != "odds_ratio" and all(math.isfinite(x) for x in ends)
-        verdict += f"; the data allow differences of {unit.gaps(*ends)}." if shown else "."
+        span = f"; the data are compatible with differences of {unit.gaps(*ends)}" if shown else ""
+        verdict += f"{span}."
     elif p is not None:
         verdict = " No test was possible."
     if sure and ends[0] <= 0.0 <= ends[1] and gap != "odds_ratio":
@@ -409,9 +413,9 @@ def _compared(
 def _cut_words(row: Row, unit: Unit, attrs: Attrs, *, sign: float) -> str:
     """Return the sentence on lists that end inside a tie, or ""."""
     if row.get("tie_decides"):
-        text = " The order of equal scores decides this"
+        text = " The order of equal scores determines this"
         if "tie_low" not in row:
-            return f"{text} result: with other orders the verdict changes."
+            return f"{text} result, and other orders change the conclusion."
         ends = sorted(sign * row[x] for x in ("tie_low", "tie_high"))
         p = [p_text(row[x], alpha=alpha_of(attrs)) for x in ("p_tie_low", "p_tie_high")]
         p = p if ends[0] == sign * row["tie_low"] else p[::-1]
@@ -437,7 +441,7 @@ def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Att
         f" significant at the {percent_of(alpha)} level ({how})."
     )
     if "tie_decides" in frame and (count := int(frame["tie_decides"].sum())):
-        text += f" The order of equal scores decides {count:,} of these tests."
+        text += f" The order of equal scores determines the results of {count:,} of these tests."
     if not len(frame[gap].dropna()):
         return text
     row: Row = frame.to_dict("records")[int(frame[gap].abs().to_numpy().argmax())]
@@ -446,7 +450,11 @@ def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Att
     largest = _compared(row, kind, gap, p, "", noun, unit, attrs)
     left = frame[~rejects(frame[p], alpha)]
     pairs = [f"{a} and {b}" for a, b in zip(left[f"{kind}_a"], left[f"{kind}_b"], strict=True)]
-    rest = f" Not shown to differ: {'; '.join(pairs)}." if 0 < len(pairs) < 7 else ""
+    rest = (
+        f" These pairs do not differ significantly: {'; '.join(pairs)}."
+        if 0 < len(pairs) < 7
+        else ""
+    )
     between = f"{row[f'{kind}_a']} and {row[f'{kind}_b']}"
     largest = f"{largest[0].lower()}{largest[1:]}"
     return f"{text}{rest} The largest difference is between {between}: {largest}"
@@ -457,7 +465,7 @@ def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Att
 
 def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Write the range in which one measure is significantly better."""
-    how = adjustment(attrs) or "each size tested alone, unadjusted"
+    how = adjustment(attrs) or "each size tested separately, unadjusted"
     if not len(frame):
         yield f"No difference is significant at any requested size ({how})."
     for row in frame.iloc[:MOST].to_dict("records"):
@@ -474,7 +482,7 @@ def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
             f" ({p_text(row['p_max']).replace('p', 'largest p', 1)}; {how})."
         )
     if len(frame) > MOST:
-        yield f"The table has {len(frame) - MOST:,} further ranges."
+        yield f"The table has {len(frame) - MOST:,} more ranges."
 
 
 Writer = Callable[[pd.DataFrame, Attrs], Iterator[str]]

@@ -197,7 +197,7 @@ def test_errors_say_what_to_do(roles, told):
 
 def test_each_refuses_a_column_of_its_own_name_and_annotators_are_no_measures():
     taken = DATA.assign(annotator=1.5)
-    with pytest.raises(ValueError, match="adds a column 'annotator', but data has one"):
+    with pytest.raises(ValueError, match="adds a column 'annotator', but data has a column"):
         taken.rankeval(gold=THREE, agreement="each").nbest_precision(20)
     found = DATA.drop(columns="a4").rankeval(gold=THREE).nbest_precision(20)
     assert found["measure"].tolist() == ["f", "g"]
@@ -314,14 +314,14 @@ def test_words_say_whether_the_verdict_holds_for_each_annotator():
         assert differ
         for name in THREE:
             assert (f"{name} (not significant)" in text) == (name in differ)
-        assert "The verdict differs for " in text
+        assert "The conclusion differs for " in text
     sure = DATA.assign(f=DATA[THREE].sum(axis=1) + 0.1 * DATA["f"])
     for table in (
         sure.rankeval(gold=THREE, **TWO).compare("f", "g", [50, 80]),
         sure.rankeval(gold=THREE, **TWO).summary(80),
         as_dataset(sure).rankeval(gold=THREE, **TWO).compare("f", "g", 50),
     ):
-        told = "The verdict is the same for each of the 3 annotators."
+        told = "The conclusion is the same for each of the 3 annotators."
         assert rankeval_pd.in_words(table).endswith(told)
     each = sure.rankeval(gold=THREE, agreement="each", **TWO).compare("f", "g", 50)
     assert "verdict" not in rankeval_pd.in_words(each)

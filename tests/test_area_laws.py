@@ -215,8 +215,8 @@ def test_one_sided_limits_of_lifts_end_where_lifts_do(df):
     ("asked", "match"),
     [
         ({"kind": "partial"}, "pass the largest false positive rate"),
-        ({"kind": "partial", "fpr": (0.3, 0.1)}, "smaller and the larger"),
-        ({"kind": "roc", "fpr": 0.1}, "belongs to kind='partial'"),
+        ({"kind": "partial", "fpr": (0.3, 0.1)}, "a lower and an upper limit"),
+        ({"kind": "roc", "fpr": 0.1}, "applies only to kind='partial'"),
         ({"kind": "enrichment"}, "pass the share"),
         ({"kind": "bedroc", "bedroc_alpha": -1.0}, "bedroc_alpha"),
         ({"kind": "bedroc", "test": "delong"}, "test='delong' needs"),

@@ -221,7 +221,7 @@ def test_p_values_need_counts(tables, name, form):
 
 
 def test_unknown_names(tables):
-    message = r"^measures='Dice' is not known. Did you mean 'dice'\?$"
+    message = r"^measures='Dice' is not a known measure. Did you mean 'dice'\?$"
     with pytest.raises(ValueError, match=message):
         tables.rankeval.with_association_measures(["G2", "Dice"])
     with pytest.raises(KeyError, match=r"cells: no column 'O13'.*The known names are 'O11', 'O12'"):
@@ -302,7 +302,7 @@ def test_margins_are_cells(tables):
     ("theirs", "ours"), [("PMI", "MI"), ("log-likelihood", "G2"), ("chi2", "X2")]
 )
 def test_a_name_of_other_packages_leads_to_ours(tables, theirs, ours):
-    with pytest.raises(ValueError, match=f"It is called '{ours}' here"):
+    with pytest.raises(ValueError, match=f"This measure is called '{ours}' here"):
         tables.rankeval.with_association_measures(theirs)
 
 

@@ -158,7 +158,7 @@ def test_regions_of_which_the_top_was_judged_are_warned_of():
 def test_tables_and_sentences_of_plans_show_the_range():
     table = rankeval_pd.needed_candidates(0.6, 0.3, 0.5, n_judged=50)
     low, high = (100 * table[name][0] for name in ("power_low", "power_high"))
-    assert f"({low:.1f}% to {high:.1f}%)" in rankeval_pd.in_words(table)
+    assert f"(from {low:.1f}% to {high:.1f}%)" in rankeval_pd.in_words(table)
     assert f"| {low:.1f} | {high:.1f} |" in rankeval_pd.paper_table(table, "markdown")
 
 

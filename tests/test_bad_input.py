@@ -73,7 +73,7 @@ def test_an_unknown_column_of_many_is_answered_by_the_nearest_name_alone(df):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda df: df.rankeval("gold"), "'gold' needs the name of its role"),
+        (lambda df: df.rankeval("gold"), "'gold' must be passed by keyword"),
         (lambda df: df.rankeval.plot(), r"plot cannot be called. .*\.plot\.\w+\(\)"),
         (
             lambda df: rankeval_pd.compare_area(df["gold"].to_numpy(), df["G2"], df["t.score"]),
@@ -195,7 +195,7 @@ def test_a_measure_without_any_score(df):
     holed = df.assign(G2=np.nan)
     found = holed.rankeval.nbest_precision(missing="drop")
     assert set(found["measure"]) == {"t.score"}
-    with pytest.raises(ValueError, match=r"n=1 is above the number of candidates, 0"):
+    with pytest.raises(ValueError, match=r"n=1 exceeds the number of candidates, 0"):
         holed.rankeval.nbest_precision(1, missing="drop", measures="G2")
     last = holed.rankeval.nbest_precision(2, missing="last", measures="G2").loc[0]
     assert (np.isnan(last["threshold"]), last["tied"]) == (True, 4)
@@ -214,7 +214,7 @@ def test_a_measure_without_any_score(df):
         (range(0, 4), ValueError, r"n=0: a list has at least one"),
         (np.array([1, 0]), ValueError, r"n=0: a list has at least one"),
         (2.0, TypeError, r"n=2.0 is of type float: .*Write 2\."),
-        (2.5, TypeError, r"n=2.5 is of type float: pass a whole number of 1 or more"),
+        (2.5, TypeError, r"n=2.5 is of type float: pass a whole number of at least 1"),
         ([1, 2.5], TypeError, r"n=2.5 is of type float"),
         (np.array([1.0]), TypeError, r"is of type float64"),
         (np.nan, TypeError, r"n=nan is of type float"),
@@ -223,8 +223,8 @@ def test_a_measure_without_any_score(df):
         ("all", TypeError, r"n='all' is of type str"),
         ("3", TypeError, r"n='3' is of type str"),
         ([[1]], TypeError, r"n=\[1\] is of type list"),
-        (7, ValueError, r"n=7 is above the number of candidates, 6.*from 1 to 6"),
-        ([1, 7, 9], ValueError, r"n=9 is above the number of candidates, 6"),
+        (7, ValueError, r"n=7 exceeds the number of candidates, 6.*from 1 to 6"),
+        ([1, 7, 9], ValueError, r"n=9 exceeds the number of candidates, 6"),
     ],
 )
 def test_n(df, method, n, error, message):
@@ -245,7 +245,7 @@ def test_forms_of_n(df, n):
 @pytest.mark.parametrize("n", [None, [1, 2], []])
 def test_a_difference_region_has_one_n(df, n):
     message = (
-        r"n=\[\] requests no list" if n == [] else r"pass the size of the two lists, one whole"
+        r"n=\[\] requests no list" if n == [] else r"pass the size of the two lists as one whole"
     )
     with pytest.raises(ValueError, match=message):
         df.rankeval.difference_region("G2", "t.score", n)
@@ -310,12 +310,12 @@ def test_several_p(df):
         (
             "compare",
             {"test": "boschloo", "n": None},
-            r"test='boschloo' and n=None: .* Pass the relevant n",
+            r"test='boschloo' and n=None: .* Pass the list sizes",
         ),
         (
             "compare",
             {"test": "barnard", "n": None},
-            r"test='barnard' and n=None: .* Pass the relevant n",
+            r"test='barnard' and n=None: .* Pass the list sizes",
         ),
         ("compare", {"adjust": "max"}, r"adjust='max' is not one of None, 'holm'.*'max-t'"),
         (
@@ -333,7 +333,7 @@ def test_several_p(df):
         ("compare", {"target": "list"}, r"target='list' is not one of 'region', 'nbest'"),
         ("nbest_precision", {"phi": 0.5}, r"phi=0.5: pass a number from 1 to"),
         ("compare", {"phi": float("nan")}, r"phi=nan: pass a number from 1 to"),
-        ("compare", {"n_resamples": 0}, r"n_resamples=0: pass a whole number of 1 or more"),
+        ("compare", {"n_resamples": 0}, r"n_resamples=0: pass a whole number of at least 1"),
         ("compare", {"alternative": "more"}, r"'more' is not one of 'two-sided', 'greater', 'le"),
         ("significant_ranges", {"test": "sign"}, r"test='sign' is not one of None, 'fisher'"),
         ("random_bound", {"population": "big"}, r"population='big' is not one of 'finite', 'inf"),
@@ -425,7 +425,7 @@ def test_keys_that_have_no_order(df):
 def test_by_is_not_for_datasets(df):
     ds = xr.Dataset.from_dataframe(df.rename_axis("candidate"))
     with pytest.raises(
-        ValueError, match=r"by='query': a Dataset stores groups along a separate dimension"
+        ValueError, match=r"by='query': a Dataset stores groups along a dimension other"
     ):
         ds.rankeval.nbest_precision(by="query")
 
@@ -539,7 +539,7 @@ def test_acceptance_sets_of_an_empty_frame(df):
 
 @pytest.mark.parametrize("method", [*N_METHODS, "difference_region"])
 def test_an_empty_frame_has_no_list_of_ten(df, method):
-    with pytest.raises(ValueError, match=r"n=10 is above the number of candidates, 0"):
+    with pytest.raises(ValueError, match=r"n=10 exceeds the number of candidates, 0"):
         ask(df.iloc[:0], method, n=10)
 
 

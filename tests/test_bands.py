@@ -252,11 +252,11 @@ def test_any_frame(seed, size, share):
 def test_precise_lists_give_a_warning():
     df = datasets.simulate_candidates(400, baseline=0.4, quality={"a": 3.0, "b": 2.5})
     with pytest.warns(
-        RankevalWarning, match=r"precision reaches .* may cover less than its nominal level"
+        RankevalWarning, match=r"precision reaches .* coverage of the band may be too low"
     ):
         df.rankeval.precision_band([20, 100])
     with pytest.warns(
-        RankevalWarning, match=r"precision reaches .* may cover less than its nominal level"
+        RankevalWarning, match=r"precision reaches .* coverage of the band may be too low"
     ):
         df.rankeval.difference_band("a", "b", [20, 100])
 
@@ -297,7 +297,7 @@ def test_too_few_draws(frame):
         lambda **o: frame.rankeval.difference_band("a", "b", [20], **o),
     ):
         with pytest.raises(
-            ValueError, match=r"n_resamples=18 cannot reach level=0.95.*=19 or more"
+            ValueError, match=r"n_resamples=18 is too small for level=0.95.*=19 or more"
         ):
             ask(n_resamples=18)
         with pytest.raises(ValueError, match=r"level=0.9999: .* n_resamples=9999 or more"):

@@ -230,7 +230,7 @@ def test_plans_take_rows_tables_and_parts():
          r"gain=0.03: no number of items is enough with 3 seeds.* Add seeds; needed_seeds"),
         (lambda: rankeval_pd.needed_seeds(0.03, 0.025, 400, **PARTS),
          r"no number of seeds is enough with 400 items. Add items; needed_items"),
-        (lambda: rankeval_pd.needed_seeds(0.1, 0.025, 400), "the variance of seeds is missing"),
+        (lambda: rankeval_pd.needed_seeds(0.1, 0.025, 400), "variance between seeds is missing"),
         (lambda: rankeval_pd.detectable_gain(0.1, 9, n_seeds=3), "gain_se_seeds and n_seeds"),
         (lambda: rankeval_pd.detectable_gain(0.1, 9, **PARTS, n_seeds_new=1), "n_seeds_new=1"),
         (lambda: rankeval_pd.detectable_gain(0.1, 9, metric="f1"), "metric='f1'"),
@@ -289,7 +289,7 @@ def test_the_accuracies_of_the_issue():
     assert known["p_low"] == known["p_high"] == pytest.approx(stats.binomtest(16, 20).pvalue)
     words = rankeval_pd.in_words(rankeval_pd.compare_accuracies(356, 344, 500))
     assert "The gain is 2.4 points (95% interval −4.4 to 9.2 points)" in words
-    assert "This number decides whether" in words
+    assert "This number determines whether" in words
 
 
 @settings(max_examples=60)
@@ -318,7 +318,7 @@ def test_bounds_hold_all_overlaps(n, data):
         ((84.2, 81, 500), {}, ValueError, "84.2% is 0.842"),
         ((501, 3, 500), {}, ValueError, "from 0 to 500"),
         ((-1, 3, 500), {}, ValueError, "from 0 to 500"),
-        ((356, 344, 500), {"both": 100}, ValueError, "have 200 to 344 right in common"),
+        ((356, 344, 500), {"both": 100}, ValueError, "have 200 to 344 correct items"),
         (("many", 3, 500), {}, TypeError, "correct_a='many'"),
         ((3, 3, 0), {}, ValueError, "n_items=0"),
         ((3, 3, 5), {"alternative": "more"}, ValueError, "alternative='more'"),
@@ -419,8 +419,8 @@ def test_what_wilcoxons_test_says_and_refuses():
     assert found.tolist() == plain.tolist()
     few = data.assign(doc=np.arange(40) // 2)
     for keywords, message in (
-        ({"groups": "doc"}, "ranks differences of single items"),
-        ({"metric": "sum"}, "ranks differences of single items"),
+        ({"groups": "doc"}, "supports only items in memory"),
+        ({"metric": "sum"}, "supports only items in memory"),
         ({"adjust": "max-t"}, "signed ranks have no t statistic"),
         ({"margin": 0.1}, "only the test of means supports a margin"),
     ):

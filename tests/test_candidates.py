@@ -316,7 +316,7 @@ def test_groups_smaller_than_n_have_no_row(ragged):
     rows = list(zip(found["query"], found["n"], strict=True))
     assert rows == [("q1", 10), ("q1", 4), ("q1", 7), ("q2", 4), ("q2", 7), ("q3", 4)]
     assert set(ragged.rankeval.random_bound(n=9, by="query")["query"]) == {"q1", "q2"}
-    with pytest.raises(ValueError, match=r"n=13 is above the number of candidates, 12"):
+    with pytest.raises(ValueError, match=r"n=13 exceeds the number of candidates, 12"):
         ragged.rankeval.nbest_precision([4, 13], by="query")
 
 
@@ -416,7 +416,7 @@ def test_missing_drop_asks_ties_of_what_both_score():
 
 @pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
 def test_missing_drop_above_what_both_score(holed):
-    with pytest.raises(ValueError, match=r"n=26 is above the number of available candidates"):
+    with pytest.raises(ValueError, match=r"n=26 exceeds the number of available candidates"):
         holed.rankeval.compare("a", "c", 26, missing="drop")
 
 

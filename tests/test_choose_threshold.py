@@ -94,9 +94,9 @@ def test_nothing_to_promise():
     with pytest.warns(rankeval_pd.RankevalWarning, match="true positive"):
         none = df.assign(gold=False).rankeval.choose_threshold(recall=0.5).iloc[0]
     assert np.isnan(none["ci_low"])
-    with pytest.raises(ValueError, match="pass one of the three"):
+    with pytest.raises(ValueError, match="pass exactly one of these"):
         df.rankeval.choose_threshold()
-    with pytest.raises(ValueError, match="pass one of the three"):
+    with pytest.raises(ValueError, match="pass exactly one of these"):
         rankeval_pd.choose_threshold(df, precision=0.9, recall=0.8)
 
 

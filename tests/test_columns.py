@@ -191,7 +191,7 @@ def test_a_frame_of_booleans_without_gold_is_systems():
     assert right.rankeval.summary()["system"].tolist() == ["new", "old", "base"]
     noted = right.assign(question="what?").rankeval.summary()  # text beside is no matter
     assert noted["system"].tolist() == ["new", "old", "base"]
-    with pytest.raises(ValueError, match=r"If each column is a system, .* use system_ranks"):
+    with pytest.raises(ValueError, match=r"If the columns are systems .* call system_ranks"):
         right.rankeval.nbest_precision(5)
 
 

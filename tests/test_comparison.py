@@ -272,7 +272,7 @@ def test_thresholds_of_different_numbers():
     assert found["leaning"].isna().tolist()[0]
     assert found[["n_a", "n_b"]].to_numpy().tolist() == [[3, 2], [2, 2]]
     with pytest.raises(
-        ValueError, match=r"'a' has 3 thresholds and 'b' 2.*Pass 3 thresholds for 'b'"
+        ValueError, match=r"'a' has 3 thresholds and 'b' has 2.*Pass 3 thresholds for 'b'"
     ):
         df.rankeval.compare("a", "b", threshold={"a": [1, 2, 3], "b": [1, 2]})
 

@@ -391,7 +391,7 @@ def test_a_margin_in_words(right, candidates):
         right.rankeval(metric="accuracy").paired_bootstrap("a", "b", margin=0.9)
     )
     assert " are equivalent within 90 points (p < 0.001)." in text
-    assert "is not significant at the 5% level; the data allow differences of " in text
+    assert "not significant at the 5% level; the data are compatible with differences of " in text
     text = rankeval_pd.in_words(candidates.rankeval.compare("good", "fair", 100, margin=0.01))
     assert "The data do not show that good and fair are equivalent within 1 point (p" in text
     table = candidates.rankeval.compare_area("good", "fair", margin=0.02, alternative="greater")

@@ -20,7 +20,7 @@ HUGE = 10**160
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda d: d.difference_band(n_resamples=HUGE), MemoryError, "held in memory at once"),
+        (lambda d: d.difference_band(n_resamples=HUGE), MemoryError, "draws in memory at once"),
         (lambda d: d.random_band(simultaneous=pd.NA), TypeError, "simultaneous"),
         (lambda d: d.judged_precision(5, judged_with=[["x"]]), KeyError, "judged_with"),
         (lambda d: d.compare(groups=np.array([[1, 2]])), (KeyError, ValueError), "groups"),

@@ -335,7 +335,7 @@ def test_calibration_keeps_the_direction_of_the_pairs():
     image = (1 - here).rankeval.paired_permutation().rankeval.calibration(1 - there)
     pd.testing.assert_frame_equal(swaps, image)
     for keywords in ({"higher_is_better": True}, {"metric": "accuracy"}):
-        with pytest.raises(ValueError, match="lower is better"):
+        with pytest.raises(ValueError, match="lower scores are better"):
             pairs.rankeval.calibration(there, **keywords)
 
 
@@ -361,7 +361,9 @@ def test_calibration_keeps_the_metric_of_the_pairs():
         again = lost.rankeval.calibration(there, **keywords)
         pd.testing.assert_frame_equal(again, wanted, check_exact=True)
     pairs = here.rankeval.paired_bootstrap(metric=mean, n_resamples=99)
-    with pytest.raises(ValueError, match=r"a function mean. Pass the same .* metric="):
+    with pytest.raises(
+        ValueError, match=r"a function mean as the metric. Pass the same .* metric="
+    ):
         pairs.rankeval.calibration(there)
     given = pairs.rankeval.calibration(there, metric=mean, bins=[0.001, 0.05, 0.3])
     assert given["n_pairs"].sum() > 0
@@ -495,7 +497,7 @@ def test_detectable_gain_and_needed_items_agree():
     with pytest.raises(ValueError, match=r"power=80 is outside"):
         rankeval_pd.detectable_gain(0.3, 1000, power=80)
     for power in (0.05, 0.04):
-        with pytest.raises(ValueError, match=rf"power={power}, alpha=0.05: .* above alpha"):
+        with pytest.raises(ValueError, match=rf"power={power}, alpha=0.05: .* must exceed alpha"):
             rankeval_pd.detectable_gain(0.3, 1000, power=power)
         with pytest.raises(ValueError, match=rf"power={power}, alpha=0.05"):
             rankeval_pd.needed_items(0.1, 0.3, 1000, power=power)
@@ -532,13 +534,13 @@ def test_a_plan_for_a_two_sided_test_needs_more():
         (lambda: rankeval_pd.detectable_gain(np.nan, 10), "gain_se=nan"),
         (lambda: rankeval_pd.detectable_gain(0.1, 9, n_items_new=np.nan), "n_items_new=nan"),
         (lambda: rankeval_pd.needed_items(0.1, 0.01, -5), "n_items=-5: pass numbers above 0"),
-        (lambda: rankeval_pd.detectable_gain(-1, 10), "gain_se=-1: pass numbers of 0 or more"),
+        (lambda: rankeval_pd.detectable_gain(-1, 10), "gain_se=-1: pass numbers of at least 0"),
         (lambda: rankeval_pd.detectable_gain(0.1, 0), "n_items=0: pass numbers above 0"),
         (lambda: rankeval_pd.detectable_gain(0.1, np.inf), "n_items=inf"),
         (lambda: rankeval_pd.detectable_gain(0.1, 9, n_items_new=0), "n_items_new=0"),
         (lambda: rankeval_pd.expected_agreement(0.05, 100, 0), "n_items_other=0: .* or inf"),
         (lambda: rankeval_pd.expected_agreement(0.05, 0, 100), "n_items=0"),
-        (lambda: rankeval_pd.expected_agreement(2, 100, 100), "p=2: pass numbers of 0 to 1"),
+        (lambda: rankeval_pd.expected_agreement(2, 100, 100), "p=2: pass numbers from 0 to 1"),
         (lambda: rankeval_pd.expected_agreement([-0.1, 0.1], 9, 9), "p=.-0.1, 0.1.: pass"),
         (lambda: table([0.05], [1.0]).rankeval.gain_threshold(n_items=-3), "n_items=-3"),
     ],

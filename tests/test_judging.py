@@ -201,7 +201,7 @@ def test_plans_where_nothing_is_left(whole):
     region = whole.rankeval.difference_region("good", "fair", 100)
     shares = region.groupby("list")["gold"].mean()
     assert [plan["precision_a"], plan["precision_b"]] == pytest.approx(shares.tolist())
-    with pytest.warns(rankeval_pd.RankevalWarning, match="both lists have the same candidates"):
+    with pytest.warns(rankeval_pd.RankevalWarning, match="both lists contain the same candidates"):
         same = whole.assign(again=whole["good"]).rankeval.plan_annotation("good", "again", 100)
     assert (same["n_region"][0], same["n_more"][0], same["power"][0]) == (0, 0, 0.0)
 
@@ -211,14 +211,14 @@ def test_plans_that_show_nothing_say_so(whole):
     blank = whole.assign(gold=np.nan)
     ask = {"precisions": (0.9, 0.1), "alpha": 0.01}
     with pytest.warns(
-        rankeval_pd.RankevalWarning, match="power is 0: no outcome of 8 more .*Judge more"
+        rankeval_pd.RankevalWarning, match="power is 0: no outcome of 8 further .*Judge more"
     ):
         plan = blank.rankeval.plan_annotation("good", "fair", 100, budget=8, **ask)
     assert plan["power"][0] == 0.0
     assert blank.rankeval.plan_annotation("good", "fair", 100, budget=12, **ask)["power"][0] > 0
     with pytest.warns(
         rankeval_pd.RankevalWarning,
-        match=r"power=0.8 is out of reach. Judging all 126 .* 0: 25 against \d+ of 63 true .*p = ",
+        match=r"power=0.8 is out of reach: judging all 126 .* 0 \(expected: 25 and \d+ true .*p = ",
     ):
         plan = blank.rankeval.plan_annotation("good", "fair", 100, precisions=(0.4, 0.3))
     assert plan["power"][0] == 0  # 25 against 19 of 63 each, whoever they are

@@ -76,7 +76,7 @@ def test_both_ways_give_the_same_frame(server, rda, tmp_path, monkeypatch):
     assert read.dtypes.astype(str).tolist()[2:] == ["bool"] * 3 + ["int64"] + ["float64"] * 8
 
 
-WAYS_OUT = "pip install pooch rdata.*RANKEVAL_PD_DATA to a folder with krenn_ppv.csv"
+WAYS_OUT = "pip install pooch rdata.*RANKEVAL_PD_DATA to a folder that contains krenn_ppv.csv"
 
 
 def nothing_is_kept(server) -> bool:

@@ -202,7 +202,7 @@ def test_positive_and_least_grade(roles, tp):
 def test_what_is_positive_must_occur():
     with pytest.raises(ValueError, match=r"no candidate has the value '1'.*Pass values that occur"):
         GRADES.rankeval(gold="rel", positive="1").nbest_precision()
-    with pytest.raises(ValueError, match="Pass one of them"):
+    with pytest.raises(ValueError, match="Pass only one of them"):
         GRADES.rankeval(gold="rel", positive=1, min_grade=1)
     with pytest.raises(TypeError, match="min_grade='x'"):
         GRADES.rankeval(gold="rel", min_grade="x")

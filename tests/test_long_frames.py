@@ -178,7 +178,7 @@ def test_wrong_data(wide):
             holed.rankeval(**LONG).paired_bootstrap()
     with pytest.raises(ValueError, match=r"'system'.*system='system', score="):
         long.rename(columns={"model": "system"})[["system", "acc"]].rankeval.paired_bootstrap()
-    with pytest.raises(ValueError, match=r"one system, 'acc'.*If a column names the systems"):
+    with pytest.raises(ValueError, match=r"one system, 'acc'.*if a column names the systems"):
         long[["model", "acc"]].rankeval.paired_bootstrap()
 
 
@@ -268,5 +268,5 @@ def test_what_names_the_items_of_a_column_for_each_system_is_no_system():
         found = given.rankeval(label="seg_id").system_ranks()
     pd.testing.assert_frame_equal(found, plain.rankeval.system_ranks())
     assert list(given.columns) == ["seg_id", "a", "b"]
-    with pytest.raises(ValueError, match="label='seg_id' if each system has its own column"):
+    with pytest.raises(ValueError, match="label='seg_id' if each system has a separate column"):
         given.rankeval(item="seg_id").system_ranks()

@@ -51,7 +51,7 @@ def test_bands_say_their_grid(few, name, value):
     found = getattr(few.rankeval, name)(n_resamples=99)
     n = found["n"].unique()
     assert found.attrs["n_grid"] == n.size < 1_000
-    assert f"{n.size} n" in rankeval_pd.in_words(found)
+    assert f"{n.size} values of n" in rankeval_pd.in_words(found)
     asked = getattr(few.rankeval, name)(n=n.tolist(), n_resamples=99)
     assert "n_grid" not in asked.attrs
     assert (found[value] == asked[value]).all()
@@ -66,7 +66,7 @@ def test_judged_lists_have_the_grid_and_the_same_numbers(few, name):
     found = getattr(few.rankeval, name)(None)
     n = found["n"].unique()
     assert found.attrs["n_grid"] == n.size < 1_000
-    assert f"{n.size} n" in rankeval_pd.in_words(found)
+    assert f"{n.size} values of n" in rankeval_pd.in_words(found)
     pd.testing.assert_frame_equal(found, getattr(few.rankeval, name)(n.tolist()))
 
 

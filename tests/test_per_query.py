@@ -392,7 +392,7 @@ def test_unjudged_queries_are_reported_once_a_call(method):
         ("nDCG(gains={1: -1})@5", "a mapping of grades"),
         ("nDCG(gains=7)@5", "a mapping of grades"),
         ("AP(norm='min')", "'min' with @k"),
-        ("P@0", "whole number of 1 or more"),
+        ("P@0", "whole number of at least 1"),
         ("Rprec@5", "takes no @k"),
         ("P(depth=2)@5", "has no option 'depth'"),
         ("P(judged_only=True)@5", "unjudged='skip'"),
@@ -567,7 +567,7 @@ def test_a_run_whose_scores_fall_with_relevance_is_noticed():
     frame["grade"] = (rng.random(len(frame)) < 0.3).astype(int)
     frame["distance"] = rng.random(len(frame)) - frame["grade"]
     frame["chance"] = rng.random(len(frame))
-    with pytest.warns(rankeval_pd.RankevalWarning, match="of 20 queries 'distance' scores relev"):
+    with pytest.warns(rankeval_pd.RankevalWarning, match="of 20 queries, 'distance' scores relev"):
         per_query(frame, "AP")
     per_query(frame, "AP", lower_is_better="distance")  # no warning
 
@@ -580,7 +580,7 @@ def test_a_grade_below_0_is_no_judgment():
 def test_runs_are_no_systems_over_items():
     frame = collection(1).assign(other=1.0)
     for ask in ("paired_bootstrap", "system_ranks", "paired_permutation"):
-        with pytest.raises(ValueError, match=r"instead of a test item.*per_query\('nDCG@10', wide"):
+        with pytest.raises(ValueError, match=r"not a test item.*per_query\('nDCG@10', wide"):
             getattr(frame.rankeval, ask)()
     with pytest.raises(ValueError, match=r"per_query\('nDCG@10', wide"):
         frame.rankeval.plot.critical_difference()

@@ -91,7 +91,7 @@ def test_one_name_has_one_band(frame, options, together):
     n = range(50, 300)
     ax = frame.rankeval.plot.precision(n, measures="good", **options)
     method, ends, words = {
-        True: ("precision_band", "band", "simultaneous confidence band, for all n together"),
+        True: ("precision_band", "band", "simultaneous confidence band, valid jointly for all n"),
         False: (
             "nbest_precision",
             "ci",
@@ -145,7 +145,10 @@ def test_positions_to_the_right(frame, x):
         ({"x": "log"}, r"x='log' is not one of 'n', 'share', 'recall'"),
         ({"reference": "perfect"}, r"reference='perfect' is not one of 'random', 'ideal'"),
         ({"mark": [51]}, r"mark=51 is not an n in the table"),
-        ({"relevant": 5}, r"relevant=5: pass a difference of precision from 0 to 1; 5 points are"),
+        (
+            {"relevant": 5},
+            r"relevant=5: pass a difference in precision from 0 to 1; 5 perc",
+        ),
         ({"relevant": "a"}, r"relevant='a': pass a difference"),
     ],
 )
@@ -251,10 +254,10 @@ def test_comparison_draws_the_table(frame):
     assert_equal(marked(ax, table["n"]), bars)
     equal(xy(below, "_difference"), table[["n", "difference"]])
     equal(limits(below), table[["ci_low", "ci_high"]])
-    assert written(strip) == ["each n alone", "all n together", "good\nbetter"]
+    assert written(strip) == ["each n separately", "all n jointly", "good\nbetter"]
     assert "(Fisher's exact test at 1%, separately at each n)" in caption(ax)
-    assert "(Holm's method at 1%, for all n together)" in caption(ax)
-    assert "good − poor in percentage points, with 95% interval, adjusted like" in caption(ax)
+    assert "(Holm's method at 1%, simultaneously for all n)" in caption(ax)
+    assert "good − poor in percentage points, with the 95% interval, adjusted like" in caption(ax)
 
 
 def test_comparison_marks_what_holds_for_all_n_together(frame):
@@ -266,7 +269,7 @@ def test_comparison_marks_what_holds_for_all_n_together(frame):
     both = table["significant"] & large, adjusted["significant"] & large
     assert 0 < both[1].sum() < both[0].sum()
     assert_equal(marked(ax, table["n"]), to_mark(ax, table, *both))
-    words = "max-t method at 5%, for all n together, and the difference is 5 points or more"
+    words = "max-t method at 5%, simultaneously for all n, and the difference is 5 points or more"
     assert words in caption(ax)
     n = range(100, 400)
     table = frame.rankeval.compare("good", "poor", n)
@@ -275,8 +278,8 @@ def test_comparison_marks_what_holds_for_all_n_together(frame):
     bars = to_mark(ax, table, table["significant"], band["band_low"] > 0)
     assert_equal(marked(ax, table["n"]), bars)
     equal(limits(ax.figure.axes[2]), band[["band_low", "band_high"]])
-    assert "the 95% simultaneous band excludes 0, for all n together" in caption(ax)
-    assert "with 95% simultaneous band, for all n together" in caption(ax)
+    assert "the 95% simultaneous band excludes 0, simultaneously for all n" in caption(ax)
+    assert "with the 95% simultaneous band for all n" in caption(ax)
 
 
 def test_n_with_gaps_are_marked_one_by_one(frame):
@@ -308,9 +311,9 @@ def test_comparison_without_any_significant_n(frame):
     assert not ax.figure.axes[1].collections
     for words in (
         "Fisher's exact test at 5%, separately at each n",
-        "method at 5%, for all n together",
+        "method at 5%, simultaneously for all n",
     ):
-        assert f"{words}). This picture has no such n." in caption(ax)
+        assert f"{words}). No list in this plot meets the condition." in caption(ax)
     assert "the same list" not in caption(ax)
     twins = frame.assign(twin=2 * frame["good"])
     ax = twins.rankeval.plot.comparison("good", "twin", range(1, 4))
@@ -385,8 +388,8 @@ def test_random_bound_draws_critical_over_n(frame):
         equal(xy(ax, name)[:, 1], rows["critical"] / rows["n"])
     assert named(ax) == ["chance 5%", "chance 0.1%", "random 20%"]
     below = "of random orders stay below"
-    assert f"Gray field: 95% {below} its edge at each n alone." in caption(ax)
-    assert f"Line “chance 0.1%”: 99.9% {below} it at each n alone." in caption(ax)
+    assert f"Gray field: 95% {below} the edge at any single n." in caption(ax)
+    assert f"Line “chance 0.1%”: 99.9% {below} the line at any single n." in caption(ax)
 
 
 def test_bounds_that_no_list_can_reach_are_not_drawn():
@@ -408,9 +411,9 @@ def test_envelope_beside_the_bound(frame):
     field = ax.collections[0].get_paths()[0].vertices[:, 1]
     assert field.max() == xy(ax, "chance 5%")[:, 1].max()
     bound = frame.rankeval.random_bound(0.05, n)
-    equal(xy(ax, "_each n alone")[:, 1], bound["critical"] / bound["n"])
+    equal(xy(ax, "_each n separately")[:, 1], bound["critical"] / bound["n"])
     assert ax.get_xscale() == "log"
-    words = "below its edge at all n together; the hairline is the bound at each n alone"
+    words = "below the edge at every n; the hairline is the bound for a single n"
     assert words in caption(ax)
     alone = frame.rankeval.plot.random_bound(0.05, simultaneous=False)
     endless = frame.rankeval.plot.random_bound(0.05, range(1, 700), population="infinite")
@@ -447,9 +450,9 @@ def test_curves_bands_and_isolines_are_the_tables(frame, space, x, y):
     ax = getattr(plotting, space)(curve, bands=[band, together], isolines=lines)
     for label, table in (
         ("good", curve[curve["measure"] == "good"]),
-        ("chance 5% at all n together", together),
-        ("chance 5% at each n alone", band[band["p"] == 0.05]),
-        ("chance 0.1% at each n alone", band[band["p"] == 0.001]),
+        ("chance 5% at every n", together),
+        ("chance 5% at any single n", band[band["p"] == 0.05]),
+        ("chance 0.1% at any single n", band[band["p"] == 0.001]),
         ("_n = 30", lines[lines["n"] == 30]),
         ("_n = 200", lines[lines["n"] == 200]),
     ):
@@ -457,8 +460,8 @@ def test_curves_bands_and_isolines_are_the_tables(frame, space, x, y):
     (field,) = ax.collections  # one field, up to the bound that holds for all n together
     equal(np.isin(together[y], field.get_paths()[0].vertices[:, 1]), together[y].notna())
     assert {"30", "200"} <= set(written(ax))
-    assert "95% of random orders stay within it at all n together" in caption(ax)
-    assert "99.9% of random orders stay below it at each n alone" in caption(ax)
+    assert "95% of random orders stay within the field at every n" in caption(ax)
+    assert "99.9% of random orders stay below the line at any single n" in caption(ax)
     assert ax.get_xscale() == ("function" if space == "det" else "linear")
 
 
@@ -489,9 +492,9 @@ def test_crossovers_are_marked_on_the_curve(frame):
 
 
 def test_what_is_asked_beside_curves_is_checked(frame):
-    with pytest.raises(ValueError, match=r"crossovers=True needs the levels .* Pass bands=0.05"):
+    with pytest.raises(ValueError, match=r"crossovers=True needs .* such as bands=0.05"):
         frame.rankeval.plot.gain(crossovers=True)
-    with pytest.raises(ValueError, match=r"no columns share, lift.*random_band with the axes"):
+    with pytest.raises(ValueError, match=r"no columns share, lift.*random_band for lift"):
         plotting.lift(frame.rankeval.lift(), bands=frame.rankeval.random_band())
 
 

@@ -116,7 +116,7 @@ def test_keywords_by_name_and_highlight():
     assert len(ax.collections) == 1  # one band
     assert "In gray:  _z, " in caption(ax)
     assert len(ax.get_lines()) == 5 + 2 + 1  # the edges of the band, and a random order
-    with pytest.raises(ValueError, match="highlight='X2' is not one of the names drawn, 'G2'"):
+    with pytest.raises(ValueError, match="highlight='X2' is not one of the names in the plot"):
         ask([5], highlight="X2")
 
 
@@ -321,7 +321,7 @@ def test_pairs_of_measures_are_those_behind_the_ranks(asked):
         assert cells(plotting.pairs(table)) == (shades, names)
     with pytest.raises(ValueError, match=r"n=None, kind=None: .* need a criterion"):
         df.rankeval.plot.critical_difference()
-    with pytest.raises(ValueError, match="event='zero' is an option of systems"):
+    with pytest.raises(ValueError, match="event='zero' is an option for systems"):
         df.rankeval.plot.pairs(event="zero", **asked)
 
 

@@ -204,7 +204,7 @@ def test_captions_say_what_the_tables_are():
         table = df.rankeval.compare("G2", "_z", [20, 50], test=test, alpha=alpha, adjust=adjust)
         ax = plotting.comparison(table)
         assert f"({words[0]}, separately at each n)" in caption(ax)
-        assert f"({words[1]}, for all n together)" in caption(ax)
+        assert f"({words[1]}, simultaneously for all n)" in caption(ax)
     holm = "adjusted for all 3 pairs by Holm's method"
     for adjust, words in ((None, "unadjusted"), ("holm", holm)):
         table = df.rankeval.measure_ranks(40, adjust=adjust, level=0.9)
@@ -313,8 +313,8 @@ def test_the_end_of_the_first_run_is_marked():
     table = frame.rankeval.compare("good", "fair")
     hits = table["significant"].to_numpy()
     last = table["n"].iloc[hits.argmax() + (~hits[hits.argmax() :]).argmax() - 1]
-    assert xy(ax, "last n of the first run")[0, 0] == last < 600
-    assert f"n = {last}, the last n of the first significant run" in caption(ax)
+    assert xy(ax, "last n of the first significant range")[0, 0] == last < 600
+    assert f"n = {last}, the last n of the first significant range" in caption(ax)
 
 
 # ------------------------------------------------------------------------------------ bars of ties

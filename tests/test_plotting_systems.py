@@ -74,7 +74,7 @@ def test_confidence_ends_where_draws_end(frame):
     ax = plotting.confidence(table)
     triangles = [x.get_ydata() for x in ax.get_lines() if x.get_marker() == "^"]
     assert np.concatenate(triangles) == pytest.approx(np.full(full.sum(), np.log10(501)))
-    assert "Triangles: none of 500 resamples contradicts the gain." in caption(ax)
+    assert "Triangles: the gain is above 0 in all 500 resamples." in caption(ax)
 
 
 def test_sizes_are_drawn_with_the_square_root_law(frame):
@@ -149,7 +149,7 @@ def test_the_matrix_of_pairs(frame, adjust):
             told.append((abs(gain), -np.mean(to_rgb(shades[i, j]))))
     assert sorted(told) == sorted(told, key=lambda x: x[1])  # darker where the gain is larger
     words = "adjusted for all 21 pairs by Holm's method" if adjust else "unadjusted"
-    assert f"where p ≤ 0.05, {words}; pale gray: not significant at 5%" in caption(ax)
+    assert f"if p ≤ 0.05, {words}; pale gray: not significant at 5%" in caption(ax)
 
 
 def test_sorted_differences_are_those_of_the_items():
@@ -249,7 +249,7 @@ def test_interpolated_precision_is_that_of_the_summary():
         first = table[table["measure"] == "one"]
         equal(bars, np.sort(first[["ci_low", "ci_high"]].to_numpy().ravel()))
         assert caption(ax).startswith(
-            "Bars: 95% confidence intervals, for all runs together at each recall"
+            "Bars: 95% confidence intervals, simultaneously for all runs at each recall"
         )
     short = table.drop(columns=["ci_low", "ci_high"])
     assert not plotting.interpolated_precision(short).collections

@@ -259,7 +259,7 @@ def test_wrong_tables_are_refused(name, some):
 def test_of_a_table_no_role_is_asked(name):
     method = {"precision": "nbest_precision"}.get(name, name)
     table = getattr(candidates(names=2).rankeval, method)()
-    with pytest.raises(TypeError, match=rf"gold='gold' is a role .*the result of {method}"):
+    with pytest.raises(TypeError, match=rf"gold='gold' is a column role.* a result of {method}"):
         getattr(plotting, name)(table, gold="gold")
     assert getattr(table.rankeval.plot, name)().get_lines()
 

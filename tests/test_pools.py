@@ -110,13 +110,13 @@ def test_a_list_of_all_that_was_retrieved_says_nothing():
             rows.append((query, document, grade, rng.random() if retrieved else np.nan))
     frame = pd.DataFrame(rows, columns=["query", "document", "grade", "run"])
     accessor = frame.rankeval(**ROLES)
-    with pytest.warns(RankevalWarning, match="100% of the lists of n = 10 contain every retrieved"):
+    with pytest.warns(RankevalWarning, match="100% of the lists at n = 10 contain every retrieved"):
         table = accessor.random_test(10, combine=True)
     assert table["p_value"].tolist() == [1.0]
     assert table["lift"].tolist() == [pytest.approx(1.0)]
     assert (
-        "The chance level is a random order of the candidates that each measure retrieved."
-        in rankeval_pd.in_words(table)
+        "The chance level is the result of a random order of the candidates that each measure"
+        " retrieved." in rankeval_pd.in_words(table)
     )
     of_all = accessor.random_test(10, combine=True, pool="all", details=True)
     assert of_all["log10_p"].iloc[0] < -100

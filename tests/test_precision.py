@@ -159,7 +159,7 @@ def test_interval_of_scalars_is_floats_and_of_arrays_broadcasts():
         ("3", 5, "tp='3': pass counts"),
         (True, 5, "tp=True: pass counts"),
         (3, np.inf, "n=inf: pass counts"),
-        (6, 5, "tp=6 is above n=5"),
+        (6, 5, "tp=6 exceeds n=5"),
     ],
 )
 def test_impossible_published_numbers(tp, n, message):
@@ -197,9 +197,9 @@ def test_local_precision_of_groups(ragged):
     ("window", "error", "message"),
     [
         (7, ValueError, "window=7 is odd.*Pass 8"),
-        (0, ValueError, "window=0: pass a whole number of 2 or more"),
+        (0, ValueError, "window=0: pass a whole number of at least 2"),
         (4.0, TypeError, "window=4.0 is of type float"),
-        (32, ValueError, "window=32 is above the number of candidates"),
+        (32, ValueError, "window=32 exceeds the number of candidates"),
     ],
 )
 def test_wrong_windows(frame, window, error, message):
@@ -221,5 +221,5 @@ def test_the_interval_of_the_best_of_several_measures():
     alone = simulated.rankeval.nbest_precision(60, measures="good")
     assert alone["ci_low_best"].tolist() == alone["ci_low"].tolist() == [found["ci_low"].max()]
     words = rankeval_pd.in_words(found)
-    assert words.count("After correction for the choice among the measures, the interval is") == 1
+    assert words.count("correction for the selection among the measures, the interval is") == 1
     assert "Allowing" not in rankeval_pd.in_words(alone)

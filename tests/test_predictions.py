@@ -44,7 +44,7 @@ def test_any_labels_give_scikit_learn_s_f1_of_the_positive_class(data):
     draw = st.lists(st.sampled_from(labels), min_size=size, max_size=size)
     y_true, y_pred, positive = data.draw(draw), data.draw(draw), data.draw(st.sampled_from(labels))
     if positive not in [*y_true, *y_pred]:
-        with pytest.raises(ValueError, match="is not a label"):
+        with pytest.raises(ValueError, match="is not one of the labels"):
             rankeval_pd.from_predictions(y_true, y_pred, "f1", positive=positive)
         return
     sums = rankeval_pd.from_predictions(y_true, y_pred, "f1", positive=positive)["model"].sum()
@@ -113,7 +113,7 @@ def test_the_index_is_kept_and_never_mixed_up():
         (([1, 0], {"a": [1, 0]}, "mcc"), {}, ValueError, "metric='mcc' is not one of"),
         (([1, 0], {}, "f1"), {}, ValueError, "has no model"),
         (([1, 0], {"a": "10"}, "f1"), {}, TypeError, "of type str"),
-        ((["n", "y"], {"a": ["n", "y"]}, "f1"), {}, ValueError, "positive=1 is not a label.*'n', "),
+        ((["n", "y"], {"a": ["n", "y"]}, "f1"), {}, ValueError, "positive=1 is not one of .*'n', "),
         (([1, 0], {"gold": [1, 0]}), {}, ValueError, "named 'gold', which is reserved"),
         (([1, 0], {"a": ["x", "y"]}), {}, TypeError, "not numbers.*from_predictions"),
         (([1, 0], np.ones((2, 2))), {}, ValueError, r"shape \(2, 2\).*not probabilities"),

@@ -53,9 +53,9 @@ def test_rates_are_counts_but_for_rounding():
             rankeval_pd.compare_for(wrong, 100, 30, 100)
     with pytest.raises(TypeError, match="of type str"):
         rankeval_pd.compare_for("42", 100, 30, 100)
-    with pytest.raises(ValueError, match="cannot share that many"):
+    with pytest.raises(ValueError, match="cannot have this overlap"):
         rankeval_pd.compare_for(42, 100, 30, 100, overlap=(10, 11))
-    with pytest.raises(ValueError, match="cannot share that many"):
+    with pytest.raises(ValueError, match="cannot have this overlap"):
         rankeval_pd.compare_for(42, 100, 30, 100, overlap=99)
     with pytest.raises(ValueError, match="or this number and the number of true"):
         rankeval_pd.compare_for(42, 100, 30, 100, overlap=(1, 2, 3))

@@ -188,7 +188,7 @@ def test_what_does_not_go_together_is_refused(simulated):
         simulated.rankeval.compare("good", "fair", 50, of="npv")
     with pytest.raises(ValueError, match="of='tpr'"):
         simulated.rankeval.compare("good", "fair", 50, of="tpr")
-    with pytest.raises(ValueError, match="n_resamples=10 cannot reach level"):
+    with pytest.raises(ValueError, match="n_resamples=10 is too small for level"):
         simulated.rankeval.recall_band(50, n_resamples=10)
     doubled = pd.concat([simulated, simulated], keys=[0, 1], names=["doc", "i"])
     with pytest.raises(ValueError, match="groups: this method assumes independent"):

@@ -271,7 +271,7 @@ def test_threshold_for_a_mean_size(seed, n):
             call.repetition(n=n)
         return
     if 4 * n > len(df):
-        with pytest.raises(ValueError, match="above the mean number of candidates"):
+        with pytest.raises(ValueError, match="exceeds the mean number of candidates"):
             call.repetition(n=n)
         return
     found = call.repetition(n=n).iloc[0]
@@ -387,9 +387,9 @@ def test_no_or_only_true_positives():
     [
         ({}, ValueError, r"threshold=None, n=None: pass either"),
         ({"threshold": 1, "n": 3}, ValueError, r"threshold=1, n=3: pass either"),
-        ({"n": 0}, ValueError, r"n=0: pass a whole number of 1 or more"),
+        ({"n": 0}, ValueError, r"n=0: pass a whole number of at least 1"),
         ({"n": 2.5}, TypeError, r"n=2.5 is of type float"),
-        ({"n": 10_000}, ValueError, r"n=10000 is above the mean number of candidates"),
+        ({"n": 10_000}, ValueError, r"n=10000 exceeds the mean number of candidates"),
         ({"threshold": {"a": [1, 2]}}, ValueError, r"pass one number for each of the measures"),
         ({"threshold": {"z": 1}}, KeyError, r"threshold: no column 'z'"),
         ({"n": 5, "by": None}, ValueError, r"by is missing. Name the column"),
@@ -407,10 +407,10 @@ def test_wrong_questions(method, options, error, message):
 def test_one_sample():
     df = _samples(9, 3)
     for data in (df.assign(part=0), df.iloc[:0]):
-        with pytest.raises(ValueError, match="variation needs at least two samples"):
+        with pytest.raises(ValueError, match="needs at least two samples"):
             data.rankeval(by="part", measures="a").repetition(n=5)
     ds = xr.Dataset.from_dataframe(df.drop(columns="part").rename_axis("candidate"))
-    with pytest.raises(ValueError, match="no sample dimension beside the candidates"):
+    with pytest.raises(ValueError, match="needs a dimension of samples"):
         ds.rankeval.repetition(n=5)
 
 
@@ -419,7 +419,10 @@ def test_one_sample():
     [
         (lambda: rankeval_pd.dispersion_for(-1, 0.1, 80), r"sd_observed=-1: pass finite numbers"),
         (lambda: rankeval_pd.dispersion_for(0.1, 0.0, 80), r"sd_expected=0.0: .* above 0"),
-        (lambda: rankeval_pd.dispersion_for(0.1, 0.1, 1), r"n_samples=1: pass whole numbers of 2"),
+        (
+            lambda: rankeval_pd.dispersion_for(0.1, 0.1, 1),
+            r"n_samples=1: pass whole numbers of at",
+        ),
         (lambda: rankeval_pd.coverage_for(81, 80, 0.05), r"failures=81: pass whole numbers from 0"),
         (lambda: rankeval_pd.coverage_for(1.5, 80, 0.05), r"failures=1.5"),
         (lambda: rankeval_pd.coverage_for(1, 80, 5), r"failure_rate=5: pass a probability"),

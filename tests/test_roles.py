@@ -61,7 +61,7 @@ ROLES = {
 
 def _idle(name: str) -> list[str]:
     """Return the roles that have no effect, as the docstring says."""
-    return re.findall(r"\* ``(\w+)``: Has no effect", getattr(rankeval_pd, name).__doc__)
+    return re.findall(r"\* ``(\w+)``: Ignored", getattr(rankeval_pd, name).__doc__)
 
 
 def _answer(name: str, **roles: object) -> object:

@@ -91,7 +91,7 @@ def test_shares_in_a_dataset(frame, ragged):
     assert len(both) == len(wanted) == len(rows)
     for name in ("n", "tp", "precision", "ci_low"):
         assert both[name].to_numpy() == pytest.approx(both[f"{name}_frame"].to_numpy())
-    with pytest.raises(ValueError, match="lazy Dataset whose gold label may be missing"):
+    with pytest.raises(ValueError, match=r"lazy Dataset, .* gold labels may be missing"):
         padded.chunk().rankeval.nbest_precision(0.25)
 
 
@@ -120,5 +120,5 @@ def test_what_is_no_share(frame, ragged):
             check_n(n)
     with pytest.raises(ValueError, match=r"combine=True with n=0\.1"):
         ragged.rankeval(by="query").random_test(0.1, combine=True)
-    with pytest.raises(ValueError, match="no share of the candidates"):
+    with pytest.raises(ValueError, match="needs a finite number of candidates"):
         rankeval_pd.random_bound_for(0.05, 0.1, prior=0.3, population="infinite")

@@ -188,7 +188,7 @@ def test_up_to_five_groups_nothing_is_significant_and_that_is_said(groups):
         "a": rng.normal(5.0, 0.1, 20 * groups), "b": rng.normal(0.0, 0.1, 20 * groups),
         "doc": np.repeat(np.arange(groups), 20),
     })  # fmt: skip
-    with pytest.warns(RankevalWarning, match=rf"{groups} groups of 'doc'.*nothing is signif"):
+    with pytest.warns(RankevalWarning, match=rf"{groups} groups of 'doc'.*no two-sided test"):
         row = data.rankeval(groups="doc").paired_bootstrap("a", "b").iloc[0]
     assert row["p_two_sided"] == 2.0 ** (1 - groups)
     assert (row["ci_low"], row["ci_high"]) == (-np.inf, np.inf)
@@ -221,7 +221,7 @@ def test_few_items_that_are_skewed_are_said_once(test):
 
 def test_few_items_of_the_papers_events_are_said():
     data = pd.DataFrame(np.random.default_rng(1).normal(size=(29, 2)), columns=list("ab"))
-    with pytest.warns(RankevalWarning, match="29 items: with fewer than 30, resampled gains"):
+    with pytest.warns(RankevalWarning, match="29 items: with fewer than 30 items, resampled gains"):
         data.rankeval.paired_bootstrap(event="recentred")
 
 
@@ -434,7 +434,7 @@ def test_score_intervals_are_of_zero_and_one_only():
         wanted = getattr(differences, {"newcombe": "paired_newcombe"}.get(kind, kind))(cells, 0.95)
         assert row["p_value"] > 0.05  # where Newcombe's interval excludes 0
         assert (row["ci_low"], row["ci_high"]) == pytest.approx((min(wanted[0], 0.0), wanted[1]))
-        with pytest.raises(ValueError, match=f"ci='{kind}' is an interval of paired proportions"):
+        with pytest.raises(ValueError, match=f"ci='{kind}' is an interval for paired proportions"):
             (right * 2.5).rankeval.paired_bootstrap(ci=kind)
     with pytest.raises(ValueError, match="ci='clopper-pearson' is an interval of a proportion"):
         (right * 2.5).rankeval.system_ranks(ci="clopper-pearson")

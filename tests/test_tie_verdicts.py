@@ -22,7 +22,7 @@ from rankeval_pd.stats.rankings.tie_orders import TiedLists, swap_tests
 from rankeval_pd.stats.significance.fisher import stratified_exact_test
 from rankeval_pd.stats.significance.unconditional import score_test
 
-ORDER = "ties='shared'.*order of equal scores decides"
+ORDER = "ties='shared'.*order of equal scores determines"
 SHOWN = ["precision_a", "precision_b", "difference"]
 
 
@@ -231,9 +231,9 @@ def test_one_score_of_420(one_score):
     assert len(told) == 1
     said = str(told[0].message)
     assert said.endswith(
-        "at n=50 the order of equal scores decides whether 'g' and 'one' differ significantly."
-        " Pass ties='expected', the mean over all orders, or n=420, where no block of equal scores"
-        " is cut."
+        "at n=50, the order of equal scores determines whether 'g' and 'one' differ significantly."
+        " Pass ties='expected', the mean over all orders, or n=420, at which no list ends"
+        " inside a tie."
     )
     row = found.iloc[0]
     assert found["tie_decides"].tolist() == [True, False]
@@ -242,19 +242,19 @@ def test_one_score_of_420(one_score):
     ends = row["precision_a"] - np.array([tp.ppf(0.975), tp.ppf(0.025)]) / 50
     assert_allclose(row[["tie_low", "tie_high"]].astype(float), ends, atol=1e-12)
     assert (
-        "The order of equal scores decides this result: over random orders, the difference is"
+        "The order of equal scores determines this result: over random orders, the difference is"
         in in_words(found)
     )
     with pytest.warns(RankevalWarning, match=ORDER):
         short = one_score.rankeval.compare("g", "one", [50, 420], details=False)
     assert list(short.columns)[-1] == "tie_decides"
-    assert "The order of equal scores decides this result: with other orders" in in_words(short)
+    assert "The order of equal scores determines this result, and other orders" in in_words(short)
     means = one_score.rankeval(ties="expected").compare("g", "one", [50, 420], details=True)
     assert "the results are means over all orders of equal scores" in in_words(means)
     assert "tie_decides" not in means
     with pytest.warns(RankevalWarning, match=ORDER):
         every = in_words(one_score.rankeval.compare("g", "one"))
-    assert "The order of equal scores decides" in every
+    assert "The order of equal scores determines" in every
 
 
 @pytest.mark.parametrize("adjust", ["holm", "max-t", None])
@@ -263,7 +263,7 @@ def test_one_score_in_a_summary(one_score, adjust):
         table = one_score.rankeval.summary([50, 420], adjust=adjust)
     assert len(told) == 1
     assert table["tie_decides"].tolist() == (table["n"] == 50).tolist()
-    assert "decides the significance tests of g and one" in in_words(table)
+    assert "determines the results of the tests for g and one" in in_words(table)
 
 
 def test_one_score_in_a_picture(one_score):
@@ -432,7 +432,7 @@ def test_a_head_says_nearly_the_same():
         assert_allclose(found[name], whole[name], err_msg=name)
     for name in ("tie_low", "tie_high"):
         assert (np.abs(found[name] - whole[name]) <= 4.0 / np.array(n)).all()
-    with pytest.raises(ValueError, match="a head collected from a Dask DataFrame"):
+    with pytest.raises(ValueError, match="a head from a Dask DataFrame"):
         head(ties="expected").compare("a", "b", 100)
     alike = frames.from_pandas(df.assign(b=2.0 * df["a"]), npartitions=4).rankeval.head(300)
     found = alike.compare("a", "b", 300, details=True)
@@ -513,7 +513,7 @@ def test_verdicts_over_all_groups_say_where_order_decides(how):
     at = table[table["tie_decides"]].iloc[[0]]
     at.attrs = table.attrs
     assert (
-        "The order of equal scores decides this result: over random orders, the difference is"
+        "The order of equal scores determines this result: over random orders, the difference is"
         in in_words(at)
     )
     # scores without ties: both ends are the difference itself, and nothing is said

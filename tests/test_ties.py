@@ -312,5 +312,5 @@ def test_one_key_is_that_of_compare(tied):
     found = tied.rankeval.tie_sensitivity("a", "b", [5], n_keys=1)
     wanted = tied.rankeval.compare("a", "b", 5)["p_value"].tolist()
     assert found[["p_min", "p_median", "p_max"]].to_numpy().tolist() == [wanted * 3]
-    with pytest.raises(ValueError, match="n_keys=0: pass a whole number of 1 or more"):
+    with pytest.raises(ValueError, match="n_keys=0: pass a whole number of at least 1"):
         tied.rankeval.tie_sensitivity("a", "b", 5, n_keys=0)

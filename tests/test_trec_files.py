@@ -145,7 +145,7 @@ def test_runs_need_names_of_their_own(folder):
         read_trec([folder / "a.run", folder / "a.run"], folder / "qrels.txt")
     with pytest.raises(ValueError, match=r"a run is named 'grade'"):
         read_trec({"grade": folder / "a.run"}, folder / "qrels.txt")
-    with pytest.raises(FileNotFoundError, match=r"no such file"):
+    with pytest.raises(FileNotFoundError, match=r"no file has this name"):
         read_trec(folder / "*.nothing")
     with pytest.raises(ValueError, match=r"is a folder"):
         read_trec(folder)
@@ -160,7 +160,8 @@ def test_a_run_without_a_query_of_the_judgements(folder):
 def test_queries_on_one_side_are_counted(folder):
     (folder / "b.run").write_text("1 Q0 d7 1 9 dense\nX Q0 d7 1 9 dense\n")
     with pytest.warns(
-        rankeval_pd.RankevalWarning, match=r"runs without judgments \(1: 'X'\).*\(1: '001'\)"
+        rankeval_pd.RankevalWarning,
+        match=r"judgments from the runs \(1: 'X'\).*\(1: '001'\)",
     ):
         read_trec([folder / "a.run", folder / "b.run"], folder / "qrels.txt")
 

@@ -224,7 +224,7 @@ def test_a_p_value_on_the_level_is_significant():
     told = in_words(one)
     assert "p = 0.050" in told
     assert "The difference is significant at the 5% level." in told
-    assert told.endswith("The interval contains 0 because it is more conservative than the test.")
+    assert told.endswith("because the interval is more conservative than the test.")
     many = _compared(
         difference=[0.1, 0.2, -0.3, *[0.0] * 6], p_value=[0.05, 0.2, np.nan, *[1.0] * 6]
     )
@@ -306,7 +306,7 @@ def test_up_to_eight_rows_have_a_sentence_each():
     assert told[-1] == "The p-values are unadjusted."
     told = in_words(_rows(9)).split("\n\n")
     assert [x.split(",")[0] for x in told[:4]] == [f"At n = {n}" for n in (1, 6, 7, 9)]
-    assert told[4] == "The table has 5 further rows."
+    assert told[4] == "The table has 5 more rows."
     assert in_words(_rows(8).iloc[:1]).endswith("(p = 0.005).")
     bins = pd.DataFrame({"p_low": [0.0, 0.01], "p_high": [0.01, 1.0], "n_pairs": [0, 4],
                          "agreement": [np.nan, 0.75], "expected_agreement": 0.8})  # fmt: skip

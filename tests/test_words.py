@@ -129,7 +129,7 @@ def test_comparisons_in_words(candidates):
     assert in_words(every).startswith("Of 1,194 comparisons, ")
     with pytest.warns(rankeval_pd.RankevalWarning):  # no true positive
         none = candidates.assign(gold=False).rankeval.compare_area()
-    assert "cannot be compared: one of them has no value." in in_words(none)
+    assert "cannot be compared because a value is missing." in in_words(none)
 
 
 def test_pairs_of_systems_in_words():
@@ -165,11 +165,11 @@ def test_words_say_no_more_than_the_table():
         " do not differ significantly from c (unadjusted tests), which is not evidence of equality."
         " They are significantly better than d."
     )
-    with pytest.raises(ValueError, match="which no method returns together"):
+    with pytest.raises(ValueError, match="but no method returns a table"):
         in_words(pd.DataFrame({"x": [1]}))
     with pytest.raises(TypeError, match="of type int"):
         in_words(3)
-    with pytest.raises(ValueError, match="lost its attrs, which record how it was made"):
+    with pytest.raises(ValueError, match="lost its attrs, which record how the table was made"):
         in_words(table, methods=True)
 
 
@@ -181,7 +181,7 @@ def test_methods_name_the_test_the_family_and_the_seed(candidates):
     assert "The tests were two-sided and adjusted for all 6 pairs at 2 sizes by max-t" in text
     signs = (ITEMS.median() < ITEMS).rankeval.paired_bootstrap("a", "b")
     exact = in_words(signs, methods=True)
-    assert "by McNemar's exact test, unconditional up to 200 items." in exact
+    assert "by McNemar's exact test (unconditional for up to 200 items)." in exact
     assert "drawn" not in exact
     assert f"{table.attrs['n_resamples']:,} resamples were drawn" in text
 
@@ -223,7 +223,7 @@ def test_an_interval_that_contains_0_beside_a_significant_test_is_explained():
         "measure_a": ["a"], "measure_b": ["b"], "n": [50], "difference": [0.13],
         "ci_low": [-0.01], "ci_high": [0.27], "p_value": [0.036],
     })  # fmt: skip
-    assert in_words(table).endswith("contains 0 because it is more conservative than the test.")
+    assert in_words(table).endswith("0 because the interval is more conservative than the test.")
     assert "conservative" not in in_words(table.assign(ci_low=0.01))
     assert "conservative" not in in_words(table.assign(p_value=0.06))
 

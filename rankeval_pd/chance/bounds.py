@@ -54,7 +54,7 @@ BOUND_COLUMNS = (
 )  # fmt: skip
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
-    measures="Has no effect, except with missing='drop'.",
+    measures="Ignored unless missing='drop'.",
 )  # fmt: skip
 def random_bound(
     data: Data,
@@ -224,7 +224,7 @@ def _empty_columns(total: IntArray, p: FloatArray, n: IntArray) -> tuple[AnyArra
 )  # fmt: skip
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
-    measures="Has no effect, except with missing='drop'.",
+    measures="Ignored unless missing='drop'.",
 )  # fmt: skip
 def random_cdf(
     data: Data,
@@ -350,7 +350,7 @@ def _cdf_grid(
     points = int(_STEPS_PER_COUNT * (last - first).max()) + 1 if n.size and total.size else 1
     check_memory(
         12.0 * points * last.size,  # about 12 arrays: columns and intermediate results
-        f"distribution functions of {last.size:,} lists have up to {points:,} points each",
+        f"the distribution functions of {last.size:,} lists have up to {points:,} points each",
         "Pass only the list sizes you need, n=...",
     )
     step = xr.DataArray(np.arange(points), dims="_point") / _STEPS_PER_COUNT

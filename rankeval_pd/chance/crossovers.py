@@ -196,7 +196,7 @@ ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attain
 )  # fmt: skip
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
-    measures="Has no effect, except with missing='drop'.",
+    measures="Ignored unless missing='drop'.",
 )  # fmt: skip
 def random_envelope(
     data: Data,

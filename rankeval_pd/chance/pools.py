@@ -32,15 +32,15 @@ def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite")
             )
         if pool == "retrieved" and not ends:
             raise ValueError(
-                "pool='retrieved' needs missing scores that stand for 'not retrieved'. Pass"
+                "pool='retrieved' requires that missing scores mean 'not retrieved'. Pass"
                 " missing='absent'."
             )
         return "retrieved" if pool == "retrieved" else "all"
     size = check_count("pool", pool)
     if size >= 2**53:
         raise ValueError(
-            f"pool={size}: pass a number below 2**53, the largest exact in float64. For a larger "
-            "collection use population='infinite'."
+            f"pool={size} is too large to be exact in float64. Pass a number below 2**53, or"
+            " population='infinite' for a larger collection."
         )
     if population != "finite":
         raise ValueError(
@@ -113,8 +113,8 @@ def warn_of_whole_lists(retrieved: IntArray, n: IntArray) -> None:
     for size in np.unique(sizes):
         if (share := whole[sizes == size].mean()) >= 0.5:
             warn(
-                f"pool='retrieved': {share:.0%} of the lists of n = {int(size)} contain every"
-                " retrieved candidate, so their p-values are 1. Use a smaller n, or pass the"
-                " number of documents in the collection, pool=..."
+                f"pool='retrieved': {share:.0%} of the lists at n = {int(size)} contain every"
+                " retrieved candidate, so the p-values are 1. Use a smaller n, or pass the number"
+                " of documents in the collection, pool=..."
             )
             return

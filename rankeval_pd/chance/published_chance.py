@@ -87,8 +87,10 @@ def random_bound_for(
     model, share, total = _published_model(population, n_candidates, n_positive, prior)
     levels, asked = check_shares("p", p, one=True), check_n(n)
     if not isinstance(asked, np.ndarray) and total is None:
-        what = "largest n" if asked is None else "share of the candidates"
-        raise ValueError(f"n={n!r}: an infinite population has no {what}. Pass whole numbers.")
+        raise ValueError(
+            f"n={n!r} needs a finite number of candidates, but the population is infinite. Pass"
+            " whole numbers."
+        )
     sizes, shares = _sizes_of(asked, total or 0)
     if isinstance(model, Finite):
         check_not_above(sizes, int(model.total))
@@ -136,8 +138,8 @@ def _published_model(
     )
     if positive > total or total < 1:
         raise ValueError(
-            f"n_positive={positive} of n_candidates={total}: there must be at least one candidate, "
-            "and no more positives than candidates. Pass n_candidates first."
+            f"n_positive={positive} of n_candidates={total}: there must be at least one candidate,"
+            " and at most as many positives as candidates. Pass n_candidates before n_positive."
         )
     model, share = population_model(population, float(total), float(positive))
     return model, share, total
@@ -160,7 +162,7 @@ def _check_population(n_candidates: Any, n_positive: Any, prior: Any) -> None:
 def check_whole(argument: str, value: Any) -> int:
     """Return the value as a count; raise an error if it is not a count."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 0:
-        raise ValueError(f"{argument}={value!r}: pass a whole number of 0 or more.")
+        raise ValueError(f"{argument}={value!r}: pass a whole number of at least 0.")
     return int(value)
 
 
@@ -242,7 +244,10 @@ def random_pvalue(
         np.asarray(x, dtype=float) for x in (count, size, total, positive, share)
     )
     if not np.isfinite(count).all() or (size < 0).any() or (size != np.floor(size)).any():
-        raise ValueError(f"tp={tp!r}, n={n!r}: pass a finite tp and a whole number n of 0 or more.")
+        raise ValueError(
+            f"tp={tp!r}, n={n!r}: pass a finite number for tp, and a whole number of at least 0 for"
+            " n."
+        )
     # all three methods compute P(X > at), and P(X >= tp) is P(X > tp - 1)
     at = count if strict else count - 1.0
     if method == "parametric":
@@ -280,8 +285,8 @@ def _broadcast(**given: Any) -> tuple[AnyArray, ...]:
     except ValueError:
         shown = ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items() if shape)
         raise ValueError(
-            f"{shown}: the shapes do not match. Pass the same number of values for each, or a"
-            " single number."
+            f"{shown}: the shapes do not match. Pass the same number of values for each argument,"
+            " or a single number."
         ) from None
     return np.broadcast_arrays(*given.values())
 
@@ -387,8 +392,8 @@ def _smallest_sum(mean: float, queries: int, decimals: int | None) -> float:
     smallest = math.ceil((printed - unit / 2) * queries)
     if smallest > (printed + unit / 2) * queries:
         raise ValueError(
-            f"mean_tp={mean!r}: no counts in n_queries={queries} queries have this mean at"
-            f" decimals={decimals!r} (nearest: {(smallest - 1) / queries:.6g} and"
+            f"mean_tp={mean!r}: no counts in n_queries={queries} queries have this mean with"
+            f" decimals={decimals!r} (the nearest means are {(smallest - 1) / queries:.6g} and"
             f" {smallest / queries:.6g}). Check mean_tp and n_queries."
         )
     return float(smallest)
@@ -402,7 +407,9 @@ def check_counts(n: AnyArray, total: AnyArray, positive: AnyArray, *, finite: bo
             or (values != np.floor(values)).any()
             or (values < 0).any()
         ):
-            raise ValueError(f"{name}={brief(values)}: pass counts, whole numbers of 0 or more.")
+            raise ValueError(
+                f"{name}={brief(values)}: pass counts, which are whole numbers of at least 0."
+            )
     if (positive > total).any() or (finite and (n > total).any()):
         raise ValueError(
             f"n={brief(n)}, n_candidates={brief(total)}, n_positive={brief(positive)}: n and "

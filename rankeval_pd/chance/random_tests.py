@@ -159,9 +159,9 @@ def random_test(
     check_flag("combine", combine)
     if combine and adjust is not None:
         raise ValueError(
-            f"combine=True with adjust={adjust!r}: there is no simultaneous envelope for the sum "
-            "over groups. Adjust the p-values of the groups, or combine them at an n chosen "
-            "beforehand."
+            f"combine=True with adjust={adjust!r}: there is no simultaneous envelope for the sum"
+            " over groups. Adjust the p-values of the groups, or combine the groups at an n chosen"
+            " beforehand."
         )
     if combine and isinstance(asked, Shares):
         raise ValueError(
@@ -172,7 +172,7 @@ def random_test(
         raise ValueError(
             f"ties='expected' with combine={combine!r}, adjust={adjust!r}: combined and adjusted"
             " tests need counts, but ties='expected' averages over orders of equal scores. Pass"
-            " ties='blocks', or 'shared'."
+            " ties='blocks' or ties='shared'."
         )
 
     clustered: bool = Roles.of(roles).groups is not None
@@ -316,8 +316,8 @@ def random_test_of_turns(
     if adjust is not None or combine:
         raise ValueError(
             f"adjust={adjust!r}, combine={combine!r}: without n, a whole Dask DataFrame supports"
-            " only a separate test at each n. Pass the n that you need, n=..., or name groups,"
-            " by=..."
+            " only a separate test at each n. Pass the list sizes that you need, n=..., or name"
+            " groups, by=..."
         )
     ended = any(lists.n.max(initial=0) < found.total for lists in found.turns)
     pool = n_candidates if pool is None else pool

@@ -16,7 +16,10 @@ from rankeval_pd.stats.intervals.curve_bands import CurveLists
 from rankeval_pd.stats.rankings.ranking import Ranking
 
 INTERVALS = (None, "pointwise", "simultaneous")
-RANGE = f"lists with {curve_bands.ENDS} candidates of a class inside and {curve_bands.ENDS} outside"
+RANGE = (
+    f"lists that contain at least {curve_bands.ENDS} candidates of a class and leave out at"
+    f" least {curve_bands.ENDS}"
+)
 
 
 def sizes_of(n: Any) -> Sizes:
@@ -119,12 +122,12 @@ def limits(
 def _too_few(few: list[tuple[int, int]], alone: bool) -> None:
     positive, others = min(few, key=min)
     text = (
-        f"interval='simultaneous': a band needs {curve_bands.LEAST} true positives and as many "
-        f"other candidates, but there are {positive:,} and {others:,}"
+        f"interval='simultaneous': a band needs {curve_bands.LEAST} or more candidates of each"
+        f" class, but there are {positive:,} true positives and {others:,} other candidates"
     )
     if alone:
         raise ValueError(f"{text}. Pass interval='pointwise', or report the area.")
     warn(
-        f"{text} in one of the groups, so its limits are NaN. Pass interval='pointwise' for this"
-        " group."
+        f"{text} in one of the groups, so the limits of this group are NaN. Pass"
+        " interval='pointwise' for this group."
     )

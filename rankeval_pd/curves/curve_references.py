@@ -29,7 +29,7 @@ from rankeval_pd.stats.random_model.envelope import envelope
 )  # fmt: skip
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
-    measures="Has no effect, except with missing='drop'.",
+    measures="Ignored unless missing='drop'.",
 )  # fmt: skip
 def random_band(
     data: Data,
@@ -94,8 +94,8 @@ def random_band(
     check_flag("simultaneous", simultaneous)
     if simultaneous and bound != "critical":
         raise ValueError(
-            f"bound={bound!r} with simultaneous=True: the envelope consists of critical counts. "
-            "Leave bound out, or pass simultaneous=False."
+            f"bound={bound!r} with simultaneous=True: the envelope consists of critical counts."
+            " Omit bound, or pass simultaneous=False."
         )
     levels, pool = check_shares("p", p, one=not simultaneous), chosen_pool(pool, roles)
     names: tuple[str, str] = SPACES[space]
@@ -182,7 +182,7 @@ def _one_by_one(
 )
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
-    measures="Has no effect, except with missing='drop'.",
+    measures="Ignored unless missing='drop'.",
 )  # fmt: skip
 def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRoles]) -> Data:
     """Return the line that contains all lists of size n, in curve coordinates.
@@ -226,7 +226,7 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
     check_choice("space", space, SPACES)
     asked = check_n(n)
     if asked is None:
-        raise ValueError("n=None: lines for every n would cover the plot. Pass a few n.")
+        raise ValueError("n=None: lines for every n would cover the plot. Pass a few list sizes.")
     names: tuple[str, str] = SPACES[space]
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:

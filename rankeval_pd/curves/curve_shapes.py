@@ -34,7 +34,7 @@ SPACES: dict[str, tuple[str, str]] = {
 }
 DEFAULTS = {"ties": "expected"}  # average over all orders of equal scores, as for areas
 _IDLE_ROLES = {
-    **dict.fromkeys(("key", "label", "rng"), "Has no effect, except with ties='shared'."),
+    **dict.fromkeys(("key", "label", "rng"), "Ignored unless ties='shared'."),
     "groups": NO_CONCLUSION,
 }
 _AT_N = ("share", "tpr", "lift")  # gain and lift at given list sizes have the same table

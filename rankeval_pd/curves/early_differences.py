@@ -30,7 +30,7 @@ def early_options(kind: str, fpr: Any, tpr: Any, share: Any, bedroc_alpha: float
     ):  # fmt: skip
         if given is not None and kind != own:
             raise ValueError(
-                f"{name}={given!r} belongs to kind={own!r}, not kind={kind!r}. Omit {name}."
+                f"{name}={given!r} applies only to kind={own!r}, not kind={kind!r}. Omit {name}."
             )
     if kind == "partial":
         limits, turned = rate_range(fpr, tpr)

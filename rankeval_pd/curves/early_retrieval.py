@@ -261,7 +261,7 @@ def rate_range(fpr: Any, tpr: Any) -> tuple[tuple[float, float], bool]:
     if len(given) != 2 or not 0.0 <= given[0] < given[1] <= 1.0:
         check_share(name, given[0] if fpr is None else given[1], one=fpr is not None)
         raise ValueError(
-            f"{name}={given!r}: pass one rate from 0 to 1, or the smaller and the larger limit."
+            f"{name}={given!r}: pass one rate from 0 to 1, or a lower and an upper limit."
         )
     low, high = float(given[0]), float(given[1])
     return ((1.0 - high, 1.0 - low), True) if fpr is None else ((low, high), False)

@@ -257,8 +257,8 @@ def _pairs(samples: list[Hashable]) -> list[tuple[int, int]]:
     if len(samples) < 2:
         raise ValueError(
             "unpaired_area compares independent samples, but data has only one. Name the column of"
-            " samples, by=..., or add a dimension to a Dataset. To compare measures on the same"
-            " candidates, call compare_area."
+            " samples, by=..., or for a Dataset add a dimension of samples. To compare measures on"
+            " the same candidates, call compare_area."
         )
     return list(itertools.combinations(range(len(samples)), 2))
 

@@ -51,8 +51,8 @@ def source_files(package: str) -> Iterator[tuple[Path, Path]]:
     spec = util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError(
-            f"{package} is not installed as source files, but its docstrings are part of the "
-            f"corpus. Install it: pip install {package}."
+            f"{package} is not installed as source files, but the corpus contains docstrings from"
+            f" this package. Install it: pip install {package}."
         )
     root = Path(next(iter(spec.submodule_search_locations)))
     for path in sorted(root.rglob("*.py")):

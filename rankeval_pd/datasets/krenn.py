@@ -113,9 +113,9 @@ def _download() -> Path:
 
 def _ways_out(reason: str) -> str:
     return (
-        f"the data of Evert (2004) could not be loaded: {reason}. Connect to the network and "
-        f"pip install pooch rdata to download {URL}, or set the environment variable "
-        f"RANKEVAL_PD_DATA to a folder with {_CSV}."
+        f"the data of Evert (2004) could not be loaded: {reason}. To download {URL}, connect to the"
+        " network and run pip install pooch rdata, or set the environment variable RANKEVAL_PD_DATA"
+        f" to a folder that contains {_CSV}."
     )
 
 
@@ -183,9 +183,9 @@ def write_cache(path: Path, content: Any) -> None:
         if path.parent not in _unwritable:
             _unwritable.add(path.parent)
             warn(
-                f"{path.parent} is not writable ({error}), so docstrings are read again in every "
-                "session. Make it writable, or set the environment variable RANKEVAL_PD_CACHE to "
-                "another folder."
+                f"{path.parent} is not writable ({error}), so docstrings are read again in every"
+                " session. Make the folder writable, or set the environment variable"
+                " RANKEVAL_PD_CACHE to another folder."
             )
 
 

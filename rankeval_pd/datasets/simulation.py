@@ -82,7 +82,7 @@ def simulate_candidates(
         )
     size = check_number("n_candidates", n_candidates)
     if size != np.floor(size) or size < 1.0:
-        raise ValueError(f"n_candidates={n_candidates!r}: pass a whole number of 1 or more.")
+        raise ValueError(f"n_candidates={n_candidates!r}: pass a whole number of at least 1.")
     lifts = _lifts(quality)
     if (
         decimals is not None

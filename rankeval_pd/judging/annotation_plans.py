@@ -146,26 +146,27 @@ def _warn_of_little(
 ) -> None:
     """Warn that all judgments, or the budget, are insufficient."""
     if state.size == 0:
-        warn("a and b: both lists have the same candidates, so there is nothing to judge.")
+        warn("a and b: both lists contain the same candidates, so there is nothing to judge.")
     elif left and power is not None and planned < power:
         if state.pilot:
             low, high = state.power_range(alpha, more)
             shows = f" on average ({low:.2g} to {high:.2g}, depending on the true precisions)"
-            do = "Judge more first, or use longer lists, n=..."
+            do = "Judge more candidates first, or use longer lists, n=..."
         else:
-            shows = f": {state.in_all()}"
+            shows = f" ({state.in_all()})"
             do = (
-                "Use longer lists, n=..., or plan for a larger difference: precisions= describes"
-                " candidates in one list only, which differ more than the lists."
+                "Use longer lists, n=..., or plan for a larger difference: precisions= refers to"
+                " the candidates in only one list, whose precisions differ more than the precisions"
+                " of the lists."
             )
         warn(
-            f"power={power:g} is out of reach. Judging all {2 * state.size} candidates that only"
+            f"power={power:g} is out of reach: judging all {2 * state.size} candidates that only"
             f" one list contains gives a power of {planned:.2g}{shows}. {do}"
         )
     elif left and planned == 0.0:
         do = "Judge more candidates, or use" if state.power(alpha, left) > 0.0 else "Use"
         warn(
-            f"power is 0: no outcome of {more} more judgments is significant at alpha={alpha:g}."
+            f"power is 0: no outcome of {more} further judgments is significant at alpha={alpha:g}."
             f" {do} longer lists, n=..."
         )
 
@@ -193,8 +194,9 @@ class _State(NamedTuple):
             return cls(size, judged, tp, (np.nan, np.nan))
         if not all(judged):
             raise ValueError(
-                "precisions=None: one of the difference regions has no judged candidates. Judge "
-                "some (annotation_sheet), or pass precisions=(in the list of a only, of b only)."
+                "precisions=None: one of the difference regions has no judged candidates. Judge"
+                " some of them (annotation_sheet), or pass precisions=(p_a, p_b) for the two"
+                " regions."
             )
         # half a candidate is added to each class
         first, second = (
@@ -207,7 +209,10 @@ class _State(NamedTuple):
         true = [round(share * self.size) for share in self.precisions]
         first, second, size = (np.array([x]) for x in (*true, self.size))
         p_value = fisher_test(first, size, second, size, "two-sided").p_value[0]
-        return f"{true[0]} against {true[1]} of {self.size} true positives, p = {p_value:.2g}"
+        return (
+            f"expected: {true[0]} and {true[1]} true positives among {self.size} candidates"
+            f" each, p = {p_value:.2g}"
+        )
 
     def power(self, alpha: float, more: int) -> float:
         """Return the power of Fisher's test after ``more`` further judgments."""
@@ -324,7 +329,10 @@ def needed_candidates(
     first, second = (check_share(name, value) for name, value in given.items())
     power, alpha = check_share("power", power), check_share("alpha", alpha)
     if isinstance(overlap, bool) or not 0.0 <= overlap < 1.0:
-        raise ValueError(f"overlap={overlap!r}: pass the share of a list in the other, in [0, 1).")
+        raise ValueError(
+            f"overlap={overlap!r}: pass the share of candidates that the two lists"
+            " have in common, in [0, 1)."
+        )
     if n is None and n_judged is None and first == second:
         raise ValueError(
             f"precision_a={first!r} and precision_b={second!r} are equal, so there is no difference"
@@ -360,8 +368,9 @@ def needed_candidates(
         row |= dict(zip(("power_low", "power_high"), limits, strict=True))
         if n is None and planned < power:
             warn(
-                f"power={power:g} is not reached by lists of {length:,}: the pilot, n_judged="
-                f"{n_judged}, is too small to separate the precisions. Judge a larger pilot."
+                f"power={power:g} is not reached by lists of {length:,}: the pilot,"
+                f" n_judged={n_judged}, is too small to distinguish the precisions. Judge a larger"
+                " pilot sample."
             )
     return pd.DataFrame([row])
 

@@ -91,8 +91,8 @@ def annotation_sheet(
     wanted = total if size is None else check_count("size", size, 0)
     if wanted > total:
         raise ValueError(
-            f"size={size!r}: the difference regions have {total} unjudged candidates. Pass {total} "
-            "or less, or None for all."
+            f"size={size!r}: the difference regions have {total} unjudged candidates. Pass at most"
+            f" {total}, or None for all."
         )
     from_a = min(max(wanted - wanted // 2, wanted - sides[1].size), sides[0].size)
     rows = rng.permutation(np.concatenate([sides[0][:from_a], sides[1][: wanted - from_a]]))
@@ -141,7 +141,9 @@ def with_judgements(
     gold = find_gold(candidates, chosen)
     for name, frame in (("candidates", candidates), ("sheet", sheet)):
         if gold not in frame.columns:
-            raise ValueError(f"gold={gold!r}: {name} has no such column. Name it: gold=...")
+            raise ValueError(
+                f"gold={gold!r}: {name} has no such column. Name the column of judgments: gold=..."
+            )
         if not frame.index.is_unique:
             raise ValueError(
                 f"{name} has repeated labels in its index, so judgments are ambiguous. Give each"

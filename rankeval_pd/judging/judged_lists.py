@@ -236,9 +236,9 @@ def judged_recall(
 )
 @with_roles_but(
     "ties",
-    key="Has no effect, unless windows cut equal scores.",
-    label="Has no effect, unless windows cut equal scores.",
-    rng="Has no effect, unless windows cut equal scores.",
+    key="Ignored unless a window ends inside a tie.",
+    label="Ignored unless a window ends inside a tie.",
+    rng="Ignored unless a window ends inside a tie.",
 )
 def judged_average_precision(
     data: Data,

@@ -59,8 +59,8 @@ class JudgingScheme(NamedTuple):
         level = check_share("level", self.level)
         if self.judged_with is not None and self.windows is not None:
             raise ValueError(
-                f"windows={self.windows!r} with judged_with: both define judging rates. Pass one "
-                "of them."
+                f"windows={self.windows!r} with judged_with: both define judging rates. Pass only"
+                " one of them."
             )
         if self.estimator == "horvitz-thompson" and self.judged_with is None:
             raise ValueError(
@@ -280,7 +280,7 @@ def _check_probability(
     if _ROWS not in probability.dims or probability.sizes[_ROWS] != judged.sizes[_ROWS]:
         raise ValueError(
             f"judged_with has values of shape {probability.shape} for {judged.sizes[_ROWS]}"
-            " candidates: pass one for each, the name of a column, or one rate for all."
+            " candidates: pass one value per candidate, the name of a column, or one rate for all."
         )
     here = ~np.isnan(filled)
     wrong = here & ~((probability > 0.0) & (probability <= 1.0))

@@ -136,8 +136,8 @@ def acceptance_precision(
     kind = IntervalKind.of(ci=ci, level=level, phi=phi)
     if (threshold is None) == (n is None):
         raise ValueError(
-            f"threshold={threshold!r}, n={n!r}: pass either threshold=, the lowest accepted score, "
-            "or n=, the number accepted."
+            f"threshold={threshold!r}, n={n!r}: pass either the lowest accepted score,"
+            " threshold=..., or the number of accepted candidates, n=..."
         )
     sizes = check_n(n)
     names: tuple[str, ...] = ACCEPTANCE_COLUMNS[2:]
@@ -249,7 +249,7 @@ def check_threshold(n: Any, threshold: Any, of: str, options: RegionOptions) -> 
     if of != "precision":
         if options.test != "fisher" and options.test not in tests:
             raise ValueError(
-                f"test={options.test!r} with of={of!r}: the paired test for this rate is"
+                f"test={options.test!r} with of={of!r}: for this rate, the paired test must be"
                 f" {' or '.join(map(repr, tests))}. Omit test."
             )
         if options.phi != 1.0 or (of in _PAIRED and options.ci == "delta"):
@@ -262,8 +262,8 @@ def check_threshold(n: Any, threshold: Any, of: str, options: RegionOptions) -> 
         )
     if options.target == "nbest":
         raise ValueError(
-            "target='nbest' with threshold: the threshold of an acceptance set is fixed and has no "
-            "variance. Leave target out, or compare n-best lists with n=..."
+            "target='nbest' with threshold: the threshold of an acceptance set is fixed and has no"
+            " variance. Omit target, or compare n-best lists with n=..."
         )
     check_choice("ci", options.ci, SET_INTERVALS)
     if options.adjust in SWAPPED:
@@ -369,9 +369,9 @@ def _paired_cuts(
         for side, name, row in zip(sides, pair, rows, strict=True):
             if row.size not in (1, longest):
                 raise ValueError(
-                    f"threshold: {pair[0]!r} has {rows[0].size} thresholds and {pair[1]!r} "
-                    f"{rows[1].size}, but thresholds are compared in pairs. Pass {longest} "
-                    f"thresholds for {name!r}, or one."
+                    f"threshold: {pair[0]!r} has {rows[0].size} thresholds and {pair[1]!r} has"
+                    f" {rows[1].size}, but thresholds are compared in pairs. Pass {longest}"
+                    f" thresholds for {name!r}, or a single one."
                 )
             side.append(np.broadcast_to(row, longest))
     width = max(row.size for row in sides[0])
@@ -444,8 +444,8 @@ def _unless_unequal(
     if (unequal & sure).any():
         first = tuple(np.argwhere(unequal & sure)[0])
         warn(
-            f"acceptance sets of {n_a[first]} and {n_b[first]} candidates differ by more than 10% "
-            "in size, which favors the smaller (Evert 2004, footnote 13), so 'better' is NaN. "
-            "Compare predictive values (test='kosinski'), recall, or n-best lists."
+            f"acceptance sets of {n_a[first]} and {n_b[first]} candidates differ by more than 10%"
+            " in size, which favors the smaller set (Evert 2004, footnote 13), so 'better' is NaN."
+            " Compare predictive values (test='kosinski'), recall, or n-best lists."
         )
     return np.where(unequal, np.nan, towards)

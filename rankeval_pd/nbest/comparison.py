@@ -327,8 +327,8 @@ def compare(
         return compare_thresholds(data, a, b, threshold, of, options, roles, able)
     if test in ("boschloo", "barnard") and n is None:
         raise ValueError(
-            f"test={test!r} and n=None: this test takes milliseconds for each n. Pass the relevant "
-            "n, or test='midp', which is nearly as powerful."
+            f"test={test!r} and n=None: this test takes milliseconds for each n. Pass the list"
+            " sizes that you need, or test='midp', which is nearly as powerful."
         )
     check_choice("ci", ci, DIFFERENCE_INTERVALS)
     options = options._replace(test="cluster", ci="cluster") if clustered else options

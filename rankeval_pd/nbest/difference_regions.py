@@ -92,8 +92,8 @@ def difference_region(
     head = head_of(data)
     if head is not None and head.whole.reach < head.whole.total:
         raise ValueError(
-            "a head does not contain the ranks of all candidates in one list only. Call"
-            " ddf.rankeval.difference_region(a, b, n), which counts them."
+            "a head does not contain the ranks of all candidates that are in only one list. Call"
+            " ddf.rankeval.difference_region(a, b, n), which counts these candidates."
         )
     return _of(data, a, b, n, roles)
 
@@ -121,7 +121,7 @@ def _of(data: Data, a: Hashable, b: Hashable, n: int, roles: RankingRoles) -> Da
     check_data(data)
     sizes = check_n(n)
     if sizes is None or np.size(sizes) != 1:
-        raise ValueError(f"n={n!r}: pass the size of the two lists, one whole number or share.")
+        raise ValueError(f"n={n!r}: pass the size of the two lists as one whole number or share.")
     chosen = Roles.of(only_pair(data, a, b, roles, one=True))
     chosen.check_ties()
     frame = isinstance(data, pd.DataFrame)
@@ -347,13 +347,13 @@ def _test_with(phi: float, test: str | None, adjust: str | None) -> str:
     """Return the test; reject tests that assume binomial counts."""
     if phi > 1.0 and test not in (None, "score"):
         raise ValueError(
-            f"phi={phi:g} with test={test!r}: exact tests assume binomial counts. Leave test out, "
-            "or pass test='score'."
+            f"phi={phi:g} with test={test!r}: exact tests assume binomial counts. Omit test, or"
+            " pass test='score'."
         )
     if phi > 1.0 and adjust in SWAPPED:
         raise ValueError(
-            f"phi={phi:g} with adjust={adjust!r}: label swaps assume independent candidates. Pass "
-            "another adjustment such as adjust='holm', or leave phi out."
+            f"phi={phi:g} with adjust={adjust!r}: label swaps assume independent candidates. Pass"
+            " another adjustment, such as adjust='holm', or omit phi."
         )
     return test or ("fisher" if phi == 1.0 else "score")
 

@@ -36,23 +36,23 @@ def check_clustered(test: Any, ci: Any, phi: Any, threshold: Any) -> None:
     """Raise a ValueError if an option requires independent candidates."""
     if test not in (None, "cluster"):
         raise ValueError(
-            f"test={test!r} with groups: this test assumes independent candidates. Leave test out "
-            "to test whole groups."
+            f"test={test!r} with groups: this test assumes independent candidates. Omit test to use"
+            " a test for whole groups."
         )
     if ci not in ("score", "cluster"):
         raise ValueError(
-            f"ci={ci!r} with groups: this interval assumes independent candidates. Leave ci out "
-            "for an interval from whole groups."
+            f"ci={ci!r} with groups: this interval assumes independent candidates. Omit ci to use"
+            " an interval for whole groups."
         )
     if phi != 1.0:
         raise ValueError(
-            f"phi={phi!r} with groups: groups already estimate the overdispersion from the data. "
-            "Leave one of the two out."
+            f"phi={phi!r} with groups: the overdispersion is estimated from the groups. Omit one of"
+            " the two."
         )
     if threshold is not None:
         raise ValueError(
-            "threshold with groups: acceptance sets cannot be compared by groups. Pass the sizes"
-            " of n-best lists, n=..."
+            "threshold with groups: comparisons of acceptance sets do not support groups. Pass the"
+            " sizes of n-best lists, n=..."
         )
 
 

@@ -162,8 +162,8 @@ def nbest_precision(
     sizes, ties = check_n(n), chosen.ties
     if clustered and kind.phi > 1.0:
         raise ValueError(
-            f"phi={phi:g} with groups: groups already estimate the overdispersion from the data. "
-            "Leave one of the two out."
+            f"phi={phi:g} with groups: the overdispersion is estimated from the groups. Omit one of"
+            " the two."
         )
     types: dict[str, type] = {
         **_NBEST_TYPES,
@@ -355,15 +355,17 @@ def precision_interval(
             values.dtype.kind not in "iuf"
             or not (np.isfinite(values) & (values >= 0) & (values == np.floor(values))).all()
         ):
-            raise ValueError(f"{name}={brief(values)}: pass counts, whole numbers of 0 or more.")
+            raise ValueError(
+                f"{name}={brief(values)}: pass counts, which are whole numbers of at least 0."
+            )
     # "blaker" takes this many steps; float64 represents all integers up to 2**53
     most = 10**12 if ci == "blaker" else 2**53
     if (n >= most).any():
         raise ValueError(f"n={brief(n)}: with ci={ci!r}, n must be below {most:,}. Pass smaller n.")
     if (tp > n).any():
         raise ValueError(
-            f"tp={brief(tp)} is above n={brief(n)}: no list has more true positives than "
-            "candidates. Pass tp first, then n."
+            f"tp={brief(tp)} exceeds n={brief(n)}, but a list cannot contain more true positives"
+            " than candidates. Pass tp before n."
         )
     low, high = kind.limits(tp, n)
     return Interval(float(low), float(high)) if np.ndim(low) == 0 else Interval(low, high)

@@ -141,8 +141,8 @@ def enough(n_resamples: Any, level: float) -> int:
     draws, needed = check_draws("n_resamples", n_resamples), bands.draws_needed(level)
     if draws < needed:
         raise ValueError(
-            f"n_resamples={draws} cannot reach level={level!r}: too few draws lie beyond it. Pass "
-            f"n_resamples={needed} or more."
+            f"n_resamples={draws} is too small for level={level!r}: too few draws lie beyond this"
+            f" level. Pass n_resamples={needed} or more."
         )
     return draws
 
@@ -212,9 +212,9 @@ def _precision_limits(
 def _warn_if_too_precise(precision: FloatArray) -> None:
     if (precision > _TOO_PRECISE).any():
         warn(
-            f"precision reaches {precision.max():.3g}, and above {_TOO_PRECISE:g} the band may "
-            "cover less than its nominal level. Pass larger n only, or use the intervals at each n "
-            "with target='nbest'."
+            f"precision reaches {precision.max():.3g}, and above {_TOO_PRECISE:g} the coverage of"
+            " the band may be too low. Pass only larger n, or use the intervals at each n with"
+            " target='nbest'."
         )
 
 
@@ -462,7 +462,7 @@ def local_precision(
     rows = result.sizes.get("n", 1) if isinstance(result, xr.Dataset) else len(result)
     if not rows and len(data) and ties != "blocks":
         raise ValueError(
-            f"window={window!r} is above the number of candidates. Pass a smaller even number."
+            f"window={window!r} exceeds the number of candidates. Pass a smaller even number."
         )
     return result
 
@@ -471,8 +471,8 @@ def _half(window: Any) -> int:
     size = check_count("window", window, 2)
     if size % 2:
         raise ValueError(
-            f"window={window!r} is odd, but both sides of the rank need equally many candidates. "
-            f"Pass {size + 1}."
+            f"window={window!r} is odd, but a window needs the same number of candidates on both"
+            f" sides of the rank. Pass {size + 1}."
         )
     return size // 2
 

@@ -126,8 +126,8 @@ def _overlaps(
     pair = isinstance(overlap, (tuple, list))
     if pair and len(overlap) != 2:
         raise ValueError(
-            f"overlap={overlap!r}: pass the number of candidates in both lists, or this number and "
-            "the number of true positives among them."
+            f"overlap={overlap!r}: pass the number of candidates that both lists contain, or this"
+            " number and the number of true positives among these candidates."
         )
     given = None if overlap is None else check_count("overlap", overlap[0] if pair else overlap, 0)
     sizes = range(min(n_a, n_b) + 1) if given is None else [given]
@@ -143,8 +143,8 @@ def _overlaps(
             listed = []
     if not sum(block.size for _, block in listed) and given is not None:
         raise ValueError(
-            f"overlap={overlap!r}: lists of {n_a} and {n_b} candidates with {tp_a} and {tp_b} true "
-            "positives cannot share that many. Check the counts."
+            f"overlap={overlap!r}: lists of {n_a} and {n_b} candidates with {tp_a} and {tp_b} true"
+            " positives cannot have this overlap. Check the counts."
         )
     if listed:
         yield _joined(listed)
@@ -276,7 +276,7 @@ def check_positive(argument: str, values: AnyArray, *, zero: bool) -> None:
     """Raise a ValueError for numbers that are not finite and positive."""
     kind = values.dtype.kind in "iuf"
     if not kind or not (np.isfinite(values) & ((values >= 0) if zero else (values > 0))).all():
-        least = "of 0 or more" if zero else "above 0"
+        least = "of at least 0" if zero else "above 0"
         raise ValueError(f"{argument}={brief(values)}: pass finite numbers {least}.")
 
 
@@ -287,4 +287,4 @@ def check_samples(samples: AnyArray, least: int) -> None:
         and (np.isfinite(samples) & (samples == np.floor(samples))).all()
     )
     if not whole or (samples < least).any():
-        raise ValueError(f"n_samples={brief(samples)}: pass whole numbers of {least} or more.")
+        raise ValueError(f"n_samples={brief(samples)}: pass whole numbers of at least {least}.")

@@ -66,8 +66,8 @@ class RankCriterion(NamedTuple):
         """Check and return the options."""
         if (n is None) == (kind is None):
             raise ValueError(
-                f"n={n!r}, kind={kind!r}: pass either n=, sizes of lists, or kind='ap' (average "
-                "precision) or 'roc' (area under the ROC curve)."
+                f"n={n!r}, kind={kind!r}: pass either list sizes, n=..., or a criterion, kind='ap'"
+                " (average precision) or kind='roc' (area under the ROC curve)."
             )
         check_choice("kind", kind, (None, *KINDS))
         check_choice("adjust", adjust, (None, *SWAPPED, *ADJUSTMENTS))
@@ -102,7 +102,7 @@ class RankCriterion(NamedTuple):
             raise ValueError(
                 f"n_resamples={self.n_resamples} cannot reach level={self.how.level:g}: the"
                 f" smallest adjusted p-value for {pairs} pairs is {pairs}/(n_resamples + 1). Pass"
-                f" n_resamples={needed} or more, or None for as many as are needed."
+                f" n_resamples={needed} or more, or None for the required number."
             )
         return self.n_resamples
 

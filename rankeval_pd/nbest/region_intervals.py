@@ -409,7 +409,7 @@ def _of_error(
 OF_ERROR: tuple[Interval, tuple[str, ...]] = (
     _of_error, ("difference", "error", "freedom", "reach", "n_only_a"),
 )  # fmt: skip
-"""The interval for a difference within ± ``reach`` with a known standard error."""
+"""The interval for a difference between -``reach`` and ``reach`` with a known standard error."""
 
 
 def _of_clusters(
@@ -444,7 +444,7 @@ def _of_clusters(
 OF_CLUSTERS: tuple[Interval, tuple[str, ...]] = (
     _of_clusters, ("difference", "error", "freedom", "reach", "moved"),
 )  # fmt: skip
-"""The interval for a difference between lists of candidates in clusters."""
+"""The interval for a difference between lists whose candidates are clustered."""
 
 
 def of_paired() -> tuple[Interval, tuple[str, ...]]:

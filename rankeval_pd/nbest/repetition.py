@@ -236,8 +236,8 @@ class _Study(NamedTuple):
         chosen.check_groups()
         if (threshold is None) == (n is None):
             raise ValueError(
-                f"threshold={threshold!r}, n={n!r}: pass either threshold=, a score, or n=, the "
-                "average number accepted."
+                f"threshold={threshold!r}, n={n!r}: pass either a score, threshold=..., or the"
+                " average number of accepted candidates, n=..."
             )
         size = None if n is None else check_count("n", n)
         return cls(threshold, size, ci, check_share("level", level), chosen, chosen.draws)
@@ -339,14 +339,14 @@ class _Study(NamedTuple):
         if not isinstance(self.threshold, Mapping) and len(measures) > 1:
             raise ValueError(
                 f"threshold={self.threshold!r}: a single number requires a single measure, but"
-                f" there are {listed(measures)}. Pass a mapping from measure to a number, or n=...,"
-                " the average number accepted."
+                f" there are {listed(measures)}. Pass a mapping from each measure to a number, or"
+                " the average number of accepted candidates, n=..."
             )
         cuts = asked_thresholds(self.threshold, measures)
         if cuts.shape[1] != 1 or np.isnan(cuts).any():
             raise ValueError(
-                f"threshold={self.threshold!r}: pass one number for each of the measures "
-                f"{measures!r}, or name fewer with measures=..."
+                f"threshold={self.threshold!r}: pass one number for each of the measures"
+                f" {measures!r}, or name fewer measures with measures=..."
             )
         return xr.DataArray(cuts[:, 0], dims="measure")
 
@@ -358,17 +358,15 @@ class _Study(NamedTuple):
             batch = list(inner.attrs["batch"])
             if not batch:
                 raise ValueError(
-                    "data has no sample dimension beside the candidates' dimension. Build one "
-                    "with xarray.concat(parts, 'sample')."
+                    "data needs a dimension of samples in addition to the dimension of the"
+                    " candidates. Combine the samples with xarray.concat(parts, 'sample')."
                 )
             score, gold, present = xr.broadcast(inner["score"], inner["gold"], inner["present"])
             whole = inner.assign(score=score, gold=gold, present=present).drop_vars("row")
             lazy = any(variable.chunks is not None for variable in whole.variables.values())
             return (whole.chunk(dict.fromkeys(batch, -1)) if lazy else whole), batch
         if not as_names(self.roles.by, data.columns):
-            raise ValueError(
-                "by is missing. Name the column with the sample of each row, such as by='sample'."
-            )
+            raise ValueError("by is missing. Name the column of samples, such as by='sample'.")
         groups = read_frame(data, self.roles)
         if len(groups.keys) < 2:
             raise _too_few(len(groups.keys))
@@ -425,8 +423,8 @@ class _Study(NamedTuple):
 
 def _too_few(samples: int) -> ValueError:
     return ValueError(
-        f"variation needs at least two samples, but the number of samples is {samples}. Name the"
-        " sample column: by=..."
+        "variation between samples needs at least two samples, but the number of samples is"
+        f" {samples}. Name the column of samples: by=..."
     )
 
 

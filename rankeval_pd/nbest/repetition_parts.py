@@ -51,7 +51,7 @@ def least_score(scores: FloatArray, most: int, n: int) -> float:
     if most >= falling.size:
         if most > falling.size:
             raise ValueError(
-                f"n={n} is above the mean number of candidates per sample. Pass a smaller n."
+                f"n={n} exceeds the mean number of candidates per sample. Pass a smaller n."
             )
         return float(falling[-1])
     higher = falling[falling > falling[most]]

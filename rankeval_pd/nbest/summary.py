@@ -174,14 +174,14 @@ def summary(
             item_roles(roles)
             label = found[1] if (found := likely_gold(data)) else "gold=..."
             raise ValueError(
-                f"n={n!r}: systems over test items have no n-best lists. Leave n out, or for "
-                f"candidates name the label: {label}."
+                f"n={n!r}: systems over test items have no n-best lists. Omit n, or for candidates"
+                f" name the gold label: {label}."
             )
         return _of_items(data, baseline, test, adjust, n_resamples, level, progress, roles)
     if test == "t":
         raise ValueError(
-            "test='t' is for systems over items or metrics of queries, as in summary(['nDCG@10'],"
-            " test='t'). For n-best lists, omit test to use exact tests."
+            "test='t' applies only to systems over items and to metrics of queries, as in"
+            " summary(['nDCG@10'], test='t'). For n-best lists, omit test to use exact tests."
         )
 
     def ask(roles: Mapping[str, Any]) -> Data:

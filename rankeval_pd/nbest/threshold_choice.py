@@ -106,8 +106,8 @@ def choose_threshold(
     check_flag("youden", youden)
     if (precision is not None) + (recall is not None) + youden != 1:
         raise ValueError(
-            f"precision={precision!r}, recall={recall!r}, youden={youden!r}: pass one of the "
-            "three: a required precision or recall, or youden=True."
+            f"precision={precision!r}, recall={recall!r}, youden={youden!r}: pass exactly one of"
+            " these, a required precision, a required recall, or youden=True."
         )
     aim = "youden" if youden else "precision" if recall is None else "recall"
     given = precision if recall is None else recall
@@ -165,7 +165,11 @@ def _columns(
         for column, value in zip(columns, values, strict=True):
             column[row] = value
     if reasons:
-        more = f" for {len(reasons)} rankings (reason for the first)" if len(reasons) > 1 else ""
+        more = (
+            f" for {len(reasons)} rankings (with the reason for the first ranking)"
+            if len(reasons) > 1
+            else ""
+        )
         aimed = "a J above 0" if aim == "youden" else f"a {aim} of {wanted:g}"
         warn(f"no threshold guarantees {aimed}{more}: {reasons[0]}.")
     return (*columns, index) if aim == "youden" else tuple(columns)

@@ -172,9 +172,10 @@ def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys
         last = falling[whole.reach - 1]
         if (falling[n - 1] == last).any() or (np.isnan(falling[n - 1]) & np.isnan(last)).any():
             raise ValueError(
-                f"n_keys={n_keys}: a list ends inside a tie, but the head keeps only "
-                f"{whole.orders} orders of it. Make another head with ddf.rankeval.head(n_max, "
-                f"n_keys={n_keys}), or use ddf.rankeval.tie_sensitivity(...)."
+                f"n_keys={n_keys}: a list ends inside a tie, but the head contains only"
+                f" {whole.orders} orders of the tied candidates. Make another head with"
+                f" ddf.rankeval.head(n_max, n_keys={n_keys}), or use"
+                " ddf.rankeval.tie_sensitivity(...)."
             )
 
 

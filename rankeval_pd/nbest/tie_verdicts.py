@@ -219,9 +219,9 @@ def check_means(
     head = head_of(data)
     if head is not None and head.whole.reach < head.whole.total:
         raise ValueError(
-            "ties='expected' needs every candidate of a tie, but a head collected from a Dask "
-            "DataFrame may contain only some. Pass ties='shared', or compute the columns you use: "
-            "ddf[[...]].compute().rankeval."
+            "ties='expected' needs all candidates with equal scores, but a head from a Dask"
+            " DataFrame may contain only some of them. Pass ties='shared', or compute the columns"
+            " you use: ddf[[...]].compute().rankeval."
         )
     given = {f"test={test!r}": test is not None, f"phi={phi:g}": phi > 1.0, "groups": clustered,
              "combine=True": combine}  # fmt: skip

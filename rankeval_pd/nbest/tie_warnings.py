@@ -54,9 +54,9 @@ def warn_of_rows(rows: Sequence[tuple[Any, ...]], *, combined: bool = False) -> 
     a, b, n, below, above = rows[0]
     more = "" if len(rows) == 1 else f" (and in {len(rows) - 1:,} more comparisons)"
     near = " or ".join(f"n={x}" for x in (below, above) if x)
-    near = f", or {near}, where no block of equal scores is cut" if near else ""
+    near = f", or {near}, at which no list ends inside a tie" if near else ""
     of = "average='macro' and " if combined else ""
     warn(
-        f"ties='shared': at n={n} the order of equal scores decides whether {a!r} and {b!r} differ "
-        f"significantly{more}. Pass {of}ties='expected', the mean over all orders{near}."
+        f"ties='shared': at n={n}, the order of equal scores determines whether {a!r} and {b!r}"
+        f" differ significantly{more}. Pass {of}ties='expected', the mean over all orders{near}."
     )

@@ -117,7 +117,7 @@ class Canvas:
             known = [x for x in names if np.isfinite(scores[x])]
             best = sorted(known, key=lambda x: -scores[x])[:_STAND_OUT]
             self.bright = [x for x in names if x in best]
-            self.tell(f"The {_STAND_OUT} with the highest {what} are in color.")
+            self.tell(f"The {_STAND_OUT} curves with the highest {what} are in color.")
         left = [self.text(x) for x in names if not self.stands_out(x)]
         if left:
             listed = ", ".join(left) if len(left) <= 12 else f"the other {len(left)}"
@@ -396,7 +396,7 @@ def some(count: int, most: int) -> np.ndarray[Any, Any]:
 
 
 def interval_kind(attrs: Mapping[Any, Any], scope: str) -> str:
-    """Return a description, such as "95% Wilson confidence intervals, each n alone"."""
+    """Return a description, such as "95% Wilson confidence intervals, at each n"."""
     level, ci = attrs.get("level"), attrs.get("ci")
     words = [percent_of(level)] if level else []
     words += [INTERVALS.get(x, x) for x in str(ci or "").split(", ") if x]

@@ -74,8 +74,8 @@ def draw_comparison(
         curves = table_of(curves, ("measure", "n", "precision", "lift"), "nbest_precision")
     elif x != "n" or references:
         raise ValueError(
-            f"x={x!r}, reference={references!r}: the table of a comparison lacks the number of "
-            "candidates. Pass curves=data.rankeval.nbest_precision(n, measures=...)."
+            f"x={x!r}, reference={references!r}: the table does not contain the number of"
+            " candidates. Pass curves=data.rankeval.nbest_precision(n, measures=...)."
         )
     table = table.sort_values("n", kind="stable")
     pairs = [rows for _, rows in table.groupby(["measure_a", "measure_b"], sort=False)]
@@ -189,7 +189,9 @@ def _findings(table: pd.DataFrame, together: Any, relevant: float) -> list[_Find
         together = table
     if together is not None:
         hits, words = _adjusted(table, together)
-        listed.append(_Finding(hits & large, f"{words}, for all n together{extent}", together=True))
+        listed.append(
+            _Finding(hits & large, f"{words}, simultaneously for all n{extent}", together=True)
+        )
     return listed
 
 
@@ -272,7 +274,11 @@ def _draw_strips(
     _name_rows(canvas, strip, pairs, findings, ink)
     for finding in findings:
         shade = "Full" if finding.together else "Pale"
-        found = "" if finding.hits.any() or not canvas.alone else " This picture has no such n."
+        found = (
+            ""
+            if finding.hits.any() or not canvas.alone
+            else (" No list in this plot meets the condition.")
+        )
         where = " (at its recall)" if x == "recall" else ""
         canvas.tell(
             f"{shade} bars: lists for which the measure of this color{where} is significantly"
@@ -329,7 +335,8 @@ def _name_rows(
         share = min(_SHARE, len(pairs) * _ROW / canvas.size[1])
         if share * canvas.size[1] / len(pairs) < 1.1 * LEAST:
             canvas.tell(
-                f"Each of the {len(pairs)} rows of bars is a pair, in the order of the table."
+                f"Each of the {len(pairs)} rows of bars represents a pair, in the order of the"
+                " table."
             )
             return
         room = 0.38 * width - 60.0
@@ -344,7 +351,7 @@ def _name_rows(
     shown = [hits for _, hits in ((f, set(_favored(pairs[0])[f.hits])) for f in findings)]
     better = set.union(*shown) if shown else set()
     for row, finding in enumerate(findings):
-        text = "all n together" if finding.together else "each n alone"
+        text = "all n jointly" if finding.together else "each n separately"
         if wide(text, size) < 0.38 * width - 60.0:
             at = (1.0, len(findings) - 0.5 - row)
             strip.annotate(text, at, xytext=(4, 0), color=ink.note, **beside)
@@ -380,9 +387,9 @@ def _draw_difference(
     found, columns, words = pair, ("ci_low", "ci_high"), "interval, separately at each n"
     if together is not None and {"band_low", "band_high"} <= set(together):
         found, columns = table_of(together, ("measure_a", "n"), ""), ("band_low", "band_high")
-        words = "simultaneous band, for all n together"
+        words = "simultaneous band for all n"
     elif together is not None and {"ci_low", "ci_high"} <= set(together):
-        found, words = table_of(together, ("measure_a", "n"), ""), "band, for all n together"
+        found, words = table_of(together, ("measure_a", "n"), ""), "simultaneous band for all n"
     elif pair.attrs.get("adjust") is not None:
         words = "interval, adjusted like the test"
     source = found.attrs if found.attrs.get("level") else pair.attrs
@@ -407,7 +414,7 @@ def _draw_difference(
             low.vlines(across, *limits, color=ink.fg, linewidth=1.1, alpha=0.75)
         level = percent_of(source["level"]) + " " if source.get("level") else ""
         name = f"{canvas.text(a)} − {canvas.text(b)}"
-        canvas.tell(f"Lower panel: {name} in percentage points, with {level}{words}.")
+        canvas.tell(f"Lower panel: {name} in percentage points, with the {level}{words}.")
     if ordered is not None:
         mark = {"marker": "o", "markersize": 3.5} if len(found) <= FEW else {}
         low.plot(
@@ -434,8 +441,8 @@ def _mark_end(canvas: Canvas, table: pd.DataFrame, finding: _Finding) -> None:
     if length == 0:
         return
     last = table["n"].iloc[first + length - 1]
-    canvas.upright(float(last), f"{last:,}", name="last n of the first run")
-    canvas.tell(f"Vertical line: n = {last:,}, the last n of the first significant run.")
+    canvas.upright(float(last), f"{last:,}", name="last n of the first significant range")
+    canvas.tell(f"Vertical line: n = {last:,}, the last n of the first significant range.")
 
 
 def _draw_overlap(

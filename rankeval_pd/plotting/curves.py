@@ -254,7 +254,7 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
     """
     listed = bands if isinstance(bands, list | tuple) else [bands]
     tables = [
-        table_of(band, ("p", "n", spec.x, spec.y), f"random_band with the axes of {spec.y}")
+        table_of(band, ("p", "n", spec.x, spec.y), f"random_band for {spec.y}")
         for band in listed
         if band is not None
     ]
@@ -269,8 +269,8 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
         bound, told = rows.attrs.get("bound", "critical"), "simultaneous" in rows.attrs
         rows = thin_table(canvas.ax, rows)
         x, y = rows[spec.x], rows[spec.y]
-        scope = "at all n together" if together else "at each n alone" if told else ""
-        kind = "" if bound == "critical" else f" ({bound} bound, not a test of level p)"
+        scope = "at every n" if together else "at any single n" if told else ""
+        kind = "" if bound == "critical" else f" ({bound} bound, not a test at level p)"
         label = f"chance {rate_text(p)} {scope}".strip()
         if not named:
             mean = {"one": np.ones(len(x)), "falling": 1.0 - x, "diagonal": x}.get(spec.chance)
@@ -279,13 +279,15 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
             canvas.field(x, mean, y, label)
             named = f"{most_text(p)} of random orders"
             canvas.tell(
-                f"Gray field (chance): {named} stay within it {scope}{kind}.".replace(" .", ".")
+                f"Gray field (chance): {named} stay within the field {scope}{kind}.".replace(
+                    " .", "."
+                )
             )
         else:
             width = THIN if together else HAIR
             look = {"color": canvas.ink.reference, "linewidth": width, "zorder": 1.04}
             canvas.ax.plot(x, y, **canvas.look.band(None, **look, label=label))
-            within = f"{most_text(p)} of random orders stay below it"
+            within = f"{most_text(p)} of random orders stay below the line"
             canvas.tell(
                 f"Gray {'line' if together else 'hairline'} (chance): {within} {scope}{kind}."
             )
@@ -310,7 +312,7 @@ def _draw_ideal(canvas: Canvas, curves: pd.DataFrame, ideal: Table) -> None:
     best = np.minimum(shares / step, 1.0)
     look = {"color": canvas.ink.reference, "linewidth": THIN, "zorder": 1}
     canvas.ax.plot(shares, best, label="ideal order", **look)
-    canvas.tell("Upper gray line: an ideal order with all positives first.")
+    canvas.tell("Upper gray line: ideal order, with all true positives first.")
 
 
 def _prior(curves: pd.DataFrame) -> float:
@@ -364,8 +366,8 @@ def _draw_crossovers(
     strangers = sorted(set(map(str, runs["measure"])) - set(map(str, curves["measure"])))
     if strangers:
         raise ValueError(
-            f"crossovers has measures without a curve, {', '.join(strangers)}. Pass the crossovers "
-            "of the same measures."
+            f"crossovers has measures without a curve, {', '.join(strangers)}. Pass the crossovers"
+            " for the same measures."
         )
     levels = list(first["p"].drop_duplicates())
     scale = 72.0 / canvas.ax.figure.dpi
@@ -397,7 +399,7 @@ def _draw_crossovers(
 
 def _draw_isolines(canvas: Canvas, isolines: pd.DataFrame, spec: Curve, *, log: bool) -> None:
     """Draw a thin line for each n, and write n at the line's better end."""
-    rows = table_of(isolines, ("n", spec.x, spec.y), f"isolines with the axes of {spec.y}")
+    rows = table_of(isolines, ("n", spec.x, spec.y), f"isolines for {spec.y}")
     for n, line in rows.groupby("n", sort=False):
         look = {"color": canvas.ink.reference, "linewidth": HAIR, "zorder": 1}
         canvas.ax.plot(line[spec.x], line[spec.y], label=f"_n = {n}", **look)

@@ -305,7 +305,8 @@ def _draw(
     check_choice("bound", bound, get_args(Bound))
     if p is None and chance["crossovers"]:
         raise ValueError(
-            "crossovers=True needs the levels at which a measure crosses chance. Pass bands=0.05."
+            "crossovers=True needs one or more significance levels. Pass them as bands, such as"
+            " bands=0.05."
         )
     look, roles = parted({name: x for name, x in options.items() if name not in CHANCE})
     beside: dict[str, Any] = {}

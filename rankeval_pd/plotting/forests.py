@@ -95,7 +95,7 @@ def draw_forest(canvas: Canvas, forest: Forest) -> None:
     if rest.size:
         muted = {"color": canvas.ink.reference, "markersize": 4, "zorder": 3, "label": "_more"}
         ax.plot(rest, np.full(rest.size, count), "|", **muted)
-        canvas.tell(f"Ticks in the last row: {rest.size:,} more.")
+        canvas.tell(f"Ticks in the last row: the values of {rest.size:,} further rows.")
     ax.set_ylim(count + (rest.size > 0) - 0.4, -0.6)
     letters = font(ax, "name") if count <= _MANY else LEAST
     left = _name_rows(canvas, forest.names, accent, letters, rest.size)
@@ -174,7 +174,9 @@ class _Columns:
         if any(title == "tied" for title, _ in kept):
             self.canvas.tell("Rows that share a letter do not differ significantly.")
         elif forest.letters and not lanes and len({*forest.letters}) < len(forest.letters):
-            self.canvas.tell("The column 'letters' of the table shows ties.")
+            self.canvas.tell(
+                "The column 'letters' of the table shows which rows do not differ significantly."
+            )
         if kept and kept[-1][1] is limits:
             kept.insert(1, kept.pop())
         for title, texts in kept:
@@ -226,7 +228,7 @@ class _Columns:
                 gaps = True
                 self.ax.plot([1] * len(rows), rows, "o", markersize=2.6, **look)
         self._head("tied", "left")
-        dots = "; in a bar with dots, only the rows with a dot are joined" * gaps
+        dots = "; a bar with dots joins only the rows with a dot" * gaps
         self.canvas.tell(f"Bars on the right join rows that do not differ significantly{dots}.")
 
 

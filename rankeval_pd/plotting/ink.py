@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 HUES = ("#0072B2", "#D55E00", "#049A78", "#9E2E6D", "#9172FE", "#944812")
-"""Hues that remain distinct to the color-blind, at least 3:1 on white and on black."""
+"""Hues that color-blind readers can distinguish, with a contrast of 3:1 on white and black."""
 
 MOST = len(HUES)  # number of names with different hues; if there are more, only a few are in color
 _STEPS = np.linspace(0.0, 1.0, 41)  # steps of 2.5% from a color toward the text color

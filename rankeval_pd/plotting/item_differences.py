@@ -46,17 +46,17 @@ def paired_differences(
     ----------
     data : DataFrame or Dataset
         Scores of systems on test items, or values of runs on queries from
-        :func:`rankeval_pd.per_query` for one metric, or a table with the columns ``system_a``,
+        :func:`rankeval_pd.per_query` for one metric; or a table with the columns ``system_a``,
         ``system_b``, ``item`` and ``gain``. With a table, you can also pass ``whole``, the result
         of :func:`rankeval_pd.paired_bootstrap` for the same pairs.
     a, b : names of systems, optional
-        If you pass both, only this pair is drawn. If you pass only ``a``, this system is paired
-        with every other system. By default, all pairs are drawn. Each pair has a panel, and there
-        can be at most six panels.
+        If you pass both, only this pair is drawn. If you pass only ``a``, it is paired with every
+        other system. By default, all pairs are drawn. Each pair has a panel, and there can be at
+        most six panels.
     n_resamples, event, method, ci, families, baseline, alpha, level, progress
         Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
     adjust_over
-        This option has no effect, because each panel shows a single pair.
+        No effect, because each panel shows a single pair.
     unit : str, optional
         Option for items: name of the rows on the axis. By default the name is "queries" for queries
         and "items" otherwise.
@@ -71,7 +71,7 @@ def paired_differences(
     Each bar is the gain of the first system over the second on one item. If the metric is not a
     mean, the gain is computed from the statistics of this item alone. Upward bars, in the color of
     the first system, show items on which the first system is better. The dot and the line on the
-    right show the gain over all items and the interval.
+    right show the gain over all items and the confidence interval.
 
     Examples
     --------
@@ -192,9 +192,9 @@ def critical_difference(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Scores of systems on test items, or the result of :func:`rankeval_pd.paired_bootstrap` or
+        Scores of systems on test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
         :func:`rankeval_pd.paired_permutation` for all pairs. To compare measures, pass candidates
-        with a score for each measure and a gold label, together with ``n`` or ``kind``, or the
+        with a score for each measure and a gold label, together with ``n`` or ``kind``; or the
         result of :func:`rankeval_pd.compare` or :func:`rankeval_pd.compare_area` for all pairs.
     n, kind
         Option for candidates: the criterion on which measures are tested, as in
@@ -213,11 +213,11 @@ def critical_difference(
     Notes
     -----
     Each dot is the score of a system, with the best system at the top. A vertical bar on the right
-    connects systems that do not differ significantly. A difference is significant if the two-sided
-    p-value (adjusted, if possible) is at most alpha. If a bar has dots, only rows with a dot belong
-    to the bar. The classic diagram by J. Demšar (2006), Journal of Machine Learning Research 7,
-    draws such bars from mean ranks. This plot uses paired tests of the scores, adjusted for all
-    pairs.
+    connects systems of which no pair differs significantly, that is, with a two-sided p-value at or
+    below alpha (adjusted, if the table has adjusted p-values). If a bar has dots, only rows with a
+    dot belong to the bar. The classic diagram by J. Demšar (2006), Journal of Machine Learning
+    Research 7, draws such bars from mean ranks. This plot uses paired tests of the scores, adjusted
+    for all pairs.
 
     Examples
     --------

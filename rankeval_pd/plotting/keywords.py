@@ -117,7 +117,7 @@ UNLESS_GIVEN: dict[str, Any] = {
     "highlight": None, "title": None, "col_wrap": None, "line_kw": None, "band_kw": None,
     "marker_kw": None,
 }  # fmt: skip
-"""The defaults of the keywords of all plots."""
+"""The defaults of the keywords that all plots share."""
 
 CHANCE: dict[str, Any] = {
     "bands": None, "isolines": None, "simultaneous": True, "bound": "critical",
@@ -129,36 +129,38 @@ TESTS: dict[str, Any] = {
 }  # fmt: skip
 
 SHARED = """    ax : Axes or array of Axes, optional
-        Where to draw. By default a new figure. Groups need one Axes each. A figure of your own
-        keeps its layout: with ``layout="constrained"`` names may be beside and above the axes,
-        without a layout inside them.
+        The axes to draw on. By default, a new figure is created. Pass one Axes per group. The
+        layout of an existing figure is kept. With ``layout="constrained"``, names are placed
+        beside or above the axes. Without a layout engine, names are placed inside the axes.
     legend : bool, "outside" or "figure", optional
-        By default lines are named at their ends, in a key off the data, or above the axes. True:
-        an ordinary legend; "outside": on the right; "figure": one below the figure, see
-        :func:`rankeval_pd.plotting.shared_legend`; False: no names.
+        The kind of legend. True draws an ordinary legend, "outside" a legend on the right, and
+        "figure" one legend below the figure (:func:`rankeval_pd.plotting.shared_legend`). False
+        omits all names. By default, names are written as ``labels_at`` specifies.
     colors : mapping, list or str, optional
-        Colors by name, a cycle of colors, or the name of a palette of matplotlib (or seaborn, if
-        it is installed). By default the style's ``axes.prop_cycle`` if set, else a cycle for
-        color-blind readers. A name's color depends on its place among all names of the data.
+        A mapping from names to colors, a cycle of colors, or the name of a palette in matplotlib
+        or seaborn. The default is the style's ``axes.prop_cycle`` if set, otherwise a cycle for
+        color-blind readers. A color depends on the position of a name among all names in the data.
     labels : mapping, optional
-        Labels for names: ``{"G2": "log-likelihood"}``. Labels may contain mathematics; names are
-        literal.
+        Labels for names, such as ``{"G2": "log-likelihood"}``. Labels can contain mathematical
+        text; names are shown literally.
     labels_at : {"end", "key", "legend"}, optional
-        Place of the names of lines. By default, where there is room.
+        Where to write names: at the ends of lines, in a key inside the axes, or in a legend. The
+        default depends on the available space.
     highlight : name or sequence of names, optional
-        Names in color; the others are gray. By default all, or the best three of more than six.
+        Names to draw in color; all others are gray. The default is all names if there are at
+        most six, otherwise the best three.
     title : str, optional
-        Title of the axes; with groups, of the figure.
+        Title of the axes, or of the figure if there are groups.
     col_wrap : int, optional
-        For groups: number of panels in a row.
+        Number of panels in a row if there are groups.
     line_kw, band_kw, marker_kw : mapping, optional
-        Keywords of matplotlib for lines (``Axes.plot``), for bands and the bars of intervals
-        (``Axes.fill_between``, ``Axes.vlines``), and for dots and other marks. A mapping from names
-        to such mappings changes single names.
+        Keywords of matplotlib for lines (``Axes.plot``), for bands and interval bars
+        (``Axes.fill_between``, ``Axes.vlines``), and for dots and other marks. To change single
+        names, pass a mapping from names to such mappings.
     **roles
-        For data: column roles.
+        Column roles, if you pass data.
 """
-"""The documentation of the keywords of all plots, before the keywords of artists."""
+"""The documentation of the shared keywords, which precede the keywords for artists."""
 
 
 def parted(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -212,8 +214,8 @@ def of_data_or_table(
             for name, given in options.items():
                 if name in MEANINGS:
                     raise TypeError(
-                        f"{name}={given!r} is a role of the columns of data, but the table is the"
-                        f" result of {made_by}. Omit {name}, or pass the data."
+                        f"{name}={given!r} is a column role, but the table is a result of {made_by}"
+                        f" and needs no roles. Omit {name}, or pass the data."
                     )
             return draw(data, *args, **options)
 

@@ -76,7 +76,10 @@ def draw_recall_band(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
     rows = draw_lists(canvas, table, "n", logarithmic, log, "recall")
     level = percent_of(table.attrs["level"]) + " " if "level" in table.attrs else ""
     canvas.uncertainty(
-        rows, "band_low", "band_high", f"{level}simultaneous confidence band, for all n together"
+        rows,
+        "band_low",
+        "band_high",
+        f"{level}simultaneous confidence band, valid jointly for all n",
     )
     if "expected" in table and len(table):
         chance = table.drop_duplicates("n").sort_values("n")
@@ -149,7 +152,7 @@ def _uncertainty(
         high = (table["precision"] > 0.9).any()
         canvas.uncertainty(
             wide, "band_low", "band_high",
-            f"{level}simultaneous confidence band, for all n together"
+            f"{level}simultaneous confidence band, valid jointly for all n"
             + (" (too narrow where precision is above 90%)" if high else ""),
         )  # fmt: skip
     if alone:
@@ -196,7 +199,7 @@ def _check_same_lists(table: pd.DataFrame, band: pd.DataFrame) -> None:
     common = pairs.merge(band[["measure", "n"]].drop_duplicates())
     if len(band) > len(common) or set(common["measure"]) != set(pairs["measure"]):
         raise ValueError(
-            "band and table differ in their measures or n. Pass the precision_band of the same"
+            "band and table differ in their measures or n. Pass the precision_band for the same"
             " data, measures and n."
         )
 
@@ -255,15 +258,17 @@ def draw_random_bound(
         _draw_bound(canvas, outer, "envelope" if held else "critical", name, positive, prior, short,
                     filled=place == 0)  # fmt: skip
         kept = most_text(p)
-        said = f"Gray field: {kept} of random orders stay below its edge"
+        said = f"Gray field: {kept} of random orders stay below the edge"
         if place == 0 and held:
             _draw_bound(canvas, rows, "critical", "", positive, prior, short, filled=False)
-            canvas.tell(f"{said} at all n together; the hairline is the bound at each n alone.")
+            canvas.tell(f"{said} at every n; the hairline is the bound for a single n.")
         elif place == 0:
-            canvas.tell(f"{said} at each n alone.")
+            canvas.tell(f"{said} at any single n.")
         else:
-            scope = "at all n together" if held else "at each n alone"
-            canvas.tell(f"Line “{name}”: {most_text(p)} of random orders stay below it {scope}.")
+            scope = "at every n" if held else "at any single n"
+            canvas.tell(
+                f"Line “{name}”: {most_text(p)} of random orders stay below the line {scope}."
+            )
     if np.isfinite(prior):
         canvas.upwards()
         canvas.start_at(prior - _BELOW * (ax.dataLim.y1 - prior))
@@ -291,7 +296,7 @@ def _draw_bound(
         canvas.field(rows["n"], prior, share, name)
     else:
         look = {"color": canvas.ink.reference, "linewidth": THIN if name else HAIR, "zorder": 1.04}
-        label = {"label": name or "_each n alone"}
+        label = {"label": name or "_each n separately"}
         canvas.ax.plot(rows["n"], share, **canvas.look.band(None, **look, **label))
     known = share.dropna()
     if name and len(known):

@@ -58,9 +58,9 @@ class Look:
             given = getattr(self, name)
             if given is not None and not isinstance(given, Mapping):
                 raise TypeError(
-                    f"{name}={given!r} is of type {type(given).__name__}: pass a mapping of"
-                    " keywords of matplotlib's artists, {'linewidth': 2}, or of names to such"
-                    " mappings."
+                    f"{name}={given!r} is of type {type(given).__name__}: pass a mapping"
+                    " with keywords for matplotlib, {'linewidth': 2}, or a mapping from names to"
+                    " such mappings."
                 )
 
     @contextmanager
@@ -74,7 +74,7 @@ class Look:
                 raise
             raise ValueError(
                 f"{argument}={getattr(self, argument)!r}: matplotlib reports '{error}'. Pass "
-                "keywords of these artists, {'linewidth': 2}, or a mapping of names to such."
+                "keywords for these artists, {'linewidth': 2}, or a mapping from names to keywords."
             ) from error
 
     def _refused(self, error: Exception) -> str | None:
@@ -99,8 +99,8 @@ class Look:
         for name in self.highlighted:
             if name not in known:
                 raise ValueError(
-                    f"highlight={name!r} is not one of the names drawn, {listed(known)}. Pass one "
-                    "of these, or several."
+                    f"highlight={name!r} is not one of the names in the plot ({listed(known)})."
+                    " Pass one or more of these names."
                 )
 
     @property

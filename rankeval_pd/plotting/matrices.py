@@ -97,12 +97,13 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         ax.set_title(canvas.look.title, loc="left", fontsize=font(ax, "label"))
     how = pairs_kind(table.attrs, len(table))
     canvas.tell(
-        f"Color: {_what(table.attrs)} of the row over the column, where p ≤"
+        f"Color: {_what(table.attrs)} of the row over the column, if p ≤"
         f" {alpha:g}{f', {how}' if how else ''}; pale gray: not significant at {percent_of(alpha)}."
     )
     if folded:
         canvas.tell(
-            f"Last column: the smallest gain over {folded:,} more, in color if all are significant."
+            f"Last column: the smallest gain over {folded:,} further systems, in color if all gains"
+            " are significant."
         )
 
 

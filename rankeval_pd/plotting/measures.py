@@ -442,7 +442,7 @@ def pairs_of_measures(
             roles[name] = given
         elif name not in ranked and given is not None and given != TESTS.get(name):
             raise ValueError(
-                f"{name}={given!r} is an option of systems over test items, but n and kind are for"
+                f"{name}={given!r} is an option for systems over test items, but n and kind are for"
                 f" rankings. Omit {name}; choose measures with measures=[...]."
             )
         else:
@@ -467,8 +467,8 @@ def as_systems(table: pd.DataFrame | xr.Dataset) -> pd.DataFrame:
     score = next((name for name in _SCORES if f"{name}_a" in frame), None)
     if score is None:
         raise ValueError(
-            "table has neither precision_a, precision_b nor area_a, area_b. Pass the result of "
-            "compare with n, or of compare_area, or the data."
+            "table has neither the columns precision_a and precision_b nor area_a and area_b. Pass"
+            " the result of compare with n, or of compare_area, or the data."
         )
     frame = by_n(frame, "measure_a")
     kind = frame.attrs.get("kind", "roc" if score == "area" else None)

@@ -136,7 +136,7 @@ def one_of(ax: Any, draw: Drawing | None = None, table: pd.DataFrame | None = No
     if ax is not None:
         given = given_axes(ax)
         if given.size != 1:
-            raise ValueError(f"ax has {given.size} Axes for one panel. Pass one Axes.")
+            raise ValueError(f"ax has {given.size} Axes for one panel. Pass a single Axes.")
         return given[0]  # type: ignore[no-any-return]
     import matplotlib.pyplot as plt
 
@@ -154,12 +154,12 @@ def given_axes(ax: Any) -> np.ndarray[Any, Any]:
         if not isinstance(one, Axes):
             raise TypeError(
                 f"ax={one!r} is of type {type(one).__name__}: pass an Axes, such as plt.gca() or"
-                " the second of plt.subplots(), or an array of them."
+                " the second value of plt.subplots(), or an array of Axes."
             )
         if "top" not in one.spines or one.name == "3d":
             raise ValueError(
-                f"ax is a {one.name} Axes, but pictures of lists need two straight axes. Pass one "
-                "made without projection=."
+                f"ax is a {one.name} Axes, but this plot needs rectilinear axes. Pass Axes made"
+                " without projection=."
             )
     return given
 
@@ -176,9 +176,9 @@ def panels_of(
     if count > MOST:
         first = keys.iloc[0][groups[0]]
         raise ValueError(
-            f"there are {count} groups of {', '.join(map(str, groups))}, but a picture has at most "
-            f"{MOST} panels. Choose groups: data[data[{groups[0]!r}].isin([{first!r}, ...])], of a "
-            f"Dataset data.sel({groups[0]}=[...]); or draw a table over all groups."
+            f"there are {count} groups of {', '.join(map(str, groups))}, but a picture has at most"
+            f" {MOST} panels. Choose groups: data[data[{groups[0]!r}].isin([{first!r}, ...])], or"
+            f" for a Dataset data.sel({groups[0]}=[...]), or draw a table over all groups."
         )
     if ax is not None:
         return given_panels(ax, count, "groups")
@@ -189,7 +189,7 @@ def given_panels(ax: Any, count: int, what: str) -> np.ndarray[Any, Any]:
     """Return the given Axes, one per panel."""
     given = given_axes(ax)
     if given.size != count:
-        raise ValueError(f"ax has {given.size} Axes for {count} {what}. Pass one for each.")
+        raise ValueError(f"ax has {given.size} Axes for {count} {what}. Pass one Axes for each.")
     return given
 
 

@@ -225,7 +225,7 @@ def draw_interpolated_precision(canvas: Canvas, table: pd.DataFrame) -> None:
     canvas.across("share")
     if "ci_low" in rows and rows["ci_low"].notna().any():
         level = f"{percent_of(table.attrs['level'])} " if "level" in table.attrs else ""
-        kind = f"{level}confidence intervals, for all runs together at each recall"
+        kind = f"{level}confidence intervals, simultaneously for all runs at each recall"
         canvas.uncertainty(parts, "ci_low", "ci_high", kind)
     canvas.start_at(0.0)
     canvas.upwards(in_percent)

@@ -100,7 +100,7 @@ def _draw_mean(canvas: Canvas, whole: pd.DataFrame, count: int, height: float) -
         fontsize=font(ax, "note"), color=Ink.of(ax, outside=True).fg, annotation_clip=True,
     )  # fmt: skip
     kind = interval_kind(whole.attrs, "separately for each pair")
-    canvas.tell(f"Dot and line on the right: the gain over all items, with {kind}.")
+    canvas.tell(f"Dot and line on the right: the gain over all items with {kind}.")
 
 
 def _name_items(canvas: Canvas, names: list[str], gains: Any, height: float) -> None:

@@ -90,14 +90,14 @@ def _note_confidence(canvas: Canvas, table: pd.DataFrame, least: float, *, exact
         xycoords=("axes fraction", "data"), ha="left", color=ink.text(ink.accent), **note,
     )  # fmt: skip
     canvas.tell(
-        "Each dot is a pair of systems, at the gain of the better system. A confidence of"
-        f" {percent_of(_LEVEL)} is a one-sided, unadjusted p of 0.05."
+        "Dots: pairs of systems, with the gain of the better system. A confidence of"
+        f" {percent_of(_LEVEL)} corresponds to a one-sided, unadjusted p of 0.05."
     )
     if (table["p"] <= least * (1.0 + 1e-6)).any():
         limit = (
             f"p ≤ {least:.2g}"
             if exact
-            else (f"none of {round(1 / least - 1):,} resamples contradicts the gain")
+            else (f"the gain is above 0 in all {round(1 / least - 1):,} resamples")
         )
         canvas.tell(f"Triangles: {limit}.")
     if (table["gain"] <= 0).any():
@@ -206,7 +206,7 @@ def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
         look = {"color": canvas.ink.reference, "linewidth": THIN, "zorder": 1}
         ax.plot(rows["size"], law, label="_square-root law", **look)
         if number == 0:
-            canvas.tell("Thin gray line: the square-root law through the largest size.")
+            canvas.tell("Thin gray line: a square-root law through the value for the largest size.")
         canvas.curve(name, rows["size"], rows["threshold"], linewidth=LINE)
         lower = rows["threshold_low"].where(rows["threshold_low"] > 0.0, rows["threshold"])
         canvas.bars(name, rows["size"], lower, rows["threshold_high"].clip(upper=high))
@@ -263,9 +263,9 @@ def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
     canvas.limits("y", low - 0.08 * (high - low), high)  # room for a name below the last point
     canvas.upwards()
     canvas.tell(
-        "Dots: share of pairs whose gain keeps its sign, with"
+        "Dots: proportion of pairs that keep the sign of the gain, with"
         f" {interval_kind(table.attrs, 'separately for each bin')}.",
-        "Gray line: the share expected for other items from the same distribution.",
+        "Gray line: the proportion expected for other items from the same distribution.",
     )
     canvas.finish(xlabel="one-sided p (edges of bins)", ylabel="pairs that keep their sign")
 

@@ -151,12 +151,13 @@ def checked(
         if name not in REFERENCES:
             raise ValueError(
                 f"reference={name!r} is not one of {', '.join(map(repr, REFERENCES))}. Pass one of"
-                " these, several, or none: ()."
+                " these, several of them, or an empty tuple."
             )
     known = isinstance(relevant, int | float | np.integer | np.floating)
     if not (known and 0.0 <= relevant < 1.0):
         raise ValueError(
-            f"relevant={relevant!r}: pass a difference of precision from 0 to 1; 5 points are 0.05."
+            f"relevant={relevant!r}: pass a difference in precision from 0 to 1; 5 percentage"
+            " points are 0.05."
         )
     marked = [int(mark)] if isinstance(mark, int | np.integer) else list(mark)
     for size in marked:

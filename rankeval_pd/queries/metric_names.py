@@ -55,8 +55,8 @@ def _parse_metric(text: str, min_grade: float) -> MetricRequest:
     if result is None or name not in QUERY_METRICS:
         hint = _near_miss(name, result[3] if result else None)
         raise ValueError(
-            f"metrics: {text!r} is not one of {listed(QUERY_METRICS, most=20)}, with @k for a "
-            f"cutoff, such as 'nDCG@10'.{hint}"
+            f"metrics: {text!r} is not one of {listed(QUERY_METRICS, most=20)}, with @k for a"
+            f" cutoff, as in 'nDCG@10'.{hint}"
         )
     cutoff, level = _cutoff(name, result[3], text)
     if result[3] is None and name in _WITH_CUTOFF:
@@ -96,7 +96,7 @@ def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequ
     """Return the metric with the options in parentheses."""
     name = request.metric
     allowed = {
-        **({"rel": "the lowest grade of a positive"} if name in _BINARY else {}),
+        **({"rel": "the lowest grade of a positive document"} if name in _BINARY else {}),
         **({"dcg": "'log2' or 'exp-log2'"} if name in ("nDCG", "DCG") else {}),
         **({"gains": "a mapping of grades, as in {1: 1, 2: 5}"} if name in ("nDCG", "DCG") else {}),
         **({"norm": "'min' with @k, or 'all'"} if name == "AP" else {}),

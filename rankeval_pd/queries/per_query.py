@@ -45,7 +45,7 @@ Undefined = Literal["zero", "skip", "raise"]
 @Capabilities(
     rankings="Queries, 2x2 tables",
     dask=(
-        "the method works query by query. Compute some queries:"
+        "this method works query by query. Compute a subset of the queries:"
         " ddf[ddf['query'].isin(...)].compute()"
     ),
     short={"": "measure metric value", "wide": ""},
@@ -93,10 +93,10 @@ def per_query(
         One row per query, measure and metric, sorted by query: the columns of the query,
         ``measure``, ``metric`` (as requested), ``value``; ``n_positive``: documents with at least
         ``min_grade`` (or rel); ``n_retrieved``: documents retrieved by the measure; ``n_judged``:
-        documents with a grade. ``details=True`` adds ``tied``: documents excluded at k with the
-        last score; ``value_low``, ``value_high``: the value for the worst and best order of equal
-        scores; ``judged``: proportion of judged documents up to k; ``undefined``: whether the
-        metric is undefined. A Dataset has a variable per metric with dimensions of queries and
+        documents with a grade. ``details=True`` adds ``tied``: documents below rank k with the
+        score of document k; ``value_low``, ``value_high``: the value for the worst and best order
+        of equal scores; ``judged``: proportion of judged documents up to k; ``undefined``: whether
+        the metric is undefined. A Dataset has a variable per metric with dimensions of queries and
         ``measure`` (NaN for queries without judgments), and the three counts.
 
     Raises
@@ -156,7 +156,7 @@ def per_query(
     if isinstance(data, xr.Dataset):
         if wide:
             raise ValueError(
-                "wide=True is for DataFrames. Omit wide, and pass to paired tests"
+                "wide=True is for DataFrames. Omit wide, and for paired tests pass"
                 " found.rename({'query': 'item', 'measure': 'system'})[['AP']]."
             )
         return metrics_of_dataset(data, chosen, asked, undefined, details=details_wanted())
@@ -262,9 +262,9 @@ def warn_of_reversed_runs(found: Mapping[int, tuple[int, int]], names: Sequence[
         # the two-sided binomial p-value is below 0.001 for a normal deviate above 3.3
         if defined >= 10 and 2 * below - defined > 3.3 * math.sqrt(defined):
             warn(
-                f"measures: in {below} of {defined} queries {names[place]!r} scores relevant"
-                " documents lower than other documents on average. If small scores are better,"
-                f" pass lower_is_better={names[place]!r}."
+                f"measures: in {below} of {defined} queries, {names[place]!r} scores relevant"
+                " documents lower than other documents on average. If small scores are better, pass"
+                f" lower_is_better={names[place]!r}."
             )
 
 
@@ -340,7 +340,7 @@ def resolve_undefined(
             shown = f": {listed(names)}{', ...' if where.size > 3 else ''}"
         raise ValueError(
             f"undefined='raise': {asked[number].label!r} is undefined for {where.size} of"
-            f" {value.shape[0]} queries{shown}. These queries have no positives, or for AUC only"
+            f" {value.shape[0]} queries{shown}. These queries have no positives or, for AUC, only"
             " positives. Pass undefined='zero', as in trec_eval, or 'skip'."
         )
     if undefined == "zero":

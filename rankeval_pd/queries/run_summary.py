@@ -177,8 +177,9 @@ def query_summary(
         raise unknown_name("baseline", baseline, table.columns.unique(level=1))
     if table.isna().to_numpy().any():
         raise ValueError(
-            "a metric is undefined for some queries, and a mean needs all values. Pass "
-            "undefined='skip' to leave these queries out, or 'zero' for 0 as in trec_eval."
+            "a metric is undefined for some queries, and a mean needs all values. Pass"
+            " undefined='skip' to leave these queries out, or undefined='zero' to count them as 0,"
+            " as in trec_eval."
         )
     check_choice("adjust_over", adjust_over, get_args(OverMetrics))
     adjusted = adjustment_of(test, adjust)
@@ -289,7 +290,7 @@ def _warn_of_facts(result: pd.DataFrame, facts: pd.DataFrame) -> None:
                 f"{metric}: up to rank {cutoff}, {shares.max():.0%} of the documents in"
                 f" {shares.idxmax()!r} are judged but only {shares.min():.0%} in"
                 f" {shares.idxmin()!r}, and unjudged documents count as not relevant. Compare the"
-                " runs with unjudged='skip', too."
+                " runs also with unjudged='skip'."
             )
         depth = part.set_index("measure")["depth"]
         if cutoff and depth.min() < min(cutoff, depth.max()):
@@ -308,7 +309,7 @@ def _warn_of_facts(result: pd.DataFrame, facts: pd.DataFrame) -> None:
                 )
     if open_ties:
         warn(
-            f"ties: the order of equal scores decides {', '.join(open_ties[:3])}. Pass"
+            f"ties: the order of equal scores strongly affects {', '.join(open_ties[:3])}. Pass"
             " ties='expected', the mean over all orders."
         )
 

@@ -158,7 +158,9 @@ def _runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[_Run]:
         result = []
         for name, source in runs.items():
             if not isinstance(name, str):
-                raise TypeError(f"runs: the name {name!r} is not a string. Pass a string per run.")
+                raise TypeError(
+                    f"runs: the name {name!r} is not a string. Pass one string per run."
+                )
             parts = [trec_lines.read_lines(x, FileKind.RUN) for x in _sources(source, "runs")]
             if len(parts) != 1:
                 files = listed(part.where for part in parts)
@@ -194,8 +196,8 @@ def _sources(given: Source | Sequence[Source], argument: str) -> list[Source]:
     result: list[Source] = [*sorted(glob.glob(str(given)))]
     if not result:
         raise FileNotFoundError(
-            f"{argument}={str(given)!r}: no such file, and no match as a pattern. The working "
-            f"folder is {str(Path.cwd())!r}."
+            f"{argument}={str(given)!r}: no file has this name or matches this pattern. The working"
+            f" directory is {str(Path.cwd())!r}."
         )
     return result
 
@@ -251,8 +253,8 @@ def _compare_queries(queries: trec_lines.SharedCodes, parts: list[_Run]) -> None
         asked[codes] = True
         if asked.any() and not (asked & judged).any():  # empty runs are allowed
             raise ValueError(
-                f"{part.lines.where}: the run {part.name!r} has no judged queries. The run has the"
-                f" queries {_examples(queries.names, asked)}, but judged are"
+                f"{part.lines.where}: the run {part.name!r} has no judged queries: the run contains"
+                f" the queries {_examples(queries.names, asked)}, but the judgments are for"
                 f" {_examples(queries.names, judged)}. Pass matching ids or other judgments."
             )
         unjudged |= asked & ~judged
@@ -264,17 +266,20 @@ def _compare_queries(queries: trec_lines.SharedCodes, parts: list[_Run]) -> None
     said = []
     if unjudged.any():
         said.append(
-            f"per_query omits queries of the runs without judgments ({int(unjudged.sum())}:"
+            f"per_query omits queries without judgments from the runs ({int(unjudged.sum())}:"
             f" {_examples(queries.names, unjudged)})."
         )
     if lacking:
         shown = ", ".join(lacking[:6]) + (f", ... ({len(lacking)} runs)" if lacking[6:] else "")
         said.append(
-            f"Some of the {total} judged queries have no documents in {shown}; per_query treats"
-            " these as empty lists."
+            f"Some of the {total} judged queries have no documents in {shown}; per_query uses empty"
+            " lists for these queries."
         )
     if said:
-        do = "To compare common queries only, drop the others: data[~data['query'].isin([...])]."
+        do = (
+            "To compare only the common queries, drop all other queries:"
+            " data[~data['query'].isin([...])]."
+        )
         warn(" ".join([*said, do]))
 
 

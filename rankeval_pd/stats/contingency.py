@@ -309,4 +309,4 @@ MEASURES: dict[str, Measure] = {
 """Association measures by name."""
 
 COUNT_MEASURES = ("neglog10_poisson", "neglog10_fisher")
-"""Measures that are probabilities of counts: their cells are whole numbers."""
+"""Measures that are probabilities of counts and require whole numbers in all cells."""

@@ -41,7 +41,7 @@ Prior = Literal["flat", "estimated"]
 PAPER_BINS = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
 
 
-@Capabilities(pairs="Does it hold on other data?")
+@Capabilities(pairs="Does a gain replicate on other data?")
 @with_roles
 def calibration(
     data: Data,
@@ -170,8 +170,8 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
     if chosen.get("metric") is None:
         if metric not in METRICS:
             raise ValueError(
-                f"the metric of the table of pairs is a {metric}. Pass the same metric for the"
-                " other items, metric=..."
+                f"the table of pairs was made with a {metric} as the metric. Pass the same metric"
+                " for the other items, metric=..."
             )
         chosen["metric"] = metric
     asked = chosen["metric"]
@@ -181,9 +181,9 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
     if bool(chosen["higher_is_better"]) != better:
         words = {True: "higher", False: "lower"}
         raise ValueError(
-            f"metric={asked!r}, higher_is_better={chosen['higher_is_better']!r}: in the table of"
-            f" pairs ({metric!r}) {words[better]} is better. Pass higher_is_better={better!r}, or a"
-            " metric with the same direction."
+            f"metric={asked!r}, higher_is_better={chosen['higher_is_better']!r}, but for the metric"
+            f" of the table of pairs ({metric!r}), {words[better]} scores are better. Pass"
+            f" higher_is_better={better!r}, or a metric with the same direction."
         )
     return chosen
 
@@ -198,9 +198,9 @@ def _check_given(roles: Mapping[str, Any]) -> None:
         lacking.append("higher_is_better=True")
     if lacking:
         raise ValueError(
-            "the table of pairs has lost its attrs, which record the metric and its direction; "
-            f"pd.concat and merge drop them. Pass {' and '.join(lacking)}, or the table that "
-            "paired_bootstrap returned."
+            "the table of pairs has lost its attrs, which record the metric and its direction;"
+            f" pd.concat and merge drop attrs. Pass {' and '.join(lacking)}, or the table that"
+            " paired_bootstrap returned."
         )
 
 
@@ -333,12 +333,12 @@ def population_calibration(
     size, sets = check_sizes([n_items], None)[0], check_sizes([n_test_sets], None, least=1)[0]
     check_memory(
         (2 + len(scores)) * size,  # the drawn items, the sorted items and their scores
-        f"n_items={size} items are drawn for each test set",
+        f"n_items={size} requires {size} items in memory for each test set",
         "Pass a smaller n_items=...",
     )
     check_memory(
         _COLUMNS * sets * len(scores) * (len(scores) - 1) // 2,
-        f"n_test_sets={sets} test sets have a table of all pairs each",
+        f"n_test_sets={sets} requires a table of all pairs for each test set",
         "Pass a smaller n_test_sets=...",
     )
     seed = resamples.entropy(chosen.rng)

@@ -179,8 +179,9 @@ def needed_items(
         if plan.seeds and not enough(_MOST):
             can = asked.gain(plan, _MOST, seeds)
             raise ValueError(
-                f"gain={wanted:.4g}: no number of items is enough with {seeds:g} seeds, which "
-                f"cannot detect gains below {can:.3g}. Add seeds; needed_seeds returns how many."
+                f"gain={wanted:.4g}: no number of items is enough with {seeds:g} seeds, which"
+                f" cannot detect gains below {can:.3g}. Add seeds; needed_seeds returns the"
+                " required number."
             )
         found = _least(enough, least, _MOST)
         if found is None:
@@ -242,8 +243,8 @@ def needed_seeds(
     items, _ = _news(plans, n_items_new, None)
     if any(not plan.seeds for plan in plans.flat):
         raise ValueError(
-            "the variance of seeds is missing. Pass a row of a table made with seeds=, or "
-            "gain_se_seeds and n_seeds."
+            "the variance between seeds is missing. Pass a row from a table made with seeds=, or"
+            " gain_se_seeds and n_seeds."
         )
 
     def count(plan: _Plan, wanted: float, items: float) -> int:
@@ -254,7 +255,7 @@ def needed_seeds(
         if found is None:
             raise ValueError(
                 f"gain={wanted:.4g}: no number of seeds is enough with {items:g} items. Add items;"
-                " needed_items returns the number that you need."
+                " needed_items returns the required number."
             )
         return found
 
@@ -269,8 +270,8 @@ class _Asked:
         alpha, self.power = check_share("alpha", alpha), check_share("power", power)
         if power <= alpha:
             raise ValueError(
-                f"power={power!r}, alpha={alpha!r}: power must exceed the level. Pass a power"
-                " above alpha, such as 0.8."
+                f"power={power!r}, alpha={alpha!r}: power must exceed alpha. Pass a larger power,"
+                " such as 0.8."
             )
         self._tails = int(SIDES[alternative])
         self._tail = alpha / SIDES[alternative]
@@ -347,8 +348,8 @@ def _plans(
     if isinstance(gain_se, pd.Series | pd.DataFrame | Mapping):
         if n_items is not None or gain_se_seeds is not None or n_groups is not None:
             raise ValueError(
-                "gain_se is a row or table with its own n_items, gain_se_seeds and n_groups. Pass "
-                "the row alone, or numbers."
+                "gain_se is a row or table that contains n_items, gain_se_seeds and n_groups. Pass"
+                " only the row or table, or pass numbers."
             )
         return _plans_of(gain_se)
     if n_items is None:
@@ -424,9 +425,9 @@ def check_numbers(
 
     With ``above``, numbers must be greater than ``least``.
     """
-    allowed = f"numbers above {least:g}" if above else f"numbers of {least:g} or more"
+    allowed = f"numbers above {least:g}" if above else f"numbers of at least {least:g}"
     if most < np.inf:
-        allowed = f"numbers of {least:g} to {most:g}"
+        allowed = f"numbers from {least:g} to {most:g}"
     elif infinite:
         allowed += ", or inf"
     given = given.item() if isinstance(given, np.generic) else given
@@ -441,6 +442,6 @@ def check_numbers(
         wrong |= np.isinf(values)
     if not missing and np.isnan(values).any():
         given = np.nan if values.ndim == 0 else f"{int(np.isnan(values).sum())} missing numbers"
-        raise ValueError(f"{argument}={given}: pass {allowed}; drop undefined values.")
+        raise ValueError(f"{argument}={given}: pass {allowed}, and drop undefined values.")
     if wrong.any():
         raise ValueError(f"{argument}={given!r}: pass {allowed}.")

@@ -132,8 +132,8 @@ def _check_names(hypotheses: Any, metric: Any, options: Mapping[str, Any]) -> No
     for name, known in _FIXED[metric].items():
         if options.get(name, known) != known:
             raise ValueError(
-                f"{name}={shown(options[name])} changes the formula of metric={metric!r}, which "
-                f"paired tests compute with {name}={known!r}. Leave it out."
+                f"{name}={shown(options[name])} changes the formula of metric={metric!r}, which"
+                f" paired tests compute with {name}={known!r}. Omit this option."
             )
 
 
@@ -404,11 +404,11 @@ def _plan(sizes: Any, n_each: Any) -> list[tuple[int, int]]:
                 or not isinstance(value, (int, np.integer))
                 or value < 1
             ):
-                raise ValueError(f"{name}: {value!r}: pass whole numbers of 1 or more.")
+                raise ValueError(f"{name}: {value!r}: pass whole numbers of at least 1.")
     if len(times) != len(whole) or len(set(whole)) != len(whole):
         raise ValueError(
-            f"sizes={sizes!r}, n_each={n_each!r}: pass each size once, and one number of training "
-            "sets for all sizes or one for each."
+            f"sizes={sizes!r}, n_each={n_each!r}: pass each size once, and one number of training"
+            " sets for all sizes or one per size."
         )
     return [(size, k + 1) for size, count in zip(whole, times, strict=True) for k in range(count)]
 

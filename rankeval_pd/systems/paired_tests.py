@@ -383,7 +383,7 @@ def paired_permutation(
     if signed and not lazy and ((result["gain"] == 0.0) & (result["p_value"] <= alpha)).any():
         warn(
             "test='wilcoxon': most differences are 0, so the Hodges-Lehmann gain is 0 although the"
-            " test is significant. Omit test to test the mean."
+            " test is significant. Omit test to compare the means."
         )
     return result
 

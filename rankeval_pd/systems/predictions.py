@@ -157,8 +157,8 @@ def _labels(values: Any, name: str) -> tuple[AnyArray, pd.Index | None]:
     array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
     if array.ndim != 1 or not array.size:
         raise ValueError(
-            f"{name} has shape {array.shape}: pass one label for each item. Pass several models as "
-            "a mapping, {'model A': labels}, and test each label of multi-label data alone."
+            f"{name} has shape {array.shape}: pass one label for each item. Pass several models as"
+            " a mapping, {'model A': labels}, and test each label of multi-label data separately."
         )
     missing = int(np.asarray(pd.isna(array)).sum())
     if missing:
@@ -255,7 +255,7 @@ def _check_positive(positive: Any, known: list[Any]) -> None:
         if len(labels) > 12 and all(isinstance(x, float) for x in labels):
             advice = "These look like scores: pass y_true first, then the scores."
         raise ValueError(
-            f"positive={shown(positive)} is not a label: there are {listed(labels, 3)}. {advice}"
+            f"positive={shown(positive)} is not one of the labels {listed(labels, 3)}. {advice}"
         )
 
 

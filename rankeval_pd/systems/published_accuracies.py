@@ -99,8 +99,9 @@ def compare_accuracies(
         inside = (shared.max() >= least) & (shared.min() <= most)
         if not inside.any():
             raise ValueError(
-                f"both={both!r}: two systems with {_said(a)} and {_said(b)} of {n} items right have"
-                f" {least.min()} to {most.max()} right in common. Check the counts."
+                f"both={both!r}: if two systems answer {_said(a)} and {_said(b)} of {n} items"
+                f" correctly, they have {least.min()} to {most.max()} correct items in common."
+                " Check the counts."
             )
         one, other, least, most = (x[inside] for x in (one, other, least, most))
         least, most = np.maximum(least, shared.min()), np.minimum(most, shared.max())
@@ -134,8 +135,8 @@ def _counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray
         nearest = round(value)
         if abs(nearest - value) > _ROUNDING * n or not 0 <= nearest <= n:
             raise ValueError(
-                f"{argument}={given!r}: pass a whole number from 0 to {n}, or a rate below 1; "
-                "84.2% is 0.842."
+                f"{argument}={given!r}: pass a whole number from 0 to {n}, or a rate below 1 (84.2%"
+                " is 0.842)."
             )
         return np.array([nearest])
     if value < 0.0:

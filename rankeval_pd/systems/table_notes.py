@@ -134,10 +134,11 @@ class TableNotes:
         if isinstance(self._groups, list):
             if self._fewest >= FEW_LEVELS:
                 return ""
-            found = f"with fewer than {FEW_LEVELS}, intervals are wide and only approximate"
+            found = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
         elif self._signs and self._fewest < needed:
             found = (
-                f"with fewer than {needed}, nothing is significant at {self._alpha:g} (two-sided)"
+                f"with fewer than {needed} {what}, no two-sided test can be significant at"
+                f" {self._alpha:g}"
             )
         elif self._skewed:
             found = (
@@ -146,11 +147,12 @@ class TableNotes:
             )
         elif not self._signs and self._fewest < few:
             found = (
-                f"with fewer than {few}, resampled gains vary too little, so tests are too liberal"
+                f"with fewer than {few} {what}, resampled gains vary too little, so tests are too"
+                " liberal"
             )
         else:
             return ""
-        return f"{self._fewest} {what}: {found}. Use more; see the page on paired tests."
+        return f"{self._fewest} {what}: {found}. Use more data; see the page on paired tests."
 
     def _about_weight(self) -> str:
         if not self._sized:
@@ -166,8 +168,8 @@ class TableNotes:
             return ""
         return (
             "seeds: two training runs give a poor estimate of the variation between runs, so only"
-            " large gains are significant. Train with five seeds; needed_seeds returns the number"
-            " for a given gain."
+            " large gains can be significant. Train with five seeds; needed_seeds returns the"
+            " number for a given gain."
         )
 
     def _about_guesses(self) -> str:

@@ -321,8 +321,9 @@ def asked_pairs(
     if len(systems) < 2:
         there = f"one system, {shown(systems[0])}" if systems else "no system"
         raise ValueError(
-            f"data has {there}, but a comparison needs two. Add a column for another system, with "
-            "the same items. If a column names the systems, pass system=, score= and item=."
+            f"data has {there}, but a comparison needs two systems. Add a column with another"
+            " system's scores on the same items, or if a column names the systems, pass system=,"
+            " score= and item=."
         )
     if b is not None and a is None:
         raise ValueError(f"b={shown(b)} without a: pass both systems, a= and b=.")

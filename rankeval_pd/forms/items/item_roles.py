@@ -23,7 +23,7 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
     roles = Roles.of({"dim": "item", **keywords})
     if keywords.get("lower_is_better") is not None:
         raise ValueError(
-            f"lower_is_better={keywords['lower_is_better']!r} belongs to rankings with a gold"
+            f"lower_is_better={keywords['lower_is_better']!r} applies only to rankings with a gold"
             " label. For systems over test items, pass higher_is_better=False if lower scores are"
             " better for all systems."
         )
@@ -49,9 +49,8 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
             )
     if roles.missing not in ("raise", "ratio"):
         raise ValueError(
-            f"missing={roles.missing!r} is for rankings, which you compare by calling compare. For"
-            " systems over test items, pass 'raise', or 'ratio' to score each system on its"
-            " available items."
+            f"missing={roles.missing!r} applies only to rankings. For systems over test items, pass"
+            " missing='raise', or missing='ratio' to score each system on the available items."
         )
     if roles.average is not None and roles.strata is None:
         raise ValueError(
@@ -126,9 +125,9 @@ def _of_predictions(metric: object) -> str:
         )
     if metric in ("f1", "precision", "recall"):
         return (
-            f" For predictions {metric!r} takes three counts for each system, columns (system, "
-            "'correct'), (system, 'guess') and (system, 'gold'): y_pred & y_true, y_pred and "
-            "y_true. The how-to 'F1 from predictions' shows how to make them."
+            f" For predictions, {metric!r} needs three columns for each system: (system, 'correct')"
+            " is y_pred & y_true, (system, 'guess') is y_pred, and (system, 'gold') is y_true. See"
+            " the how-to 'F1 from predictions'."
         )
     return ""
 
@@ -152,7 +151,7 @@ def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> p
         return frame
     seed = role_column(frame, seeds, "seeds")
     if frame.empty:
-        raise ValueError(f"seeds={shown(seeds)}: data has no items. Pass some rows.")
+        raise ValueError(f"seeds={shown(seeds)}: data has no items. Pass at least one row.")
     codes(seed, "seeds", seeds)
     beside = [name for name in (*by, *roles.factors, roles.strata) if name is not None]
     columns = [name for name in (*beside, seeds) if name not in frame.index.names]
@@ -169,9 +168,9 @@ def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> p
         lacking = first.symmetric_difference(part.index)
         if part.index.has_duplicates or len(lacking):
             raise ValueError(
-                f"seeds={seeds!r}: each seed needs every item once, with by, groups and strata the"
-                f" same for all seeds, unlike seed {shown(label)} ({len(part)} rows for"
-                f" {len(first)} items). Index the rows by item: data.set_index('item')."
+                f"seeds={seeds!r}: seed {shown(label)} has {len(part)} rows for {len(first)} items,"
+                " but each seed needs every item once, with the same by, groups and strata. Index"
+                " the rows by item: data.set_index('item')."
             )
     wide: pd.DataFrame = pd.concat(parts, axis=1, names=[seeds, *frame.columns.names])
     return wide
@@ -238,8 +237,8 @@ def system_columns(
         by_name = {k: by_name[k] for name in wanted for k in by_name if k[0] in {name}}
         if not wanted:
             raise ValueError(
-                f"measures={roles.measures!r} names no system (systems: {listed(systems)}). Name "
-                "two or more, or leave measures out."
+                f"measures={roles.measures!r} names no system (systems: {listed(systems)}). Name"
+                " two or more systems, or omit measures."
             )
     return by_name
 
@@ -263,22 +262,22 @@ def _is_number(values: pd.Series) -> bool:
 def _refuse_runs(frame: pd.DataFrame) -> None:
     """Raise a ValueError for runs, whose document scores are not system scores."""
     raise ValueError(
-        "data has columns 'query' and 'document', so a row looks like a retrieved document instead"
-        " of a test item. Call this method on the table of data.rankeval.per_query('nDCG@10',"
-        " wide=True). If the columns are systems, name them: measures=[...]."
+        "data has columns 'query' and 'document', so each row looks like a retrieved document, not"
+        " a test item. Call this method on the result of data.rankeval.per_query('nDCG@10',"
+        " wide=True), or if the columns are systems, name them: measures=[...]."
     )
 
 
 def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int], metric: object) -> None:
     if not found:
         raise ValueError(
-            f"data has no numeric or boolean column without another role; there are"
-            f" {listed(frame.columns)}. Pass one row per test item and one column per system."
+            "data has no numeric or boolean column that can be a system (columns:"
+            f" {listed(frame.columns)}). Pass one row per test item and one column per system."
         )
     raise ValueError(
-        "data has a column 'gold'. This method compares systems over test items, one column per"
-        " system. For rankings with a gold label, call compare; if 'gold' is a system, rename"
-        f" it.{_of_predictions(metric)}"
+        "data has a column 'gold', but this method compares systems over test items, with one"
+        " column per system. For rankings with a gold label, call compare; if 'gold' is a system,"
+        f" rename the column.{_of_predictions(metric)}"
     )
 
 

@@ -130,7 +130,7 @@ def _warn_of_repeated(labels: pd.Index, by: list[pd.Series], roles: Roles) -> No
         warn(
             f"the index {name!r} has {again:,} repeated labels, but the test treats rows of one"
             f" item, for example from several annotators, as independent. Pass groups={name!r}, or"
-            f" for a column of annotators groups=[{name!r}, 'annotator']."
+            f" if a column names the annotators, groups=[{name!r}, 'annotator']."
         )
 
 
@@ -190,7 +190,8 @@ def _numbers(values: pd.Series, name: Hashable) -> FloatArray:
     return as_floats(
         values,
         f"{shown(name)} has",
-        "and would lose gains. Subtract the same number from all systems, or round the scores.",
+        "and would hide small gains. Subtract the same number from all systems, or round the"
+        " scores.",
     )
 
 
@@ -221,8 +222,8 @@ def read_dataset(
     }
     if not by_name:
         raise ValueError(
-            f"data has no numeric variable along {roles.dim!r}; there are {listed(data.data_vars)}."
-            " Pass one variable per statistic of the metric."
+            f"data has no numeric variable along {roles.dim!r} (variables:"
+            f" {listed(data.data_vars)}). Pass one variable per statistic of the metric."
         )
     metric = find_metric(roles, list(by_name), one_level=False)
     labels = labels_along(data, roles.dim)
@@ -291,21 +292,22 @@ def system_scores(
         batch = [d for d in values.dims if d not in beside.inner]
         if batch:
             raise ValueError(
-                f"the items have the batch dimensions {listed(batch)}, but one table is needed."
-                " Choose one element, data.isel(...)."
+                f"the items have the batch dimensions {listed(batch)}, but this method needs a"
+                " single table. Select one element, data.isel(...)."
             )
         items = to_items(values.to_numpy(), metric, systems, labels, beside)
     else:
         table = read_frame(data, roles)
         if table.keys.shape[1]:
             raise ValueError(
-                f"by={roles.by!r}: this method needs one domain. Omit by=, or select one domain."
+                f"by={roles.by!r}: this method supports only one domain. Omit by, or select one"
+                " domain."
             )
         items, systems = table.items(table.members[0]), table.systems
     for name in filter(is_missing, systems):
         raise ValueError(
-            f"a system is named {name!r}, which a table of pairs cannot distinguish from a missing"
-            " name. Rename it, or exclude it: measures=[...]."
+            f"a system is named {name!r}, which cannot be distinguished from a missing name in a"
+            " table of pairs. Rename this system, or exclude it: measures=[...]."
         )
     scores = items.sign * items.score(items.totals)
     return dict(zip(systems, scores.tolist(), strict=True)), items.n_items
@@ -322,8 +324,8 @@ def to_items(
     if values.shape[-2] < 2:
         found = f"one item, {shown(labels[0])}" if len(labels) else "no item"
         raise ValueError(
-            f"data (or a group of it) has {found}, but resampling needs two. Add items,"
-            " or omit this group."
+            f"data, or a group in data, has {found}, but resampling needs at least two items. Add"
+            " items, or omit this group."
         )
     there: BoolArray = np.ones((len(systems), 1), dtype=bool)
     if beside.seeds is None:
@@ -352,8 +354,8 @@ def to_items(
         cluster = np.unique(cluster, return_inverse=True)[1]
         if min(levels.max() for levels in (*factors, cluster)) < 1:
             raise ValueError(
-                "groups has one group, but resampling groups needs at least two. Omit groups, or"
-                " name a column with several groups."
+                "groups: there is only one group, but resampling whole groups needs at least two."
+                " Omit groups, or name a column with several groups."
             )
     items = crossed(values, there, metric, systems, cluster, beside)
     return items if len(factors) < 2 else replace(items, factors=(factors[0], factors[1]))
@@ -372,6 +374,6 @@ def _of_those_there(
     for name, row in zip(names, known, strict=True):
         if not row.any():
             raise ValueError(
-                f"system {shown(name)} has no score for any item. Exclude it: exclude=..."
+                f"system {shown(name)} has no score for any item. Exclude this system: exclude=..."
             )
     return np.where(known, values, 0.0), known.astype(float)

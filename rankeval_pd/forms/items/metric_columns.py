@@ -56,8 +56,8 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
     if not isinstance(asked, str) or asked not in METRICS:
         hint = near_miss(asked, METRICS, cutoff=0.7) or (_SCORES if one_level else "")
         raise ValueError(
-            f"metric={shown(asked)} is not known.{hint} Pass one of {listed(METRICS)}, or a"
-            " function of summed statistics, f(S[..., statistic])."
+            f"metric={shown(asked)} is not a known metric.{hint} Pass one of {listed(METRICS)}, or"
+            " a function of summed statistics, f(S[..., statistic])."
         )
     formula = _formula(asked, statistics)
     chosen, ones = _chosen(asked, formula, statistics, one_level=one_level)
@@ -142,9 +142,10 @@ def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
                 scores = np.asarray(function(np.asarray(sums, dtype=float)))
         except Exception as error:
             raise ValueError(
-                f"metric={name} raised {type(error).__name__}: {error}. It receives the sums of "
-                f"{sums.shape[-1]} statistics as an array of shape {sums.shape} and must return "
-                f"scores of shape {sums.shape[:-1]}: write it with S[..., 0], S[..., 1], and so on."
+                f"metric={name} raised {type(error).__name__}: {error}. The function receives the"
+                f" sums of {sums.shape[-1]} statistics as an array of shape {sums.shape} and must"
+                f" return scores of shape {sums.shape[:-1]}: write it with S[..., 0], S[..., 1],"
+                " and so on."
             ) from error
         if scores.dtype.kind not in "biuf":
             raise TypeError(
@@ -154,9 +155,9 @@ def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
         found = scores.astype(float)
         if found.shape != sums.shape[:-1]:
             raise ValueError(
-                f"metric={name}: for sums of shape {sums.shape} it returned shape {found.shape} "
-                f"instead of {sums.shape[:-1]}. Statistics are on the last axis: write the "
-                "function with S[..., 0], S[..., 1], and so on."
+                f"metric={name} returned shape {found.shape} instead of {sums.shape[:-1]} for sums"
+                f" of shape {sums.shape}. The statistics are on the last axis: write the function"
+                " with S[..., 0], S[..., 1], and so on."
             )
         return np.where(np.isfinite(found), found, np.nan)  # x/0 and 0/0 are undefined
 
@@ -182,9 +183,9 @@ def check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Index
     items = labels[lacking[k]]
     raise ValueError(
         f"system {shown(systems[k])} has no score for {len(items)} of {len(labels)} items:"
-        f" {listed(items, most=6)}. A paired test needs every score: drop these items,"
-        " data.dropna(), or run the system on them, but do not fill in 0. For missing ratings,"
-        " pass missing='ratio'."
+        f" {listed(items, most=6)}. A paired test needs every score: drop these items with"
+        " data.dropna(), or run the system on them, but do not fill in 0. For missing ratings, pass"
+        " missing='ratio'."
     )
 
 
@@ -208,8 +209,8 @@ def check_counts(
         if where.any():
             k, item = (int(x) for x in np.argwhere(where)[0])
             raise ValueError(
-                f"metric={metric.name!r}: system {shown(systems[k])} has {what} at item "
-                f"{shown(labels[item])}, but the statistics are counts. Correct them."
+                f"metric={metric.name!r}: system {shown(systems[k])} has {what} at item"
+                f" {shown(labels[item])}, but the statistics must be counts. Correct this value."
             )
 
     places = {name: k for k, name in enumerate(metric.names)}
@@ -320,7 +321,7 @@ def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
     if sizes.min() < 2:
         raise ValueError(
             f"strata: {int((sizes < 2).sum())} of {sizes.size} strata have fewer than two {what},"
-            " but drawing within a stratum needs two. Merge small strata, or omit them."
+            " but resampling within a stratum needs two. Merge small strata, or omit strata."
         )
 
 
@@ -338,8 +339,8 @@ def _seeds(
     if alone:
         raise ValueError(
             f"seeds: data has a single training run of {listed(alone)}, which cannot show the"
-            " variation between runs. Train with at least two seeds (better five). Without seeds=,"
-            " the test compares these runs only and rejects far too often."
+            " variation between runs. Train with at least two seeds (preferably five). Without"
+            " seeds=, the test compares these runs only and rejects far too often."
         )
     result = np.full(there.shape, np.nan)
     result[there] = score(values[there].sum(axis=1))
@@ -412,8 +413,8 @@ def frame_as_items(data: pd.DataFrame) -> pd.DataFrame:
     lacking = int(table.isna().any(axis=1).sum())
     if lacking:
         warn(
-            f"{lacking} of {len(table)} queries are excluded because a measure has no value."
-            " Call per_query(undefined='zero') to keep them, as trec_eval does."
+            f"{lacking} of {len(table)} queries are excluded because the metric is undefined for a"
+            " measure. Call per_query(undefined='zero') to keep these queries, as trec_eval does."
         )
     return _of_metric(table.dropna(), metrics)
 

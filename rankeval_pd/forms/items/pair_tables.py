@@ -29,16 +29,16 @@ def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
     check_items(data)
     if str(data.attrs.get("adjust", "")).startswith("max-t"):
         raise ValueError(
-            f"data is adjusted by {data.attrs['adjust']}, whose p-values come from another"
-            " statistic. Pass the table of paired_bootstrap without adjust=, or with 'holm'."
+            f"data has p-values adjusted by {data.attrs['adjust']}, which changes the test. Pass"
+            " the table that paired_bootstrap returns without adjust=, or with adjust='holm'."
         )
     there = data.variables if isinstance(data, xr.Dataset) else data.columns
     found = {name: data.attrs[name] for name in more if name in data.attrs and name not in there}
     missing = [name for name in (*_NEEDED, *more) if name not in there and name not in found]
     if missing:
         raise ValueError(
-            f"data has no columns {listed(missing)}. Pass the table of pairs that"
-            " paired_bootstrap returns, with details=True if a column is missing."
+            f"data has no columns {listed(missing)}. Pass the table of pairs that paired_bootstrap"
+            " returns, if necessary with details=True."
         )
     if isinstance(data, xr.Dataset):
         groups = [d for d in data["gain"].dims if d != "pair"]
@@ -56,8 +56,8 @@ def _directed(table: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
     alternative = attrs.get("alternative")
     if alternative is None:
         raise ValueError(
-            "data has lost its attrs, which record whether p_value is one-sided; pd.concat and "
-            "merge drop them. Pass the table that paired_bootstrap(details=True) returned."
+            "data has lost its attrs, which record whether p_value is one-sided; pd.concat and"
+            " merge drop attrs. Pass the table that paired_bootstrap(details=True) returned."
         )
     p, up = table["p_value"], table["gain"] >= 0.0
     if alternative == "two-sided":
@@ -79,14 +79,15 @@ def _in_numbers(table: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
             table = table.assign(**{name: column.to_numpy(dtype=float, na_value=np.nan)})
         except (TypeError, ValueError):
             raise TypeError(
-                f"the table of pairs has {name!r} of dtype {column.dtype}, but it must be numeric. "
-                "Pass the table as paired_bootstrap returned it."
+                f"the column {name!r} of the table of pairs has dtype {column.dtype}, but it must"
+                " be numeric. Pass the table that paired_bootstrap returned."
             ) from None
     if np.isinf(table["gain"]).any():
         raise ValueError("the table of pairs has infinite gains. Drop these rows.")
     if "n_items" in more and not (table["n_items"] > 0).all():
         raise ValueError(
-            "n_items of a table of pairs must be above 0. Pass the table of paired_bootstrap."
+            "n_items must be positive in a table of pairs. Pass the table that paired_bootstrap"
+            " returned."
         )
     return table
 

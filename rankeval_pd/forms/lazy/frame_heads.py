@@ -248,12 +248,13 @@ def _refuse_values(roles: Roles) -> None:
     if len(roles.factors) > 1:
         raise ValueError(
             f"groups={roles.groups!r}: the cells of two crossed factors are spread over the"
-            " partitions of a Dask DataFrame. Compute the columns in use, ddf[[...]].compute()."
+            " partitions of a Dask DataFrame. Compute the columns that you use,"
+            " ddf[[...]].compute()."
         )
     if roles.by is not None:
         raise ValueError(
-            f"by={roles.by!r}: a head contains one ranking, but data has several. For lists of"
-            " groups, use ddf.rankeval(by=...).nbest_precision(n) or .compare(n=...)."
+            f"by={roles.by!r}: a head contains one ranking, but data has several. For n-best lists"
+            " in groups, call ddf.rankeval(by=...).nbest_precision(n) or .compare(n=...)."
         )
 
 
@@ -261,7 +262,7 @@ def _check_measure(column: pd.Series, name: Hashable) -> None:
     if isinstance(column.dtype, pd.CategoricalDtype):
         raise TypeError(
             f"measures: {name!r} is categorical, but partitions may number the categories"
-            f" differently. Convert it with known categories: ddf[{name!r}].cat.codes."
+            f" differently. Convert the column with known categories: ddf[{name!r}].cat.codes."
         )
 
 
@@ -270,9 +271,9 @@ def _check_gold(column: pd.Series, name: Hashable, roles: Roles) -> None:
     among = true_values(roles.positive)
     if text and not (among and all(isinstance(value, str) for value in among)):
         raise ValueError(
-            f"gold={name!r} is text, dtype {column.dtype}. Dask converts objects to text, even True"
-            " and False. Name the text that marks true positives, positive='True', or turn off the"
-            " conversion: dask.config.set({'dataframe.convert-string': False})."
+            f"gold={name!r} contains text (dtype {column.dtype}), because Dask converts objects to"
+            " text, even True and False. Name the text that marks true positives, positive='True',"
+            " or turn off the conversion: dask.config.set({'dataframe.convert-string': False})."
         )
 
 
@@ -383,9 +384,9 @@ def _as_counted(frame: pd.DataFrame, *, rows: int) -> pd.DataFrame:
     """Check the number of rows of a partition, and return the partition."""
     if len(frame) != rows:
         raise RuntimeError(
-            f"a partition had {rows:,} rows when its groups were counted and {len(frame):,} when "
-            "it was read: the files changed, or were split differently. Run it again, or write the "
-            "files in equal parts."
+            f"a partition had {rows:,} rows when its groups were counted and {len(frame):,} when it"
+            " was read: the files changed, or were split differently. Call the method again, or"
+            " write the files in equal parts."
         )
     return frame
 
@@ -411,7 +412,8 @@ def ask_groups(
     tables = [table for table in found if table is not None]
     if not tables:
         raise ValueError(
-            f"no group has a list of the requested sizes: the largest has {largest} candidates."
+            "no group is large enough for the requested list sizes: the largest group has"
+            f" {largest} candidates."
         )
     table = pd.concat(tables, ignore_index=True)
     number = table.groupby(by, sort=True, observed=True).ngroup().to_numpy()

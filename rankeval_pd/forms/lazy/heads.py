@@ -47,7 +47,7 @@ _FIXED = (
 )  # fmt: skip
 _PLACES = 2**40  # rows of a part, at most
 OWN = (  # the advice if candidates repeat
-    "to break ties, each candidate needs its own label. Name the column of labels, label=..., or"
+    "to break ties, each candidate needs a unique label. Name the column of labels, label=..., or"
     " use row numbers across all partitions, label=rankeval_pd.dask.ROWS."
 )
 
@@ -359,13 +359,14 @@ class Head(NamedTuple):
                 asked = lower_of(roles, self.measures)
             if made is not asked and made != asked:
                 raise ValueError(
-                    f"{role}={asked!r}, but the head was made with {role}={made!r}, which "
-                    "determines its candidates. Make a new head: ddf.rankeval(...).head(n_max)."
+                    f"{role}={asked!r}, but the head was made with {role}={made!r}, which"
+                    " determines the candidates in the head. Make a new head:"
+                    " ddf.rankeval(...).head(n_max)."
                 )
         if roles.groups is not None and roles.ends:
             raise ValueError(
-                "groups with missing='absent': the empty ranks of a list count as groups, but a"
-                " head does not contain their number. Pass missing='last'."
+                "groups with missing='absent': each empty rank in a list counts as a group, but a"
+                " head does not contain the number of empty ranks. Pass missing='last'."
             )
         if roles.seed != self.request.seed:
             raise ValueError(
@@ -406,7 +407,7 @@ def refuse_head(data: object) -> None:
     if head is not None:
         raise ValueError(
             f"this method needs all {head.whole.total:,} candidates, but the head contains only the"
-            f" best {head.whole.asked:,} of each measure. Call the method on ddf.rankeval, or on a"
+            f" best {head.whole.asked:,} for each measure. Call the method on ddf.rankeval, or on a"
             " sample: ddf.sample(frac=...).compute().rankeval."
         )
 

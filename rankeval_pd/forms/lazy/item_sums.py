@@ -76,8 +76,8 @@ def check_asked(asked: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeed
         )
     if options.ci == "bca":
         raise ValueError(
-            "ci='bca' leaves out one item at a time, but the items are spread over workers. Pass"
-            f" {' or '.join(repr(x) for x in INTERVALS if x in _OTHER)}, or omit ci. {instead}"
+            "ci='bca' leaves out one item at a time, but the items are spread over the workers."
+            f" Pass {' or '.join(repr(x) for x in INTERVALS if x in _OTHER)}, or omit ci. {instead}"
         )
     return asked
 
@@ -91,7 +91,7 @@ _NEXT = {
         " another metric of sums."
     ),
     "strata": "Omit strata.",
-    "seeds": "Average each system over its seeds, and report that you did.",
+    "seeds": "Average each system over its seeds, and mention this in your report.",
 }
 OF_FRAME = "Call ddf.compute() if the data fit into memory."
 

@@ -160,8 +160,8 @@ def outlines(ddf: Any, roles: Roles, *, ends: bool = False, labeled: bool = Fals
 def _check(counts: Counts, request: Request, roles: Roles) -> None:
     """Check the candidates, and warn if all of them are in one class."""
     dropped = (
-        "missing='drop' drops different candidates for each measure. Drop them first:"
-        " ddf.dropna(subset=[...])."
+        "missing='drop' drops different candidates for each measure. First drop all rows with a"
+        " missing score: ddf.dropna(subset=[...])."
     )
     counts.check(request, roles, dropped)
     warn_of_counts(counts.positive, counts.total, request.gold)
@@ -185,7 +185,7 @@ def curves(ddf: Any, roles: Roles) -> Curves:
     """
     if roles.ties == "error":
         raise ValueError(
-            "ties='error' does not work here: ties without a true positive are not"
+            "ties='error' is not supported for Dask, because ties without a true positive are not"
             " examined. Pass 'expected', 'blocks', 'shared', 'best' or 'worst'."
         )
     shared = roles.ties == "shared"

@@ -22,8 +22,8 @@ def check_average(average: str | None, *, combine: bool = False) -> None:
     check_choice("average", average, (None, "macro", "micro"))
     if average is not None and combine:
         raise ValueError(
-            f"average={average!r} with combine=True: average= averages the groups, but "
-            "combine=True tests their sum. Pass one of the two."
+            f"average={average!r} with combine=True: average= averages over the groups, but"
+            " combine=True tests the sum over the groups. Pass one of the two."
         )
 
 

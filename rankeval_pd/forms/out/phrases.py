@@ -169,7 +169,7 @@ TESTS = {
     "fisher": "Fisher's exact test", "midp": "the mid-p version of Fisher's test",
     "mcnemar": "McNemar's test", "boschloo": "Boschloo's test", "barnard": "Barnard's test",
     "score": "the score test", "cluster": "a cluster-robust t test", "t": "a t test",
-    "votes": "a t test of the annotators' mean votes over candidates",
+    "votes": "a t test of the mean votes for the candidates",
     "delong": "DeLong's test", "swaps": "random swaps of the labels",
 }  # fmt: skip
 TESTED = {
@@ -186,15 +186,16 @@ EVENTS = {
     "strict": "the paired bootstrap as written in Berg-Kirkpatrick et al. (2012, figure 1)",
     "zero": "a paired bootstrap (share of gains below 0)", "studentised": "a bootstrap t test",
     "bias-corrected": "a bias-corrected paired bootstrap",
-    "crossed": "a t test with variances for two crossed factors",
-    "seeds": "a t test with variances for items and training seeds (Welch and Cochran)",
+    "crossed": "a t test with a variance for each of two crossed factors",
+    "seeds": "a t test with separate variances for items and training seeds (Welch and Cochran)",
 }  # fmt: skip
 HANDLED = {
-    "groups": "Rows of the same {} were kept together.", "weight": "Each {} has the same weight.",
-    "ties": "Ties were handled as {!r}.",
-    "missing": "Missing scores were handled as {!r}.",
-    "unjudged": "Unjudged candidates were handled as {!r}.",
-    "undefined": "Undefined metrics were handled as {!r}.",
+    "groups": "Rows with the same {} were treated as a cluster.",
+    "weight": "Each {} has the same weight.",
+    "ties": "Ties were handled with the option {!r}.",
+    "missing": "Missing scores were handled with the option {!r}.",
+    "unjudged": "Unjudged candidates were handled with the option {!r}.",
+    "undefined": "Undefined metrics were handled with the option {!r}.",
 }  # fmt: skip
 INTERVALS = {
     "clopper-pearson": "Clopper–Pearson", "wilson": "Wilson", "jeffreys": "Jeffreys",
@@ -297,7 +298,7 @@ def called(attrs: Mapping[Any, Any]) -> tuple[str, bool]:
         if attrs.get("weight") is not None and metric == "mean":
             text = f"{text} over {attrs['weight']}s"
         elif attrs.get("weight") == "group":
-            text = f"{text} of equal groups"
+            text = f"{text} with equal group weights"
         return text, metric in PERCENT_METRICS
     of = attrs.get("of", "precision")
     if "event" in attrs or attrs.get("method") in ("paired_bootstrap", "paired_permutation"):
@@ -309,8 +310,8 @@ def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
     """Describe how a table was made."""
     if "method" not in attrs:
         raise ValueError(
-            "table has lost its attrs, which record how it was made, for example in pd.merge. Pass"
-            " the table that the method returned."
+            "table has lost its attrs, which record how the table was made. Pass the table that the"
+            " method returned, not the result of pd.merge or pd.concat."
         )
     method = str(attrs["method"])
     sizes = f" at n = {sizes_text(frame['n'].tolist())}" if "n" in frame else ""
@@ -353,7 +354,7 @@ def _test_of(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
     if attrs.get("test") == "t":
         return "the paired t test"
     if method == "paired_bootstrap" and not drawn and attrs.get("ci") == "tango":
-        return "McNemar's exact test, unconditional up to 200 items"
+        return "McNemar's exact test (unconditional for up to 200 items)"
     if "event" in attrs or (method in ("summary", "system_ranks") and "measure" not in frame):
         event = str(attrs.get("event", "wild"))
         return EVENTS[event] + (
@@ -362,7 +363,7 @@ def _test_of(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
     if "metric" in frame and "n" not in frame:
         return EVENTS["wild"]
     if attrs.get("test") == "wilcoxon":
-        return "Wilcoxon's signed-rank test, with Hodges–Lehmann estimates and limits of gains"
+        return "Wilcoxon's signed-rank test, with Hodges–Lehmann estimates and limits for the gains"
     if method == "paired_permutation":
         return TESTED[method] + ("" if drawn else ", computed exactly")
     swapped = str(attrs.get("adjust", "")).startswith("max-t") and "kind" not in attrs
@@ -406,12 +407,12 @@ SENTENCES = (
      "The {n}-best list of {measure} contains {tp} true positives. The precision is {precision}"
      " ({ci}), {lift} times the chance level."),
     ("measure threshold n_accepted tp precision recall ci_high",
-     "At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp}"
-     " true positives. The precision is {precision} ({ci}) and the recall {recall}."),
+     "At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp} true"
+     " positives. The precision is {precision} ({ci}) and the recall is {recall}."),
     ("measure threshold n_accepted tp precision recall",
-     "At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp}"
-     " true positives. The precision is {precision} and the recall {recall}. With {level}"
-     " confidence, the requested rate is at least {least}."),
+     "At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp} true"
+     " positives. The precision is {precision} and the recall is {recall}. With {level} confidence,"
+     " the requested rate is at least {least}."),
     ("measure n_samples n_mean precision",
      "Over {n_samples} samples, {measure} accepts {n_mean} candidates on average with a "
      "precision of {precision}. The standard deviation between samples is {sd_observed}, "
@@ -428,40 +429,41 @@ SENTENCES = (
      "The top {share} of {measure} ({n} candidates) contain {tp} true positives, {lift} times as"
      " many as expected by chance ({ci})."),
     ("measure area chance",
-     "The {noun} of {measure} is {area} ({ci}; chance {chance})."),
+     "The {noun} of {measure} is {area} ({ci}; chance level {chance})."),
     ("measure value chance",
-     "The {noun} of {measure} is {value} ({ci}; chance {chance})."),
+     "The {noun} of {measure} is {value} ({ci}; chance level {chance})."),
     ("measure n tp expected lift p_value",
      "At n = {n}, {measure} has {tp} true positives, {lift} times the {expected} expected by"
      " chance ({p_value})."),
     ("p n expected critical",
-     "At n = {n}, a random ranking has {expected} true positives on average; {critical} or more "
-     "give p ≤ {p}."),
+     "At n = {n}, a random ranking has {expected} true positives on average. A count of {critical}"
+     " or more has p ≤ {p}."),
     ("alpha n envelope",
-     "At n = {n}, a random ranking has {expected} true positives on average. The probability that"
-     " a random ranking reaches {envelope} at this n, or the limit at another requested n, is at"
-     " most {alpha}."),
+     "At n = {n}, a random ranking has {expected} true positives on average. The simultaneous limit"
+     " is {envelope}: a random ranking reaches the limit at any of the requested sizes with a"
+     " probability of at most {alpha}."),
     ("measure p n_first n_last",
      "{measure} is better than chance (p ≤ {p}) from n = {n_first} to n = {n_last}."),
     ("measure_a measure_b n_more power",
-     "The comparison of {measure_a} and {measure_b} at n = {n} needs {n_more} judgments in"
-     " addition to the existing {n_judged}. The power is then {power}."),
+     "With {n_more} judgments in addition to the existing {n_judged}, the comparison of {measure_a}"
+     " and {measure_b} at n = {n} has a power of {power}."),
     ("n n_judgements power_low",
-     "Lists of n = {n} with {n_judgements} judgments have an average power of {power} over the"
-     " precisions that are compatible with the pilot ({power_low} to {power_high})."),
+     "For lists with n = {n} and {n_judgements} judgments, the power is {power} on average over the"
+     " precisions compatible with the pilot sample (from {power_low} to {power_high})."),
     ("n n_judgements power",
-     "Lists of n = {n} with {n_judgements} judgments have a power of {power}."),
+     "For lists with n = {n} and {n_judgements} judgments, the power is {power}."),
     ("measure_a measure_b n p_min p_median p_max",
-     "At n = {n}, over random orders of equal scores, the p-value of {measure_a} against"
-     " {measure_b} lies between {p_min} and {p_max} (median {p_median})."),
+     "At n = {n}, the p-value for {measure_a} against {measure_b} over random orders of equal"
+     " scores lies between {p_min} and {p_max} (median {p_median})."),
     ("threshold n_pairs",
-     "The quantile of the {n_pairs} gains with p-values in the window is {threshold} ({ci})."),
+     "The requested quantile of the {n_pairs} gains with p-values in the window is {threshold}"
+     " ({ci})."),
     ("p_low p_high n_pairs agreement",
-     "Of {n_pairs} pairs with p between {p_low} and {p_high}, {agreement} keep the sign of their"
-     " gain ({ci}; {expected_agreement} expected)."),
+     "Of {n_pairs} pairs with p between {p_low} and {p_high}, {agreement} keep the sign of the gain"
+     " ({ci}; {expected_agreement} expected)."),
     ("gain p_low p_high",
      "The gain is {gain} ({ci}). The p-value lies between {p_low} and {p_high}, depending on the"
-     " number of items that both systems have right. {verdict}"),
+     " number of items that both systems answer correctly. {verdict}"),
     ("difference p_low p_high",
      "The difference of {difference} has a p-value between {p_low} and {p_high}."),
     ("measure metric value",

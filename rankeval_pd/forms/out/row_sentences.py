@@ -62,7 +62,7 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
         yield where + _row(row, units, sentence, attrs)
     left = len(frame) - len(shown)
     if left:
-        yield f"The table has {left:,} further rows."
+        yield f"The table has {left:,} more rows."
     if "p_value" in frame and frame["p_value"].count() > 1 and "adjust" not in attrs:
         yield "The p-values are unadjusted."
 
@@ -133,7 +133,10 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs
     end = " The list ends inside a tie." if row.get("tied") else ""
     if row.get("_chosen") and row["ci_low_best"] < row["ci_low"]:
         limits = units["precision"].limits(row["ci_low_best"], row["ci_high_best"])
-        end = f" After correction for the choice among the measures, the interval is {limits}.{end}"
+        end = (
+            " After correction for the selection among the measures, the interval is"
+            f" {limits}.{end}"
+        )
     if "n_accepted" in row and texts.get("threshold") == _NONE:
         return f"No threshold of {row['measure']} reaches the requested value."
     if sentence is not None:
@@ -160,10 +163,10 @@ def _bounded(row: Row, alpha: float) -> str:
     if row["p_low"] == row["p_high"]:
         return f"The gain is {'' if row['p_high'] <= alpha else 'not '}{at}."
     if row["p_high"] <= alpha:
-        return f"The gain is {at} in either case."
+        return f"The gain is {at} in both cases."
     if row["p_low"] > alpha:
         return f"The gain cannot be {at}."
-    return f"This number decides whether the gain is {at}."
+    return f"This number determines whether the gain is {at}."
 
 
 class _Known(dict[Any, Any]):
@@ -179,7 +182,7 @@ _UNKNOWN = (
     (rf"is estimated at {_NONE}( \([^)]*\))?", "cannot be estimated"),
     (rf"({_NONE}) \(\d[^)]*\)", r"\1"),
     (
-        r"The p-value lies between (\S+) and \1, depending on the number of items .* right",
+        r"The p-value lies between (\S+) and \1, depending on the number of items .* correctly",
         r"The p-value is \1",
     ),
     (rf", {_NONE} times( the chance level| as many as expected by chance \([^)]*\))", ""),

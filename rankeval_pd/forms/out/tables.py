@@ -63,8 +63,8 @@ def check_names(role: str, names: Iterable[Hashable], columns: Sequence[str]) ->
     for name in names:
         if name in {*columns, *_TAKEN}:
             raise ValueError(
-                f"{role}{name!r}: the result has a column of this name, or the name is reserved."
-                f" Rename the input: data.rename({{{name!r}: 'by_{name}'}})."
+                f"{role}{name!r}: the result has a column with this name, or the name is reserved."
+                f" Rename this column: data.rename({{{name!r}: 'by_{name}'}})."
             )
 
 

@@ -42,8 +42,8 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.query_metrics import TieRanks
 
 _ROLE_DOCS = {
-    "gold": "The grades, as whole numbers or True and False. The default is a column named grade"
-    " or gold, or the only boolean column. A missing grade means unjudged.",
+    "gold": "The grades, which are whole numbers or booleans. The default is a column named grade"
+    " or gold, or the only boolean column. A document without a grade is unjudged.",
     "measures": "The columns of scores, with one column per run. The default is every numeric"
     " column without another role.",
     "by": "The column(s) or index level that name the query. The default is query.",
@@ -53,7 +53,7 @@ _ROLE_DOCS = {
     " names), shared (a hash of the label, or ascending keys) or expected (the mean over all"
     " orders).",
     "missing": "The meaning of a missing score: absent (not retrieved) or raise.",
-    "min_grade": "The lowest grade of a positive.",
+    "min_grade": "The lowest grade of a positive document.",
     "unjudged": "How a retrieved document without a grade counts: negative, skip (as if not"
     " retrieved) or raise.",
 }
@@ -109,7 +109,7 @@ class QueryOptions:
         ):
             raise TypeError(
                 f"min_grade={least!r} is of type {type(least).__name__}: pass the lowest grade of a"
-                " positive, a number above 0."
+                " positive document, a number above 0."
             )
         if not 0.0 < least < np.inf:
             raise ValueError(
@@ -155,8 +155,8 @@ def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
     )
     if common.by is None:
         raise ValueError(
-            "by is missing, and there is no column or index level 'query' (columns: "
-            f"{listed(frame.columns)}). Name the column with the query of each row: by=..."
+            "by is missing, and there is no column or index level 'query' (columns:"
+            f" {listed(frame.columns)}). Name the column of queries: by=..."
         )
     frame, common = with_given_frame(frame, common)
     by, key = as_names(common.by, frame.columns), common.key
@@ -246,8 +246,8 @@ def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
     grades = values.to_numpy(dtype=np.float64, na_value=np.nan)
     if np.isinf(grades).any():
         raise ValueError(
-            f"gold={name!r} has {int(np.isinf(grades).sum())} infinite grades. Correct them, or "
-            "replace them with NaN if nobody judged the document."
+            f"gold={name!r} has {int(np.isinf(grades).sum())} infinite grades. Correct them, or"
+            " replace them with NaN if the documents were not judged."
         )
     return grades
 
@@ -259,7 +259,7 @@ def admitted_scores(
     if roles.missing == "raise" and np.isnan(score).any():
         raise ValueError(
             f"missing='raise': {measure!r} has no score for {int(np.isnan(score).sum())} of"
-            f" {score.size} rows. Pass missing='absent' if these were not retrieved."
+            f" {score.size} rows. Pass missing='absent' if these documents were not retrieved."
         )
     if roles.unjudged == "negative":
         return score

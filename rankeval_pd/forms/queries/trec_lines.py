@@ -273,8 +273,8 @@ def identifiers(values: pd.Series, name: str) -> AnyArray:
     """Convert whole numbers to strings; reject other types of identifiers."""
     if values.isna().any():
         raise ValueError(
-            f"{name}: {int(values.isna().sum())} identifiers are missing. Every row needs a"
-            f" {name}. Fill or drop them."
+            f"{name}: {int(values.isna().sum())} identifiers are missing, but every row needs a"
+            f" {name}. Fill in the identifiers, or drop these rows."
         )
     whole = (str, int, np.integer)
     plain = values.astype(object).to_numpy()
@@ -287,7 +287,7 @@ def identifiers(values: pd.Series, name: str) -> AnyArray:
         if wrong:
             raise TypeError(
                 f"{name}: the identifier {wrong[0]!r} is of type {type(wrong[0]).__name__}. Pass"
-                " strings or whole numbers. Missing values turn 7 into 7.0:"
+                " strings or whole numbers; if missing values turned 7 into 7.0, use"
                 f" frame[{name!r}].astype('Int64')."
             )
     codes, unique = pd.factorize(plain)
@@ -295,8 +295,8 @@ def identifiers(values: pd.Series, name: str) -> AnyArray:
     spaced = [x for x in text if not x or any(c.isspace() for c in x)]
     if spaced:
         raise ValueError(
-            f"{name}: the identifier {spaced[0]!r} is empty or contains whitespace, which "
-            "separates the fields of a line. Replace it."
+            f"{name}: the identifier {spaced[0]!r} is empty or contains whitespace, which separates"
+            " the fields of a line. Replace this identifier."
         )
     return np.asarray(text[codes])
 

@@ -57,7 +57,10 @@ def annotators_of(data: Any, roles: Roles) -> list[Hashable]:
                 f"gold={names!r}: a list must name several annotators, each once. For a single "
                 f"gold label, pass gold={names[0]!r}."
                 if names
-                else "gold=[] names no column. Pass the name of the gold label, or of several."
+                else (
+                    "gold=[] names no column. Pass the name of the gold label, or the names of"
+                    " several annotators."
+                )
             )
         return names
     name = "gold" if roles.gold is None else roles.gold
@@ -122,7 +125,8 @@ def _of_frame(frame: pd.DataFrame, roles: Roles, names: list[Hashable], read: An
     if roles.agreement == "each":
         if ANNOTATOR in frame.columns or ANNOTATOR in frame.index.names:
             raise ValueError(
-                f"agreement='each' adds a column {ANNOTATOR!r}, but data has one. Rename it."
+                f"agreement='each' adds a column {ANNOTATOR!r}, but data has a column with this"
+                " name. Rename the column."
             )
         parts = [
             with_columns(bare, {ANNOTATOR: pd.Series([name] * len(bare), index=bare.index),
@@ -161,7 +165,8 @@ def _of_dataset(data: xr.Dataset, roles: Roles, names: list[Hashable], read: Any
         along = ANNOTATOR if roles.agreement == "each" else "_annotator"
         if ANNOTATOR in data.variables and along == ANNOTATOR:
             raise ValueError(
-                f"agreement='each' adds a dimension {ANNOTATOR!r}, but data has one. Rename it."
+                f"agreement='each' adds a dimension {ANNOTATOR!r}, but data has a variable with"
+                " this name. Rename the variable."
             )
         columns = xr.broadcast(*[lifted(read, data[name], name) for name in asked])
         votes = xr.concat([x.reset_coords(drop=True) for x in columns], pd.Index(names, name=along))

@@ -358,9 +358,9 @@ def _real_sizes(inner: xr.Dataset) -> xr.DataArray:
     present = inner["present"]
     if present.chunks is not None:
         raise ValueError(
-            "n is a share of the candidates of a lazy Dataset whose gold label may be missing:"
-            " their number is unknown before it is computed. Pass whole"
-            " numbers, a gold label of dtype bool, or data.compute()."
+            "n is a share of the candidates in a lazy Dataset, but the number of candidates is"
+            " unknown because gold labels may be missing. Pass whole numbers, a gold label of dtype"
+            " bool, or data.compute()."
         )
     here = present.any("measure") if "measure" in present.dims else present
     return here.sum("candidate")
@@ -396,7 +396,7 @@ def _above_all(n: Sizes, results: Sequence[xr.Dataset]) -> str:
         lacking = n[~np.any([x.to_numpy() for x in listed], axis=0)]
         if lacking.size:
             return (
-                f"n={int(lacking.flat[0])} is above the number of available candidates (without"
+                f"n={int(lacking.flat[0])} exceeds the number of available candidates (without"
                 " padding and, with missing='drop', without missing scores)"
             )
     return ""

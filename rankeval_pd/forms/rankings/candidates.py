@@ -309,14 +309,14 @@ def check_dim(data: xr.Dataset, roles: Roles) -> None:
     """Raise a ValueError unless the Dataset has the dimension of candidates."""
     if roles.dim not in data.dims:
         raise ValueError(
-            f"dim={roles.dim!r} is not a dimension of data, which has {listed(data.dims)}. Name"
-            " the dimension along which the candidates lie: dim=..."
+            f"dim={roles.dim!r} is not a dimension of data, which has the dimensions"
+            f" {listed(data.dims)}. Name the dimension of the candidates: dim=..."
         )
     if roles.dim != "candidate" and "candidate" in data.dims:
         raise ValueError(
-            f"dim={roles.dim!r}, but data has a dimension 'candidate' too, which would be a batch."
-            " Omit dim if the candidates lie along it, otherwise rename it:"
-            " data.rename(candidate='batch')."
+            f"dim={roles.dim!r}, but data also has a dimension 'candidate', which would be a batch."
+            " Omit dim if 'candidate' is the dimension of the candidates; otherwise rename"
+            " 'candidate': data.rename(candidate='batch')."
         )
 
 

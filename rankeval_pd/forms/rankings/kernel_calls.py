@@ -73,7 +73,7 @@ def ask_measures(
     along = along or {}
     if along:
         number, wide = inner.sizes["measure"], math.prod(map(len, along.values()))
-        what = f"{number:,} measures at {wide:,} {' and '.join(map(str, along))}"
+        what = f"{number:,} measures at {wide:,} values of {' and '.join(map(str, along))}"
         check_rows(inner, number * wide, len(columns), what)
     core, inside = ["candidate"], {"candidate", *along}
 
@@ -354,7 +354,7 @@ def ask_pairs(
     asked = ranking.every(inner.sizes["candidate"], inner.attrs["whole"]) if n is None else n
     names = [*columns, "exists"]
     if over_n:
-        what = f"{len(pairs):,} pairs of measures at {asked.size:,} n"
+        what = f"{len(pairs):,} pairs of measures at {asked.size:,} list sizes"
         check_rows(inner, len(pairs) * asked.size, len(columns), what)
     clusters = [inner["cluster"]] if "cluster" in inner else []
     blocks = []

@@ -257,9 +257,8 @@ def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
     if len(repeated):
         raise ValueError(
             f"key={name!r} has repeated values, {listed(repeated.unique()[:3])}: a key must be"
-            " distinct within each group. If candidates occur for several queries, name the column"
-            " of queries, by=... Otherwise pass another column, or omit key to break ties by a"
-            " hash."
+            " unique within each group. If candidates occur for several queries, name the column of"
+            " queries, by=... Otherwise pass another column, or omit key to break ties by a hash."
         )
 
 

@@ -33,7 +33,7 @@ def score_values(values: pd.Series, name: Hashable) -> FloatArray:
     return as_floats(
         values,
         f"measures: {name!r} has",
-        f"and would be ties. Use their ranks: data[{name!r}].rank().",
+        f"and would be tied. Pass the ranks instead: data[{name!r}].rank().",
     )
 
 
@@ -155,7 +155,7 @@ def _among(values: pd.Series, name: Hashable, positive: Any, *, all_there: bool)
         if not plain.isin([value]).any():
             raise ValueError(
                 f"positive={positive!r}: no candidate has the value {value!r}; gold={name!r}"
-                f" contains {value_counts(values)}. Pass values that occur."
+                f" contains {value_counts(values)}. Pass values that occur in this column."
             )
     result = plain.isin(among).to_numpy(dtype=np.float64)
     # an empty cell in a sheet is not a judgment, even if it is read as empty text
@@ -230,7 +230,7 @@ def refuse_unlabeled(lacking: int, total: int, gold_name: Hashable) -> None:
         raise ValueError(
             f"gold={gold_name!r} is missing for {lacking} of {total} candidates. Pass"
             " unjudged='negative' (a lower bound for precision) or 'skip' (optimistic if the top"
-            " was judged first). If a random sample was judged, call judged_precision or"
+            " ranks were judged first). If a random sample was judged, call judged_precision or"
             " judged_difference."
         )
 
@@ -266,7 +266,7 @@ def _warn_of_dropped(
         if out
     ]
     warn(
-        f"missing='drop' evaluates {'; '.join(taken)}: a missing score does not count against a"
+        f"missing='drop' evaluates {'; '.join(taken)}, so a missing score does not count against a"
         " measure. If a measure failed to retrieve these candidates, pass missing='absent'."
     )
 
@@ -312,8 +312,8 @@ def check_n(n: Any) -> Sizes:
         return None
     if isinstance(n, range) and len(n) > _MOST:
         raise ValueError(
-            f"n={n!r} requests {len(n):,} lists of every measure, which do not fit into memory. "
-            "Pass fewer n, or None for every n."
+            f"n={n!r} requests {len(n):,} lists for every measure, which do not fit into memory."
+            " Pass fewer list sizes, or None for every n."
         )
     if isinstance(n, range) or (isinstance(n, np.ndarray) and n.ndim == 1 and n.dtype.kind in "iu"):
         if len(n) and max(int(max(n)), -int(min(n))) > _LARGEST:
@@ -328,8 +328,8 @@ def check_n(n: Any) -> Sizes:
         first = [value for value in map(_check_whole, values) if value < 1][:1]
         for above in (value for value in map(_check_whole, values) if value > _LARGEST):
             raise ValueError(
-                f"n={above} is above any possible number of candidates. Pass whole"
-                " numbers from 1 to the number of candidates, or None for every n."
+                f"n={above} exceeds any possible number of candidates. Pass whole numbers from 1 to"
+                " the number of candidates, or None for every n."
             )
         sizes = np.array([max(int(value), 0) for value in values], dtype=np.int64)
     if not sizes.size:
@@ -366,8 +366,8 @@ def _check_whole(value: Any) -> int:
     whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
     hint = f" Write {int(value)}." if whole else ""
     raise TypeError(
-        f"n={value!r} is of type {type(value).__name__}: pass a whole number of 1 or more, a share "
-        f"of the candidates (a float between 0 and 1), or None for every n.{hint}"
+        f"n={value!r} is of type {type(value).__name__}: pass a whole number of at least 1, a share"
+        f" of the candidates (a float between 0 and 1), or None for every n.{hint}"
     )
 
 
@@ -382,19 +382,15 @@ def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
     if whole is not None:
         if (longest := longest_list(n, whole.total)) > whole.asked:
             raise ValueError(
-                f"n={longest} is above {whole.asked}, the longest list that this head of "
-                f"{whole.total:,} candidates contains. Make a longer head: "
-                "ddf.rankeval.head(n_max), with n_max up to the number of candidates."
+                f"n={longest} exceeds {whole.asked}, the size of the longest list in this head of"
+                f" {whole.total:,} candidates. Make a longer head: ddf.rankeval.head(n_max), with"
+                " n_max up to the number of candidates."
             )
     elif isinstance(n, np.ndarray) and n.size and int(n.max()) > largest:
-        allowed = (
-            f"whole numbers from 1 to {largest}"
-            if largest
-            else ("no n, as there are no candidates,")
-        )
+        allowed = f"whole numbers from 1 to {largest} or " if largest else ""
         raise ValueError(
-            f"n={int(n.max())} is above the number of candidates, {largest}. Pass {allowed} or "
-            "None for every n."
+            f"n={int(n.max())} exceeds the number of candidates, {largest}. Pass {allowed}None"
+            " for every n."
         )
 
 
@@ -412,7 +408,7 @@ def asked_thresholds(
         if len(measures) != 1:
             raise ValueError(
                 f"threshold={threshold!r}: a single number requires a single measure, but there are"
-                f" {listed(measures)}. Pass a mapping from measure to a number or a list of"
+                f" {listed(measures)}. Pass a mapping from each measure to a number or a list of"
                 f" numbers: threshold={{{measures[0]!r}: ...}}."
             )
         threshold = {measures[0]: threshold}
@@ -439,8 +435,8 @@ def _numbers(name: Hashable, given: Any) -> list[float]:
             )
         if isinstance(value, int) and abs(value) > sys.float_info.max:
             raise ValueError(
-                f"threshold: a whole number for {name!r} is too large for a float. Pass a number;"
-                " inf and -inf are allowed."
+                f"threshold: a whole number for {name!r} is too large for a float. Pass a smaller"
+                " number, inf or -inf."
             )
         if np.isnan(value):
             raise ValueError(

@@ -176,8 +176,8 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     if candidates:
         raise ValueError(
             f"gold is missing and could be any of {listed(candidates)}. Name the column of true"
-            " positives: gold=... If each column is a system, right or wrong for each item, use"
-            " system_ranks, summary or paired_bootstrap."
+            " positives: gold=... If the columns are systems that are right or wrong on each item,"
+            " call system_ranks, summary or paired_bootstrap."
         )
     if "grade" in columns:
         raise ValueError(
@@ -192,8 +192,8 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     raise ValueError(
         "gold is not given, and no column is boolean or named 'gold' (columns:"
         f" {listed(columns, most=6)}). Name the column of true positives, gold=..., or if nothing"
-        " is judged, add it: data.assign(gold=float('nan')). Systems over test items need none: use"
-        " paired_bootstrap."
+        " is judged, add a column: data.assign(gold=float('nan')). Systems over test items need no"
+        " gold label: call paired_bootstrap."
     )
 
 
@@ -233,8 +233,8 @@ def find_measures(
         names = list(dict.fromkeys(as_names(roles.measures, columns)))
         if not names:
             raise ValueError(
-                f"measures={roles.measures!r} names no measure (columns: {listed(columns)}). Pass "
-                "names of measures, or omit it for all."
+                f"measures={roles.measures!r} names no measure (columns: {listed(columns)}). Pass"
+                " names of measures, or omit measures to use all of them."
             )
         for name in names:
             if name in {taken[0]}:
@@ -374,7 +374,7 @@ def _aligned(values: Any, index: pd.Index, role: str) -> Any:
     if np.ndim(values) != 1 or len(values) != len(index):
         raise ValueError(
             f"{role} has values of shape {np.shape(values)} for {len(index)} candidates: pass one"
-            " value for each, or the name of a column."
+            " value for each candidate, or the name of a column."
         )
     if not isinstance(values, pd.Series) or values.index.equals(index):
         return values
@@ -404,7 +404,7 @@ def refuse_by(by: Any, dim: Hashable, groups: str, advice: str) -> None:
     if by is not None and (are_values(by) or as_names(by, ())):
         raise ValueError(
             f"by={'values' if are_values(by) else repr(by)}: a Dataset stores {groups} along a"
-            f" separate dimension beside {dim!r}, so by does not apply. {advice}"
+            f" dimension other than {dim!r}, so by does not apply. {advice}"
         )
 
 

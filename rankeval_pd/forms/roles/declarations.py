@@ -27,13 +27,13 @@ from rankeval_pd.forms.roles.roles import MEANINGS, Roles, default_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-NO_EFFECT = "Has no effect."
-NO_CONCLUSION = "Has no effect, because single rows support no conclusion."
+NO_EFFECT = "Ignored."
+NO_CONCLUSION = "Ignored, because the table contains no tests or intervals."
 
 # ------------------------------------- The capabilities of a function
 
 IN_MEMORY = (
-    "the method needs all data in memory. Compute the columns you use,"
+    "this method needs all data in memory. Compute the columns that you use,"
     " ddf[[...]].compute().rankeval"
 )
 
@@ -252,7 +252,7 @@ def check_draws(argument: str, value: object, for_each: int = 1) -> int:
     draws = check_count(argument, value)
     check_memory(
         2 * for_each * draws,  # the drawn and the sorted values
-        f"{argument}={draws} draws are held in memory at once",
+        f"{argument}={draws} requires {draws} draws in memory at once",
         f"Pass fewer, {argument}=...",
     )
     return draws
@@ -265,7 +265,7 @@ def check_needed(draws: int, edge: str) -> int:
     """
     check_memory(
         2.0 * draws,  # the drawn and the sorted values
-        f"{edge} with n_resamples=None needs {draws:,} draws, held in memory at once",
+        f"{edge} with n_resamples=None requires {draws:,} draws in memory at once",
         f"Pass a value that needs fewer draws, {edge.split('=')[0]}=...",
     )
     return draws
@@ -282,7 +282,7 @@ def check_rows(inner: xr.Dataset, rows: int, columns: int, what: str) -> None:
     check_memory(
         every * (3.0 * columns + 5.0),  # the computed values, rows with names, and the table
         f"{what} make a table of {every:,} rows",
-        "Pass only the list sizes you need, n=..., or fewer measures.",
+        "Pass only the list sizes that you need, n=..., or fewer measures.",
     )
 
 

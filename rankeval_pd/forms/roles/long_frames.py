@@ -30,7 +30,7 @@ def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         raise ValueError(
             f"{told}: a long frame with one row per score needs system='...' (for rankings"
             " measure='...'), score='...', and item='...' unless the index identifies the items."
-            f" Pass these roles, or {instead} if each system has its own column."
+            f" Pass these roles, or {instead} if each system has a separate column."
         )
     if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1 or data.empty:
         raise TypeError(
@@ -80,8 +80,8 @@ def _of_systems(
         raise ValueError(
             f"system={shown(named['system'][0])}: {shown(system)} has no score for"
             f" {int(column.sum())} of {len(wide)} items ({listed(rows)}), for example"
-            f" {shown(column.idxmax())}. Add the rows, keep the items that every system has, or"
-            " pass missing='ratio' to score each system on its available items."
+            f" {shown(column.idxmax())}. Add the rows, keep only the items with scores for every"
+            " system, or pass missing='ratio' to score each system on its available items."
         )
     several = len(named["score"]) > 1
     wide = wide.swaplevel(0, 1, axis=1) if several else wide.droplevel(0, axis=1)
@@ -111,13 +111,15 @@ def _of_measures(
     roles = {x for role in _OF_CANDIDATES for x in named.get(role, [])} | {"gold", "grade"}
     if lost := [name for name in others if name in differ & roles]:
         raise ValueError(
-            f"{shown(lost[0])} has several values for one candidate ({listed(rows)}) of the long"
-            " frame. Name all columns that identify a candidate, item=['...', '...'] and by=...,"
-            " or correct the values."
+            f"{shown(lost[0])} has several values for one candidate ({listed(rows)}) in the long"
+            " frame. Name all columns that identify a candidate, item=['...', '...'] and by=..., or"
+            " correct the values."
         )
     kept = first[[name for name in others if name not in differ]]
     if both := [name for name in wide if name in kept]:
-        raise ValueError(f"{listed(both)}: a measure and a column have this name. Rename one.")
+        raise ValueError(
+            f"{listed(both)}: a measure and a column have this name. Rename one of the two."
+        )
     return kept.join(wide), _settled(rest, list(wide))
 
 
@@ -167,8 +169,8 @@ def _spread(
         where = frame.loc[again.to_numpy(), keys].iloc[0].to_dict()
         raise ValueError(
             f"the combination of {listed(keys)} is not unique (repeated rows: {int(again.sum())},"
-            f" for example {shown(where)}), but a {role} has one score per item. Name the columns"
-            " that distinguish the rows, item=['...',"
+            f" for example {shown(where)}), but a {role} must have one score per item. Name the"
+            " columns that distinguish the rows, item=['...',"
             f" '...']{', seeds=..., strata=...' if role == 'system' else ', by=...'}; or average"
             f" the scores, data.groupby({keys!r}).mean()."
         )

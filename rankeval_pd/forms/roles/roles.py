@@ -131,10 +131,10 @@ class AnyRoles(_Rankings, ItemRoles, total=False):
 
 
 MEANINGS: dict[str, str] = {
-    "gold": "The column that marks true positives, with True and False or 1 and 0. The default is"
-    " a column named gold, or the only boolean column. Use a list for the columns of several"
-    " annotators. You can pass gold, key, label, by and groups as a column, a level of the index,"
-    " a Series or an array.",
+    "gold": "The column that marks true positives, with the values True and False, or 1 and 0. The"
+    " default is a column named gold, or the only boolean column. Use a list for the"
+    " columns of several annotators. You can pass gold, key, label, by and groups as a"
+    " column, a level of the index, a Series or an array.",
     "agreement": "How the votes of several annotators are combined: majority (ties are excluded,"
     " with a warning), any, all, mean (proportion of votes, only for compare), or each (one row"
     " per annotator).",
@@ -165,7 +165,7 @@ MEANINGS: dict[str, str] = {
     "groups": "The column that names the cluster of each row, for dependent rows. Pass a list of"
     " two names for crossed factors.",
     "weight": "The kind of mean for data with groups: item (default) averages over all items, and"
-    " group averages the means of the groups.",
+    " group averages over the means of the groups.",
     "strata": "The column that names the stratum (task, domain) of each item. Items are resampled"
     " within strata.",
     "average": "How strata are combined into one score: macro (default) averages over strata, and"
@@ -173,7 +173,7 @@ MEANINGS: dict[str, str] = {
     "seeds": "The column, or level of the columns, that names the training seed of each score.",
     "seed_variance": "The variance between seeds. By default each system has a separate variance,"
     " and pooled uses one variance for all systems.",
-    "higher_is_better": "Whether a higher score is better. By default the metric decides.",
+    "higher_is_better": "Whether a higher score is better. The default depends on the metric.",
     "details": "True returns all columns. The default is a short table (:func:`set_options`).",
     "unjudged": "How a candidate without a gold label counts: negative, skip (excluded) or raise."
     " In methods for partly judged candidates, estimate or bounds.",
@@ -285,16 +285,17 @@ class Roles:
         """
         if len(self.factors) > 1 and crossed:
             raise ValueError(
-                f"groups={self.groups!r}: crossed factors are supported only by paired_bootstrap,"
-                " and without resampling by nbest_precision, compare and significant_ranges. Name"
-                " the factor with fewer levels; the result is overconfident if the other factor"
-                " matters."
+                f"groups={self.groups!r}: only paired_bootstrap supports two crossed factors"
+                " (nbest_precision, compare and significant_ranges do so without resampling). Pass"
+                " the factor with fewer levels; if the other factor also has an effect, the result"
+                " is overconfident."
             )
         if self.groups is not None and not crossed:
             raise ValueError(
                 "groups: this method assumes independent candidates. Print df.rankeval(groups=...)"
-                " to list methods for clusters, which exclude by and average. For clustered"
-                " queries, test the table of per_query(metric, wide=True) with groups=..."
+                " to list the methods for clusters, none of which supports by and average. For"
+                " clustered queries, test the result of per_query(metric, wide=True) with"
+                " groups=..."
             )
 
     def check_ends(self) -> None:
@@ -387,7 +388,7 @@ def _check_positive(positive: Any, min_grade: Any) -> None:
     if positive is not None:
         raise ValueError(
             f"positive={positive!r} with min_grade={min_grade!r}: both define the true positives."
-            " Pass one of them."
+            " Pass only one of them."
         )
     if isinstance(min_grade, (bool, np.bool_)) or not isinstance(
         min_grade, (int, float, np.integer, np.floating)
@@ -425,8 +426,8 @@ def excluded_names(roles: Roles, known: Iterable[Hashable]) -> list[Hashable]:
     for name in as_names(roles.measures, names):
         if name in set(out):
             raise ValueError(
-                f"measures and exclude both contain {name!r}. Omit exclude, which measures= makes"
-                " unnecessary."
+                f"measures and exclude both contain {name!r}. Omit exclude, which is unnecessary"
+                " with measures=..."
             )
     return out
 

@@ -225,7 +225,7 @@ DIFFERENCE_INTERVALS: dict[
     "agresti-caffo": agresti_caffo,
     "miettinen-nurminen": miettinen_nurminen,
 }
-"""Intervals of the difference of two proportions by the name of the argument ``ci``."""
+"""Intervals for the difference between two proportions, by the value of ``ci``."""
 
 
 def one_sided(

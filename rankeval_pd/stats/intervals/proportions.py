@@ -348,7 +348,7 @@ INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {
     "midp": midp,
     "blaker": blaker,
 }
-"""Intervals of one proportion by the name of the argument ``ci``."""
+"""Intervals for one proportion, by the value of ``ci``."""
 
 
 # ---------------------------------------------------------------- Beta quantiles as one polynomial

@@ -28,25 +28,25 @@ class Influence(NamedTuple):
 
     value: FloatArray
     influence: FloatArray
-    """(..., candidate), with mean 0 in either class; 0 for absent candidates.
+    """An array (..., candidate) with mean 0 in each class, and 0 for absent candidates.
 
-    They include a factor N+ / (N+ - 1), which makes the tests hold their level but not the variance
-    unbiased. The variance is 1.3 to 2 times the true one with 5 positives, and 1.0 to 1.6 times
-    with 15. Without the factor it is 0.84 to 1.5 times the true one. The interval of one average
-    precision then still covers 0.935 or more, but tests of two samples at 5% err in up to 0.073
-    (``tests/reference/average_precision.csv``, ``unpaired.csv``).
+    The influences include a factor N+ / (N+ - 1), which controls the error rate of the tests but
+    does not make the variance unbiased. The variance is 1.3 to 2 times the true variance with 5
+    positives, and 1.0 to 1.6 times with 15. Without the factor, the ratio is 0.84 to 1.5. Intervals
+    for one average precision then cover 93.5% or more, but the error rates of two-sample tests at
+    5% reach 7.3% (``tests/reference/average_precision.csv``, ``unpaired.csv``).
     """
     gold: BoolArray
     present: BoolArray
     corrected: FloatArray
-    """The mean of (tp - 1) / (n - 1), in which no positive counts itself.
+    """The mean of (tp - 1) / (n - 1), which excludes each positive from its own precision.
 
-    Given n, it is unbiased if the numbers of both classes above a score are Poisson.
+    Given n, this mean is unbiased if the counts of both classes above a score are Poisson.
     """
     drift: FloatArray
-    """The change of the value per unit of the logit of the share of positives.
+    """The change in the value per unit of the logit of the proportion of positives.
 
-    Influences are of classes of these sizes; if clusters are drawn, the sizes vary as well.
+    The influences assume fixed class sizes. If clusters are resampled, class sizes also vary.
     """
 
 

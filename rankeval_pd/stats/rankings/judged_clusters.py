@@ -28,7 +28,7 @@ from rankeval_pd.stats.rankings.judged_sums import Design, apart
 _BOTH = 1.4  # factor on a region's degrees of freedom, sufficient for differences in simulations
 
 Sets = Sequence[tuple[float, IntArray]]
-"""Sums of lists, each with its sign: the first list that contains each candidate."""
+"""Sets of nested lists: a sign, and for each candidate the first list that contains it."""
 
 
 class JudgedClusters(NamedTuple):

@@ -18,7 +18,7 @@ from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 # are stored in flat arrays, and there is no loop over queries.
 
 TieRanks = Callable[[IntArray], IntArray]
-"""From rows to numbers: among equal scores of a query, the smaller number comes first."""
+"""A function that numbers rows; among equal scores in a query, the smallest number comes first."""
 
 
 def sums_by_query(query: IntArray, weights: FloatArray, n_queries: int) -> FloatArray:
@@ -458,4 +458,4 @@ QUERY_METRICS: dict[str, Kernel] = {
     "Judged": judged_share,
     "AUC": auc,
 }
-"""The metrics by their names in ir_measures."""
+"""Maps each name in ir_measures to a metric."""

@@ -251,7 +251,7 @@ class Sets(NamedTuple):
     others: int  #: total number of negatives
     groups: IntArray | None = None  #: number of groups in each set, with clusters only
     weigh: Callable[[float], FloatArray] | None = None
-    """The weight of a candidate in an interval of a level, for a set or all true positives."""
+    """Returns the weight of a candidate at a confidence level, in a set or in all positives."""
 
     def low(self, size: AnyArray, level: float) -> FloatArray:
         """Return the lower limit for the proportion tp / size at this confidence level."""
@@ -306,7 +306,7 @@ def precision(sets: Sets, wanted: float, level: float) -> Promise:
     if not reached.size:
         if least > most:
             why = (
-                f"a guarantee needs at least {least} correct candidates, but there are {most}"
+                f"a guarantee needs at least {least} correct candidates, but there are only {most}"
                 " candidates"
             )
         else:

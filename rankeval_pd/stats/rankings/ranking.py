@@ -391,9 +391,9 @@ def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest
         first = int(n[where[0]])
         if ties == "error":
             raise ValueError(
-                f"ties='error': {where.size} of the requested list sizes cut through candidates"
-                f" with equal scores, first at n={first}. Pass other n, break the ties by a column,"
-                " key=..., or break them by a hash of the labels: ties='shared'."
+                f"ties='error': {where.size} of the requested lists end inside a tie, the first at"
+                f" n={first}. Pass other n, break the ties by a column, key=..., or break them by a"
+                " hash of the labels: ties='shared'."
             )
         row = tuple(np.argwhere(cut[..., where[0]])[0])
         above = int(found.block.above[(*row, where[0])])

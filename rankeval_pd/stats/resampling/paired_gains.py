@@ -82,7 +82,7 @@ def paired_bootstrap(
     _, pairs, swapped = oriented(items, pairs, options)
     if options.ci in PROPORTIONS and not items.binary:
         raise ValueError(
-            f"ci={options.ci!r} is an interval of paired proportions: every item must be 0 or 1,"
+            f"ci={options.ci!r} is an interval for paired proportions: every item must be 0 or 1,"
             " with metric='accuracy' or 'mean' and without groups=. Pass ci='wild', or omit ci."
         )
     if not options.ci and not items.binary:

@@ -82,7 +82,9 @@ def drawn_counts(rng: np.random.Generator, n_items: int, n_resamples: int) -> An
     # a count above 255 would wrap around and reduce the sum of the resample
     if (counts.sum(axis=1, dtype=np.int64) == n_items).all():
         return counts
-    raise OverflowError("an item was drawn more than 255 times, at a chance below 1e-500")
+    raise OverflowError(
+        "an item was drawn more than 255 times, which has a probability below 1e-500"
+    )
 
 
 def _count_draws(drawn: AnyArray, counts: AnyArray) -> None:

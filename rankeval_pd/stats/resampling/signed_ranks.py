@@ -34,8 +34,8 @@ def signed_rank_pairs(
     single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
     if not isinstance(items, Items) or not single or items.unit() is None:
         raise ValueError(
-            "test='wilcoxon' ranks differences of single items in memory, with metric='mean' or"
-            " 'accuracy', and without groups, strata and seeds. Omit test."
+            "test='wilcoxon' supports only items in memory, with metric='mean' or 'accuracy' and"
+            " without groups, strata and seeds. Omit test."
         )
     if options.simultaneous:
         raise ValueError(

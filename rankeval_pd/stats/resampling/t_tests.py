@@ -26,8 +26,8 @@ def t_pairs(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
     single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
     if not isinstance(items, Items) or not single or items.unit() is None:
         raise ValueError(
-            "test='t' tests the mean of single items in memory, with metric='mean' or 'accuracy',"
-            " and without groups, strata and seeds. Omit test, or call paired_bootstrap."
+            "test='t' supports only items in memory, with metric='mean' or 'accuracy' and without"
+            " groups, strata and seeds. Omit test, or call paired_bootstrap."
         )
     if options.simultaneous:
         raise ValueError(
@@ -72,8 +72,8 @@ def t_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quie
     """Return the possible ranks after t tests of all pairs, and t intervals for the scores."""
     if ranks != "simultaneous" or options.ci:
         raise ValueError(
-            f"test='t' with ranks={ranks!r}, ci={options.ci!r}: this test has no draws and only t"
-            " intervals. Omit ranks and ci, or test."
+            f"test='t' with ranks={ranks!r}, ci={options.ci!r}: this test draws no resamples and"
+            " returns only t intervals. Omit ranks and ci, or omit test."
         )
     systems = items.n_systems
     pairs = np.stack(np.triu_indices(systems, 1), axis=1)

@@ -283,5 +283,5 @@ def check_enough(options: PairOptions, n_pairs: int) -> None:
         f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g} with"
         f" adjust={options.adjust!r}: the smallest adjusted p-value for {n_pairs}"
         f" pair{'s'[: n_pairs != 1]}{in_groups} is {factor}/(n_resamples + 1). Pass"
-        f" n_resamples={needed} or more, or None for as many as are needed."
+        f" n_resamples={needed} or more, or None for the required number."
     )
