@@ -1,4 +1,4 @@
-"""Pools from which random lists are drawn: retrieved candidates, all, or a collection."""
+"""Determine the pool of candidates from which random lists are drawn."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite")
 
 
 def able_with(able: Capabilities, pool: Pool) -> Capabilities:
-    """Return the options for a method that depends on the retrieved candidates."""
+    """Return options for a method whose result depends on the retrieved candidates."""
     if pool != "retrieved":
         return able
     return replace(able, scores=True, ends=True, counts=False)
@@ -70,7 +70,7 @@ def pool_of(ranking: Ranking, pool: Pool) -> Size:
 
 
 def pool_size(inner: xr.Dataset, pool: Pool) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return N and N+ for the pool, by measure if the measures differ."""
+    """Return N and N+ for the pool, or for each measure if the measures differ."""
     if pool != "retrieved":
         total, positive = common_size(inner)
         if pool == "all":

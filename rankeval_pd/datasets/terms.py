@@ -1,4 +1,4 @@
-"""Word pairs from the documentation of five packages, with gold labels."""
+"""Load word pairs with gold labels from the documentation of five packages."""
 
 from __future__ import annotations
 

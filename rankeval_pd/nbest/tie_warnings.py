@@ -1,4 +1,4 @@
-"""Warn of decisions that depend on the order of equal scores."""
+"""Warn about decisions that depend on the order of equal scores."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def warn_of_order(results: Sequence[xr.Dataset]) -> None:
 
 
 def warn_of_rows(rows: Sequence[tuple[Any, ...]], *, combined: bool = False) -> None:
-    """Warn of rows (two measures, n, nearest uncut n) that depend on the order."""
+    """Warn about rows (two measures, n, nearest n without a cut tie)."""
     if not rows:
         return
     a, b, n, below, above = rows[0]

@@ -19,7 +19,7 @@ _OF_RANKINGS = ("gold", "key", "ties")
 
 
 def item_roles(keywords: Mapping[str, Any]) -> Roles:
-    """Return the roles with ``dim="item"`` by default; reject roles of rankings."""
+    """Return the roles, with ``dim="item"`` by default, and reject roles of rankings."""
     roles = Roles.of({"dim": "item", **keywords})
     if keywords.get("lower_is_better") is not None:
         raise ValueError(
@@ -111,7 +111,7 @@ def check_items(data: object) -> None:
 
 
 def _as_given(value: object) -> str:
-    """Return a role as text; describe values by their type."""
+    """Return a role as text, or the type of a role that consists of values."""
     return f"<{type(value).__name__}>" if are_values(value) else shown(value)
 
 
@@ -137,7 +137,7 @@ def _of_predictions(metric: object) -> str:
 
 
 def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
-    """Return the column or index level of a role; allow two-level headers."""
+    """Return the column or index level for a role, even in two-level headers."""
     if frame.columns.nlevels > 1 and not names_level(frame, name):
         places = [i for i, c in enumerate(frame.columns) if name in {c, c[0]}]
         if len(places) == 1:
@@ -252,7 +252,7 @@ def _system_level(header: pd.Index) -> int:
 def _is_number(values: pd.Series) -> bool:
     if values.dtype == object:
         values = values.infer_objects()
-        if values.dtype == object:  # numbers and None
+        if values.dtype == object:  # a mix of numbers and None
             values = pd.Series(values.dropna().to_list())
     api = pd.api.types
     return (

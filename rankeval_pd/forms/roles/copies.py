@@ -1,4 +1,4 @@
-"""Warn of copied measures and candidates, and suggest roles."""
+"""Warn about copied measures and candidates, and suggest roles."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def likely_gold(data: object) -> tuple[Hashable, str] | None:
     if len(two) != 1 or not any(len(counts[x]) > 2 for x in scores):
         return None
     values = list(counts[two[0]].index)
-    # otherwise the rarer value
+    # without a typical name, choose the rarer value
     yes = next((x for x in values if str(x).lower() in _YES), values[-1])
     return two[0], f"gold={two[0]!r}" + ("" if two[0] in scores else f", positive={yes!r}")
 
@@ -95,7 +95,7 @@ def warn_of_copied_groups(
 
 
 def warn_of_same_order(measures: Sequence[Hashable], same: Sequence[int]) -> None:
-    """Warn of measures that rank all candidates identically."""
+    """Warn about measures that rank all candidates identically."""
     sets = [
         [measures[k] for k in range(len(same)) if same[k] == first] for first in dict.fromkeys(same)
     ]
