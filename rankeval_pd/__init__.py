@@ -74,7 +74,7 @@ _public, __dir__, __all__ = lazy_loader.attach(
 
 
 def __getattr__(name: str) -> Any:
-    """Load and return a public name or a module of this package."""
+    """Import and return a public name or a module of this package."""
     if name not in __all__ and not name.startswith("_") and find_spec(f"{__name__}.{name}"):
         return import_module(f"{__name__}.{name}")
     try:

@@ -81,7 +81,7 @@ class Accessor(Generic[Data]):
 
     @with_roles
     def __call__(self, *unnamed: Never, **roles: Unpack[AnyRoles]) -> Self:
-        """Return an accessor of the same data with these roles filled in.
+        """Return an accessor for the same data with these roles filled in.
 
         Parameters
         ----------
@@ -214,7 +214,7 @@ def rankeval(data: LazyFrame, **roles: Unpack[AnyRoles]) -> Any: ...
 
 @checked_call
 def rankeval(data: Any, **roles: Unpack[AnyRoles]) -> Any:
-    """Return the accessor ``df.rankeval`` with types that checkers understand.
+    """Return the accessor ``df.rankeval`` with types for type checkers.
 
     Parameters
     ----------

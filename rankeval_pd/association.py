@@ -84,7 +84,7 @@ def with_association_measures(
     margins : sequence of 4 names, or of 3 names and a number, optional
         Columns with f (the frequency of the pair), f1 and f2 (the frequencies of the two words),
         and the sample size N as a column or a number, for example ``("f", "f1", "f2", 10**9)``. You
-        can also pass a mapping from "f", "f1", "f2" and "N" to columns. Use ``margins`` instead of
+        can also pass a mapping from "f", "f1", "f2" and "N" to columns. Pass either ``margins`` or
         ``cells``. ``measures=None`` omits measures that share a name with a margin column.
     alpha : float
         Significance level for ``"LRC"``, whose interval has the confidence level 1 - alpha.
@@ -110,10 +110,10 @@ def with_association_measures(
 
     Notes
     -----
-    Attracted pairs rank first and repelled pairs last. G2, X2, X2_yates and average_MI have no
-    direction, so these measures get the sign of O11 - E11. P-values are one-sided. The measures
-    local_MI and poisson_stirling are meant for O11 > E11. Both measures are 0 if O11 = 0, and
-    negative if O11 is small.
+    Word pairs that attract each other rank first, and pairs that repel each other rank last. G2,
+    X2, X2_yates and average_MI have no direction, so they receive the sign of O11 - E11. P-values
+    are one-sided. The measures local_MI and poisson_stirling are meant for O11 > E11. These two
+    measures are 0 if O11 = 0, and negative if O11 is small.
 
     P-values are computed on the log scale, so -log10 p has a relative accuracy of 1e-12 even for p
     below 1e-308. The cost is O(N). Fisher's p takes one second for a million contingency tables;

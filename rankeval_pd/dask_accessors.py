@@ -77,16 +77,16 @@ class DaskAccessor:
         -------
         HeadAccessor
             An accessor with the usual methods. The head contains the candidates in the first n_max
-            ranks of each measure, and some more for bands and swapped labels. The head also stores
-            N, N+ and the number of candidates tied with the last rank. Results are bit-for-bit
-            identical to results from all candidates.
+            ranks of each measure, and some further candidates for bands and swapped labels. The
+            head also stores N, N+ and the number of candidates tied with the last rank. Results are
+            bit-for-bit identical to results from all candidates.
 
         Raises
         ------
         ValueError
-            If two of the best candidates have the same label, if scores are missing and
-            ``missing`` does not allow it, if a gold label is missing, or if it is text without
-            ``positive``.
+            If two of the best candidates have the same label, if scores are missing and ``missing``
+            does not allow missing scores, if a gold label is missing, or if gold labels are text
+            without ``positive``.
 
         Notes
         -----
@@ -96,7 +96,7 @@ class DaskAccessor:
 
         The method makes one pass over the columns in use. If rows must be numbered, the method
         makes a second pass over the gold label. A worker keeps a partition and up to sixteen heads
-        in memory; each head has at most about ``n_max`` rows per measure.
+        in memory. Each head has at most about ``n_max`` rows per measure.
 
         Examples
         --------
@@ -147,7 +147,7 @@ class DaskAccessor:
         Without ``by``, the method computes :func:`rankeval_pd.area` for the whole ranking in two
         passes over the data. The first pass collects the scores of the true positives, and the
         second pass counts the false positives between these scores. The area is identical to the
-        result from pandas, while ``se`` and limits can differ in the last digits. Average precision
+        area from pandas. ``se`` and the limits can differ in the last digits. Average precision
         requires ``by``.
 
         Examples
@@ -203,7 +203,7 @@ class DaskAccessor:
         return with_order(result, self._data, keywords)
 
     def _as_head(self, collected: HeadFrame) -> HeadAccessor:
-        """Return the head, reduced to the columns in use, and the roles for this head."""
+        """Return the head with only the columns in use, and the roles for this head."""
         kept = {name: collected.known.roles[name] for name in ("label", "lower_is_better")}
         roles = {**self._roles, **kept, "exclude": None}
         return HeadAccessor(collected, {k: x for k, x in roles.items() if x is not None})

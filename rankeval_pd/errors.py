@@ -1,4 +1,4 @@
-"""Define errors and warnings of this package, and check plain arguments.
+"""Define the errors and warnings of this package, and check simple arguments.
 
 Every error message names the argument, its value, the allowed values, and the next step.
 """
@@ -22,7 +22,7 @@ from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
 
 class RankevalWarning(UserWarning):
-    """Warn of a result that is easily misread.
+    """Warn about a result that is easily misinterpreted.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class UnknownNameError(KeyError):
 def unknown_name(
     role: str, name: object, known: Iterable[Hashable], more: str = ""
 ) -> UnknownNameError:
-    """Return the error for an unknown column; suggest the nearest name."""
+    """Return the error for an unknown column, with a suggestion."""
     names = list(known)
     near = near_miss(name, names)
     there = "" if near and len(names) > 6 else f" The known names are {listed(names, most=6)}."
@@ -120,7 +120,7 @@ _KEYWORDS = {
 
 
 def unknown_keyword(name: str, known: Iterable[object], more: str = "") -> TypeError:
-    """Return the error for an unknown keyword; suggest the nearest keyword."""
+    """Return the error for an unknown keyword, with a suggestion."""
     meant = _KEYWORDS.get(name.lower().replace("_", ""))
     near = f" Did you mean {meant!r}?" if meant else near_miss(name, known, cutoff=0.7)
     advice = more or near or " Call help() on the method to list its options."
@@ -136,7 +136,7 @@ def argument_check(
 ) -> Callable[[Sequence[Any], Mapping[str, Any]], None]:
     """Return a function that checks the arguments of a call.
 
-    The check finds arguments that are missing, unknown, or passed without their keyword. ``first``
+    The check finds arguments that are missing, unknown, or passed without a keyword. ``first``
     limits the check to the first few required arguments. ``closed`` means that the signature lists
     all keywords. By default signatures without ``**keywords`` are closed.
     """
@@ -183,7 +183,7 @@ def checked_call(function: Function) -> Function:
 
 
 def near_miss(name: object, known: Iterable[object], cutoff: float = 0.5) -> str:
-    """Return a hint with the nearest name; prefer names that differ only in case."""
+    """Return a hint with the nearest name, preferring names that differ only in case."""
     names = [str(x) for x in known]
     near = [x for x in names if x.lower() == str(name).lower()]
     near = near or difflib.get_close_matches(str(name), names, n=1, cutoff=cutoff)
@@ -191,7 +191,7 @@ def near_miss(name: object, known: Iterable[object], cutoff: float = 0.5) -> str
 
 
 def listed(names: Iterable[object], most: int = 12) -> str:
-    """Return at most the first few names as text."""
+    """Return the first few names as text."""
     names = list(names)
     text = ", ".join(shown(x) for x in names[:most])
     return f"{text}, ... ({len(names)} in all)" if len(names) > most else text or "none"
@@ -239,7 +239,7 @@ def check_share(argument: str, value: object, *, one: bool = False) -> float:
 
 
 def check_shares(argument: str, given: object, *, one: bool = False) -> FloatArray:
-    """Return the distinct numbers in (0, 1) in their original order."""
+    """Return the distinct numbers in (0, 1), in the original order."""
     several = list(given) if np.iterable(given) and not isinstance(given, str) else [given]
     if not several:
         raise ValueError(f"{argument}={given!r} is empty: pass at least one number.")
@@ -331,7 +331,7 @@ def check_margin(margin: object, **undefined: bool) -> float | None:
 
 
 def check_at_least_one(argument: str, value: object) -> float:
-    """Return an overdispersion as a float; raise an error below 1."""
+    """Return an overdispersion as a float, or raise an error if it is below 1."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(
         value, (int, float, np.integer, np.floating)
     ):

@@ -150,7 +150,7 @@ def dask_method(question: Callable[..., Any], able: Capabilities) -> Any:
 
 
 def of_head(question: Callable[..., Any]) -> Any:
-    """Return a method that collects the head, or only N and N+ if sufficient."""
+    """Return a method that collects the head, or only N and N+."""
     signature = inspect.signature(question)
     data, *others = signature.parameters.values()
     n_max = inspect.Parameter("n_max", inspect.Parameter.KEYWORD_ONLY, default=None)
@@ -259,7 +259,7 @@ passes with ties="shared". Only true positives are sorted, and must fit in the m
 def _of_groups(
     ddf: Any, question: Callable[..., Any], given: dict[str, Any], roles: dict[str, Any]
 ) -> pd.DataFrame:
-    """Apply a function to the groups in ``by``, each in one partition."""
+    """Apply a function to the groups in ``by``, with each group in one partition."""
     chosen = Roles.of(roles)
     usual = inspect.signature(question).parameters.get("adjust_over")
     adjust, over = given.get("adjust"), given.get("adjust_over", usual and usual.default)

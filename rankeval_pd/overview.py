@@ -410,7 +410,7 @@ PLOT_SYNONYMS: Mapping[str, str] = {
 
 
 class Listing(NamedTuple):
-    """List the methods for each question, and the plots, for each form of data."""
+    """List the methods and plots for each question and form of data."""
 
     questions: Mapping[Form, tuple[tuple[str, str], ...]]
     plots: Mapping[Form, tuple[str, ...]]
@@ -418,7 +418,7 @@ class Listing(NamedTuple):
 
     @classmethod
     def of(cls, methods: type, plots: type) -> Listing:
-        """Return the methods and plots in the order of their definition."""
+        """Return the methods and plots in the order of definition."""
         return cls(
             {
                 form: tuple((text, ", ".join(_under(methods, form, text))) for text in headings)

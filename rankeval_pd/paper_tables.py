@@ -227,7 +227,7 @@ def _unit(
     percent: bool | None,
     digits: int | None,
 ) -> Unit:
-    """Return the unit of a column: percent for proportions and their differences."""
+    """Return the unit of a column, which is percent for proportions and differences."""
     if percent is None:
         percent = name in SHARES or name in ("share", "expected_agreement")
         if name in ("value", "difference", "gain", "score_a", "score_b"):

@@ -27,7 +27,7 @@ def progress_bar(
 
     ``progress=True`` shows the bar at once, None shows the bar after two seconds, and False never
     shows a bar. Without a total, the bar shows only a count. With ``alone``, no bar appears if an
-    outer call shows or declined a bar, and the two seconds start with the outermost call.
+    outer call shows a bar or has declined a bar. The two seconds start with the outermost call.
     """
     check_flag("progress", progress, none=True)
     declined = progress is not None and not progress

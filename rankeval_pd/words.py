@@ -163,7 +163,7 @@ def as_frame(table: Any) -> pd.DataFrame:
 
 
 def _verdicts(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
-    """Describe the best rows, rows that do not differ from the best, and differences."""
+    """Describe the best rows, all rows tied with the best, and the differences."""
     name = "measure" if "measure" in frame else "system"
     before = list(frame.columns[: list(frame.columns).index(name)])
     keys = [*before, *(x for x in ("metric", "n") if x in frame and x not in before)]
@@ -233,7 +233,7 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
 
 
 def _ranks(first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs) -> Iterator[str]:
-    """Describe rows that do not differ from the best, and rows that are worse."""
+    """Describe rows tied with the best row, and rows that are worse."""
     if "letters" in others:
         sets = letter_sets([*first["letters"], *others["letters"]])
         shares = np.array([[bool(a & b) for a in sets[: len(first)]] for b in sets[len(first) :]])

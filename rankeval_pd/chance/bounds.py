@@ -91,13 +91,13 @@ def random_bound(
         has separate rows. The columns are:
 
         * ``expected``: the mean number of true positives, n N+ / N;
-        * ``discrete``: min{i: P(X > i) < p}, Macskassy's (2005) n(k, p). The error rate of a test
-          that rejects at this count is *above* p;
+        * ``discrete``: min{i: P(X > i) < p}, Macskassy's (2005) n(k, p). A test that rejects at
+          this count has an error rate *above* p;
         * ``interpolated``: the count (at least 0) at which the interpolated tail probability equals
           p; ``parametric``: the count (at least 0) at which the continuous binomial tail
           probability equals p, for both populations;
-        * ``critical``: min{i: P(X >= i) <= p}. A test that rejects at this count has level p. The
-          value is min(n, N+) + 1 if no count is significant;
+        * ``critical``: min{i: P(X >= i) <= p}. A test that rejects at this count has level p.
+          ``critical`` is min(n, N+) + 1 if no count is significant;
         * ``attainable``: whether a list of size n can contain ``critical`` true positives.
 
     Notes
@@ -164,7 +164,7 @@ def _bound_columns(
 def _side_by_side(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, population: str
 ) -> tuple[AnyArray, ...]:
-    """Return the bounds at a few n for many groups, using one search over all lists."""
+    """Return the bounds for a few n and many groups, using one search over all lists."""
     result = _empty_columns(total, p, n)
     expected, discrete, interpolated, parametric, critical, attainable, exists = result
     fits = (n <= total[:, np.newaxis]) | (population == "infinite")
@@ -189,7 +189,7 @@ def _side_by_side(
 def _one_by_one(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, population: str
 ) -> tuple[AnyArray, ...]:
-    """Return the bounds at many n, following a path through the n within each group."""
+    """Return the bounds for many n, moving from n to n within each group."""
     result = _empty_columns(total, p, n)
     expected, discrete, interpolated, parametric, critical, attainable, exists = result
     for group in range(total.size):
@@ -259,7 +259,7 @@ def random_cdf(
 
     Notes
     -----
-    :func:`random_bound` returns the points at which these functions reach 1 - p. For small tail
+    :func:`random_bound` returns the counts at which the three functions reach 1 - p. For small tail
     probabilities, use :func:`random_pvalue` instead of subtracting from 1.
 
     References

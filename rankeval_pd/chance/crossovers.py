@@ -61,10 +61,10 @@ def crossovers(
     contiguous : int
         Minimum length of a run. Macskassy (2005) uses 2.
     bound : {"critical", "discrete", "interpolated", "parametric"}
-        The bound from :func:`random_bound` that a measure must reach. "critical" gives a test of
-        level p at each n, and "discrete" is Macskassy's (2005) bound.
+        The bound from :func:`random_bound` that a measure must reach. "critical" gives a test at
+        level p for each n, and "discrete" is Macskassy's (2005) bound.
     pool : {"retrieved", "all"} or int, optional
-        Candidates that a random ranking draws from. See :func:`random_test`.
+        Candidates that are ranked at random. See :func:`random_test`.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -74,15 +74,15 @@ def crossovers(
         One row per run (Dataset: dimension row), ordered by measure, p and n. The columns are
         ``measure``, ``p``, ``n_first``, ``n_last`` and ``tp_first``, the number of true positives
         at n_first. The list of all N candidates is excluded because its count is not random. If a
-        measure never falls below the bound again, n_last is N - 1.
+        measure stays at or above the bound until the end, n_last is N - 1.
 
     Notes
     -----
     The first row for each measure and p is Macskassy's (2005) crossover point. Eq. 19 requires one
-    positive fewer than the text; the package follows the text. Each n is a separate test, so a
-    random ranking crosses the bound for at least one n with a probability far above p. Runs of 2 or
-    more are nearly as frequent as single crossings. Use :func:`random_envelope` to account for all
-    n. A lazy Dataset is computed immediately. The cost equals the cost of :func:`random_bound`.
+    positive fewer than the text, which the package follows. Each n is a separate test, so a random
+    ranking crosses the bound for at least one n with a probability far above p. Runs of 2 or more
+    are nearly as frequent as single crossings. Use :func:`random_envelope` to account for all n. A
+    lazy Dataset is computed immediately. The function costs the same as :func:`random_bound`.
 
     References
     ----------
@@ -221,7 +221,7 @@ def random_envelope(
         Whether to show a progress bar for the search over levels. By default the bar appears after
         two seconds.
     pool : {"retrieved", "all"} or int, optional
-        Candidates that a random ranking draws from. See :func:`random_test`.
+        Candidates that are ranked at random. See :func:`random_test`.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -232,17 +232,17 @@ def random_envelope(
         measure has separate rows. The columns are:
 
         * ``expected``: the mean number of true positives, n N+ / N;
-        * ``envelope``: the critical count. The probability that a random ranking reaches this count
-          at one or more of the n is at most alpha. The value is min(n, N+) + 1 if no count is rare
+        * ``envelope``: the critical count. A random ranking reaches the envelope at one or more n
+          with a probability of at most alpha. The envelope is min(n, N+) + 1 if no count is rare
           enough;
         * ``local_level``: the largest P(X >= envelope) at a single n;
-        * ``attainable``: whether a list of size n can contain that many true positives.
+        * ``attainable``: whether a list of size n can contain ``envelope`` true positives.
 
     Notes
     -----
     The envelope uses the same level t at every n. At each n the envelope equals ``critical`` from
     :func:`random_bound` at p = t. The level t is the largest for which the overall probability is
-    at most alpha. This probability is computed exactly by Macskassy's (2005) recursion with
+    at most alpha. The overall probability is computed exactly by Macskassy's (2005) recursion with
     absorption. The envelope depends on the requested n, so pass the n that you inspect, such as
     ``range(100, 2001)``. If you treat tied candidates as one block, pass the n at which blocks end.
     An envelope for every n takes one second for 100,000 candidates with 10,000 positives, and six

@@ -20,7 +20,7 @@ Pool = Literal["retrieved", "all"] | int
 
 
 def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite") -> Pool:
-    """Return the pool; the default is "retrieved" if rankings are incomplete."""
+    """Return the pool, which is "retrieved" by default if rankings are incomplete."""
     ends = Roles.of(roles).ends
     if pool is None:
         return "retrieved" if ends and population == "finite" else "all"
@@ -58,7 +58,7 @@ def able_with(able: Capabilities, pool: Pool) -> Capabilities:
 
 
 def pool_columns(columns: tuple[str, ...], pool: Pool) -> tuple[str, ...]:
-    """Return the columns, with the measure first if each measure has its own pool."""
+    """Return the columns, with the measure first if pools differ between measures."""
     return ("measure", *columns) if pool == "retrieved" else columns
 
 
@@ -107,7 +107,7 @@ def in_collection(size: Size, collection: int) -> Size:
 def warn_of_whole_lists(retrieved: IntArray, n: IntArray) -> None:
     """Warn if most lists at some n contain all retrieved candidates.
 
-    ``retrieved``, the number of candidates that the measure retrieved, broadcasts with ``n``.
+    ``retrieved`` contains the numbers of retrieved candidates, and is broadcast with ``n``.
     """
     sizes, whole = np.broadcast_arrays(n, retrieved <= n)
     for size in np.unique(sizes):

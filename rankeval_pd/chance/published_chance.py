@@ -1,4 +1,4 @@
-"""Apply the random model to published numbers, and describe its populations."""
+"""Apply the random model to published numbers, and define its populations."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _published_model(
 
 
 def _check_population(n_candidates: Any, n_positive: Any, prior: Any) -> None:
-    """Raise a ValueError unless the two numbers or the prevalence are given."""
+    """Raise a ValueError unless either the two numbers or the prevalence are passed."""
     if prior is not None and (n_candidates is not None or n_positive is not None):
         raise ValueError(
             f"prior={prior!r} replaces n_candidates and n_positive. Omit prior, or omit"
@@ -177,12 +177,12 @@ def random_pvalue(
     prior: Any = None,
     log: bool = False,
 ) -> Any:
-    """Return the probability that a random list of n has at least tp true positives.
+    """Return the probability that a random list has at least tp true positives.
 
     Parameters
     ----------
     tp : float or array
-        Number of true positives in the list, and not the precision. Averages can be fractional. An
+        Number of true positives in the list (not the precision). Averages can be fractional. An
         impossible count has probability 0 or 1.
     n : int or array of int
         Size of the list.
@@ -193,12 +193,12 @@ def random_pvalue(
         continuous binomial tail probability. The binomial tail is used for both populations.
     strict : bool
         Whether to return P(X > floor(tp)), as in Macskassy (2005). By default the function returns
-        P(X >= tp), the standard p-value. For a fractional tp the two discrete values are equal. The
-        default evaluates Macskassy's interpolated and parametric curves at tp - 1.
+        P(X >= tp), the standard p-value. For a fractional tp the two discrete values are equal. By
+        default Macskassy's interpolated and parametric curves are evaluated at tp - 1.
     population : {"finite", "infinite"}
         See :func:`random_bound`.
     prior : float or array
-        Prevalence, to replace ``n_candidates`` and ``n_positive``. The population is then infinite.
+        Prevalence, instead of ``n_candidates`` and ``n_positive``. The population is then infinite.
     log : bool
         Whether to return log10 p, which does not underflow.
 
@@ -273,7 +273,7 @@ def random_pvalue(
 
 
 def _broadcast(**given: Any) -> tuple[AnyArray, ...]:
-    """Broadcast the values to a common shape; reject shapes that do not match."""
+    """Broadcast the values to a common shape, or raise an error."""
     shapes = {name: np.shape(values) for name, values in given.items()}
     try:
         np.broadcast_shapes(*shapes.values())
@@ -321,7 +321,7 @@ def random_pvalue_mean(
     Raises
     ------
     ValueError
-        If no sum over ``n_queries`` queries gives a mean that rounds to ``mean_tp``.
+        If no sum over ``n_queries`` queries has a mean that rounds to ``mean_tp``.
 
     Notes
     -----

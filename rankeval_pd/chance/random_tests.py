@@ -81,12 +81,12 @@ def random_test(
         See :func:`random_bound`.
     pool : {"retrieved", "all"} or int, optional
         Candidates from which a random list is drawn. "retrieved" means the candidates that the
-        measure retrieved in each group. The test then compares their order with chance. "all" means
-        all candidates in the data. A number is the size of a collection that contains no further
-        true positives. The test then compares the measure with random draws from the collection.
-        The default is "retrieved" with ``missing="absent"`` and "all" otherwise.
+        measure retrieved in each group. The test compares the order of such candidates with chance.
+        "all" means all candidates in the data. A number gives the size of a collection without
+        further true positives, to compare the measure with random draws from the collection. The
+        default is "retrieved" with ``missing="absent"`` and "all" otherwise.
     n_candidates : int, optional
-        Former name for a numeric ``pool``.
+        Former name of ``pool`` for a number.
     progress : bool, optional
         Whether to show a progress bar for ``adjust``. By default the bar appears after two seconds.
     **roles
@@ -98,40 +98,40 @@ def random_test(
         One row per measure and n (Dataset: dimensions measure and n). With ``combine``, each row
         combines all groups:
 
-        * ``tp``, ``expected``, ``lift``: the number of true positives, its mean in a random list,
-          and the ratio of the two;
+        * ``tp``, ``expected``, ``lift``: the number of true positives, the mean number in a random
+          list, and the ratio of the two numbers;
         * ``p_value``: P(X >= tp), the standard one-sided p-value;
         * ``p_mid``: P(X > tp) + P(X = tp)/2;
-        * ``p_strict``: P(X > tp), as in Macskassy (2005). This p-value is too small because it
-          excludes the observed count. Rejecting if p_strict < p has an error rate above p;
+        * ``p_strict``: P(X > tp), as in Macskassy (2005). ``p_strict`` is too small because the
+          observed count is excluded. A test that rejects if p_strict < p has an error rate above p;
         * ``log10_p``: log10 of p_value, which is finite even if p_value underflows;
         * ``p_adjusted``, with ``adjust="envelope"`` only: the probability that a random ranking has
           a p-value this small at any of the requested n;
         * ``n_pool``: the number of candidates in the pool;
-        * ``n_groups``, with ``groups`` only: the number of groups in the list. In this case the
-          three p-values are equal. The test is Student's t for the precision of the list minus the
-          prevalence, with a variance estimated between groups;
+        * ``n_groups``, with ``groups`` only: the number of groups in the list. With ``groups``, the
+          three p-values are equal and come from Student's t test for the precision of the list
+          minus the prevalence. The variance is estimated between groups;
         * ``n_groups``, ``n_left_out``, with ``combine`` only: the number of groups with and without
           a list of size n. ``tp`` can decrease from one n to the next if ``n_groups`` changes.
 
         With ``ties="expected"``, ``tp`` is the mean over the orders of equal scores, and the
         p-values are exact for this mean under random labels. With "best" and "worst", the p-values
-        treat the count in the best or worst order as an ordinary list. These p-values are only
-        bounds, because the order depends on the labels.
+        treat the count in the best or worst order as an ordinary list. With "best" and "worst", the
+        p-values are only bounds, because the order depends on the labels.
 
     Notes
     -----
     Each ``p_value`` applies to a single n. The test is exact if every order of the candidates is
     equally likely under the null hypothesis. Relative errors are below 1e-11. The cost is one sort,
-    and for each n a series over about eight standard deviations of X.
+    plus a series over about eight standard deviations of X for each n.
 
     The smallest ``p_adjusted`` of a measure is a global p-value for the null hypothesis that the
-    ranking is random at all requested n. The error rate alpha applies to this hypothesis and not to
-    a single n. ``p_adjusted`` is at most alpha if and only if tp reaches the bound from
+    ranking is random at all requested n. The error rate alpha applies to this null hypothesis and
+    not to a single n. ``p_adjusted`` is at most alpha if and only if tp reaches the bound from
     :func:`random_envelope`. Each n requires one recursion over all requested n. With more than
-    3,000 n, only about 500 values are computed, and with more than 20,000 n only about 60. All
-    other values are rounded up to the next computed value (``attrs["p_adjusted"]``). Rounding never
-    crosses 0.1, 0.05, 0.01 or 0.001. Values below 1e-6 are rounded up to the number of n times p.
+    3,000 n, about 500 values are computed. With more than 20,000 n, about 60 values are computed.
+    Other values are rounded up to the next computed value (``attrs["p_adjusted"]``). Rounding never
+    crosses 0.1, 0.05, 0.01 or 0.001. Values below 1e-6 are rounded up to p times the number of n.
 
     With ``combine``, the p-values are exact tail probabilities for a sum of independent counts with
     a different distribution for each group. Testing the average as if it came from a single list,
@@ -368,7 +368,7 @@ def _counts(ranking: Ranking, *, n: IntArray | None, ties: str, pool: Pool) -> t
 def _combined(
     counted: xr.Dataset, batch: list[Hashable], population: str, *, ending: bool, warned: bool
 ) -> xr.Dataset:
-    """Return the test for the sum over all groups with a list of size n."""
+    """Test the sum over all groups with a list of size n."""
     names = (*TEST_COLUMNS[2:], *_COMBINED, "exists")
     columns = xr.apply_ufunc(
         _combined_columns,

@@ -35,8 +35,8 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
     versions of numpy, scipy, pandas, xarray and matplotlib, without the section "See Also". A query
     consists of a public name and the first line of its docstring. The relevant documents are the
     docstrings from the same package that are listed in the section "See Also"; every query has at
-    least two. The run ``bm25`` ranks by BM25 (k1 = 1.2, b = 0.75) and the run ``tfidf`` by the
-    cosine of TF-IDF vectors, both over words.
+    least two relevant documents. The run ``bm25`` ranks words by BM25 (k1 = 1.2, b = 0.75). The run
+    ``tfidf`` ranks by the cosine between TF-IDF vectors.
 
     Parameters
     ----------
@@ -59,11 +59,11 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
 
     Notes
     -----
-    The source files are parsed without importing them. The result depends on the versions of the
-    packages. The first call takes about twenty seconds, and later calls take a few seconds. Parsed
-    docstrings are cached for each version of the packages in the folder given by the environment
-    variable ``RANKEVAL_PD_CACHE``. If this variable is not set, the user's cache folder is used,
-    provided that pooch is installed (``pip install pooch``).
+    The source files are parsed without importing them. The result depends on the package versions.
+    The first call takes about twenty seconds, and later calls take a few seconds. Parsed docstrings
+    are cached, for each package version, in the folder from the environment variable
+    ``RANKEVAL_PD_CACHE``. If this variable is not set, the user's cache folder is used, provided
+    that pooch is installed (``pip install pooch``).
 
     The judgments are mechanical, so documents without a link may be just as relevant.
 

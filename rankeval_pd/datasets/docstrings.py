@@ -17,7 +17,7 @@ PACKAGES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
 
 
 def cached_content(what: str, edition: int, make: Callable[[], Any]) -> Any:
-    """Return cached content for these package versions, or call and cache ``make``.
+    """Return cached content for these package versions, or cache new content.
 
     ``make`` returns JSON data. Increase ``edition`` whenever you change the result of ``make``.
     """

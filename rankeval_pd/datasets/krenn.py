@@ -49,8 +49,8 @@ def load_krenn_ppv() -> pd.DataFrame:
     Raises
     ------
     OSError
-        If the data are neither on this machine nor available for download. The message explains
-        what to do.
+        If the data are neither stored on this machine nor available for download. The message
+        explains what to do.
     ImportError
         If the packages for the download are not installed.
 
@@ -59,7 +59,7 @@ def load_krenn_ppv() -> pd.DataFrame:
     If the environment variable ``RANKEVAL_PD_DATA`` is set to a folder with ``krenn_ppv.csv``, this
     file is read. Otherwise ``KrennPPV.rda`` is downloaded from the source of the R package
     *corpora* (GPL-3), checked by its SHA-256 and stored in the user's cache folder. The download
-    needs ``pip install pooch rdata``. Both files give the same frame.
+    needs ``pip install pooch rdata``. The two files give the same frame.
 
     References
     ----------

@@ -29,8 +29,8 @@ def simulate_candidates(
 ) -> pd.DataFrame:
     """Simulate candidates whose true positives score higher by a known amount.
 
-    Each candidate is a true positive with probability ``baseline``. The scores of a measure are
-    standard normal for negatives and shifted upward by the measure's quality for true positives.
+    Each candidate is a true positive with probability ``baseline``. Scores are standard normal for
+    negatives, and shifted upward by the quality of the measure for true positives.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def simulate_candidates(
     Returns
     -------
     DataFrame
-        One float column per measure, in the order of ``quality``, and ``gold``.
+        One float column per measure, in the order of ``quality``, and the column ``gold``.
 
     See Also
     --------
@@ -135,9 +135,9 @@ def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.
 
     Notes
     -----
-    A true positive has a score of at least t with probability Q(t - quality), and a negative has
-    one with probability Q(t). Q is the upper tail of the standard normal distribution. The
-    threshold t is found by bisection.
+    A true positive has a score of at least t with probability Q(t - quality), and a negative with
+    probability Q(t). Q is the upper tail of the standard normal distribution. The threshold t is
+    found by bisection.
 
     Examples
     --------

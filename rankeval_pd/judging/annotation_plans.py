@@ -61,10 +61,10 @@ def plan_annotation(
         Largest number of judgments that you can afford. The plan then contains the power for this
         number.
     precisions : pair of float, optional
-        Assumed precisions in the two difference regions. One region contains the candidates found
-        only in the list for a, and the other contains those found only in the list for b. For the
-        precisions of whole lists, use :func:`needed_candidates`. By default, judged candidates in
-        the regions serve as a pilot sample.
+        Assumed precisions in the two difference regions. The first region contains the candidates
+        found only in the list for a, and the second region contains the candidates found only in
+        the list for b. For the precisions of whole lists, use :func:`needed_candidates`. By
+        default, judged candidates in the regions serve as a pilot sample.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -82,15 +82,15 @@ def plan_annotation(
     -----
     The planned test is Fisher's test on all existing and new judgments. After a pilot, ``power`` is
     the assurance: the average power over the posterior distribution of the precisions, with
-    Jeffreys's prior for each region. After a small pilot, no number of judgments may give the
-    requested power. In this case ``n_more`` contains all remaining candidates, and you should judge
-    a larger pilot first. With ``precisions``, new judgments are a sample without replacement from
-    regions with these precisions. ``n_more`` is then only approximately the smallest number with
-    this power, because power is a sawtooth function of the sample size. Power is a sum over all
-    outcomes. Use :func:`annotation_sheet` to draw the candidates to judge. See
-    :func:`judged_difference` for a test on the judged candidates. A RankevalWarning reports a pilot
-    that is not a random sample from the regions, a power that cannot be reached, or a budget too
-    small for any significant result.
+    Jeffreys's prior for each region. After a small pilot, the requested power can be unattainable.
+    ``n_more`` then contains all remaining candidates, and you should judge a larger pilot first.
+    With ``precisions``, new judgments are a sample without replacement from regions with the
+    assumed precisions. Power is a sawtooth function of the sample size, so ``n_more`` is only
+    approximately the smallest number with this power. Power is computed as a sum over all outcomes.
+    Use :func:`annotation_sheet` to draw the candidates to judge. See :func:`judged_difference` for
+    a test on the judged candidates. A RankevalWarning reports a pilot that is not a random sample
+    from the regions, a power that cannot be reached, or a budget too small for any significant
+    result.
 
     References
     ----------
@@ -181,7 +181,7 @@ class _State(NamedTuple):
 
     @classmethod
     def of(cls, found: pd.Series, precisions: tuple[float, float] | None) -> _State:
-        """Return the state for a row of judged_difference and planned precisions."""
+        """Return the state, given planned precisions and a row from judged_difference."""
         judged, tp = (
             (int(found[f"{name}_a"]), int(found[f"{name}_b"])) for name in ("n_judged", "tp_judged")
         )
@@ -203,7 +203,7 @@ class _State(NamedTuple):
         return cls(size, judged, tp, (first, second), pilot=True)
 
     def in_all(self) -> str:
-        """Describe the expected result of judging all candidates in both regions."""
+        """Describe the expected result of judging all candidates in the two regions."""
         true = [round(share * self.size) for share in self.precisions]
         first, second, size = (np.array([x]) for x in (*true, self.size))
         p_value = fisher_test(first, size, second, size, "two-sided").p_value[0]
@@ -254,7 +254,7 @@ def _first(reached: Callable[[int], float], power: float, most: int) -> int:
     """Return the smallest number of judgments with this power, or all candidates.
 
     Power is a sawtooth function of the sample size, so a bisection is not sufficient. The function
-    therefore checks smaller numbers, too.
+    therefore checks smaller numbers as well.
     """
     place = _least(reached, power, most)
     if reached(place) < power:
@@ -300,15 +300,15 @@ def needed_candidates(
     DataFrame
         One row with ``n``; ``n_judgements``, the number of candidates to judge in the two regions;
         and ``power``. With ``n_judged``, ``power`` is an average over the posterior distribution
-        given the pilot, as in :func:`plan_annotation`. ``power_low`` and ``power_high`` are then
-        the range.
+        given the pilot, and the range is ``power_low`` to ``power_high``, as in
+        :func:`plan_annotation`.
 
     Notes
     -----
     The precision of shared candidates is assumed to be the mean of the two precisions, or as close
     to the mean as possible. Numbers of true positives in the regions are binomial, or beta-binomial
-    given a pilot. The power is a sum over all outcomes. A RankevalWarning reports that the pilot is
-    too small if regions of 4,096 candidates do not reach the power.
+    given a pilot. The power is computed as a sum over all outcomes. A RankevalWarning reports that
+    the pilot is too small if regions of 4,096 candidates do not reach the power.
 
     Examples
     --------

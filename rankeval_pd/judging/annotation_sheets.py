@@ -58,8 +58,8 @@ def annotation_sheet(
 
     Notes
     -----
-    Only candidates found in exactly one list carry information about the difference. The sheet is a
-    random sample from the two difference regions, with equal numbers from each region if possible.
+    Only candidates found in exactly one list can distinguish the measures. The sheet is a random
+    sample from the two difference regions, with equal numbers from each region if possible.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def with_judgements(
     Parameters
     ----------
     candidates : DataFrame
-        Candidates, with a unique index.
+        Candidates with a unique index.
     sheet : DataFrame
         A sheet from :func:`annotation_sheet` with a completed gold column (True and False, 1 and 0,
         or values named in ``positive``). Missing values are ignored. To read a saved sheet with its

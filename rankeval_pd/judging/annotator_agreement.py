@@ -64,16 +64,16 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
     Raises
     ------
     ValueError
-        If ``gold`` does not name several annotators.
+        If ``gold`` is not a list of several annotators.
 
     Notes
     -----
     Intervals are jackknife intervals over candidates, computed with Student's t on Fisher's z
     scale. If fewer than 5 candidates have a label other than the most common label, a second
     interval is computed with an extra candidate to which all annotators give the rare label. The
-    wider limits are reported. In simulations with 30 to 400 candidates and a kappa of 0.4 to 0.8,
-    coverage was 0.93 or more (``tests/reference/annotators.csv``). The cost is O(candidates) for
-    each coefficient.
+    wider limits of the two intervals are reported. In simulations with 30 to 400 candidates and a
+    kappa of 0.4 to 0.8, coverage was 0.93 or more (``tests/reference/annotators.csv``). The cost is
+    O(candidates) for each coefficient.
 
     References
     ----------

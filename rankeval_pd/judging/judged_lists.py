@@ -79,8 +79,8 @@ def judged_precision(
         Sizes of the lists. The default is every n, or a grid of n as in :func:`precision_band`.
     unjudged : {"estimate", "bounds"}
         "estimate" assumes that the judged candidates are a random sample. "bounds" makes no
-        assumption: the lower limit counts no unjudged candidate as a true positive, and the upper
-        limit counts all of them.
+        assumption. The lower limit counts all unjudged candidates as false positives, and the upper
+        limit counts all of them as true positives.
     judged_with : name, float or values, optional
         Probability that each candidate was selected for judging: a column, Series or array, or one
         number for all candidates. By default the judged candidates are treated as a random sample
@@ -123,21 +123,20 @@ def judged_precision(
     The interval is exact for a finite population (hypergeometric distribution). Once all candidates
     are judged, the interval shrinks to the precision from :func:`nbest_precision`. The interval
     reflects missing judgments and not the variation between samples of candidates. Do not drop
-    unjudged candidates, because dropping them changes the rankings. For Evert's list of 500, the
-    estimate would be 19.8% instead of 30.4%.
+    unjudged candidates, because dropping them changes the rankings.
 
     With up to 12 windows or distinct probabilities, the exact intervals for the parts are combined
     (MOVER, Zou and Donner 2008). A part without judgments gets the estimate from the other parts
-    and the limits 0 and 1. With more than 12 probabilities, inverse probabilities are weights. The
-    interval is then Clopper and Pearson's for the effective number of judgments (Korn and Graubard
-    1998). The Horvitz-Thompson estimator has gamma limits (Fay and Feuer 1997). A random sample
-    from the whole data or from a pool of lists is random in each list. Sheets from
+    and the limits 0 and 1. With more than 12 probabilities, inverse probabilities are weights. In
+    this case the interval is Clopper and Pearson's for the effective number of judgments (Korn and
+    Graubard 1998). For the Horvitz-Thompson estimator, gamma limits are used (Fay and Feuer 1997).
+    A random sample from the whole data or from a pool of lists is random in each list. Sheets from
     :func:`annotation_sheet` are not random samples from the lists because shared candidates are
     excluded. Use :func:`judged_difference` for such sheets. For data in memory and up to eight n,
     Fisher's tests compare judging rates between the top and the rest of a list, and between shared
     and other candidates. A :class:`RankevalWarning` reports samples that are not random, at a joint
-    level of 0.001. The tests do not detect small nonrandom samples. The cost is a search over the
-    counts.
+    level of 0.001. The tests do not detect small nonrandom samples. In addition to ranking, the
+    cost is a search over the counts.
 
     With ``groups``, whole groups such as documents must be sampled for judging. The variance is
     computed between the totals for judged groups, and is 0 if every candidate is judged. In a
@@ -207,10 +206,10 @@ def judged_recall(
 
     Notes
     -----
-    With T true positives inside the list and U outside, recall is T / (T + U). T and U are
-    estimated from the judged candidates inside and outside. For each limit r, a confidence limit
-    for (1 - r) T - r U, combined from the intervals for T and U, equals 0 (Donner and Zou 2012). As
-    in :func:`judged_precision`, a warning reports samples that are clearly not random.
+    With T true positives inside the list and U true positives outside, recall is T / (T + U). T and
+    U are estimated from the judged candidates. The limits are the values r for which a combined
+    interval for (1 - r) T - r U ends at 0 (Donner and Zou 2012). As in :func:`judged_precision`, a
+    warning reports samples that are clearly not random.
 
     Examples
     --------
@@ -275,12 +274,12 @@ def judged_average_precision(
     candidates at better ranks. "horvitz-thompson" weights this proportion. If all candidates are
     judged, the estimate equals ``area("ap")``. For ``groups`` and tests of randomness, see
     :func:`judged_precision`. If randomness is rejected at a level of one in a million, a ValueError
-    is raised. The limits are the wider limits from two logit intervals: one around the estimate,
-    and one around a value that allows for missed positives. The standard error comes from the
-    influences of the judged candidates, and the degrees of freedom are the number of judged true
-    positives minus one. With windows or several probabilities, the lower limit allows for missed
-    true positives among sparsely judged candidates. In simulations with depth pooling and at least
-    4 judged true positives, coverage was 0.93 or more
+    is raised. The limits are the wider limits from two logit intervals. One is centered on the
+    estimate, and the other on a value that allows for missed positives. The standard error comes
+    from the influences of the judged candidates. The degrees of freedom are the number of judged
+    true positives minus one. With windows or several probabilities, the lower limit allows for
+    missed true positives among sparsely judged candidates. In simulations with depth pooling and at
+    least 4 judged true positives, coverage was 0.93 or more
     (``tests/reference/second_audit_rankings.csv``). The cost is O(N log N) per measure.
 
     Examples
@@ -358,11 +357,11 @@ def judged_difference(
     T_a and T_b are estimated from the judged candidates in the regions. The interval combines the
     exact intervals for T_a and T_b (MOVER, Zou and Donner 2008). The interval reflects only the
     unjudged candidates, and shrinks to a point once all candidates are judged. To generalize to
-    other samples, use Fisher's test, as planned by :func:`plan_annotation`. If the judging rate is
-    constant within each region, ``compare_for(tp_judged_a, n_judged_a, tp_judged_b, n_judged_b,
-    overlap=0)`` returns the p-value. The test can be nonsignificant although the interval excludes
-    0. As in :func:`judged_precision`, a :class:`RankevalWarning` reports judged candidates that are
-    clearly not a random sample. In simulations with a fifth of Evert's data judged, intervals for
+    other samples, use Fisher's test as in :func:`plan_annotation`. If the judging rate is constant
+    within each region, ``compare_for(tp_judged_a, n_judged_a, tp_judged_b, n_judged_b, overlap=0)``
+    returns the p-value. Fisher's test can be nonsignificant although the interval excludes 0. As in
+    :func:`judged_precision`, a :class:`RankevalWarning` reports judged candidates that are clearly
+    not a random sample. In simulations with a fifth of Evert's data judged, intervals for
     differences had at least the nominal coverage (``tests/reference/partly_judged.csv``).
 
     Examples

@@ -1,4 +1,4 @@
-"""Evaluate partly judged rankings chunk by chunk, with sums over lists."""
+"""Evaluate partly judged rankings chunk by chunk, using sums over lists."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class LazySample(NamedTuple):
     def beside(self, inner: xr.Dataset) -> list[xr.DataArray]:
         """Return judged flags, probabilities and strata for the candidates.
 
-        A chunk in the internal form contains these arrays. If an array is missing, the result is
+        The arrays are in the internal form of the chunk. If an array is missing, the result is
         zeros.
         """
         gold = inner["gold"]
@@ -93,7 +93,7 @@ def ask_sample(
     n: Sizes = None,
     noted: dict[str, Any] | None = None,
 ) -> Any:
-    """Apply the question to a sample, and add ``noted`` to the attrs."""
+    """Apply a question to a sample, and add ``noted`` to the attrs."""
     # a sample in memory contains all rankings, so rankings cannot be computed separately
     read = sample.reader() if isinstance(sample, LazySample) else None
     attrs = {} if noted is None else noted  # the question can add entries

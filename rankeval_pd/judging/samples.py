@@ -375,10 +375,10 @@ def warn_if_chosen(
 ) -> xr.Dataset:
     """Warn if judged candidates are clearly not a random sample.
 
-    The tests compare each list with the candidates below. With ``regions``, the tests compare the
-    two difference regions. Only data in memory without a judging scheme are tested. For average
-    precision, n is None, and strong evidence against randomness raises an error. The function
-    returns the internal form, including the order of ranked candidates.
+    The tests compare each list with the candidates below the list. With ``regions``, the tests
+    compare the two difference regions. Only data in memory without a judging scheme are tested. For
+    average precision, n is None, and strong evidence against randomness raises an error. The
+    function returns the internal form, including the order of ranked candidates.
     """
     if not isinstance(sample, Sample) or not sample.is_taken_for_random:
         return inner

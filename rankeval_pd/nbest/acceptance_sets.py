@@ -1,4 +1,4 @@
-"""Evaluate and compare acceptance sets of thresholds (Evert 2004)."""
+"""Evaluate and compare acceptance sets, defined by thresholds (Evert 2004)."""
 
 from __future__ import annotations
 
@@ -107,9 +107,9 @@ def acceptance_precision(
     DataFrame or Dataset
         One row per measure and threshold (Dataset: dimensions measure and cut): ``measure``,
         ``threshold``, ``n_accepted``, ``tp``, ``precision``, ``recall``, ``lift``, ``ci_low``,
-        ``ci_high``. An empty set has precision NaN and the interval (0, 1). ``details=True`` adds
-        ``specificity``, the proportion of negatives that are rejected; ``npv``, the proportion of
-        negatives among rejected candidates; ``f1``; ``youden`` = recall + specificity - 1; and
+        ``ci_high``. For an empty set, precision is NaN and the interval is (0, 1). ``details=True``
+        adds ``specificity``, the proportion of negatives that are rejected; ``npv``, the proportion
+        of negatives among rejected candidates; ``f1``; ``youden`` = recall + specificity - 1; and
         confidence limits such as ``recall_low``, ``recall_high`` and ``spec_low``. If you pass
         ``n``, the result has a column ``n`` (Dataset: dimensions measure and n).
 
@@ -293,7 +293,7 @@ def compare_thresholds(
     data: Data, a: Hashable, b: Names, threshold: Mapping[Hashable, Any], of: str,
     options: RegionOptions, roles: Mapping[str, Any], able: Capabilities,
 ) -> Data:  # fmt: skip
-    """Compare the acceptance sets of each pair of measures."""
+    """Compare the acceptance sets for each pair of measures."""
     meant = _of_pair(data, threshold, a, b)
     noted = {**options.noted(), **({} if of == "precision" else {"of": of})}
 
@@ -352,7 +352,7 @@ def _compare_sets(
 def _paired_cuts(
     inner: xr.Dataset, pairs: list[Pair], threshold: Mapping[Hashable, Any]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the thresholds of both measures (pair, cut), padded with NaN."""
+    """Return the thresholds of the two measures (pair, cut), padded with NaN."""
     measures = inner.indexes["measure"].tolist()
     place = {name: k for k, name in enumerate(measures)}  # pd.NA does not equal itself
     cuts = asked_thresholds(threshold, measures, unique=False)

@@ -1,4 +1,4 @@
-"""Check whether all annotators lead to the same conclusion."""
+"""Check whether the conclusion is the same with each annotator's votes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def with_verdicts(
 ) -> Data:
     """Record in the attrs the annotators whose votes change the conclusion.
 
-    ``ask`` computes the same table with other roles. ``attrs["annotators"]`` lists the annotators.
+    ``ask`` computes the table again with other roles. ``attrs["annotators"]`` lists the annotators.
     ``attrs["annotators_differ"]`` contains a text for each annotator whose votes change the
     conclusion.
     """

@@ -24,8 +24,8 @@ def of_rows(
 ) -> tuple[FloatArray, IntArray]:
     """Compute values for the lists in each ranking, with NaN for missing lists.
 
-    The last result is the number of clusters in each list. ``compute`` takes the members, ascending
-    n, and the position of the ranking.
+    The last result is the number of clusters in each list. The arguments of ``compute`` are the
+    members, n in ascending order, and the ranking's position.
     """
     value, n_groups = np.full(exists.shape, np.nan), np.zeros(exists.shape, dtype=np.int64)
     for row in np.ndindex(exists.shape[:-1]):
@@ -89,7 +89,7 @@ def random_p(
 
     The test is Student's t test for the covariance between label and list membership, summed over
     clusters. The variance is at least the variance for independent candidates. With ``alone``, the
-    test uses only clusters in the list, because a head has no other clusters. ``n`` must ascend.
+    test uses only clusters in the list, because a head contains no others. ``n`` must ascend.
     """
     from scipy import special
 

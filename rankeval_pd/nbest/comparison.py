@@ -1,4 +1,4 @@
-"""Compare two n-best lists by their difference regions (Evert 2004, section 3.3)."""
+"""Compare two n-best lists by the difference regions (Evert 2004, section 3.3)."""
 
 from __future__ import annotations
 
@@ -127,10 +127,9 @@ def compare(
         Sizes of the n-best lists. None means every n from 1 to the number of candidates.
     of : {"precision", "recall", "lift", "specificity", "npv"}
         Quantity to compare. For n-best lists, "recall" and "lift" multiply precisions, differences
-        and intervals by n / N+ or N / N+. The test is unchanged. For ``threshold``, see Notes.
+        and intervals by n / N+ or N / N+. The test is unchanged. See Notes for ``threshold``.
     threshold : mapping, optional
-        Mapping from measure to a threshold or a list of thresholds. Acceptance sets are then
-        compared instead of n-best lists.
+        Mapping from measure to one or more thresholds. Acceptance sets are then compared.
     test : {None, "fisher", "midp", "mcnemar", "boschloo", "barnard", "score", "kosinski"}
         Test for ``p_value``. None means "fisher" as in Evert (2004), or "score" if ``phi`` is above
         1. Fisher's test is conservative for small regions. The mid-p test can exceed the level
@@ -140,8 +139,8 @@ def compare(
     alternative : {"two-sided", "greater", "less"}
         "greater" tests whether a is better than b.
     margin : float, optional
-        Largest difference that is irrelevant in practice. The result then has ``p_equivalence``,
-        the p-value for a difference within ±margin. With "greater" or "less", the result has
+        Largest difference that is irrelevant in practice. ``margin`` adds ``p_equivalence``, the
+        p-value for a difference within ±margin. With "greater" or "less", ``margin`` adds
         ``p_noninferior``, the p-value for a difference above -margin or below margin.
     alpha : float
         A row is significant if p ≤ alpha.
@@ -150,7 +149,7 @@ def compare(
         uses the largest difference over all n under random swaps, which exchange the two ranks of a
         candidate. Across pairs and groups, "max-t" multiplies p-values by the number of pairs.
         "max-t-stepdown" uses Holm's step-down method across pairs, which gives smaller p-values and
-        the same intervals. Measures with identical rankings count once.
+        the same intervals. Measures with identical rankings are counted once.
     adjust_over : {"all", "n", "group"}
         Rows that form a family: all rows, the rows for each n, or the rows for each group in ``by``
         (Dataset: each element of the batch dimensions).
@@ -210,7 +209,7 @@ def compare(
           unconditional test of the two regions (Student's t with ``groups``);
         * ``significant``: whether p_adjusted (or p_value without ``adjust``) is at most alpha;
         * ``better``: the better measure if the difference is significant, and otherwise NaN;
-        * ``cuts_tie``: whether a list excludes candidates with its last score; ``tie_low``,
+        * ``cuts_tie``: whether a list excludes candidates with the list's last score; ``tie_low``,
           ``tie_high``: 2.5% and 97.5% quantiles of the difference over random orders of equal
           scores; ``p_tie_low``, ``p_tie_high``: p-values at these quantiles; ``tie_decides``:
           whether the order of equal scores can change the decision. ``ties="expected"`` without
@@ -222,12 +221,12 @@ def compare(
 
         ``attrs["family"]`` describes the family of tests. With ``combine``, counts are sums over
         groups, and ``n_groups`` and ``n_left_out`` count the groups with and without lists of size
-        n. With ``average``, ``n_queries`` and ``n_missing`` are these counts. ``missing="absent"``
-        pads short lists with irrelevant candidates.
+        n. With ``average``, ``n_queries`` and ``n_missing`` are the two counts.
+        ``missing="absent"`` pads short lists with irrelevant candidates.
 
         With ``threshold``, ``n_a`` and ``n_b`` replace ``n``, and ``recall_a`` and ``recall_b``
-        replace ``cuts_tie`` (Dataset: dimensions pair and cut). In this case ``better`` and
-        ``leaning`` depend on precision in the difference regions.
+        replace ``cuts_tie`` (Dataset: dimensions pair and cut). With ``threshold``, ``better`` and
+        ``leaning`` depend on the difference regions.
 
     Warns
     -----
@@ -247,9 +246,9 @@ def compare(
     simulations (``tests/reference/thresholds.csv``).
 
     As in R, the two-sided p-value sums the probabilities of all tables that are no more likely than
-    the observed table (relative tolerance 1e-7). The difference regions of n-best lists have equal
-    size, so the p-value is twice one tail, at most 1. p_value and p_mid are 1 if the regions are
-    empty or contain only one class.
+    the observed table (relative tolerance 1e-7). The two difference regions have equal size for
+    n-best lists, so the p-value is twice one tail, at most 1. p_value and p_mid are 1 if the
+    regions are empty or contain only one class.
 
     For lists that end inside a tie, the wider limits from the "region" and "nbest" intervals are
     used. Means over orders use the score test, or swaps with "max-t". See the page on ties.
@@ -261,8 +260,8 @@ def compare(
     although the interval contains 0.
 
     With ``agreement="mean"``, true positives are sums of vote proportions. The test is Student's t
-    over candidates with the variance for ``target="nbest"``. Odds ratios and mid-p values are then
-    missing. The null hypothesis for "max-t" is that the two ranks of every candidate are
+    over candidates with the variance for ``target="nbest"``. The result has no odds ratios or mid-p
+    values. The null hypothesis for "max-t" is that the two ranks of every candidate are
     exchangeable given the gold label. Draws depend on ``rng`` and tie keys. "max-t" takes O(n) per
     swap and pair.
 

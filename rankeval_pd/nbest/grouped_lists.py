@@ -310,7 +310,7 @@ _MOVED = 0.2
 
 
 def moved(gold: BoolArray, cluster: IntArray, whole: Whole | None) -> float:
-    """Return the extra variance of a difference, divided by the squared difference.
+    """Return the extra variance for a difference, divided by the squared difference.
 
     A true difference increases with the number of true positives, which varies by chance in samples
     with few or unequal clusters.

@@ -197,7 +197,7 @@ def _strata(*columns: AnyArray, alternative: str) -> tuple[FloatArray, ...]:
 
 
 def _whole(counts: FloatArray) -> IntArray:
-    """Round numbers to integers and keep cumulative sums close."""
+    """Round numbers to integers, keeping cumulative sums close to the original sums."""
     sums = np.rint(np.cumsum(counts, axis=-1))
     return np.asarray(np.diff(sums, axis=-1, prepend=0.0).astype(np.int64))
 

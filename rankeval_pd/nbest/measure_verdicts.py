@@ -64,7 +64,7 @@ def measure_ranks(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     n : int, sequence of int or range, optional
-        Sizes of the n-best lists. Measures are ranked by the precision of these lists.
+        Sizes of the n-best lists. Measures are ranked by the precision of n-best lists.
     kind : {"ap", "roc"}, optional
         Quantity for ranking the measures if you do not pass ``n``: average precision or the area
         under the ROC curve.
@@ -78,7 +78,7 @@ def measure_ranks(
     n_resamples : int, optional
         Number of swaps, or of draws from the joint distribution. By default the number depends on
         the pairs and the level, and is at least 999 swaps or 9,999 draws. As in :func:`compare`,
-        pairs near the level get up to 64 times as many.
+        pairs near the level get up to 64 times as many swaps or draws.
     level : float
         Simultaneous confidence level, separately for all values and for all ranks.
     progress : bool, optional
@@ -95,9 +95,9 @@ def measure_ranks(
         rank); ``rank_low``: one plus the number of significantly better measures; ``rank_high``:
         the number of measures minus the number of significantly worse measures; ``tied_for_best``:
         True if no other measure is significantly better; ``tied``: for n-best lists, excluded
-        candidates with the last score; ``letters``: two measures share a letter if and only if they
-        do not differ significantly; ``undecided``: whether more draws could change a decision about
-        the measure; ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval.
+        candidates with the last score; ``letters``: two measures share a letter unless the measures
+        differ significantly; ``undecided``: whether more draws could change a decision about the
+        measure; ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval.
 
     Warns
     -----
@@ -107,9 +107,9 @@ def measure_ranks(
 
     Notes
     -----
-    All true ranks lie within their limits with probability at least ``level``, because ``adjust``
+    All true ranks lie within the limits with probability at least ``level``, because ``adjust``
     controls the family-wise error rate over the pairs. "bh" and "by" control only the false
-    discovery rate, and None controls neither rate. Intervals for n-best precision are
+    discovery rate, and None controls neither error rate. Intervals for n-best precision are
     Clopper-Pearson intervals for the acceptance region. For areas, see :func:`area`. All intervals
     are Bonferroni-adjusted for the number of measures, and for the number of n with
     ``adjust_over="group"``. The interval for the best measure therefore remains valid after

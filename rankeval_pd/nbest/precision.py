@@ -109,8 +109,8 @@ def nbest_precision(
         * ``precision``: tp / n; ``recall``: tp / N+; ``lift``: precision / (N+ / N), or NaN without
           true positives;
         * ``ci_low``, ``ci_high``: confidence limits for precision;
-        * ``tied``: number of excluded candidates with the score ``threshold``; this number is above
-          0 if the list ends inside a tie;
+        * ``tied``: number of excluded candidates with the score ``threshold``, which is above 0 if
+          the list ends inside a tie;
         * ``tp_sd``, with ``ties="expected"`` only: standard deviation of the true positives over
           orders of equal scores (``tp`` is then the mean over the orders);
         * ``n_groups``, with ``groups`` only: number of groups with candidates in the list;
@@ -135,10 +135,10 @@ def nbest_precision(
 
     Notes
     -----
-    With ``groups``, groups of candidates are assumed to be independent, instead of candidates. The
-    size of the region is divided by the overdispersion between groups, and the interval uses
-    Student's t (Korn and Graubard). The effective size is not an integer, so Wilson's interval
-    replaces "clopper-pearson". Grouped intervals cost O(groups) per n.
+    With ``groups``, groups of candidates are assumed to be independent of each other, instead of
+    single candidates. The size of the region is divided by the overdispersion between groups, and
+    the interval uses Student's t (Korn and Graubard). The effective size is not an integer, so
+    Wilson's interval replaces "clopper-pearson". Grouped intervals cost O(groups) per n.
 
     Sorting costs O(N log N) per measure. Each interval takes about a microsecond. Intervals for
     every n among a million candidates take one second.
@@ -322,7 +322,7 @@ def precision_interval(
     Returns
     -------
     Interval
-        A named tuple ``(ci_low, ci_high)`` of floats or arrays, which is (0, 1) if n = 0.
+        A named tuple ``(ci_low, ci_high)`` of floats or arrays. If n = 0, the limits are 0 and 1.
 
     Raises
     ------
@@ -408,7 +408,7 @@ def warn_of_reversed(worse: BoolArray) -> None:
 
 @contextmanager
 def intervals_unread() -> Iterator[None]:
-    """Run a function whose intervals are not needed, without computing intervals."""
+    """Run a function without computing intervals that are not needed."""
     token = _READ.set(False)
     try:
         with hushed("target='region'"):

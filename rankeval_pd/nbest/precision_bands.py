@@ -256,7 +256,7 @@ def difference_band(
     DataFrame or Dataset
         One row per pair and n (Dataset: dimensions pair and n, coordinates measure_a and
         measure_b): ``measure_a``, ``measure_b``, ``n``, ``difference`` = precision_a - precision_b,
-        ``band_low``, ``band_high``. Identical lists have difference 0 and band (0, 0).
+        ``band_low``, ``band_high``. For identical lists, difference and limits are 0.
 
     Warns
     -----
@@ -265,13 +265,13 @@ def difference_band(
 
     Notes
     -----
-    One measure is better at every n for which the band excludes 0. All these conclusions are
-    correct with probability ``level``. The method is the same as in :func:`precision_band`. The two
+    One measure is better at every n for which the band excludes 0. With probability ``level``, the
+    conclusions for all n are correct. The method is the same as in :func:`precision_band`. The two
     rankings use the same multipliers, so shared candidates cancel out. In simulations, the coverage
     of 95% bands was 0.961 to 0.980. ``compare(adjust="max-t")`` tests a stricter null hypothesis
     and can give different results at a few n.
 
-    Each pair costs the same as :func:`precision_band`, with up to O(N) for each draw.
+    Each pair costs the same as in :func:`precision_band`, with up to O(N) for each draw.
 
     References
     ----------

@@ -59,8 +59,8 @@ def compare_for(
     -------
     DataFrame
         One row: ``difference`` = tp_a / n_a - tp_b / n_b, and ``p_low`` and ``p_high``, the
-        smallest and the largest p-value from Fisher's exact test on the two difference regions. The
-        two p-values are equal if ``overlap`` is a pair or 0.
+        smallest and the largest p-value from Fisher's exact test on the two difference regions.
+        ``p_low`` and ``p_high`` are equal if ``overlap`` is a pair or 0.
 
     See Also
     --------
@@ -71,7 +71,7 @@ def compare_for(
     The test excludes shared candidates, so the p-value depends on the numbers of shared candidates
     and shared true positives. If p_high is at most the level, the difference is significant for
     every overlap. If p_low is above the level, the difference is not significant for any overlap.
-    Up to n_a tp_a contingency tables are tested, which takes a few seconds for lists of 1,000.
+    Testing up to n_a tp_a contingency tables takes a few seconds for lists of 1,000 candidates.
 
     References
     ----------
@@ -196,7 +196,7 @@ def dispersion_for(
     Notes
     -----
     Under the binomial model, (n_samples - 1) phi follows a chi-squared distribution with n_samples
-    - 1 degrees of freedom. If all counts are equal, phi_high is inf.
+    - 1 degrees of freedom. If the counts in all samples are equal, phi_high is inf.
 
     References
     ----------
@@ -237,8 +237,8 @@ def coverage_for(
     n_samples : int or array of int
         Number of samples.
     failure_rate : float or array
-        Failure rate of an interval under the model. For Clopper-Pearson intervals, this rate is
-        below 1 - level. Use ``ci_failures_expected / n_samples`` from :func:`repetition`.
+        Failure rate of an interval under the model. For Clopper-Pearson intervals, the failure rate
+        is below 1 - level. Use ``ci_failures_expected / n_samples`` from :func:`repetition`.
 
     Returns
     -------

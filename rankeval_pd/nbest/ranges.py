@@ -116,13 +116,13 @@ def significant_ranges(
         the significant n, or largest p_value without ``adjust``). A range continues after a gap if
         the next significant n is at most 1.05 times the last n before the gap. With
         ``details=True`` and for Datasets (dimension row), each run of significant n is a separate
-        row. ``n_before``, the number of n between a run and the previous run, then replaces
+        row. In this case ``n_before``, the number of n between a run and the previous run, replaces
         ``n_gaps``. ``adjust="max-t"`` adds ``undecided_ends`` ("none", "first", "last" or "both"):
         ends that more draws could move because a neighboring n is ``undecided`` in :func:`compare`.
 
     Notes
     -----
-    Lazy Datasets are computed. The cost equals the cost of :func:`compare`.
+    Lazy Datasets are computed. The function costs the same as :func:`compare`.
 
     References
     ----------
@@ -252,7 +252,7 @@ def mean_difference(
         List sizes over which the difference in precision is averaged with equal weights. None means
         every n. Choose the list sizes before you look at the curves; otherwise the test is invalid.
     alternative : {"two-sided", "greater", "less"}
-        "greater": a is better than b.
+        "greater" tests whether a is better than b.
     alpha : float
         Significance level for ``undecided``.
     n_resamples : int

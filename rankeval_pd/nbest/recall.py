@@ -96,7 +96,7 @@ def nbest_recall(
     -----
     With "nbest", the interval uses an effective number of true positives (at most 2 N+) that
     matches the variance of the list's recall (Jiang and Zhao; Ash and Hughes-Oliver's "EmProc").
-    Compared with a fixed threshold, this variance is smaller for short lists, and larger for good
+    Compared with a fixed threshold, the variance is smaller for short lists, and larger for good
     rankings with n near N+. In simulations, the coverage of 95% intervals was 0.945 or more
     (``tests/reference/recall.csv``). The cost is O(N log N), plus a microsecond for each interval.
 
@@ -226,7 +226,7 @@ def recall_band(
         Kind of band. "clopper-pearson" uses the interval from :func:`nbest_recall` at each n, with
         a level that follows from the largest deviation over all n. "emproc" and "emproc-plus" are
         the bands from the R package chemmodlab: recall ± factor times standard error. "emproc-plus"
-        adds two true positives at each end of the ranking. For these bands, a list contains the
+        adds two true positives at each end of the ranking. In chemmodlab, a list contains the
         candidates above the (n + 1)-th score, and a kernel estimate gives the precision at the end.
     level : float
         Probability that the band contains the recall of the population's best n / N at every n.
@@ -252,7 +252,7 @@ def recall_band(
     0.01 to 0.94 for "emproc", and 0.39 to 0.98 for "emproc-plus" (``tests/reference/recall.csv``).
     The bands from chemmodlab never exceed the recall of a perfect ranking of the sample, and
     "emproc" has width 0 for lists with all true positives. For virtual screening data, results
-    agree with chemmodlab up to Monte Carlo error. The cost equals the cost of
+    agree with chemmodlab up to Monte Carlo error. The function costs the same as
     :func:`precision_band`, plus O(2,001) for each n with "emproc".
 
     References

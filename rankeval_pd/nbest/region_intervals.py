@@ -80,7 +80,7 @@ def decide(
     """Return the results with intervals, adjusted p-values and decisions.
 
     The results must include all groups. Decisions use p_adjusted, or p_value without an adjustment.
-    An interval includes 0 if this p-value is above 1 - level.
+    An interval includes 0 if the p-value is above 1 - level.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def decide(
         Dimensions of the groups.
     how : options
     interval : function and names
-        A function and the names of its columns. The function takes these columns and a level, and
+        A function and the names of its columns. The function takes the columns and a level, and
         returns limits and the ends of the range.
     towards : str
         Column whose sign shows which measure is better.
@@ -295,7 +295,7 @@ def _limits(
     how: Decision,
     interval: tuple[Interval, tuple[str, ...]],
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return limits at these levels that include 0 if the test does not reject."""
+    """Return limits for the given levels that include 0 if the test does not reject."""
     kernel, names = interval
 
     shown = False if level.chunks is not None else getattr(how, "progress", None)

@@ -120,11 +120,11 @@ def repetition(
     -----
     The expected standard deviation is Eq. 4 with the harmonic mean of the sizes. phi is Pearson's
     statistic divided by its degrees of freedom and uses the size of each sample. p_ks comes from a
-    parametric bootstrap with 999 draws. This test has little power, so prefer p_dispersion.
-    Clopper-Pearson intervals fail less often than 1 - level. With few samples, intervals fail more
-    often because the precision of the other samples varies. p_coverage accounts for these two
-    effects. phi includes differences between parts of one corpus (topic, author), so a test of phi
-    = 1 requires samples drawn under the same conditions.
+    parametric bootstrap with 999 draws. The Kolmogorov test has little power, so prefer
+    p_dispersion. Clopper-Pearson intervals fail less often than 1 - level. With few samples,
+    intervals fail more often because the precision of the other samples varies. p_coverage accounts
+    for these effects. phi includes differences between parts of one corpus (topic, author), so a
+    test of phi = 1 requires samples drawn under the same conditions.
 
     The cost is O(N log N), plus 999 draws per sample and one transform per sample size. A measure
     with 20,000 samples takes about three seconds.
@@ -183,7 +183,7 @@ def repetition_samples(
 
     Notes
     -----
-    Lazy Datasets are computed because the number of rows varies. The cost is O(N log N).
+    Lazy Datasets are computed because the number of rows is unknown. The cost is O(N log N).
 
     References
     ----------

@@ -77,7 +77,7 @@ def summary(
         ``summary(["nDCG@10", "AP"])``. Data from :func:`read_trec` need no roles.
     baseline : name, optional
         Measure or system to compare with. By default each row is compared with the best measure or
-        system. For queries, there is no comparison by default.
+        system. For queries, no comparison is made by default.
     test : {"bootstrap", "t"}
         Test for systems and queries, as in :func:`system_ranks`. "t" is the paired t test.
     adjust : {"auto", "max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
@@ -92,11 +92,11 @@ def summary(
     alpha : float
         Significance level of the tests for ``tied_for_best`` with queries.
     n_resamples : int, optional
-        Number of swaps or draws for p_adjusted. For systems and queries, random signs are drawn. As
-        in :func:`measure_ranks` and :func:`system_ranks`, the default is enough for decisions at
-        5%, with more draws for pairs near the level. For n-best lists, the smallest possible
-        p_adjusted is pairs / (n_resamples + 1), for example 0.005. For stars at 0.001, pass at
-        least 999 times the number of pairs.
+        Number of swaps for p_adjusted, or of draws of random signs for systems and queries. As in
+        :func:`measure_ranks` and :func:`system_ranks`, the default is enough for decisions at 5%,
+        with more draws for pairs near the level. For n-best lists, the smallest possible p_adjusted
+        is pairs / (n_resamples + 1), for example 0.005. For stars at 0.001, pass at least 999 times
+        the number of pairs.
     level : float
         Simultaneous confidence level, for all values and for all ranks and differences.
     progress : bool, optional
@@ -125,8 +125,8 @@ def summary(
           measures do not differ significantly; ``p_value``, ``difference_low_alone``,
           ``difference_high_alone``: unadjusted results; ``undecided``: see :func:`measure_ranks`.
 
-        For a Dataset of candidates, the result has the dimensions and measures in the original
-        order. For a Dataset of items, the result has rows.
+        For a Dataset of candidates, the result has the batch dimensions, with measures in the
+        original order. For a Dataset of items, the result has the dimension row.
 
         For queries, the result has one row per measure and metric (Dataset: dimensions metric and
         measure): ``measure``, ``metric``; ``value``: the mean over queries, with an interval;
@@ -146,8 +146,8 @@ def summary(
     -----
     Intervals for differences exclude 0 only if p_adjusted is significant. Without ``baseline``, the
     best measure is selected from the data, so the family contains all pairs.
-    :func:`rankeval_pd.in_words` turns the table into sentences. The cost equals the cost of
-    :func:`measure_ranks`, or of :func:`system_ranks` and :func:`paired_bootstrap`.
+    :func:`rankeval_pd.in_words` turns the table into sentences. The function costs the same as
+    :func:`measure_ranks`, or as :func:`system_ranks` and :func:`paired_bootstrap`.
 
     Examples
     --------

@@ -62,13 +62,13 @@ def tie_sensitivity(
 
     Notes
     -----
-    Other orders can give p-values outside ``p_min`` to ``p_max``. With 20 orders and 95%
-    confidence, at most 14% of all orders have a p-value above ``p_max`` (3 / n_keys). Do not report
-    ``p_min`` as a test result, because its order was selected by the result. The mean of the
-    p-values is not a valid p-value, but twice the mean is.
+    Other orders can give p-values outside the range from ``p_min`` to ``p_max``. With 20 orders and
+    95% confidence, at most 14% of all orders have a p-value above ``p_max`` (3 / n_keys). Do not
+    report ``p_min`` as a test result, because the order was selected by the p-value. The mean
+    p-value is not a valid p-value, but twice the mean is valid.
 
-    The cost equals the cost of :func:`compare`, plus O(N log N) for each order if N candidates are
-    tied.
+    The function costs the same as :func:`compare`, plus O(N log N) for each order if N candidates
+    are tied.
 
     References
     ----------

@@ -22,7 +22,7 @@ P_ENDS = ("p_tie_low", "p_tie_high")
 def decides(
     result: xr.Dataset, p: xr.DataArray, ends: Sequence[xr.DataArray], alpha: float, towards: str
 ) -> xr.Dataset:
-    """Add p-values at both ends, and whether an end changes the decision."""
+    """Add p-values at the two ends, and whether either end changes the decision."""
     own = np.sign(result[towards].fillna(0.0)) * rejects(p, alpha)
     differs: Any = False
     for name, at_end in zip(("tie_low", "tie_high"), ends, strict=True):

@@ -92,12 +92,12 @@ def answer_items(
     columns : sequence of str
         The columns of the result, in order.
     a, b : names of systems, optional
-        Systems to compare. ``a`` and ``b`` together select one pair, and ``a`` alone selects all
-        pairs with ``a``. By default all pairs are compared.
+        Systems to compare. If you pass ``a`` and ``b``, one pair is compared. If you pass only
+        ``a``, all pairs with ``a`` are compared. By default all pairs are compared.
     baseline : name of a system, optional
-        Compare each other system with this system, instead of using ``a`` and ``b``.
+        System with which every other system is compared, as an alternative to ``a`` and ``b``.
     relate : callable, optional
-        A function from the names of the systems and the pairs to the relation of each pair.
+        A function that takes the systems' names and the pairs, and returns the relations.
     attrs : mapping, optional
         Notes on how the result was computed.
     """

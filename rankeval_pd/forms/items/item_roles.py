@@ -261,7 +261,7 @@ def _is_number(values: pd.Series) -> bool:
 
 
 def _refuse_runs(frame: pd.DataFrame) -> None:
-    """Raise a ValueError for runs, whose document scores are not system scores."""
+    """Raise a ValueError for runs, which contain scores of documents."""
     raise ValueError(
         "data has columns 'query' and 'document', so a row looks like a retrieved document instead"
         " of a test item. Call this method on the table of data.rankeval.per_query('nDCG@10',"
@@ -288,7 +288,7 @@ def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int], metric: obje
 def item_order(labels: pd.Index) -> IntArray:
     """Return the positions that sort the items by label.
 
-    Random draws follow this order, so the order of the rows does not affect the results.
+    Random draws follow the order of labels, so the order of rows does not affect results.
     """
     try:
         if isinstance(labels, pd.MultiIndex):
@@ -300,7 +300,7 @@ def item_order(labels: pd.Index) -> IntArray:
 
 
 def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
-    """Return the number of each item's group; groups are sorted by label."""
+    """Return the number of each item's group, with groups sorted by label."""
     missing = int(values.isna().sum())
     if missing:
         raise ValueError(

@@ -200,8 +200,8 @@ def read_dataset(
     """Convert a Dataset to the internal form without computing lazy data.
 
     The function returns the values (..., system[, seed], item, statistic), the metric, the systems,
-    clusters, strata and seeds, and the items' labels. With ``spread``, the order and chunks of the
-    items do not change. Without ``spread``, items are sorted by label in one chunk.
+    the clusters, strata and seeds, and the labels of the items. With ``spread``, the order and
+    chunks of the items do not change. Without ``spread``, items are sorted by label in one chunk.
     """
     refuse_by(roles.by, roles.dim, "domains", "Omit by, or pass a DataFrame.")
     seeded = [] if roles.seeds is None else [roles.seeds]
@@ -284,7 +284,7 @@ def read_dataset(
 def system_scores(
     data: pd.DataFrame | xr.Dataset, roles: Roles
 ) -> tuple[dict[Hashable, float], int]:
-    """Return each system's score, where larger is better, and the item count."""
+    """Return a score for each system (larger is better), and the number of items."""
     check_items(data)
     if isinstance(data, xr.Dataset):
         values, metric, systems, beside, labels = read_dataset(data, roles)

@@ -1,4 +1,4 @@
-"""Find the columns of a metric, and clusters, strata and seeds of test items."""
+"""Find the columns for a metric, and clusters, strata and seeds of test items."""
 
 from __future__ import annotations
 
@@ -388,7 +388,7 @@ def each_metric(data: pd.DataFrame | xr.Dataset) -> list[tuple[str | None, Any]]
 
 
 def _is_long(data: pd.DataFrame) -> bool:
-    """Return whether this is a :func:`per_query` table, one row per query and metric."""
+    """Return whether the data are a table from :func:`per_query`."""
     if data.columns.nlevels > 1:
         return False
     place = [*data.columns].index("measure") if "measure" in data.columns else 0
@@ -425,7 +425,7 @@ def _of_metric(table: pd.DataFrame, metrics: Sequence[Hashable]) -> pd.DataFrame
 
 
 def metric_of_queries(data: pd.DataFrame | xr.Dataset) -> str | None:
-    """Return the metric recorded for values per query, if any."""
+    """Return the metric that is recorded for values per query, if any."""
     said = [data] if isinstance(data, pd.DataFrame) else list(data.data_vars.values())
     found = {x.attrs.get("metric") for x in said}
     (one,) = found if len(found) == 1 else (None,)

@@ -163,7 +163,7 @@ def item_labels(data: Any, roles: Roles) -> pd.Index:
 
 
 def take_items(data: Data, rows: IntArray, roles: Roles) -> Data:
-    """Return the requested items with numbers from 0; an item can occur repeatedly."""
+    """Return the requested items, numbered from 0. Items can occur repeatedly."""
     if isinstance(data, pd.DataFrame):
         taken = data.set_flags(allows_duplicate_labels=True).iloc[rows]
         levels: list[Any] = list(taken.index.names)

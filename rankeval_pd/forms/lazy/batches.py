@@ -210,7 +210,7 @@ def _counts_rows(index: pd.Index) -> bool:
 
 
 def stand_in(data: xr.Dataset, columns: Columns) -> tuple[xr.Dataset, dict[str, Any]]:
-    """Return an empty lazy Dataset with the right result shapes, and its roles."""
+    """Return an empty lazy Dataset that gives the right shapes, and the roles."""
     import dask.array as da
 
     request, roles = columns.request, columns.roles

@@ -60,7 +60,7 @@ def box(content: Any, ndim: int) -> AnyArray:
 
 
 def content(part: Any) -> Any:
-    """Return the content of a box, or an answer without a box."""
+    """Return the content of a box. Answers without a box are returned unchanged."""
     return part.item() if isinstance(part, np.ndarray) and part.dtype == object else part
 
 
@@ -90,8 +90,8 @@ def merge_width(answer_bytes: float) -> int:
 class Graph:
     """Collect the tasks of one call.
 
-    Arguments of a task are names of other tasks, or lists of names. Use ``functools.partial`` for
-    all other arguments.
+    Arguments of a task are names of other tasks, or lists of such names. Use ``functools.partial``
+    for all other arguments.
     """
 
     def __init__(self) -> None:
@@ -265,7 +265,7 @@ def lazy_columns(
     batch: Sequence[Hashable],
     templates: Mapping[Hashable, xr.DataArray],
 ) -> dict[Hashable, Any]:
-    """Return lazy columns with the shapes of the templates from named answers.
+    """Return lazy columns, shaped like the templates, from named answers.
 
     Small answers from neighboring chunks are merged first to reduce the number of tasks.
     """
@@ -388,7 +388,7 @@ class Batches:
         ask: Callable[[xr.Dataset], Any],
         merged: Callable[[list[Any]], Any],
     ) -> Any:
-        """Merge the answers for all chunks lazily; no answer can be larger than a chunk."""
+        """Merge the answers for all chunks lazily. No answer can exceed a chunk."""
         answers, sizes = self._answers(batch, ask)
         graph = Graph()
         name = graph.of(answers)

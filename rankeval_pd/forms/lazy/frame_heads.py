@@ -85,9 +85,9 @@ def collect_head(
 ) -> HeadFrame:
     """Return the head of a Dask DataFrame, for lists up to n_max.
 
-    The head keeps the first candidates under ``n_keys`` orders of tied candidates. The columns are
-    the columns in use and ``columns``. With ``threshold``, the function only counts the accepted
-    candidates and keeps none.
+    The head keeps the first candidates under ``n_keys`` orders of tied candidates. The head has the
+    columns in use and ``columns``. With ``threshold``, the function counts the accepted candidates
+    and keeps no candidates.
 
     The scheduler runs a few times, and the last run reads two thirds of the partitions. The cost is
     O(rows). A partition and several heads must fit in memory.
@@ -332,7 +332,7 @@ def _hashes(frame: pd.DataFrame, by: Sequence[Hashable]) -> Keys:
 
 
 def _parted(frame: pd.DataFrame, *, by: list[Hashable], away: list[Keys]) -> list[pd.DataFrame]:
-    """Split the rows into those that stay in a partition and those to pass on."""
+    """Split rows into rows that stay in a partition and rows to pass on."""
     hashes = _hashes(frame, by)
     handed = [np.isin(hashes, groups) for groups in away]
     return [frame.loc[~np.any(handed, axis=0)], *(frame.loc[rows] for rows in handed)]

@@ -56,7 +56,7 @@ def needed_ranks(n_max: int) -> int:
     """Return the last rank to keep for lists up to n_max.
 
     The precision at the end of a list is estimated from candidates around the end. Swapped labels
-    move the end by up to six standard deviations, or 24 standard deviations if six do not suffice.
+    move the end by up to six standard deviations, or up to 24 if necessary.
     """
     around = max(20, int(0.5 * n_max**0.8) + 1)
     swapped = 4 * (math.ceil(6.0 * math.sqrt(n_max / 2.0)) + 2)
@@ -64,7 +64,7 @@ def needed_ranks(n_max: int) -> int:
 
 
 class Request(NamedTuple):
-    """Store what to collect from every part of the data."""
+    """Store a request for data from every part."""
 
     gold: Hashable
     measures: tuple[Hashable, ...]
@@ -256,7 +256,7 @@ def _best(
 ) -> tuple[IntArray, Edge]:
     """Return the positions of candidates that at least one measure ranks high enough.
 
-    The positions are in ascending order. A part that omits candidates keeps at least ``keep``.
+    The positions ascend. A part that omits candidates keeps at least ``keep`` candidates.
     """
     count, total = worse.shape
     kept = np.zeros(total, dtype=bool)
@@ -321,7 +321,7 @@ def _labels(rows: pd.DataFrame, request: Request) -> Any:
 
 
 def _reach(worse: FloatArray, limit: FloatArray) -> BoolArray:
-    """Return the rows that reach the limit of some measure. NaN means no limit."""
+    """Return the rows that reach the limit for a measure. NaN means no limit."""
     found = np.full(worse.shape[1], bool(np.isnan(limit).any()))
     here = np.empty_like(found)
     for scores, least in zip(worse, limit, strict=True):
@@ -396,7 +396,7 @@ class HeadFrame(pd.DataFrame):
 
 
 def head_of(data: object) -> Head | None:
-    """Return the facts about all candidates if the data are a head."""
+    """Return the facts about all candidates, if the data are a head."""
     return data.known if isinstance(data, HeadFrame) else None
 
 
@@ -432,7 +432,7 @@ def finished(part: PartialHead, request: Request, roles: Roles, n_max: int) -> H
 
 
 def _whole(part: PartialHead, request: Request, n_max: int) -> Whole:
-    """Return total counts, and the last rank of the last kept tie."""
+    """Return the total counts, and the last rank in the last kept tie."""
     worse, true = turned(part.rows, request), truth_of(part.rows, request) == 1.0
     edge, counts = part.edge, part.counts
     bound = edge.bound[:, np.newaxis]

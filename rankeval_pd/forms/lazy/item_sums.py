@@ -164,7 +164,7 @@ def _labels(frame: pd.DataFrame, *, plain: bool) -> Labels:
 
 
 def _ascend(found: Sequence[Labels]) -> bool:
-    """Return whether the labels ascend over all partitions."""
+    """Return whether labels are in ascending order over all partitions."""
     filled = [labels for labels in found if labels.ends is not None]
     if not all(labels.ascending for labels in filled):
         return False
@@ -233,7 +233,7 @@ def _read(
 def checked(
     values: FloatArray, metric: Metric, systems: list[Hashable], labels: pd.Index
 ) -> ItemStatistics:
-    """Check that statistics (system, item, statistic) are complete, and return them."""
+    """Return statistics (system, item, statistic) if complete, or raise an error."""
     check_complete(values, systems, labels)
     block = ItemStatistics(values, metric.ones)
     if metric.counts:
@@ -302,7 +302,7 @@ class ItemNeeds(NamedTuple):
 
 
 class ItemBlock(NamedTuple):
-    """Store a block of items: the items, and the task of their statistics."""
+    """Store a block of items, and the task that returns the statistics."""
 
     block: str  #: the name of the task that returns the array (system, item, statistic)
     positions: Any  #: a slice, item numbers, or a task that returns item numbers

@@ -168,7 +168,7 @@ def _check(counts: Counts, request: Request, roles: Roles) -> None:
 
 
 class Curves(NamedTuple):
-    """Store the lists at which the curve for each measure changes direction."""
+    """Store the list sizes at which the curve for each measure changes direction."""
 
     measures: tuple[Hashable, ...]
     turns: list[Turns]
@@ -180,8 +180,8 @@ class Curves(NamedTuple):
 def curves(ddf: Any, roles: Roles) -> Curves:
     """Return the lists that end just before and just after true positives.
 
-    The curves change direction at these lists. The function makes two passes over the data, or
-    three passes with ``ties="shared"`` to count ranks.
+    The curves change direction at the ends of such lists. The function makes two passes over the
+    data, or three passes with ``ties="shared"`` to count ranks.
     """
     if roles.ties == "error":
         raise ValueError(
@@ -223,7 +223,7 @@ def _ranks(ddf: Any, found: OutlineFacts, *, ends: bool) -> list[IntArray]:
 
 
 class RowsAhead(NamedTuple):
-    """Store the number of rows before each of a few candidates."""
+    """Store the number of rows ranked before each of a few candidates."""
 
     rows: IntArray  #: (measure, candidate)
     alike: int  #: number of rows with the score and key of a candidate, over all measures
@@ -239,7 +239,7 @@ class FewRanks(NamedTuple):
 
     @classmethod
     def of(cls, rows: pd.DataFrame, request: Request) -> FewRanks:
-        """Prepare these rows for counting ranks."""
+        """Prepare rows for counting ranks."""
         worse = heads.turned(rows, request)
         hashed = request.key is None
         keys = heads.tie_keys(rows, request) if hashed else None

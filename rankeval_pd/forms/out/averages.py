@@ -18,7 +18,7 @@ Average = Literal["macro", "micro"]
 
 
 def check_average(average: str | None, *, combine: bool = False) -> None:
-    """Raise a ValueError for an unknown average, or if combine=True is also set."""
+    """Raise a ValueError for an unknown average, or for combine=True with an average."""
     check_choice("average", average, (None, "macro", "micro"))
     if average is not None and combine:
         raise ValueError(
@@ -51,7 +51,7 @@ def over_groups(
     batch: list[Hashable],
     alternative: Alternative = "two-sided",
 ) -> GroupAverage:
-    """Return the mean of ``above`` over groups, or the ratio of sums with ``below``.
+    """Return the mean of ``above`` over groups, or with ``below`` a ratio of sums.
 
     Groups without a value contain NaN. For lazy data, the result is lazy.
     """

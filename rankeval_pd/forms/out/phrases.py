@@ -79,7 +79,7 @@ def unit_of(
 
 
 def p_text(p: float, *, least: float = 0.0, alpha: float = 0.05) -> str:
-    """Return "p = 0.003", "p < 0.001", or for the smallest p-value "p ≤ 0.0002"."""
+    """Return "p = 0.003", "p < 0.001", or "p ≤ 0.0002" if p cannot be smaller."""
     if math.isnan(p):
         return "no test"
     if least > 0.0 and p <= least * (1.0 + 1e-9):
@@ -94,7 +94,7 @@ def p_text(p: float, *, least: float = 0.0, alpha: float = 0.05) -> str:
 
 
 def _rounded_up(p: float) -> str:
-    """Round a bound up to one significant digit, or to two if the result is closer."""
+    """Round a bound up to one or two significant digits, whichever is closer."""
     place = -math.floor(math.log10(p))
     one = math.ceil(p * 10.0**place * (1.0 - 1e-9))
     if one > 1.01 * p * 10.0**place:
@@ -109,7 +109,7 @@ def p_cell(p: float, *, least: float = 0.0) -> str:
 
 
 def least_p(attrs: Mapping[Any, Any]) -> float:
-    """Return the smallest possible p-value for the number of draws, or 0."""
+    """Return the smallest p-value that is possible with the number of draws, or 0."""
     draws = attrs.get("n_resamples")
     drawn = str(attrs.get("adjust", "")).startswith("max-t") or "event" in attrs
     return 1.0 / (float(draws) + 1.0) if draws and drawn else 0.0
@@ -118,7 +118,7 @@ def least_p(attrs: Mapping[Any, Any]) -> float:
 def margin_words(
     row: Mapping[Any, Any], a: Any, b: Any, *, percent: bool, attrs: Mapping[Any, Any]
 ) -> str:
-    """Return the sentence about the margin for two names, or ""."""
+    """Return a sentence about the margin for two names, or ""."""
     name = next((x for x in ("p_equivalence", "p_noninferior") if x in row), None)
     if name is None or pd.isna(row[name]):
         return ""

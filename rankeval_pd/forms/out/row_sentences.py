@@ -75,7 +75,7 @@ def _is_number(column: pd.Series) -> bool:
 
 
 def _unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
-    """Return the unit of a column, with decimals that match its interval."""
+    """Return the unit of a column, with decimals that match the interval."""
     if pd.api.types.is_integer_dtype(frame[name]):
         return Unit(percent=False, decimals=0)
     if name == "expected":

@@ -83,7 +83,7 @@ _OWN = ("measure", "candidate", "item", "system", "statistic", "annotator")
 
 
 def dims_apart(data: xr.Dataset, roles: object, columns: Sequence[str]) -> xr.Dataset:
-    """Rename the batch dimension n to ``by_n`` if the result also has an n.
+    """Rename the batch dimension n to ``by_n`` if the result has a column n.
 
     Coordinates along the dimension are also renamed. Names in roles stay unchanged.
     """
@@ -222,7 +222,7 @@ def as_frame(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def listed_in(attrs: Mapping[Any, Any], name: str) -> list[Any]:
-    """Return a list from the attrs. The list can be missing or in JSON."""
+    """Return a list from the attrs, where the list can be missing or in JSON."""
     value = attrs.get(name, [])
     if isinstance(value, str) and value.startswith("["):
         with suppress(ValueError):
@@ -285,8 +285,8 @@ def adjusted_together(
         dimensions. Missing tests are NaN. A single part can be lazy; several parts are computed.
     method : {"holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
         Adjustment method. With "max-t", the p-values are simultaneous over all n of a family and
-        are multiplied by the number of pairs in all groups. "max-t-stepdown" uses Holm's step-down
-        factors instead.
+        are multiplied by the number of pairs in all groups. "max-t-stepdown" replaces the number of
+        pairs by Holm's step-down factors.
     batch : sequence of names
         The dimensions of the groups.
     over : {"all", "n", "group"}
@@ -303,7 +303,7 @@ def levels_together(
     over: str,
     level: float,
 ) -> list[xr.DataArray]:
-    """Return the interval level for each row that matches the adjustment."""
+    """Return the level of each row's interval that matches the adjustment."""
     compute = partial(_flat, of_all=lambda p: interval_levels(p, method, level))
     return _by_family(p_values, compute, batch, over)
 
@@ -379,7 +379,7 @@ def family_of(
 ) -> str:
     """Describe the family of pairs, or of comparisons with ``one``.
 
-    ``sizes=0`` means every n. ``over`` contains "n", "group" or both if they define families.
+    ``sizes=0`` means every n. ``over`` contains "n" and "group" if n and groups define families.
     """
     who = "1 pair" if pairs == 1 else f"all {pairs} pairs"
     if one is not None:

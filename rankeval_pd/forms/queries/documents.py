@@ -1,4 +1,4 @@
-"""Read the documents of queries with grades and retrieval scores.
+"""Read documents for queries, with grades and retrieval scores.
 
 A frame has one row per query and document. A Dataset has a document dimension, and all other
 dimensions form the queries. Both types are converted to flat arrays with one row per query and
@@ -317,7 +317,7 @@ def _refuse_repeated(values: pd.Series, query: IntArray, name: Hashable) -> None
     """Raise a ValueError if a query repeats a document.
 
     Hash tables are small because each table contains a block of complete queries. Only the error
-    message needs all rows at once.
+    message requires all rows at once.
     """
     for rows in _whole_queries(query):
         codes, query_here = _document_codes(values.iloc[rows]), query[rows]

@@ -90,8 +90,8 @@ def answer(
         The capabilities from ``can(function)``, adjusted for the current call.
     n : array of int, Shares, optional
         List sizes. None means every n. Shares are fractions of the candidates, so list sizes differ
-        between groups. In this case ``share`` is a dimension instead of n, and a column of the
-        result.
+        between groups. With shares, the dimension is ``share`` instead of n, and the result has a
+        column ``share``.
     read : callable, optional
         A function that converts a chunk of a lazy Dataset to the internal form. None means that the
         question uses additional values and needs all rankings at once.
@@ -144,7 +144,7 @@ class _Call(NamedTuple):
 
 
 def _of_dataset(data: xr.Dataset, chosen: Roles, call: _Call, read: Reading | None) -> xr.Dataset:
-    """Compute the answer for a Dataset, depending on its chunks."""
+    """Compute the answer for a Dataset, depending on the chunks."""
     data = tables.dims_apart(data, chosen, call.columns)
     able, n = call.able, call.n
     of_heads = able.heads and able.scores and n is not None and call.combine is None
@@ -319,7 +319,7 @@ def _ask(question: RankingQuestion, inner: xr.Dataset, n: Sizes, total: int) -> 
 
 
 def size_of(inner: xr.Dataset) -> int:
-    """Return N of the internal form, including padding."""
+    """Return the number of candidates in the internal form, including padding."""
     whole: Whole | None = inner.attrs["whole"]
     return int(inner.sizes["candidate"]) if whole is None else whole.total
 
@@ -444,7 +444,7 @@ _KNOWN = ("_n_candidates", "_n_positive")
 
 
 def size_now(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
-    """Compute N and N+ from :func:`common_size`."""
+    """Compute N and N+ as in :func:`common_size`."""
     total, positive = common_size(inner)
     both = xr.Dataset({"total": total, "positive": positive}).compute()
     return both["total"], both["positive"]

@@ -1,9 +1,9 @@
-"""Read DataFrames and Datasets of candidates into one labeled form.
+"""Convert DataFrames and Datasets of candidates to one labeled form.
 
 The internal form is an :class:`xarray.Dataset` with candidates in the order of the tie key and the
 following variables:
 
-* ``score`` (..., measure, candidate): score, larger is better, NaN if missing;
+* ``score`` (..., measure, candidate): the score (larger is better), or NaN;
 * ``gold`` (..., candidate): whether the candidate is a true positive;
 * ``present`` (..., measure, candidate): False for unscored candidates and for padding;
 * ``row`` (..., candidate): the position in the data;

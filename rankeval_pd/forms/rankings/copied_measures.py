@@ -32,7 +32,7 @@ def known_copies(score: FloatArray, *, named: bool) -> SameOrder | None:
 def distinct_pairs(
     inner: xr.Dataset, pairs: Sequence[Pair], alternative: str = "two-sided", *, said: bool = False
 ) -> IntArray | None:
-    """Return the first pair with the same two rankings for each pair.
+    """Return, for each pair, the first pair with the same two rankings.
 
     Pairs of identical rankings get -1. The result is None if no two measures rank all candidates
     identically. If the user did not name the measures, the function warns once.

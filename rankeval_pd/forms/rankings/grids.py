@@ -15,7 +15,7 @@ _RISE = 0.01  # relative step between neighboring n in the grid
 
 
 def few_or(sizes: Sizes, asked: IntArray, ties: str, noted: dict[str, Any]) -> IntArray | None:
-    """Return the requested sizes, or a grid in place of every n.
+    """Return the requested sizes, or a grid instead of every n.
 
     The grid contains every n up to about 70. Above 70, each n is about 1% larger than the previous
     n. The number of n in the grid is stored in ``noted``.

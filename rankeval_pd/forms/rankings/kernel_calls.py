@@ -265,7 +265,7 @@ class PairRanks(NamedTuple):
 
     @property
     def whole(self) -> Whole | None:
-        """Return the facts about all candidates of heads."""
+        """Return the facts about all candidates for heads."""
         return self.a.whole
 
     @property
@@ -445,9 +445,9 @@ def _on_ranks(
 
 
 def _with_empty_places(lists: PairRanks) -> PairRanks:
-    """Pad the rankings with empty places after their last score.
+    """Pad the rankings with empty places after the last score.
 
-    Empty places count as false positives, so that precision refers to n. Both rankings share the
+    Empty places count as false positives, so that precision refers to n. The two rankings share the
     empty places, so a place that is empty in both lists does not affect comparisons.
     """
     more = max(

@@ -1,8 +1,8 @@
 """Compute tie keys, which order tied candidates in the same way for all measures.
 
 By default the tie key is a hash of the candidate's label, the number of earlier rows with the same
-label, and the seed. Results therefore do not depend on the order of the rows or the gold label. The
-hash depends only on the label and not on dtypes, so 1, 1.0 and Decimal(1) are equal in any index.
+label, and the seed. Results therefore do not depend on the row order or the gold label. The hash
+depends on the label but not on the dtype, so 1, 1.0 and Decimal(1) have the same hash.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def sort_key(values: pd.Series, name: object) -> pd.Series:
 
 
 def value_keys(values: AnyArray) -> Keys:
-    """Return the hashes of a key's values in the same shape."""
+    """Return the hashes of a key's values in an array of the same shape."""
     return label_hashes(pd.Index(np.ravel(values))).reshape(np.shape(values))
 
 

@@ -197,7 +197,7 @@ def admit(
     unjudged: str | None,
     padding: bool,
 ) -> tuple[FloatArray, BoolArray, BoolArray]:
-    """Return scores, gold labels and presence, rejecting missing values if necessary.
+    """Return scores, gold labels and presence flags, or reject missing values.
 
     The arrays score (..., measure, candidate) and gold (..., candidate) are broadcast together.
     """
@@ -299,7 +299,7 @@ def least_n(share: float, total: int) -> int:
 
 
 def those(sizes: Sizes, asked: IntArray) -> IntArray | None:
-    """Return the list sizes for one group, or None for every n."""
+    """Return the sizes of the lists for one group, or None for every n."""
     return None if sizes is None else asked
 
 
@@ -372,7 +372,7 @@ def _check_whole(value: Any) -> int:
 
 
 def longest_list(n: Sizes, total: int) -> int:
-    """Return the size of the longest list for N candidates, or 1."""
+    """Return the size of the longest list for N candidates, at least 1."""
     sizes = n.of(total) if isinstance(n, Shares) else n
     return 1 if sizes is None else int(sizes.max(initial=1))
 

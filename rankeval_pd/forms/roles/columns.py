@@ -441,14 +441,14 @@ Form = Literal["rankings", "items", "pairs"]
 
 
 def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Form:
-    """Guess whether the data are rankings, systems over items, or pairs."""
+    """Guess whether the data are rankings, systems over items, or system pairs."""
     if _are_pairs(data):
         return "pairs"
     return "items" if _are_items(data, keywords) else "rankings"
 
 
 def _are_pairs(data: pd.DataFrame | xr.Dataset) -> bool:
-    """Return whether the columns are those of a table of system pairs."""
+    """Return whether the columns form a table of system pairs."""
     names = data.columns if isinstance(data, pd.DataFrame) else data.variables
     return all(name in names for name in ("system_a", "system_b", "gain", "p_value"))
 

@@ -236,8 +236,8 @@ _ENDLESS = 2.0**1000  # larger than any memory, but smaller than the largest flo
 def check_memory(numbers: float, what: str, less: str) -> None:
     """Raise a MemoryError if the numbers for ``what`` do not fit in memory.
 
-    ``less`` explains how to reduce the numbers. There is no check if the available memory is
-    unknown.
+    ``less`` explains how to reduce the numbers. If the available memory is unknown, nothing is
+    checked.
     """
     there, numbers = free_memory(), min(numbers, _ENDLESS)
     if there is not None and numbers * _NUMBER > there:
@@ -261,7 +261,7 @@ def check_draws(argument: str, value: object, for_each: int = 1) -> int:
 def check_needed(draws: int, edge: str) -> int:
     """Check that a family's draws fit in memory, and return the number.
 
-    ``edge`` is the required level, ``alpha=...`` or ``level=...``.
+    ``edge`` describes the required level as ``alpha=...`` or ``level=...``.
     """
     check_memory(
         2.0 * draws,  # the drawn and the sorted values
@@ -274,7 +274,7 @@ def check_needed(draws: int, edge: str) -> int:
 def check_rows(inner: xr.Dataset, rows: int, columns: int, what: str) -> None:
     """Raise a MemoryError if a table would have too many rows.
 
-    Lazy data are not checked because they can be computed in parts.
+    Lazy data are not checked because lazy data can be computed in parts.
     """
     every = rows * (inner["gold"].size // max(inner.sizes["candidate"], 1))
     if every * columns < _SMALL or any(x.chunks is not None for x in inner.variables.values()):
@@ -301,7 +301,7 @@ def _of_machine() -> int | None:
 
 
 def _of_process() -> int | None:
-    """Return the remaining address space, or None without a limit."""
+    """Return the remaining address space, or None if there is no limit."""
     if sys.platform == "win32":
         return None
     import resource

@@ -52,14 +52,14 @@ def warn_of_identifiers(
     Parameters
     ----------
     columns : mapping
-        Columns by name, used as systems or measures although the user did not name these columns.
+        Columns by name. These columns are used as systems or measures without the user's request.
     taken_as : str
         "systems" or "measures".
     groups : mapping, optional
         The group number of each row, by role (by, groups).
     truth : array, optional
-        The gold label of rankings. Columns that are functions of the gold label, and annotators'
-        votes, are not measures.
+        The gold label of rankings. Functions of the gold label and annotators' votes are not
+        measures.
 
     Notes
     -----
@@ -100,12 +100,12 @@ def reason_of(
     groups: Mapping[str, IntArray] | None = None,
     truth: FloatArray | None = None,
 ) -> str | None:
-    """Return why a column looks like an identifier or a label, or None.
+    """Return the reason why a column looks like an identifier or a label, or None.
 
     A column of whole numbers is suspicious in four cases: the name suggests an identifier, all
-    numbers are distinct (10 rows or more), numbers count up in blocks, or numbers other than 0 and
-    1 are constant within groups. Booleans are suspicious if the name suggests a label. Fractions
-    are suspicious if the name suggests a rank or a length.
+    numbers are distinct (in 10 or more rows), numbers count up in blocks, or numbers other than 0
+    and 1 are constant within groups. Booleans are suspicious if the name suggests a label.
+    Fractions are suspicious if the name suggests a rank or a length.
     """
     if truth is not None and is_score(values.dtype) and values.dtype.kind in "iuf":
         copied = gold_reason(values.to_numpy(dtype=np.float64, na_value=np.nan), truth)
@@ -180,8 +180,8 @@ def refuse_text(
     """Raise a ValueError if a column without a role contains scores as text.
 
     Text counts as scores if the text parses as numbers and some numbers have a fraction. For
-    systems, text with 0 and 1 or with true and false also counts. Other whole numbers, and columns
-    named like identifiers, do not count as scores.
+    systems, text with 0 and 1 or with true and false counts as scores. Other whole numbers, and
+    columns named like identifiers, do not count as scores.
     """
     out = {*taken, *excluded_names(roles, frame.columns), *CONTINGENCY}
     for name in (x for x in frame.columns.drop_duplicates(keep=False) if x not in out):

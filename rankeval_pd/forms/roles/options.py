@@ -41,8 +41,8 @@ class set_options:
     Parameters
     ----------
     details : bool, optional
-        Whether methods return all columns, as with ``details=True`` in a single call. By default
-        methods return a short table that fits on one screen.
+        Whether methods return all columns, as in a call with ``details=True``. By default methods
+        return a short table that fits on one screen.
     progress : bool, optional
         Default for ``progress=``, which controls progress bars.
     alpha : float, optional
@@ -227,7 +227,7 @@ def _noted(
 
 
 def plain(value: Any) -> Any:
-    """Return numbers and text unchanged, short lists as JSON, and otherwise None.
+    """Return numbers and text, short lists as JSON, and None for other values.
 
     netCDF 3 cannot store lists of strings, and netCDF 4 cannot store a list of one string.
     """

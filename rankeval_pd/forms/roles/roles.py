@@ -187,7 +187,7 @@ MEANINGS: dict[str, str] = {
 
 
 def default_of(role: str, *, items: bool) -> Any:
-    """Return the default of a role for rankings or systems over items."""
+    """Return the default for a role of rankings or of systems over items."""
     return "item" if items and role == "dim" else getattr(Roles(), role)
 
 
@@ -228,7 +228,7 @@ class Roles:
     def configured(cls, keywords: Mapping[str, Any]) -> Roles:
         """Return the checked roles of an accessor, including roles of queries.
 
-        If ``ties`` is not set, queries keep their default.
+        If ``ties`` is not set, queries use a separate default.
         """
         given = {name: x for name, x in keywords.items() if name not in LONG}
         unjudged = given.get("unjudged")
@@ -279,7 +279,7 @@ class Roles:
 
     @property
     def factors(self) -> list[Any]:
-        """Return the names in ``groups``, which contains at most two crossed factors."""
+        """Return the names in ``groups``, which are at most two crossed factors."""
         several = self.groups if isinstance(self.groups, list) else [self.groups]
         return [] if self.groups is None else several
 
@@ -336,7 +336,7 @@ class Roles:
 
     @property
     def seed(self) -> int:
-        """Return the seed of the tie key: ``rng`` if ``rng`` is an int, or otherwise 0."""
+        """Return the seed of the tie key, which is ``rng`` if an int, and otherwise 0."""
         rng = self.rng
         if rng is None or isinstance(rng, np.random.Generator):
             return 0
