@@ -1,8 +1,8 @@
 """Evaluate rankings with a ``.rankeval`` accessor for DataFrames and Datasets.
 
-``import rankeval_pd`` registers the accessor. This module has every method as a function that takes
-the data as its first argument. Functions are loaded at their first use, and ``__init__.pyi`` lists
-the functions for type checkers.
+``import rankeval_pd`` registers the accessor. Every method is also a function in this module, with
+the data as its first argument. Functions are imported on first use. ``__init__.pyi`` lists the
+functions for type checkers.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _public, __dir__, __all__ = lazy_loader.attach(
 
 
 def __getattr__(name: str) -> Any:
-    """Load and return a public name or a module of this package."""
+    """Import and return a public name or a module of this package."""
     if name not in __all__ and not name.startswith("_") and find_spec(f"{__name__}.{name}"):
         return import_module(f"{__name__}.{name}")
     try:
@@ -91,5 +91,5 @@ def __getattr__(name: str) -> Any:
 pd.api.extensions.register_dataframe_accessor("rankeval")(registered("FrameAccessor"))
 xr.register_dataset_accessor("rankeval")(registered("DatasetAccessor"))
 
-if "dask.dataframe" in sys.modules:  # importing Dask is slow, so this import never does it
+if "dask.dataframe" in sys.modules:  # Dask is slow to import, so it is never imported here
     import_module("rankeval_pd.dask")

@@ -68,9 +68,9 @@ if TYPE_CHECKING:
 
 
 class Accessor(Generic[Data]):
-    """Call the public functions as methods of ``.rankeval``, with the data filled in.
+    """Provide the public functions as methods with the data filled in.
 
-    Call the accessor to set column roles for a chain of methods:
+    Call the accessor to set column roles for a chain of calls:
     ``df.rankeval(gold="tp").compare("G2", "X2")``.
     """
 
@@ -81,7 +81,7 @@ class Accessor(Generic[Data]):
 
     @with_roles
     def __call__(self, *unnamed: Never, **roles: Unpack[AnyRoles]) -> Self:
-        """Return an accessor of the same data with these roles filled in.
+        """Return an accessor for the same data with these roles filled in.
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ class Accessor(Generic[Data]):
     def __dir__(self) -> list[str]:
         return [*LISTING.methods_of(form_of(self._data, self._roles), self._roles), "plot"]
 
-    if not TYPE_CHECKING:  # hidden from type checkers, so they see only the methods
+    if not TYPE_CHECKING:  # hidden from type checkers, so that type checkers see only the methods
 
         def __getattr__(self, name: str) -> Any:
             known = [*methods_of("rankings"), *methods_of("items"), *methods_of("pairs")]
@@ -187,7 +187,7 @@ class FrameAccessor(Accessor[pd.DataFrame]):
 
 
 class DatasetAccessor(Accessor[xr.Dataset]):
-    """Evaluate rankings in a Dataset with a dimension of candidates and a gold label.
+    """Evaluate rankings in a Dataset with a candidate dimension and a gold label.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def rankeval(data: LazyFrame, **roles: Unpack[AnyRoles]) -> Any: ...
 
 @checked_call
 def rankeval(data: Any, **roles: Unpack[AnyRoles]) -> Any:
-    """Return the accessor ``df.rankeval`` with types that checkers understand.
+    """Return the accessor ``df.rankeval`` with types for type checkers.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def rankeval(data: Any, **roles: Unpack[AnyRoles]) -> Any:
 
 
 class Plots(Generic[Data]):
-    """Call the functions of :mod:`rankeval_pd.plotting` with the data filled in."""
+    """Provide the functions of :mod:`rankeval_pd.plotting` with the data filled in."""
 
     __slots__ = ("_data", "_roles")
 

@@ -73,8 +73,8 @@ def with_association_measures(
           / (R1 + C1); ``"jaccard"`` O11 / (O11 + O12 + O21); ``"deltaP_forward"`` O11/R1 - O21/R2,
           from the first word to the second, ``"deltaP_backward"`` O11/C1 - O12/C2, from the second
           word to the first, which equals Liddell's measure; ``"LRC"`` conservative log ratio: the
-          limit closest to 0 of the interval for log2((O11/R1) / (O21/R2)), and 0 if the interval
-          contains 0;
+          confidence limit closest to 0 for log2((O11/R1) / (O21/R2)), or 0 if the confidence
+          interval contains 0;
         * ``"logDice"`` 14 + log2(dice); ``"NPMI"`` ln(O11/E11) / -ln(O11/N), from -1 to 1;
         * ``"f"`` frequency O11.
     cells : sequence of 4 names
@@ -82,10 +82,10 @@ def with_association_measures(
         the second word) and O22 (neither word). You can also pass a mapping from "O11", "O12",
         "O21" and "O22" to column names.
     margins : sequence of 4 names, or of 3 names and a number, optional
-        Columns of f (frequency of both words together), f1 and f2 (frequency of each word), and the
-        sample size N as a column or a number, for example ``("f", "f1", "f2", 10**9)``. You can
-        also pass a mapping from "f", "f1", "f2" and "N" to columns. Use ``margins`` instead of
-        ``cells``. ``measures=None`` omits measures named like one of the margin columns.
+        Columns with f (the frequency of the pair), f1 and f2 (the frequencies of the two words),
+        and the sample size N as a column or a number, for example ``("f", "f1", "f2", 10**9)``. You
+        can also pass a mapping from "f", "f1", "f2" and "N" to columns. Pass either ``margins`` or
+        ``cells``. ``measures=None`` omits measures that share a name with a margin column.
     alpha : float
         Significance level for ``"LRC"``, whose interval has the confidence level 1 - alpha.
     adjust : {"bonferroni", None}
@@ -99,25 +99,25 @@ def with_association_measures(
         A copy of the data with the new columns at the end, as float64. A measure is NaN if its
         formula gives 0/0; for example, t and MI are NaN if O11 and E11 are 0. A measure is infinite
         if its formula divides by 0 or takes the logarithm of 0. ``attrs["margins"]`` lists the
-        input counts except f. Other methods do not rank by the listed counts.
+        input counts except f. Other methods never treat the listed counts as measures.
 
     Raises
     ------
     ValueError
-        If the data already have a column of a measure's name; if a cell is negative, missing or
-        infinite; if all four cells are 0; if a p-value is requested and a cell is not a whole
+        If the data already have a column with the name of a measure; if a cell is negative, missing
+        or infinite; if all four cells are 0; if a p-value is requested and a cell is not a whole
         number.
 
     Notes
     -----
-    Attracted pairs rank first and repelled pairs last. G2, X2, X2_yates and average_MI have no
-    direction, so these measures get the sign of O11 - E11. P-values are one-sided. The measures
-    local_MI and poisson_stirling are meant for O11 > E11. Both measures are 0 at O11 = 0 and
-    negative for small O11 above 0.
+    Word pairs that attract each other rank first, and pairs that repel each other rank last. G2,
+    X2, X2_yates and average_MI have no direction, so they receive the sign of O11 - E11. P-values
+    are one-sided. The measures local_MI and poisson_stirling are meant for O11 > E11. These two
+    measures are 0 if O11 = 0, and negative if O11 is small.
 
     P-values are computed on the log scale, so -log10 p has a relative accuracy of 1e-12 even for p
-    below 1e-308. Time is O(N). Fisher's p takes a second for a million contingency tables, and
-    other measures take less.
+    below 1e-308. The cost is O(N). Fisher's p takes one second for a million contingency tables;
+    all other measures are faster.
 
     References
     ----------
@@ -202,7 +202,7 @@ def _tables(data: pd.DataFrame | xr.Dataset, cells: Sequence[Any]) -> int:
 
 
 def _noted(result: Data, counts: Sequence[Any]) -> Data:
-    """Record in the attrs which columns are counts and not measures."""
+    """Record in the attrs which columns are counts rather than measures."""
     own: list[str] = [x for x in counts if isinstance(x, str) and x not in CONTINGENCY]
     if own:
         result.attrs[MARGINS] = plain([*listed_in(result.attrs, MARGINS), *own])
@@ -210,7 +210,7 @@ def _noted(result: Data, counts: Sequence[Any]) -> Data:
 
 
 def _in_order(argument: str, given: Any, names: Sequence[str]) -> Any:
-    """Return columns in the order of the names; mappings are allowed."""
+    """Return columns from a sequence or a mapping, in the order of the names."""
     if not isinstance(given, Mapping):
         return given
     if set(given) != set(names):
@@ -241,7 +241,7 @@ def _from_margins(
     tables = source.assign(**dict(zip(cells, parts, strict=True)))
     computed: Any = with_association_measures(tables, names, cells, **lrc)
     result: Data = source.assign(**{name: computed[name] for name in names})
-    return _noted(result, margins[1:])  # f is also a measure
+    return _noted(result, margins[1:])  # f can also serve as a measure
 
 
 # names used in other packages, in lower case without punctuation

@@ -1,4 +1,4 @@
-"""Define the accessors for Dask DataFrames and for their heads."""
+"""Define the accessors for Dask DataFrames and for the heads of rankings."""
 
 from __future__ import annotations
 
@@ -77,26 +77,26 @@ class DaskAccessor:
         -------
         HeadAccessor
             An accessor with the usual methods. The head contains the candidates in the first n_max
-            ranks of any measure, some more candidates for bands and swapped labels, the counts N
-            and N+, and the number of candidates tied with the last rank. Results are identical to
-            results from all candidates, bit for bit.
+            ranks of each measure, and some further candidates for bands and swapped labels. The
+            head also stores N, N+ and the number of candidates tied with the last rank. Results are
+            bit-for-bit identical to results from all candidates.
 
         Raises
         ------
         ValueError
-            If two of the best candidates have the same label, if scores are missing and
-            ``missing`` does not allow it, if a gold label is missing, or if it is text without
-            ``positive``.
+            If two of the best candidates have the same label, if scores are missing and ``missing``
+            does not allow missing scores, if a gold label is missing, or if gold labels are text
+            without ``positive``.
 
         Notes
         -----
         A hash of ``label`` (a column or the index) breaks ties. The index must not restart in every
-        file, as Parquet's default index does. In that case pass ``label=rankeval_pd.dask.ROWS`` to
-        use row numbers over all partitions.
+        file. Parquet's default index does restart, so pass ``label=rankeval_pd.dask.ROWS`` to use
+        row numbers over all partitions.
 
-        Time is O(N). The method makes one pass over the columns in use, and a second pass over the
-        gold label if rows must be numbered. A worker keeps a partition and up to sixteen heads in
-        memory; each head has at most about ``n_max`` rows per measure.
+        The method makes one pass over the columns in use. If rows must be numbered, the method
+        makes a second pass over the gold label. A worker keeps a partition and up to sixteen heads
+        in memory. Each head has at most about ``n_max`` rows per measure.
 
         Examples
         --------
@@ -147,7 +147,7 @@ class DaskAccessor:
         Without ``by``, the method computes :func:`rankeval_pd.area` for the whole ranking in two
         passes over the data. The first pass collects the scores of the true positives, and the
         second pass counts the false positives between these scores. The area is identical to the
-        result from pandas, while ``se`` and limits can differ in the last digits. Average precision
+        area from pandas. ``se`` and the limits can differ in the last digits. Average precision
         requires ``by``.
 
         Examples
@@ -203,7 +203,7 @@ class DaskAccessor:
         return with_order(result, self._data, keywords)
 
     def _as_head(self, collected: HeadFrame) -> HeadAccessor:
-        """Return the head with only the columns in use, and its roles."""
+        """Return the head with only the columns in use, and the roles for this head."""
         kept = {name: collected.known.roles[name] for name in ("label", "lower_is_better")}
         roles = {**self._roles, **kept, "exclude": None}
         return HeadAccessor(collected, {k: x for k, x in roles.items() if x is not None})
@@ -254,7 +254,7 @@ class DaskAccessor:
             )
         raise AttributeError(not_there(name, "method", METHODS, SYNONYMS))
 
-    # curves and the test against chance cover all ranks; only lists at which a curve turns matter
+    # curves and the test against chance use all ranks, but change only at some list sizes
     random_test = of_turns(random_tests.random_test, random_tests.random_test_of_turns, {})
     roc = of_turns(curve_shapes.roc, curve_shapes.curve_of_turns("roc"), curve_shapes.DEFAULTS)
     precision_recall = of_turns(
@@ -267,14 +267,14 @@ class DaskAccessor:
     lift = of_turns(curve_shapes.lift, curve_shapes.curve_of_turns("lift"), curve_shapes.DEFAULTS)
 
 
-# all other methods are made from the declared capabilities of the functions
+# all other methods are generated from the declared capabilities of the functions
 for _name, (_question, _able) in QUESTIONS.items():
     if _name not in vars(DaskAccessor) and (_method := dask_method(_question, _able)):
         setattr(DaskAccessor, _name, _method)
 
 
 def _naming_files(method: Any) -> Any:
-    """Return the method with a helpful error for files that pyarrow cannot read."""
+    """Wrap the method to raise a helpful error for files that pyarrow cannot read."""
 
     @functools.wraps(method)
     def asked(self: DaskAccessor, *args: Any, **keywords: Any) -> Any:

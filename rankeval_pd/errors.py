@@ -1,4 +1,4 @@
-"""Define errors and warnings of this package, and check plain arguments.
+"""Define the errors and warnings of this package, and check simple arguments.
 
 Every error message names the argument, its value, the allowed values, and the next step.
 """
@@ -22,11 +22,11 @@ from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
 
 class RankevalWarning(UserWarning):
-    """Warn of a result that is easily misread.
+    """Warn about a result that is easily misinterpreted.
 
     Examples
     --------
-    This package issues no other category of warnings. The following line turns every
+    RankevalWarning is the only warning category in this package. The following line turns each
     RankevalWarning into an error:
 
     >>> import warnings
@@ -44,7 +44,7 @@ def no_table(argument: str, given: object, wanted: str) -> TypeError:
     return TypeError(f"{argument} is of type {name}: pass {wanted}.{advice}")
 
 
-_WAYS = {  # method of the object: call that makes a DataFrame or a Dataset
+_WAYS = {  # method name: call that returns a DataFrame or a Dataset
     "to_dataset": "to_dataset(dim='measure')", "to_pandas": "to_pandas()",
     "toPandas": "toPandas()", "df": "df()", "collect": "collect().to_pandas()",
     "to_frame": "to_frame()",
@@ -56,7 +56,7 @@ _hushed_beginnings: ContextVar[tuple[str, ...]] = ContextVar("unsaid", default=(
 
 @contextmanager
 def hushed(beginning: str = "") -> Iterator[None]:
-    """Suppress RankevalWarnings that begin with this text, safely in threads."""
+    """Suppress RankevalWarnings that begin with this text, in a thread-safe way."""
     before = _hushed_beginnings.set((*_hushed_beginnings.get(), beginning))
     try:
         yield
@@ -78,7 +78,7 @@ def warn(message: str) -> None:
 
 
 class UnknownNameError(KeyError):
-    """Report a name that the data do not have."""
+    """Report a name that does not exist in the data."""
 
     def __str__(self) -> str:
         # KeyError would print the repr of the message, in quotes and on one line
@@ -88,7 +88,7 @@ class UnknownNameError(KeyError):
 def unknown_name(
     role: str, name: object, known: Iterable[Hashable], more: str = ""
 ) -> UnknownNameError:
-    """Return the error for an unknown column; suggest the nearest name."""
+    """Return the error for an unknown column, with a suggestion."""
     names = list(known)
     near = near_miss(name, names)
     there = "" if near and len(names) > 6 else f" The known names are {listed(names, most=6)}."
@@ -96,9 +96,9 @@ def unknown_name(
 
 
 def is_known(name: object, known: Iterable[Hashable]) -> bool:
-    """Return whether a name is known; an unhashable object is not."""
+    """Return whether a name is known. Unhashable objects are never known."""
     try:
-        return name in set(known)  # a set finds pd.NA by its hash, unlike a list
+        return name in set(known)  # a set finds pd.NA by hash, but a list compares by ==
     except TypeError:
         return False
 
@@ -120,7 +120,7 @@ _KEYWORDS = {
 
 
 def unknown_keyword(name: str, known: Iterable[object], more: str = "") -> TypeError:
-    """Return the error for an unknown keyword; suggest the nearest keyword."""
+    """Return the error for an unknown keyword, with a suggestion."""
     meant = _KEYWORDS.get(name.lower().replace("_", ""))
     near = f" Did you mean {meant!r}?" if meant else near_miss(name, known, cutoff=0.7)
     advice = more or near or " Call help() on the method to list its options."
@@ -128,7 +128,7 @@ def unknown_keyword(name: str, known: Iterable[object], more: str = "") -> TypeE
 
 
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-_DATA = ("data", "candidates")  # methods fill it in
+_DATA = ("data", "candidates")  # methods fill in this argument
 
 
 def argument_check(
@@ -136,9 +136,9 @@ def argument_check(
 ) -> Callable[[Sequence[Any], Mapping[str, Any]], None]:
     """Return a function that checks the arguments of a call.
 
-    The check finds arguments that are missing, unknown, or passed without their keyword. ``first``
-    limits the check to the first few required arguments. ``closed`` tells whether the signature
-    lists all keywords, which is the default for signatures without ``**keywords``.
+    The check finds arguments that are missing, unknown, or passed without a keyword. ``first``
+    limits the check to the first few required arguments. ``closed`` means that the signature lists
+    all keywords. By default signatures without ``**keywords`` are closed.
     """
     parameters = inspect.signature(function).parameters
     needed = [x for x, p in parameters.items() if p.default is p.empty and p.kind in _NAMED]
@@ -183,7 +183,7 @@ def checked_call(function: Function) -> Function:
 
 
 def near_miss(name: object, known: Iterable[object], cutoff: float = 0.5) -> str:
-    """Return a hint with the nearest name; prefer names that differ only in case."""
+    """Return a hint with the nearest name, preferring names that differ only in case."""
     names = [str(x) for x in known]
     near = [x for x in names if x.lower() == str(name).lower()]
     near = near or difflib.get_close_matches(str(name), names, n=1, cutoff=cutoff)
@@ -191,7 +191,7 @@ def near_miss(name: object, known: Iterable[object], cutoff: float = 0.5) -> str
 
 
 def listed(names: Iterable[object], most: int = 12) -> str:
-    """Return at most the first few names as text."""
+    """Return the first few names as text."""
     names = list(names)
     text = ", ".join(shown(x) for x in names[:most])
     return f"{text}, ... ({len(names)} in all)" if len(names) > most else text or "none"
@@ -239,7 +239,7 @@ def check_share(argument: str, value: object, *, one: bool = False) -> float:
 
 
 def check_shares(argument: str, given: object, *, one: bool = False) -> FloatArray:
-    """Return the distinct numbers in (0, 1) in their original order."""
+    """Return the distinct numbers in (0, 1), in the original order."""
     several = list(given) if np.iterable(given) and not isinstance(given, str) else [given]
     if not several:
         raise ValueError(f"{argument}={given!r} is empty: pass at least one number.")
@@ -247,13 +247,13 @@ def check_shares(argument: str, given: object, *, one: bool = False) -> FloatArr
 
 
 def check_shapes(**given: object) -> list[FloatArray]:
-    """Return numbers as float arrays whose shapes broadcast."""
+    """Return numbers as float arrays that can be broadcast together."""
     check_together(**given)
     return [np.asarray(values, dtype=float) for values in given.values()]
 
 
 def check_together(**given: object) -> None:
-    """Raise a ValueError unless the shapes of the arrays broadcast."""
+    """Raise a ValueError unless the arrays can be broadcast together."""
     try:
         arrays = [np.asarray(values) for values in given.values()]
     except ValueError as error:
@@ -306,11 +306,11 @@ def check_number(argument: str, value: object) -> float:
     return number
 
 
-_LARGEST_PHI = 1e6  # with an even larger overdispersion, lists contain no information
+_LARGEST_PHI = 1e6  # with a larger overdispersion, lists contain no information
 
 
 def check_margin(margin: object, **undefined: bool) -> float | None:
-    """Return the equivalence margin, which is None or a finite number above 0.
+    """Return the equivalence margin, either None or a finite number above 0.
 
     ``undefined`` lists options that exclude a test of equivalence, and whether each option is set.
     """
@@ -331,7 +331,7 @@ def check_margin(margin: object, **undefined: bool) -> float | None:
 
 
 def check_at_least_one(argument: str, value: object) -> float:
-    """Return an overdispersion as a float; raise an error below 1."""
+    """Return an overdispersion as a float, or raise an error if it is below 1."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(
         value, (int, float, np.integer, np.floating)
     ):

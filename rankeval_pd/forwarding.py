@@ -48,7 +48,7 @@ class Holder(Protocol[Held_co]):
 
 
 class Question(Protocol[P]):
-    """Describe a function that returns the same type as its data."""
+    """Describe a function that returns a result of the data's type."""
 
     def __call__(self, data: Data, /, *args: P.args, **kwargs: P.kwargs) -> Data:
         """Return the answer."""
@@ -95,7 +95,7 @@ def method(question: Question[P]) -> Method[P]:
 def frame_method(
     question: Callable[Concatenate[pd.DataFrame, P], pd.DataFrame],
 ) -> FrameMethod[P]:
-    """Return a function of DataFrames as a method; the function rejects Datasets."""
+    """Return a function for DataFrames as a method. The function rejects Datasets."""
     return cast(FrameMethod[P], _forwarding(question))
 
 
@@ -111,7 +111,7 @@ def _forwarding(function: Any) -> Callable[..., Any]:
 
     def forwarded(self: Holder[Any], *args: Any, **kwargs: Any) -> Any:
         held = self._roles
-        if "metric" not in takes and "gold" not in takes:  # the function takes only some roles
+        if "metric" not in takes and "gold" not in takes:  # the function accepts only some roles
             held = {name: value for name, value in held.items() if name in takes}
         return function(self._data, *args, **{**held, **kwargs})
 
@@ -129,7 +129,7 @@ def _forwarding(function: Any) -> Callable[..., Any]:
 
 
 def without_parameter(text: str | None, name: str) -> str | None:
-    """Return a NumPy docstring without one parameter."""
+    """Remove one parameter from a NumPy docstring."""
     if text is None:
         return None
     text = re.sub(rf"(?m)^(    ){name}, (?=\S)", r"\1", text, count=1)
@@ -141,7 +141,7 @@ def without_parameter(text: str | None, name: str) -> str | None:
 
 
 def dask_method(question: Callable[..., Any], able: Capabilities) -> Any:
-    """Return the Dask method that the capabilities allow, or None."""
+    """Return the method for Dask that the capabilities allow, or None."""
     if able.heads:
         return of_head(question)
     if able.by_groups:
@@ -150,7 +150,7 @@ def dask_method(question: Callable[..., Any], able: Capabilities) -> Any:
 
 
 def of_head(question: Callable[..., Any]) -> Any:
-    """Return a method that collects the head, or only N and N+ if they suffice."""
+    """Return a method that collects the head, or only N and N+."""
     signature = inspect.signature(question)
     data, *others = signature.parameters.values()
     n_max = inspect.Parameter("n_max", inspect.Parameter.KEYWORD_ONLY, default=None)
@@ -203,10 +203,10 @@ def by_groups(question: Callable[..., Any]) -> Any:
 def of_turns(
     question: Callable[..., Any], of_all: Callable[..., pd.DataFrame], own: Mapping[str, Any]
 ) -> Any:
-    """Return a method for groups, a head, or the ranks at which a curve turns.
+    """Return a method for groups, a head, or the turning points of a curve.
 
-    ``of_all`` takes the ranks at which the curve turns and the options. ``own`` contains the
-    method's default roles.
+    ``of_all`` takes the turning points of the curve and the options. ``own`` contains the method's
+    default roles.
     """
     whole = of_head(question)
     signature, check = inspect.signature(question), argument_check(question, closed=True)
@@ -260,11 +260,11 @@ memory of one worker.
 def _of_groups(
     ddf: Any, question: Callable[..., Any], given: dict[str, Any], roles: dict[str, Any]
 ) -> pd.DataFrame:
-    """Apply a function to the groups of ``by``, each in one partition."""
+    """Apply a function to the groups in ``by``, with each group in one partition."""
     chosen = Roles.of(roles)
     usual = inspect.signature(question).parameters.get("adjust_over")
     adjust, over = given.get("adjust"), given.get("adjust_over", usual and usual.default)
-    # a family is one group or all groups; ranks are always compared within one group
+    # a family is one group or all groups, but ranks are always compared within a group
     across = adjust is not None and usual is not None and usual.default == "all" and over != "group"
     over_all = across and over == "all" and adjust in ADJUSTMENTS and _has_p_values(question)
     for option in ("combine", "average"):
@@ -311,7 +311,7 @@ def _of_groups(
 def _as_family(
     table: pd.DataFrame, given: dict[str, Any], ask_at: Callable[[float], pd.DataFrame]
 ) -> pd.DataFrame:
-    """Adjust the p-values over all groups; compute intervals in a second pass."""
+    """Adjust the p-values over all groups, and compute intervals in a second pass."""
     adjust, level = str(given["adjust"]), given.get("level", 0.95)
     p = table["p_value"].to_numpy()
     held = adjusted(p, adjust)

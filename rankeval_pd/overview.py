@@ -64,7 +64,7 @@ def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listi
 
 
 def _in_columns(rows: Iterable[tuple[str, str]]) -> list[str]:
-    """Return two columns of text; wrap the second column."""
+    """Return two columns of text, with the second column wrapped."""
     lines = []
     for name, text in rows:
         first, *more = textwrap.wrap(text, 88, break_long_words=False) or [""]
@@ -93,7 +93,7 @@ def overview_html(
 
 
 def _html_table(rows: Sequence[tuple[str, str]], cell: str) -> str:
-    """Return two-cell rows without colors, for light and dark pages."""
+    """Return rows of two cells without colors, for light and dark pages."""
     left = 'style="text-align: left; font-weight: normal; opacity: 0.75"'
     lines = [
         f"<tr><th {left}>{html.escape(name)}</th>"
@@ -104,7 +104,7 @@ def _html_table(rows: Sequence[tuple[str, str]], cell: str) -> str:
 
 
 def understood(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Overview:
-    """Return the form of the data and facts about their interpretation."""
+    """Return the form of the data, and facts about the interpretation."""
     kind = "DataFrame" if isinstance(data, pd.DataFrame) else "Dataset"
     form = form_of(data, keywords)
     try:
@@ -212,7 +212,7 @@ def _groups_and_rest(
     if isinstance(data, pd.DataFrame) and data.columns.nlevels == 1 and data.columns.is_unique:
         named = as_names(roles.by, data.columns) + as_names(roles.label, data.columns)
         known = {*systems, *named, *roles.factors, roles.strata, roles.seeds}
-        if frame_as_items(data) is data:  # not a long table from per_query
+        if frame_as_items(data) is data:  # except for long tables from per_query
             out = [x for x in data if x not in known and not is_numeric_dtype(data[x].dtype)]
     groups = "none" if roles.groups is None else repr(roles.groups)
     again = (x for x in out if 1 < data[x].astype(str).nunique() <= len(data[x]) / 2)
@@ -240,7 +240,7 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
     taken = with_roles_of(gold, roles, known)
     measures = find_measures(data, roles, taken, needed=True)
     if isinstance(data, pd.DataFrame):
-        for name in measures:  # a name that two columns share is not a measure
+        for name in measures:  # a column name that occurs twice is not a measure
             frame_column(data, name, "measures")
     lower = roles.lower(measures, known)
     shown = listed(f"{m} (lower is better)" if m in lower else m for m in measures)
@@ -315,7 +315,7 @@ def _counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
             facts.append(("labeled", f"{known.size:,} (the rest is padding)"))
         try:
             total = math.inf if known.dtype.kind == "c" else float(known.astype(float).sum())
-        except OverflowError:  # integers too large for floats are not labels
+        except OverflowError:  # an integer too large for a float is not a label
             total = math.inf
         if math.isfinite(total):
             facts += _shares(int(known.size), int(total))
@@ -386,7 +386,7 @@ PER_QUERY = (
     "dcg", "dcgscore", "err", "map", "meanreciprocalrank", "mrr", "ndcg", "ndcgatk", "ndcgscore",
     "rbp", "rprec", "hitrate", "success",
 )  # fmt: skip
-# scikit-learn's metrics for predictions, without metrics for probabilities and classes
+# scikit-learn's metrics for predictions, except metrics for probabilities and classes
 OF_PREDICTIONS: Mapping[str, str] = {
     f"{metric}score": metric for metric in ("accuracy", "precision", "recall", "f1")
 }
@@ -409,15 +409,15 @@ PLOT_SYNONYMS: Mapping[str, str] = {
 
 
 class Listing(NamedTuple):
-    """List the methods for each question, and the plots, for each form of data."""
+    """List the methods and plots for each question and form of data."""
 
     questions: Mapping[Form, tuple[tuple[str, str], ...]]
     plots: Mapping[Form, tuple[str, ...]]
-    refusing: frozenset[str]  #: methods that refuse groups=
+    refusing: frozenset[str]  #: methods that reject groups=
 
     @classmethod
     def of(cls, methods: type, plots: type) -> Listing:
-        """Return the methods and plots in the order of their definition."""
+        """Return the methods and plots in the order of definition."""
         return cls(
             {
                 form: tuple((text, ", ".join(_under(methods, form, text))) for text in headings)
@@ -455,7 +455,7 @@ def _under(accessor: type, form: Form, heading: str) -> list[str]:
 
 
 def not_there(name: str, what: str, there: Iterable[str], synonyms: Mapping[str, str]) -> str:
-    """Return the error text for an unknown method; suggest the nearest name."""
+    """Return the error text for an unknown method, and suggest the nearest name."""
     plain = name.lower().replace("_", "")
     known = list(there)
     if plain in PER_QUERY:

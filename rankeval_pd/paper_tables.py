@@ -31,8 +31,8 @@ from rankeval_pd.words import as_frame
 
 Target = Literal["latex", "markdown", "html"]
 _STARS = (0.05, 0.01, 0.001)
-_KEYS = ("n", "share", "size", "metric", "p", "alpha", "threshold")  # key columns besides groups
-#: columns with an interval; the first of these columns in a table is used
+_KEYS = ("n", "share", "size", "metric", "p", "alpha", "threshold")  # further key columns
+#: columns with an interval; the first such column in a table is used
 _ESTIMATES = (
     "value", "precision", "recall", "area", "average_precision", "difference", "gain", "odds_ratio",
     "lift", "agreement", "threshold",
@@ -100,19 +100,19 @@ def paper_table(
         Whether to show values in percent. By default only precision, recall and accuracy are shown
         in percent.
     digits : int, optional
-        Number of decimals. By default the width of the intervals in each column determines the
-        number, up to three significant digits.
+        Number of decimals. By default the number depends on the width of the intervals in each
+        column, and is limited to three significant digits.
     stars : bool
         Whether to show p-values as stars instead of letters.
     caption : str, optional
-        Caption of the table. The default is one sentence that names the quantity, the intervals,
-        the test and the family of tests. Pass "" for a table without a caption.
+        Caption of the table. The default is one sentence with the quantity, the intervals, the test
+        and the family of tests. Pass "" for a table without a caption.
 
     Returns
     -------
     DataFrame or str
-        Rows are measures, systems, runs or pairs; columns are list sizes, metrics and groups.
-        Cells look like "30.4 [26.4, 34.6]". The best value of each column is bold. A note explains
+        Rows are measures, systems, runs or pairs; columns are list sizes, metrics and groups. Cells
+        look like "30.4 [26.4, 34.6]". The best value in each column is bold. A note explains
         letters and stars. For a DataFrame, ``attrs`` contains the caption and the note.
 
     Examples
@@ -152,7 +152,7 @@ def _grid(
     frame: pd.DataFrame, attrs: Mapping[Any, Any], percent: bool | None, digits: int | None,
     *, stars: bool,
 ) -> Grid:  # fmt: skip
-    """Return cells with a row per name or pair and a column per key."""
+    """Return cells with one row per name or pair, and one column per key."""
     subject = next((x for x in ("measure", "system") if x in frame or f"{x}_a" in frame), None)
     estimate = next((x for x in _ESTIMATES if _is_estimate(frame, x)), None)
     if subject is None or estimate is None:
@@ -186,7 +186,7 @@ def _grid(
         place = ", ".join(_key(k, v) for k, v in zip(keys, values, strict=True))
         who = [" vs. ".join(map(str, row)) for row in part[names].itertuples(index=False)]
         part = part.set_axis(who).reindex(labels)
-        if against_base:  # the baseline has no difference from itself
+        if against_base:  # there is no difference between the baseline and itself
             part["difference"] = part["difference"].where(part.index != str(attrs.get("baseline")))
         unit = _unit(part, estimate, attrs, percent, digits)
         marks = _marks(part, p, stars=stars or (paired and not one))
@@ -227,7 +227,7 @@ def _unit(
     percent: bool | None,
     digits: int | None,
 ) -> Unit:
-    """Return the unit of a column: percent for proportions and their differences."""
+    """Return the unit of a column, which is percent for proportions and differences."""
     if percent is None:
         percent = name in SHARES or name in ("share", "expected_agreement")
         if name in ("value", "difference", "gain", "score_a", "score_b"):
@@ -319,7 +319,7 @@ def _heading(name: Hashable, attrs: Mapping[Any, Any], unit: Unit | None = None)
 
 
 def _key(name: Hashable | None, value: Any) -> str:
-    """Return a value as text; put the column's name before a number."""
+    """Return a value as text, with the column's name before a number."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         text = f"{value:,}"
     elif isinstance(value, float | np.floating):

@@ -14,8 +14,8 @@ import xarray as xr
 
 from rankeval_pd.errors import check_flag
 
-_SETTLED = ContextVar("_SETTLED", default=False)  # whether a bar is shown, or was declined
-#: start time of the outermost call, which can call other functions
+_SETTLED = ContextVar("_SETTLED", default=False)  # whether a bar is shown or was declined
+#: start time of the outermost call
 BEGUN: ContextVar[float | None] = ContextVar("BEGUN", default=None)
 
 
@@ -25,9 +25,9 @@ def progress_bar(
 ) -> Iterator[Callable[[int], object]]:
     """Yield a function that advances the bar by a number of units.
 
-    ``progress=True`` shows the bar at once, None shows it after two seconds, and False never shows
-    it. Without a total, the bar shows only a count. With ``alone``, no bar appears if an outer call
-    has a bar or declined it, and the two seconds start with the outermost call.
+    ``progress=True`` shows the bar at once, None shows the bar after two seconds, and False never
+    shows a bar. Without a total, the bar shows only a count. With ``alone``, no bar appears if an
+    outer call shows a bar or has declined a bar. The two seconds start with the outermost call.
     """
     check_flag("progress", progress, none=True)
     declined = progress is not None and not progress
@@ -76,7 +76,7 @@ def drawing_bar(
     """Yield a function that advances the bar by draws in every batch.
 
     Without ``draws``, the bar shows only a count. With ``whole``, all batches share the draws. Lazy
-    data have no bar because Dask computes them later.
+    data have no bar because Dask computes the data later.
     """
     if any(variable.chunks is not None for variable in inner.variables.values()):
         yield nothing_moves
@@ -90,8 +90,8 @@ def drawing_bar(
 def _bar() -> Any:
     """Return tqdm's widget bar in a notebook, and tqdm's text bar elsewhere.
 
-    ``tqdm.auto`` is not used because it warns if widgets are missing, and a warning filter would
-    affect all threads.
+    ``tqdm.auto`` is not used because ``tqdm.auto`` warns if widgets are missing. A warning filter
+    would affect all threads.
     """
     if "ipykernel" in sys.modules and find_spec("ipywidgets"):
         from tqdm import notebook
@@ -103,4 +103,4 @@ def _bar() -> Any:
 
 
 def nothing_moves(_: int) -> None:
-    """Do nothing in place of advancing a bar."""
+    """Do nothing instead of advancing a bar."""

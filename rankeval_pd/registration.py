@@ -1,4 +1,4 @@
-"""Register accessors with pandas and xarray, and load them at first use."""
+"""Register accessors with pandas and xarray, and load each accessor on first use."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from importlib import import_module
 from typing import Any
 
 
-def registered(accessor: str, module: str = "accessors") -> Any:  # a class to type checkers
-    """Return a stand-in that loads an accessor at its first use."""
+def registered(accessor: str, module: str = "accessors") -> Any:  # type checkers see a class
+    """Return a stand-in that loads an accessor on first use."""
     return _Registered(accessor, module)
 
 
 class _Registered:
-    """Load the module of an accessor class at its first use."""
+    """Load the module of an accessor class on first use."""
 
     def __init__(self, accessor: str, module: str) -> None:
         self._name, self._module = accessor, module

@@ -40,7 +40,7 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
     Parameters
     ----------
     table : DataFrame or Dataset
-        The result of any method, or some of its rows. The table can be short or have all columns.
+        The result of any method, or some of the rows. The table can be short or have all columns.
     methods : bool
         Whether to describe the methods instead of the results. The description uses the table's
         ``attrs``.
@@ -49,9 +49,9 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
     -------
     str
         One paragraph per group and list size for tables that rank measures, and one or two
-        sentences per row for other tables. For long tables, the text covers only the first and last
-        row of each measure. If there are several p-values without an adjustment, the text calls
-        them unadjusted.
+        sentences per row for other tables. For long tables, the text describes only the first and
+        last rows for each measure. If there are several p-values without an adjustment, the text
+        mentions that the p-values are unadjusted.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def _ties(attrs: Attrs) -> Iterator[str]:
 
 
 def _grid(attrs: Attrs) -> Iterator[str]:
-    """Write which results are not exact at every n."""
+    """Describe results that are not exact at every n."""
     if attrs.get("p_adjusted") == "rounded up":
         yield "Adjusted p-values are exact, or rounded up to the next exact p-value."
     if count := attrs.get("n_grid"):
@@ -105,7 +105,7 @@ def _grid(attrs: Attrs) -> Iterator[str]:
 
 
 def _annotators(attrs: Attrs) -> Iterator[str]:
-    """Write whether the conclusion is the same for each annotator."""
+    """Write whether the conclusion is the same for all annotators."""
     if names := listed_in(attrs, "annotators"):
         differ = listed_in(attrs, "annotators_differ")
         yield (
@@ -116,7 +116,7 @@ def _annotators(attrs: Attrs) -> Iterator[str]:
 
 
 def _pool(attrs: Attrs) -> Iterator[str]:
-    """Describe the random baseline's pool unless it consists of the candidates."""
+    """Describe the pool of the random baseline, except a pool of all candidates."""
     pool = attrs.get("pool", "all")
     if pool == "retrieved":
         yield (
@@ -151,7 +151,7 @@ def _queries(attrs: Attrs) -> Iterator[str]:
 
 
 def as_frame(table: Any) -> pd.DataFrame:
-    """Return a result as a frame; stack the batches of a Dataset."""
+    """Return a result as a frame, stacking the batches of a Dataset."""
     if isinstance(table, xr.Dataset):
         frame = rows_in(table)
         frame = frame.drop(columns=["row", "pair", "cut"], errors="ignore")
@@ -166,7 +166,7 @@ def as_frame(table: Any) -> pd.DataFrame:
 
 
 def _verdicts(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
-    """Write which rows are best, which do not differ from the best, and by how much."""
+    """Describe the best rows, all rows tied with the best, and the differences."""
     name = "measure" if "measure" in frame else "system"
     before = list(frame.columns[: list(frame.columns).index(name)])
     keys = [*before, *(x for x in ("metric", "n") if x in frame and x not in before)]
@@ -236,13 +236,13 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
 
 
 def _ranks(first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs) -> Iterator[str]:
-    """Write which rows do not differ from the best, and which are worse."""
+    """Describe rows tied with the best row, and rows that are worse."""
     if "letters" in others:
         sets = letter_sets([*first["letters"], *others["letters"]])
         shares = np.array([[bool(a & b) for a in sets[: len(first)]] for b in sets[len(first) :]])
         alike, apart = shares.all(axis=1), ~shares.any(axis=1)
         mixed = ~alike & ~apart
-    else:  # either no row is significantly better, or every row with a better value is
+    else:  # either no row is significantly better, or every row with a higher value is better
         ahead = [len(first) + int((others["value"] != x).cumprod().sum()) for x in others["value"]]
         alike, apart = ((others["rank_low"] == x).to_numpy() for x in (1, np.array(ahead) + 1))
         mixed = np.zeros(len(others), dtype=bool)
@@ -329,7 +329,7 @@ _GAPS = {"measure": "difference", "system": "gain", "sample": "difference"}
 
 
 def _comparisons(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
-    """Write the difference of each pair, or a summary of many pairs."""
+    """Write the difference for each pair, or a summary of many pairs."""
     kind = next(x for x in _GAPS if f"{x}_a" in frame)
     gap = _GAPS[kind] if _GAPS[kind] in frame else "odds_ratio"
     p = next((x for x in ("p_adjusted", "p_value") if x in frame), None)
@@ -411,7 +411,7 @@ def _compared(
 
 
 def _cut_words(row: Row, unit: Unit, attrs: Attrs, *, sign: float) -> str:
-    """Return the sentence on lists that end inside a tie, or ""."""
+    """Return the sentence about lists that end inside a tie, or ""."""
     if row.get("tie_decides"):
         text = " The order of equal scores determines this"
         if "tie_low" not in row:
@@ -464,7 +464,7 @@ def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Att
 
 
 def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
-    """Write the range in which one measure is significantly better."""
+    """Write the range of n in which one measure is significantly better."""
     how = adjustment(attrs) or "each size tested separately, unadjusted"
     if not len(frame):
         yield f"No difference is significant at any requested size ({how})."
@@ -486,7 +486,7 @@ def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
 
 
 Writer = Callable[[pd.DataFrame, Attrs], Iterator[str]]
-#: kinds of tables, recognized by their columns; the first match is used
+#: kinds of tables, recognized by column names; the first match is used
 _KINDS: tuple[tuple[str, Writer], ...] = (
     ("measure_a measure_b better n_first n_last n_tests", _ranges),
     ("system|measure value rank_low rank_high", _verdicts),

@@ -1,1 +1,1 @@
-"""Comparisons with random rankings (Macskassy 2005)."""
+"""Compare measures with random rankings (Macskassy 2005)."""

@@ -1,4 +1,4 @@
-"""Bounds and distribution for the number of true positives in random n-best lists."""
+"""Compute bounds and distributions for the true positives in random n-best lists."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def random_bound(
     data : DataFrame or Dataset
         Candidates with a gold label. Scores are not used.
     p : float or list of float
-        Levels, 0 < p <= 1.
+        Significance levels, 0 < p <= 1.
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n from 1 to the number of candidates.
     population : {"finite", "infinite"}
@@ -80,33 +80,33 @@ def random_bound(
         infinite population with the same prevalence (binomial distribution). "infinite" allows n
         above N.
     pool : {"retrieved", "all"} or int, optional
-        Candidates that the list is drawn from, see :func:`random_test`.
+        Candidates from which the list is drawn. See :func:`random_test`.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per p and n (Dataset: dimensions p and n), and per ``measure`` with
-        pool="retrieved":
+        One row per p and n (Dataset: dimensions p and n). With ``pool="retrieved"``, each measure
+        has separate rows. The columns are:
 
         * ``expected``: the mean number of true positives, n N+ / N;
         * ``discrete``: min{i: P(X > i) < p}, Macskassy's (2005) n(k, p). A test that rejects at
-          this count has a size *above* p;
-        * ``interpolated``: the point at which the interpolated tail probability equals p, at least
-          0; ``parametric``: the point, at least 0, at which the continuous binomial tail
-          probability equals p (for both populations);
-        * ``critical``: min{i: P(X >= i) <= p}. A test that rejects at this count has level p. The
-          value is min(n, N+) + 1 if no count is significant;
+          this count has an error rate *above* p;
+        * ``interpolated``: the count (at least 0) at which the interpolated tail probability equals
+          p; ``parametric``: the count (at least 0) at which the continuous binomial tail
+          probability equals p, for both populations;
+        * ``critical``: min{i: P(X >= i) <= p}. A test that rejects at this count has level p.
+          ``critical`` is min(n, N+) + 1 if no count is significant;
         * ``attainable``: whether a list of size n can contain ``critical`` true positives.
 
     Notes
     -----
-    Each bound applies to a single n. The probability that a random ranking reaches the bound at
-    some n is far above p. Probabilities within a relative 1e-12 count as equal. At p = 1 each bound
-    is the lowest possible count. Errors in ``parametric`` are below 1e-10. Cost: O(N) for every n,
-    or one second for a million candidates. For a few n, the cost is a few tail probabilities
-    whatever N is. In many groups, each of up to 64 n takes about ten microseconds.
+    Each bound applies to a single n. The probability that a random ranking reaches the bound for at
+    least one n is far above p. Probabilities within a relative 1e-12 are treated as equal. At p = 1
+    each bound is the lowest possible count. Errors in ``parametric`` are below 1e-10. Bounds for
+    every n cost O(N), or one second for a million candidates. The cost for a few n does not depend
+    on N.
 
     References
     ----------
@@ -153,9 +153,9 @@ def _bound_columns(
 ) -> tuple[AnyArray, ...]:
     """Return the bounds for groups of these sizes: (..., p, n)."""
     shape = np.shape(total)
-    # compute groups of equal size only once: (size)
+    # compute each group size only once: (size)
     (total, positive), back = unique_rows(np.ravel(total), np.ravel(positive))
-    # search a few n for all groups together; follow a path through many n in each group
+    # for a few n, search all groups at once; for many n, follow a path within each group
     ask = _side_by_side if n.size <= MOST_SEARCHED else _one_by_one
     result = ask(total, positive, p, n, population)
     return tuple(x[back].reshape(*shape, *x.shape[1:]) for x in result)
@@ -164,11 +164,11 @@ def _bound_columns(
 def _side_by_side(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, population: str
 ) -> tuple[AnyArray, ...]:
-    """Return the bounds at a few n for many groups, with one search over all lists."""
+    """Return the bounds for a few n and many groups, using one search over all lists."""
     result = _empty_columns(total, p, n)
     expected, discrete, interpolated, parametric, critical, attainable, exists = result
     fits = (n <= total[:, np.newaxis]) | (population == "infinite")
-    # one element for each existing list: the index of its group and of its n
+    # one element for each existing list, with the index of the group and the index of n
     group, place = np.nonzero(fits & (total[:, np.newaxis] > 0))
     size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))
     prior = of_gold / of_all
@@ -189,7 +189,7 @@ def _side_by_side(
 def _one_by_one(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, population: str
 ) -> tuple[AnyArray, ...]:
-    """Return the bounds at many n group by group, following a path through the n."""
+    """Return the bounds for many n, moving from n to n within each group."""
     result = _empty_columns(total, p, n)
     expected, discrete, interpolated, parametric, critical, attainable, exists = result
     for group in range(total.size):
@@ -208,7 +208,7 @@ def _one_by_one(
 
 
 def _empty_columns(total: IntArray, p: FloatArray, n: IntArray) -> tuple[AnyArray, ...]:
-    """Return columns (group, p, n) filled with NaN for floats, 0 for counts, False for flags."""
+    """Return columns (group, p, n) filled with NaN, 0 or False."""
     shape = (total.size, p.size, n.size)
     expected, interpolated, parametric = (np.full(shape, np.nan) for _ in range(3))
     discrete, critical = (np.zeros(shape, dtype=np.int64) for _ in range(2))
@@ -247,19 +247,19 @@ def random_cdf(
     progress : bool, optional
         Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per n and number ``tp`` of true positives (Dataset: dimension row). ``tp`` increases
-        in steps of 0.05, from about four standard deviations below the mean (at least -1) to four
-        above. Three columns contain P(X <= tp): ``discrete`` is the exact step function,
+        One row per n and per number of true positives ``tp`` (Dataset: dimension row). ``tp``
+        increases in steps of 0.05, from about four standard deviations below the mean (at least -1)
+        to four above. Three columns contain P(X <= tp): ``discrete`` is the exact step function,
         ``interpolated`` is linear between integers, and ``parametric`` is the continuous binomial.
 
     Notes
     -----
-    :func:`random_bound` returns the points at which these functions reach 1 - p. For small tail
+    :func:`random_bound` returns the counts at which the three functions reach 1 - p. For small tail
     probabilities, use :func:`random_pvalue` instead of subtracting from 1.
 
     References
@@ -307,8 +307,8 @@ def random_cdf(
 
 
 _STEPS_PER_COUNT = 20  # values of a distribution function from one integer to the next
-_DEVIATIONS = 4.0  # range of counts on either side of the mean, in standard deviations
-_LISTS_AT_ONCE = 100  # lists between two updates of the progress bar
+_DEVIATIONS = 4.0  # the grid extends this many standard deviations to either side of the mean
+_LISTS_AT_ONCE = 100  # number of lists between two updates of the progress bar
 
 
 def _cdf_columns(
@@ -318,10 +318,10 @@ def _cdf_columns(
     positive: xr.DataArray,
     population: str,
 ) -> xr.Dataset:
-    """Return the distribution functions for lists of these sizes at counts (..., n, _point)."""
+    """Return distribution functions for these list sizes at counts (..., n, _point)."""
     known = (size, total, positive)
     step = np.arange(count.sizes["_point"])
-    # exact tails at integers: discrete is a step function, interpolated is linear between them
+    # tails are exact at integers; between integers, the interpolated function is linear
     whole = xr.DataArray(np.arange(step.size // _STEPS_PER_COUNT + 2), dims="_whole")
     exact = _tail(count.isel(_point=0, drop=True) + whole, *known, "discrete", population)
     at, after = (

@@ -1,4 +1,4 @@
-"""Crossover points between measures and chance, and envelopes for random rankings."""
+"""Find crossover points with chance, and envelopes for random rankings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from rankeval_pd.stats.rankings.ranking import Ranking
 # -------------------------------------------------- Crossover points (Macskassy 2005, section 3.3)
 
 CROSSOVER_COLUMNS = ("measure", "p", "n_first", "n_last", "tp_first")
-_EQUAL = 1e-10  # tolerance: a count reaches a fractional bound of the same value
+_EQUAL = 1e-10  # tolerance, so that a count equal to a fractional bound reaches the bound
 
 
 @Capabilities(rankings="Is it better than chance?", lists=True, ends=True, heads=True)
@@ -50,23 +50,23 @@ def crossovers(
     pool: Pool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the runs of list sizes at which a measure beats chance.
+    """Find the runs of list sizes for which a measure beats chance.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     p : float or list of float
-        Levels, 0 < p <= 1.
+        Significance levels, 0 < p <= 1.
     contiguous : int
-        Length of the shortest run to return. Macskassy (2005) uses 2.
+        Minimum length of a run. Macskassy (2005) uses 2.
     bound : {"critical", "discrete", "interpolated", "parametric"}
-        The bound from :func:`random_bound` that a measure must reach. "critical" gives a test of
-        level p at each n, and "discrete" is Macskassy's (2005) bound.
+        The bound from :func:`random_bound` that a measure must reach. "critical" gives a test at
+        level p for each n, and "discrete" is Macskassy's (2005) bound.
     pool : {"retrieved", "all"} or int, optional
-        Candidates that a random ranking draws from, see :func:`random_test`.
+        Candidates that are ranked at random. See :func:`random_test`.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -74,15 +74,15 @@ def crossovers(
         One row per run (Dataset: dimension row), ordered by measure, p and n. The columns are
         ``measure``, ``p``, ``n_first``, ``n_last`` and ``tp_first``, the number of true positives
         at n_first. The list of all N candidates is excluded because its count is not random. If a
-        measure stays at or above the bound to the end, n_last is N - 1.
+        measure stays at or above the bound until the end, n_last is N - 1.
 
     Notes
     -----
     The first row for each measure and p is Macskassy's (2005) crossover point. Eq. 19 requires one
-    positive fewer than the text; the package follows the text. Because each n is a separate test,
-    the probability that a random ranking crosses the bound somewhere is far above p. Runs of 2 or
-    more are nearly as frequent as single crossings. Use :func:`random_envelope` to account for all
-    n. A lazy Dataset is computed immediately. Cost: the same as for :func:`random_bound`.
+    positive fewer than the text, which the package follows. Each n is a separate test, so a random
+    ranking crosses the bound for at least one n with a probability far above p. Runs of 2 or more
+    are nearly as frequent as single crossings. Use :func:`random_envelope` to account for all n. A
+    lazy Dataset is computed immediately. The function costs the same as :func:`random_bound`.
 
     References
     ----------
@@ -123,7 +123,7 @@ def crossovers(
     return tables.as_rows(_runs(frame, shortest), attrs=attrs)
 
 
-_MOST_CACHED = 2**14  # largest group whose bounds are cached across chunks, at 128 kB each
+_MOST_CACHED = 2**14  # largest group whose bounds are cached across chunks (128 kB)
 
 
 @lru_cache(maxsize=64)
@@ -141,7 +141,7 @@ def _reached(
     ties: str,
     pool: Pool,
 ) -> tuple[AnyArray, ...]:
-    """Return the true positives, whether they reach the bound, and whether the list exists."""
+    """Return true-positive counts, with flags for reaching the bound and existing."""
     lists, size = ranking.nbest(None, ties), pool_of(ranking, pool)
     tp, exists = (
         np.broadcast_to(x[..., np.newaxis, :], (*x.shape[:-1], p.size, x.shape[-1]))
@@ -149,7 +149,7 @@ def _reached(
     )
     reached = np.zeros(tp.shape, dtype=bool)
 
-    # groups of equal size share their bounds, and small groups also across chunks in a process
+    # groups of equal size share bounds; bounds for small groups are cached across chunks
     needed = (
         _cached_bound if lists.tp.shape[-1] <= _MOST_CACHED else cache(_cached_bound.__wrapped__)
     )
@@ -180,7 +180,7 @@ def _runs(table: pd.DataFrame, shortest: int) -> pd.DataFrame:
         .assign(
             n_first=first["n"],
             n_last=last["n"].to_numpy(),
-            tp_first=first["tp"].astype(np.int64),  # the column is float if other batches lack rows
+            tp_first=first["tp"].astype(np.int64),  # float if another batch has no rows
         )
         .reset_index(drop=True)
     )
@@ -214,39 +214,39 @@ def random_envelope(
     data : DataFrame or Dataset
         Candidates with a gold label. Scores are not used.
     alpha : float or list of float
-        Levels, 0 < alpha < 1.
+        Significance levels, 0 < alpha < 1.
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n from 1 to the number of candidates.
     progress : bool, optional
-        Whether to show a progress bar for the search over levels. By default one appears after two
-        seconds.
+        Whether to show a progress bar for the search over levels. By default the bar appears after
+        two seconds.
     pool : {"retrieved", "all"} or int, optional
-        Candidates that a random ranking draws from, see :func:`random_test`.
+        Candidates that are ranked at random. See :func:`random_test`.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per alpha and n (Dataset: dimensions alpha and n), and per ``measure`` with
-        pool="retrieved":
+        One row per alpha and n (Dataset: dimensions alpha and n). With ``pool="retrieved"``, each
+        measure has separate rows. The columns are:
 
         * ``expected``: the mean number of true positives, n N+ / N;
-        * ``envelope``: the count that a random ranking reaches at any of the requested n with a
-          probability of at most alpha. The value is min(n, N+) + 1 if no count is rare enough;
+        * ``envelope``: the critical count. A random ranking reaches the envelope at one or more n
+          with a probability of at most alpha. The envelope is min(n, N+) + 1 if no count is rare
+          enough;
         * ``local_level``: the largest P(X >= envelope) at a single n;
-        * ``attainable``: whether a list of size n can contain that many true positives.
+        * ``attainable``: whether a list of size n can contain ``envelope`` true positives.
 
     Notes
     -----
     The envelope uses the same level t at every n. At each n the envelope equals ``critical`` from
-    :func:`random_bound` at p = t, with the largest t for which the overall probability is at most
-    alpha. This probability is computed exactly by Macskassy's (2005) recursion with absorption. The
-    envelope depends on the requested n, so pass the n that you inspect, such as ``range(100,
-    2001)``. If equal scores count as one block, pass the ends of the blocks. Relative errors in the
-    probability are about 1e-12. Cost for every n: a third of a second for 5,102 candidates, one
-    second for 100,000 candidates with 10,000 positives, and six seconds for a million candidates
-    with 50,000 positives.
+    :func:`random_bound` at p = t. The level t is the largest for which the overall probability is
+    at most alpha. The overall probability is computed exactly by Macskassy's (2005) recursion with
+    absorption. The envelope depends on the requested n, so pass the n that you inspect, such as
+    ``range(100, 2001)``. If you treat tied candidates as one block, pass the n at which blocks end.
+    An envelope for every n takes one second for 100,000 candidates with 10,000 positives, and six
+    seconds for a million candidates with 50,000 positives.
 
     References
     ----------
@@ -292,7 +292,7 @@ def random_envelope(
 
 @lru_cache(maxsize=64)
 def _cached_envelope(alpha: float, n: bytes, model: Finite) -> Envelope:
-    """Return an envelope, cached for groups of equal size in all chunks of a process."""
+    """Return an envelope, cached for groups of equal size across chunks."""
     return envelope(alpha, np.frombuffer(n), model)
 
 
@@ -311,7 +311,7 @@ def _envelope_columns(
     counts, exists = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)
     attainable = np.zeros(shape, dtype=bool)
     sizes = np.stack([total, positive], axis=-1).reshape(-1, 2)
-    for size in np.unique(sizes, axis=0):  # groups of equal size share their envelope
+    for size in np.unique(sizes, axis=0):  # groups of equal size share an envelope
         same = (sizes == size).all(axis=-1).reshape(total.shape)
         fits = n <= size[0]
         model = Finite(*size.astype(float).tolist())

@@ -1,4 +1,4 @@
-"""Pools from which random lists are drawn: retrieved candidates, all, or a collection."""
+"""Determine the pool of candidates from which random lists are drawn."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Pool = Literal["retrieved", "all"] | int
 
 
 def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite") -> Pool:
-    """Return the pool; the default is "retrieved" if rankings are incomplete."""
+    """Return the pool, which is "retrieved" by default if rankings are incomplete."""
     ends = Roles.of(roles).ends
     if pool is None:
         return "retrieved" if ends and population == "finite" else "all"
@@ -51,14 +51,14 @@ def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite")
 
 
 def able_with(able: Capabilities, pool: Pool) -> Capabilities:
-    """Return the options for a method that depends on the retrieved candidates."""
+    """Return options for a method whose result depends on the retrieved candidates."""
     if pool != "retrieved":
         return able
     return replace(able, scores=True, ends=True, counts=False)
 
 
 def pool_columns(columns: tuple[str, ...], pool: Pool) -> tuple[str, ...]:
-    """Return the columns, with the measure first if each measure has its own pool."""
+    """Return the columns, with the measure first if pools differ between measures."""
     return ("measure", *columns) if pool == "retrieved" else columns
 
 
@@ -70,7 +70,7 @@ def pool_of(ranking: Ranking, pool: Pool) -> Size:
 
 
 def pool_size(inner: xr.Dataset, pool: Pool) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return N and N+ for the pool, by measure if the measures differ."""
+    """Return N and N+ for the pool, or for each measure if the measures differ."""
     if pool != "retrieved":
         total, positive = common_size(inner)
         if pool == "all":
@@ -107,7 +107,7 @@ def in_collection(size: Size, collection: int) -> Size:
 def warn_of_whole_lists(retrieved: IntArray, n: IntArray) -> None:
     """Warn if most lists at some n contain all retrieved candidates.
 
-    ``retrieved``, the number of candidates that the measure retrieved, broadcasts with ``n``.
+    ``retrieved`` contains the numbers of retrieved candidates, and is broadcast with ``n``.
     """
     sizes, whole = np.broadcast_arrays(n, retrieved <= n)
     for size in np.unique(sizes):

@@ -1,4 +1,4 @@
-"""The random model for published numbers, and the populations of random lists."""
+"""Apply the random model to published numbers, and define its populations."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def random_bound_for(
     Parameters
     ----------
     p : float or list of float
-        Levels, 0 < p <= 1.
+        Significance levels, 0 < p <= 1.
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n from 1 to ``n_candidates``.
     n_candidates, n_positive : int
@@ -58,8 +58,8 @@ def random_bound_for(
     population : {"finite", "infinite"}
         See :func:`random_bound`.
     prior : float
-        Prevalence, instead of the two numbers. The population is then infinite, and ``n`` is
-        required.
+        Prevalence, as an alternative to ``n_candidates`` and ``n_positive``. The population is then
+        infinite, and ``n`` is required.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def random_bound_for(
 
     Notes
     -----
-    For a few n, N may be a billion.
+    If you request only a few n, N can be as large as a billion.
 
     References
     ----------
@@ -116,7 +116,7 @@ def random_bound_for(
 
 
 def _sizes_of(asked: Sizes, total: int) -> tuple[IntArray, dict[str, FloatArray]]:
-    """Return list sizes among ``total`` candidates, and a column of any requested fractions."""
+    """Return list sizes for ``total`` candidates, and any requested fractions."""
     if isinstance(asked, Shares):
         return asked.of(total), {"share": asked.values}  # noqa: PD011
     return np.arange(1, total + 1) if asked is None else asked, {}
@@ -146,7 +146,7 @@ def _published_model(
 
 
 def _check_population(n_candidates: Any, n_positive: Any, prior: Any) -> None:
-    """Raise a ValueError unless the two numbers or the prevalence are given."""
+    """Raise a ValueError unless either the two numbers or the prevalence are passed."""
     if prior is not None and (n_candidates is not None or n_positive is not None):
         raise ValueError(
             f"prior={prior!r} replaces n_candidates and n_positive. Omit prior, or omit"
@@ -160,7 +160,7 @@ def _check_population(n_candidates: Any, n_positive: Any, prior: Any) -> None:
 
 
 def check_whole(argument: str, value: Any) -> int:
-    """Return the value as a count; raise an error if it is not a count."""
+    """Return the value as a count, or raise an error if the value is not a count."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 0:
         raise ValueError(f"{argument}={value!r}: pass a whole number of at least 0.")
     return int(value)
@@ -179,13 +179,13 @@ def random_pvalue(
     prior: Any = None,
     log: bool = False,
 ) -> Any:
-    """Return the probability that a random list of n has at least tp true positives.
+    """Return the probability that a random list has at least tp true positives.
 
     Parameters
     ----------
     tp : float or array
-        Number of true positives in the list. Do not pass the precision. Averages may be fractional.
-        An impossible count has probability 0 or 1.
+        Number of true positives in the list (not the precision). Averages can be fractional. An
+        impossible count has probability 0 or 1.
     n : int or array of int
         Size of the list.
     n_candidates, n_positive : int or array of int
@@ -195,8 +195,8 @@ def random_pvalue(
         continuous binomial tail probability. The binomial tail is used for both populations.
     strict : bool
         Whether to return P(X > floor(tp)), as in Macskassy (2005). By default the function returns
-        P(X >= tp), the standard p-value. For a fractional tp both discrete values are equal. The
-        default evaluates Macskassy's interpolated and parametric curves at tp - 1.
+        P(X >= tp), the standard p-value. For a fractional tp the two discrete values are equal. By
+        default Macskassy's interpolated and parametric curves are evaluated at tp - 1.
     population : {"finite", "infinite"}
         See :func:`random_bound`.
     prior : float or array
@@ -278,7 +278,7 @@ def random_pvalue(
 
 
 def _broadcast(**given: Any) -> tuple[AnyArray, ...]:
-    """Broadcast the values to a common shape; reject shapes that do not match."""
+    """Broadcast the values to a common shape, or raise an error."""
     shapes = {name: np.shape(values) for name, values in given.items()}
     try:
         np.broadcast_shapes(*shapes.values())
@@ -318,15 +318,15 @@ def random_pvalue_mean(
     Returns
     -------
     float or array
-        P(S >= s), with S the sum of true positives over the queries, each ranked at random and
-        independently. s is n_queries * mean_tp, rounded up unless this product is an integer to
-        within 1e-9. With ``decimals``, s is the smallest sum whose mean rounds to the published one
-        (halves round either way), which gives the largest possible p-value.
+        P(S >= s). S is the sum of true positives over queries whose rankings are random and
+        independent. s is n_queries * mean_tp, rounded up unless this product is an integer to
+        within 1e-9. With ``decimals``, s is the smallest sum whose mean rounds to the published
+        mean. Halves round either way, so the p-value is the largest possible.
 
     Raises
     ------
     ValueError
-        If no sum over ``n_queries`` queries gives a mean that rounds to ``mean_tp``.
+        If no sum over ``n_queries`` queries has a mean that rounds to ``mean_tp``.
 
     Notes
     -----
@@ -339,8 +339,8 @@ def random_pvalue_mean(
 
     Examples
     --------
-    For 117 papers, 47 of them relevant, 15 reviewers find 5.7 of 10 on average (p = 0.079 in Table
-    3):
+    In Table 3, 15 reviewers find 5.7 relevant papers among 10 on average (p = 0.079). In total 47
+    of 117 papers are relevant:
 
     >>> import rankeval_pd
     >>> p = rankeval_pd.random_pvalue_mean(
@@ -375,7 +375,7 @@ def random_pvalue_mean(
 
 
 def _smallest_sum(mean: float, queries: int, decimals: int | None) -> float:
-    """Return the smallest sum whose mean is equal to, or rounds to, ``mean``."""
+    """Return the smallest sum whose mean equals ``mean`` or rounds to ``mean``."""
     if decimals is None:
         nearest = round(queries * mean)
         return float(
@@ -400,7 +400,7 @@ def _smallest_sum(mean: float, queries: int, decimals: int | None) -> float:
 
 
 def check_counts(n: AnyArray, total: AnyArray, positive: AnyArray, *, finite: bool) -> None:
-    """Raise a ValueError unless these counts fit one population."""
+    """Raise a ValueError if the counts are invalid or contradict each other."""
     for name, values in (("n", n), ("n_candidates", total), ("n_positive", positive)):
         if (
             values.dtype.kind not in "iuf"
@@ -445,7 +445,7 @@ def population_model(population: str, total: float, positive: float) -> tuple[Po
 def sum_tails(
     count: float, n: FloatArray, total: AnyArray, positive: AnyArray, population: str
 ) -> Tails:
-    """Return tail probabilities for the sum of independent counts in lists of n."""
+    """Return tail probabilities for the sum of independent counts in lists of size n."""
     lists, times = np.unique(np.stack([n, total, positive]), axis=1, return_counts=True)
     n, total, positive = lists.astype(float)
     if population == "infinite":

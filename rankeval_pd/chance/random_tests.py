@@ -1,4 +1,4 @@
-"""Tests against random rankings."""
+"""Test n-best lists against random rankings."""
 
 from __future__ import annotations
 
@@ -75,66 +75,66 @@ def random_test(
     adjust : {None, "envelope"}
         Whether to add ``p_adjusted``, which corrects for all requested n.
     combine : bool
-        Whether to combine the groups of ``by`` (Dataset: all batch dimensions). Each n then has a
-        single test, based on the sum of true positives over the groups with n candidates.
+        Whether to combine the groups from ``by`` (Dataset: all batch dimensions). Each n then has a
+        single test, based on the sum of true positives over all groups with n candidates.
     population : {"finite", "infinite"}
         See :func:`random_bound`.
     pool : {"retrieved", "all"} or int, optional
         Candidates from which a random list is drawn. "retrieved" means the candidates that the
-        measure retrieved in each group, to test whether their order is better than chance. "all"
-        means all candidates in the data. A number is the size of a collection without further true
-        positives, to test whether the measure is better than drawing from the collection at random.
-        The default is "retrieved" with ``missing="absent"`` and "all" otherwise.
+        measure retrieved in each group. The test compares the order of such candidates with chance.
+        "all" means all candidates in the data. A number gives the size of a collection without
+        further true positives, to compare the measure with random draws from the collection. The
+        default is "retrieved" with ``missing="absent"`` and "all" otherwise.
     n_candidates : int, optional
-        Former name of ``pool`` as a number.
+        Former name of ``pool`` for a number.
     progress : bool, optional
         Whether to show a progress bar for ``adjust``. By default the bar appears after two seconds.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure and n (Dataset: dimensions measure and n). With ``combine``, each row
-        covers all groups:
+        combines all groups:
 
-        * ``tp``, ``expected``, ``lift``: the number of true positives, its mean in a random list,
-          and the ratio of the two;
+        * ``tp``, ``expected``, ``lift``: the number of true positives, the mean number in a random
+          list, and the ratio of the two numbers;
         * ``p_value``: P(X >= tp), the standard one-sided p-value;
         * ``p_mid``: P(X > tp) + P(X = tp)/2;
-        * ``p_strict``: P(X > tp), as in Macskassy (2005). This p-value is too small because it
-          excludes the observed count. A test that rejects if p_strict < p has a size above p;
+        * ``p_strict``: P(X > tp), as in Macskassy (2005). ``p_strict`` is too small because the
+          observed count is excluded. A test that rejects if p_strict < p has an error rate above p;
         * ``log10_p``: log10 of p_value, which is finite even if p_value underflows;
         * ``p_adjusted``, with ``adjust="envelope"`` only: the probability that a random ranking has
           a p-value this small at any of the requested n;
         * ``n_pool``: the number of candidates in the pool;
-        * ``n_groups``, with ``groups`` only: the number of groups in the list. The three p-values
-          are then equal. They come from Student's t for the precision of the list minus the
-          prevalence, with a variance estimated between groups;
+        * ``n_groups``, with ``groups`` only: the number of groups in the list. With ``groups``, the
+          three p-values are equal and come from Student's t test for the precision of the list
+          minus the prevalence. The variance is estimated between groups;
         * ``n_groups``, ``n_left_out``, with ``combine`` only: the number of groups with and without
           a list of size n. ``tp`` can decrease from one n to the next if ``n_groups`` changes.
 
         With ``ties="expected"``, ``tp`` is the mean over the orders of equal scores, and the
         p-values are exact for this mean under random labels. With "best" and "worst", the p-values
-        treat the count in the best or worst order as an ordinary list. These p-values are bounds
-        and not tests, because the order depends on the labels.
+        treat the count in the best or worst order as an ordinary list. With "best" and "worst", the
+        p-values are only bounds, because the order depends on the labels.
 
     Notes
     -----
     Each ``p_value`` applies to a single n. The test is exact if every order of the candidates is
-    equally likely under the null hypothesis. Relative errors are below 1e-11. Cost: sorting, and
-    for each n a series over about eight standard deviations of X.
+    equally likely under the null hypothesis. Relative errors are below 1e-11. The cost is one sort,
+    plus a series over about eight standard deviations of X for each n.
 
     The smallest ``p_adjusted`` of a measure is a global p-value for the null hypothesis that the
-    ranking is random at all requested n. The error rate alpha applies to this hypothesis and not to
-    single n. ``p_adjusted`` ≤ alpha is equivalent to a tp at or above :func:`random_envelope`. Each
-    n takes one recursion over all requested n. With more than 3,000 n, only about 500 values are
-    computed (above 20,000 n, about 60), and the remaining values are rounded up to the next
-    computed value (``attrs["p_adjusted"]``). Rounding never crosses 0.1, 0.05, 0.01 or 0.001.
-    Values below 1e-6 are rounded up to the number of n times p.
+    ranking is random at all requested n. The error rate alpha applies to this null hypothesis and
+    not to a single n. ``p_adjusted`` is at most alpha if and only if tp reaches the bound from
+    :func:`random_envelope`. Each n requires one recursion over all requested n. With more than
+    3,000 n, about 500 values are computed. With more than 20,000 n, about 60 values are computed.
+    Other values are rounded up to the next computed value (``attrs["p_adjusted"]``). Rounding never
+    crosses 0.1, 0.05, 0.01 or 0.001. Values below 1e-6 are rounded up to p times the number of n.
 
-    With ``combine``, the p-values are exact tail probabilities for a sum of independent counts, in
-    which each group has its own distribution. Testing the average as if it came from a single list,
+    With ``combine``, the p-values are exact tail probabilities for a sum of independent counts with
+    a different distribution for each group. Testing the average as if it came from a single list,
     as in Macskassy's (2005) Tables 3 and 4, is wrong by orders of magnitude. If the same candidates
     rank high in many groups, as can happen for queries on one collection, the counts are dependent
     and the combined p-value is too small.
@@ -285,7 +285,7 @@ def _tested(
     p_adjusted = np.full_like(p_value, np.nan)
     for row in np.ndindex(p_value.shape[:-1]) if adjust else ():
         here = lists.exists[row] & (n <= size.total[row])
-        p_adjusted[row] = np.where(lists.exists[row], 1.0, np.nan)  # not a random list
+        p_adjusted[row] = np.where(lists.exists[row], 1.0, np.nan)  # a full list is not random
         model, _ = population_model(population, float(size.total[row]), float(size.positive[row]))
         p_adjusted[(*row, here)] = simultaneous_p_values(
             log_ge[(*row, here)],
@@ -310,7 +310,7 @@ def random_test_of_turns(
     n_candidates: int | None = None,
     ties: str = "shared",
 ) -> pd.DataFrame:
-    """Return :func:`random_test` for rankings beyond memory, at the n where tp changes."""
+    """Test rankings larger than memory, at each n where tp changes."""
     check_choice("population", population, POPULATIONS)
     check_choice("adjust", adjust, ADJUSTMENTS)
     if adjust is not None or combine:
@@ -328,7 +328,7 @@ def random_test_of_turns(
     for measure, lists in zip(found.measures, found.turns, strict=True):
         n = np.union1d(lists.n[lists.n > 0], [found.total] if found.total else [])
         n = n.astype(np.int64)
-        tp = lists.tp[np.searchsorted(lists.n, n, side="right") - 1]  # constant after the end
+        tp = lists.tp[np.searchsorted(lists.n, n, side="right") - 1]  # tp is constant after the end
         nobody = np.zeros_like(n)
         nbest = NBest(
             tp.astype(float) if ties == "expected" else tp,
@@ -351,7 +351,7 @@ def random_test_of_turns(
 def _counted(
     inner: xr.Dataset, n: IntArray, *, asked: IntArray | None, ties: str, pool: Pool
 ) -> xr.Dataset:
-    """Return the true positives in every list, and the sizes of the group and the pool."""
+    """Return the true positives in each list, and the sizes of groups and pools."""
     sizes: dict[str, type] = dict.fromkeys(_SIZES, np.int64)
     return ask_measures(
         inner, _counts, {"tp": np.int64, "exists": bool, **sizes}, along={"n": n},
@@ -368,7 +368,7 @@ def _counts(ranking: Ranking, *, n: IntArray | None, ties: str, pool: Pool) -> t
 def _combined(
     counted: xr.Dataset, batch: list[Hashable], population: str, *, ending: bool, warned: bool
 ) -> xr.Dataset:
-    """Return the test for the sum over the groups with a list of n."""
+    """Test the sum over all groups with a list of size n."""
     names = (*TEST_COLUMNS[2:], *_COMBINED, "exists")
     columns = xr.apply_ufunc(
         _combined_columns,
@@ -437,7 +437,7 @@ def _average_ties(
     population: str,
     *logs: FloatArray,
 ) -> None:
-    """Set exact tails for the averaged count of lists that end inside a block of equal scores."""
+    """Set exact tail probabilities for lists that end inside a tied block."""
     log_ge, log_gt, log_mid = logs
     for row in np.ndindex(lists.tp.shape[:-1]):
         model, _ = population_model(population, float(size.total[row]), float(size.positive[row]))

@@ -1,4 +1,4 @@
-"""Example data sets, built from installed packages, downloaded or simulated."""
+"""Load or simulate example data sets."""
 
 from __future__ import annotations
 

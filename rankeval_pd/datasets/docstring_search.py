@@ -1,4 +1,4 @@
-"""A search experiment on the docstrings of installed packages."""
+"""Build a search experiment from the docstrings of installed packages."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from rankeval_pd.errors import check_count, checked_call
 from rankeval_pd.stats._types import FloatArray
 
 _SEARCH_EDITION = 2  # cache version: increase it when the parsing changes
-_LEAST_LINKS = 2  # number of links that a docstring needs to become a query
+_LEAST_LINKS = 2  # a docstring with at least this many links becomes a query
 
 
 class Docstring(NamedTuple):
-    """A public function, method or class."""
+    """Store the docstring of a public function, method or class."""
 
     name: str  #: name with module and class
     text: str  #: text without the section "See Also"
@@ -35,8 +35,8 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
     versions of numpy, scipy, pandas, xarray and matplotlib, without the section "See Also". A query
     consists of a public name and the first line of its docstring. The relevant documents are the
     docstrings from the same package that are listed in the section "See Also"; every query has at
-    least two. The run ``bm25`` ranks by BM25 (k1 = 1.2, b = 0.75) and the run ``tfidf`` by the
-    cosine of TF-IDF vectors, both over words.
+    least two relevant documents. The run ``bm25`` ranks words by BM25 (k1 = 1.2, b = 0.75). The run
+    ``tfidf`` ranks by the cosine between TF-IDF vectors.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
     Returns
     -------
     DataFrame
-        A frame as from :func:`read_trec`. ``query`` and ``document`` contain public names. ``bm25``
-        and ``tfidf`` contain scores, which are NaN if the run did not retrieve the document.
-        ``grade`` is 1 for a link and missing otherwise.
+        A frame in the format of :func:`read_trec`. ``query`` and ``document`` contain public names.
+        ``bm25`` and ``tfidf`` contain scores, which are NaN if the run did not retrieve the
+        document. ``grade`` is 1 for a link and missing otherwise.
 
     Raises
     ------
@@ -59,11 +59,11 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
 
     Notes
     -----
-    The source files are parsed without importing them. The result depends on the versions of the
-    packages. The first call takes about twenty seconds, and later calls take a few seconds. Parsed
-    docstrings are cached for each version of the packages in the folder given by the environment
-    variable ``RANKEVAL_PD_CACHE``. If this variable is not set, the user's cache folder is used,
-    provided that pooch is installed (``pip install pooch``).
+    The source files are parsed without importing them. The result depends on the package versions.
+    The first call takes about twenty seconds, and later calls take a few seconds. Parsed docstrings
+    are cached, for each package version, in the folder from the environment variable
+    ``RANKEVAL_PD_CACHE``. If this variable is not set, the user's cache folder is used, provided
+    that pooch is installed (``pip install pooch``).
 
     The judgments are mechanical, so documents without a link may be just as relevant.
 
@@ -137,7 +137,7 @@ def _scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, An
 
 
 def _best_documents(scores: Any, asked: list[int], depth: int) -> Run:
-    """Return the best documents for each query except its own, with scores rounded as in runs."""
+    """Return the best documents for each query and their rounded scores."""
     scores = scores.tocsr()
     found = []
     for number, start, end in zip(asked, scores.indptr, scores.indptr[1:], strict=False):
@@ -163,7 +163,7 @@ def _name_words(name: str) -> str:
 
 
 def _linked_documents(corpus: list[Docstring]) -> list[list[int]]:
-    """Return the documents that each docstring links to, matched by the last parts of names."""
+    """Return the documents that each docstring links to."""
     # all suffixes of every name: ("numpy", "linalg.norm"), ("numpy", "norm"), ...
     ends: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for number, one in enumerate(corpus):
@@ -176,7 +176,7 @@ def _linked_documents(corpus: list[Docstring]) -> list[list[int]]:
         linked = []
         for link in one.links:
             candidates = ends.get((package, link.removeprefix(f"{package}.")), [])
-            # take the only match in the same module or class, or else in the package
+            # take a unique match in the same module or class, or otherwise in the package
             near = [k for k in candidates if corpus[k].name.split(".")[1:-1] == home[:-1]]
             for documents in (near, candidates):
                 if len(documents) == 1 and documents[0] != number:
@@ -225,7 +225,7 @@ _LINKED = re.compile(r":\w+:`~?\.?([\w.]+)`|([\w.]+)")
 
 
 def _split_see_also(text: str) -> tuple[str, list[str]]:
-    """Return a docstring without its section "See Also", and the names in that section."""
+    """Split a docstring into the text and the names in its section "See Also"."""
     section = _SEE_ALSO.search(text)
     if section is None:
         return text, []

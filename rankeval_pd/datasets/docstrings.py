@@ -1,4 +1,4 @@
-"""Parsing of the source files of installed packages, with a cache."""
+"""Parse the source files of installed packages, and cache the results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PACKAGES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
 
 
 def cached_content(what: str, edition: int, make: Callable[[], Any]) -> Any:
-    """Return cached content for the same package versions, or call ``make`` and cache it.
+    """Return cached content for these package versions, or cache new content.
 
     ``make`` returns JSON data. Increase ``edition`` whenever you change the result of ``make``.
     """
@@ -36,7 +36,7 @@ def cached_content(what: str, edition: int, make: Callable[[], Any]) -> Any:
 
 
 def source_trees(progress: bool | None) -> Iterator[tuple[str, Path, ast.Module]]:
-    """Yield the package, the path within the package, and the syntax tree of each source file."""
+    """Yield the package, the relative path and the syntax tree of each source file."""
     files = [(package, root, path) for package in PACKAGES for root, path in source_files(package)]
     with progress_bar(
         progress, total=len(files), what="reading docstrings", unit="files"

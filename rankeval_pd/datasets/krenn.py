@@ -1,4 +1,4 @@
-"""The data set from Evert (2004), and the folder for cached data."""
+"""Load the data set from Evert (2004), and manage the folder for cached data."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ def load_krenn_ppv() -> pd.DataFrame:
     -------
     DataFrame
         5,102 candidates with a frequency of 30 or more. ``PP`` and ``verb`` are the two words of a
-        pair. The annotation ``is.colloc`` marks 566 collocations, ``is.SVC`` the support verb
-        constructions and ``is.figur`` the figurative expressions among the collocations. ``freq``
-        is the frequency, and ``MI``, ``Dice``, ``z.score``, ``t.score``, ``chisq``, ``chisq.corr``,
+        pair. ``is.colloc`` marks 566 collocations. Among the collocations, ``is.SVC`` marks support
+        verb constructions, and ``is.figur`` marks figurative expressions. ``freq`` is the
+        frequency, and ``MI``, ``Dice``, ``z.score``, ``t.score``, ``chisq``, ``chisq.corr``,
         ``log.like`` and ``Fisher`` are association scores. The scores are rounded, so there are
         many ties.
 
     Raises
     ------
     OSError
-        If the data are neither on this machine nor available for download. The message explains
-        what to do.
+        If the data are neither stored on this machine nor available for download. The message
+        explains what to do.
     ImportError
         If the packages for the download are not installed.
 
@@ -59,7 +59,7 @@ def load_krenn_ppv() -> pd.DataFrame:
     If the environment variable ``RANKEVAL_PD_DATA`` is set to a folder with ``krenn_ppv.csv``, this
     file is read. Otherwise ``KrennPPV.rda`` is downloaded from the source of the R package
     *corpora* (GPL-3), checked by its SHA-256 and stored in the user's cache folder. The download
-    needs ``pip install pooch rdata``. Both files give the same frame.
+    needs ``pip install pooch rdata``. The two files give the same frame.
 
     References
     ----------
@@ -79,7 +79,7 @@ def load_krenn_ppv() -> pd.DataFrame:
 
 
 def _uniform_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the same column names, order, types and index for both file formats."""
+    """Standardize the column names, order, types and index of both file formats."""
     columns: dict[str, Any] = {name: frame[name].astype(object).astype(str) for name in _TEXT}
     columns |= {name: frame[name].to_numpy(dtype=bool) for name in _FLAGS}
     columns |= {name: frame[name].to_numpy(dtype=np.int64) for name in _COUNTS}
@@ -89,7 +89,7 @@ def _uniform_frame(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _download() -> Path:
-    """Return the path of the checked file; download the file if it is missing."""
+    """Return the path of the verified file, downloading the file if necessary."""
     try:
         import pooch
     except ImportError as error:
@@ -132,11 +132,11 @@ def _read_rda(path: Path) -> pd.DataFrame:
 
 # ------------------------------------------------------------------------------------- Cached data
 
-_unwritable: set[Path] = set()  # unwritable folders that have caused a warning
+_unwritable: set[Path] = set()  # unwritable folders for which a warning has been issued
 
 
 def cache_folder() -> Path | None:
-    """Return the cache folder from the environment, or the user's if pooch is installed."""
+    """Return the cache folder from the environment, or from pooch if installed."""
     named = os.environ.get("RANKEVAL_PD_CACHE")
     if named:
         return Path(named).expanduser()
@@ -154,7 +154,7 @@ def data_folder() -> Path | None:
 
 
 def read_cache(path: Path) -> Any:
-    """Return the content of a cached file; None if the file is missing or damaged."""
+    """Return the content of a cached file, or None if the file is missing or damaged."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             digest, text = file.read().split("\n", 1)
@@ -166,7 +166,7 @@ def read_cache(path: Path) -> Any:
 def write_cache(path: Path, content: Any) -> None:
     """Write JSON data atomically, with the permissions of the user's umask.
 
-    An unwritable folder causes a single warning and no error.
+    If the folder is not writable, the function warns once and raises no error.
     """
     # write to a temporary file, which then replaces the old file in a single step
     text = json.dumps(content)

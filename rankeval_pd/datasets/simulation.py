@@ -1,4 +1,4 @@
-"""Simulated candidates with a known true precision."""
+"""Simulate candidates with a known true precision."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def simulate_candidates(
 ) -> pd.DataFrame:
     """Simulate candidates whose true positives score higher by a known amount.
 
-    Each candidate is a true positive with probability ``baseline``. The scores of a measure are
-    standard normal for negatives and shifted upward by the measure's quality for true positives.
+    Each candidate is a true positive with probability ``baseline``. Scores are standard normal for
+    negatives, and shifted upward by the quality of the measure for true positives.
 
     Parameters
     ----------
@@ -45,14 +45,14 @@ def simulate_candidates(
         Correlation, from 0 to 1, between the scores of any two measures for candidates with the
         same label.
     decimals : int, optional
-        Decimals to which scores are rounded, which creates ties.
+        Number of decimals for the scores. Rounding creates ties.
     rng : int, Generator or None
         Seed or Generator. None means a random seed.
 
     Returns
     -------
     DataFrame
-        One float column per measure, in the order of ``quality``, and ``gold``.
+        One float column per measure, in the order of ``quality``, and the column ``gold``.
 
     See Also
     --------
@@ -61,7 +61,7 @@ def simulate_candidates(
     Notes
     -----
     The experiment follows Evert (2004), section 3.1. Each candidate falls independently into a
-    given region of scores, as a true or as a false positive. Cost: O(N) per measure.
+    given region of scores, as a true or as a false positive. The cost is O(N) per measure.
 
     References
     ----------
@@ -118,14 +118,14 @@ def _lifts(quality: Mapping[str, float] | None) -> Mapping[str, float]:
 
 @checked_call
 def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.1) -> Any:
-    """Return the mean precision in a region of scores of :func:`simulate_candidates`.
+    """Return the expected precision in a score region of :func:`simulate_candidates`.
 
     Parameters
     ----------
     share : float or array of float
         Mean fraction of the candidates in the region, n / N, above 0 and at most 1.
     quality : float
-        The measure's quality.
+        Quality of the measure.
     baseline : float
         Probability of a true positive.
 
@@ -135,9 +135,9 @@ def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.
 
     Notes
     -----
-    A true positive has a score of at least t with probability Q(t - quality) and a negative with
-    probability Q(t), with Q the upper tail of the normal distribution. The threshold t is found by
-    bisection.
+    A true positive has a score of at least t with probability Q(t - quality), and a negative with
+    probability Q(t). Q is the upper tail of the standard normal distribution. The threshold t is
+    found by bisection.
 
     Examples
     --------

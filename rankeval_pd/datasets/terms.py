@@ -1,4 +1,4 @@
-"""Word pairs from the documentation of five packages, with gold labels."""
+"""Load word pairs with gold labels from the documentation of five packages."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def load_terms(*, per_package: bool = False) -> pd.DataFrame:
     Parameters
     ----------
     per_package : bool
-        Whether to return a separate row for each package in which a pair occurs. You can then rank
-        each package separately with ``by="package"``.
+        Whether to return a separate row for each package in which a pair occurs. You can rank such
+        packages separately with ``by="package"``.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def load_terms(*, per_package: bool = False) -> pd.DataFrame:
 
     Notes
     -----
-    A language model judged the pairs by a written guideline, which is shown on the page on data.
+    A language model judged the pairs by a written guideline. The page on data shows the guideline.
     The model saw no counts, scores or judgments from other passes.
 
     Examples
@@ -66,7 +66,7 @@ def load_terms(*, per_package: bool = False) -> pd.DataFrame:
 
 
 def _counted(table: pd.DataFrame, packages: list[str]) -> pd.DataFrame:
-    """Return the pairs with their counts summed over some packages."""
+    """Return the pairs, with counts summed over several packages."""
     pair, first, second = (
         table[[f"{name}_{count}" for name in packages]].sum(axis=1)
         for count in ("pair", "first", "second")

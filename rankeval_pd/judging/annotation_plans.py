@@ -1,4 +1,4 @@
-"""Plan how many candidates to judge to compare two measures."""
+"""Plan how many candidates to judge when you compare two measures."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from rankeval_pd.stats.distributions.populations import binomial_laws
 from rankeval_pd.stats.significance.fisher import fisher_test
 from rankeval_pd.stats.significance.fisher_power import Pilot, drawn_laws, fisher_power
 
-_TEETH = 24  # number of smaller plans that are checked for the same power
-_LARGEST = 4_096  # largest region size for plans based on a pilot
+_TEETH = 24  # number of smaller plans for which the power is checked
+_LARGEST = 4_096  # largest region size in plans based on a pilot
 _OUTSIDE = (0.025, 0.975)  # quantiles for the range of the power
 
 
@@ -43,7 +43,7 @@ def plan_annotation(
     precisions: tuple[float, float] | None = None,
     **roles: Unpack[JudgedRoles],
 ) -> pd.DataFrame:
-    """Plan how many more candidates to judge to compare two lists.
+    """Plan how many more candidates to judge when you compare two lists.
 
     Parameters
     ----------
@@ -58,13 +58,13 @@ def plan_annotation(
         two difference regions.
     alpha : float
     budget : int, optional
-        Largest number of judgments that you can make. The plan then contains the power for this
+        Largest number of judgments that you can afford. The plan then contains the power for this
         number.
     precisions : pair of float, optional
-        Assumed precisions of the two difference regions, which contain the candidates found only in
-        the list of a or only in the list of b. For the precisions of whole lists, use
-        :func:`needed_candidates`. By default, judged candidates in the regions serve as a pilot
-        sample.
+        Assumed precisions in the two difference regions. The first region contains the candidates
+        found only in the list for a, and the second region contains the candidates found only in
+        the list for b. For the precisions of whole lists, use :func:`needed_candidates`. By
+        default, judged candidates in the regions serve as a pilot sample.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -73,24 +73,24 @@ def plan_annotation(
     DataFrame
         One row per group: ``measure_a``, ``measure_b``, ``n``; ``n_judged``: existing judgments;
         ``n_more``: further judgments needed, half in each region if possible, or all remaining
-        candidates; ``power``: power after the further judgments; ``power_low``, ``power_high``: 95%
-        range of the power given the pilot, NaN with ``precisions``. ``details=True`` adds
-        ``n_region``: candidates in both regions; ``region_share``: proportion of the union of the
-        lists that is in the regions; ``precision_a``, ``precision_b``: precisions of the regions.
+        candidates; ``power``: the resulting power; ``power_low``, ``power_high``: 95% range of the
+        power given the pilot, NaN with ``precisions``. ``details=True`` adds ``n_region``: total
+        size of the two regions; ``region_share``: proportion of the candidates in either list that
+        are in a region; ``precision_a``, ``precision_b``: precisions in the regions.
 
     Notes
     -----
     The planned test is Fisher's test on all existing and new judgments. After a pilot, ``power`` is
-    the assurance, which averages the power over the posterior distribution of the precisions with
-    Jeffreys's prior for each region. After a small pilot, the assurance can be below the requested
-    power for any number of judgments. In this case ``n_more`` contains all remaining candidates,
-    and you should judge a larger pilot first. With ``precisions``, new judgments are a sample
-    without replacement from regions with these precisions. ``n_more`` is then only approximately
-    the smallest number with this power, because power is a sawtooth function of the sample size.
-    Both kinds of power are sums over all outcomes. Use :func:`annotation_sheet` to draw the
-    candidates to judge. See :func:`judged_difference` for how to test the judged candidates. A
-    RankevalWarning reports a pilot that is not a random sample of the regions, a power that is not
-    reached, and a budget for which no outcome is significant.
+    the assurance: the average power over the posterior distribution of the precisions, with
+    Jeffreys's prior for each region. After a small pilot, the requested power can be unattainable.
+    ``n_more`` then contains all remaining candidates, and you should judge a larger pilot first.
+    With ``precisions``, new judgments are a sample without replacement from regions with the
+    assumed precisions. Power is a sawtooth function of the sample size, so ``n_more`` is only
+    approximately the smallest number with this power. Power is computed as a sum over all outcomes.
+    Use :func:`annotation_sheet` to draw the candidates to judge. See :func:`judged_difference` for
+    a test on the judged candidates. A RankevalWarning reports a pilot that is not a random sample
+    from the regions, a power that cannot be reached, or a budget too small for any significant
+    result.
 
     References
     ----------
@@ -125,7 +125,7 @@ def plan_annotation(
         if most is not None:
             more = min(most, left)
         else:
-            # power averaged over a pilot has no sawtooth
+            # power averaged over a pilot is not a sawtooth function
             search = _least if state.pilot else _first
             more = search(partial(state.power, alpha), power, left)
         planned = state.power(alpha, more)
@@ -144,7 +144,7 @@ def plan_annotation(
 def _warn_of_little(
     planned: float, power: float | None, more: int, left: int, state: _State, alpha: float
 ) -> None:
-    """Warn that all judgments, or the budget, are insufficient."""
+    """Warn that the budget, or even all judgments, are insufficient."""
     if state.size == 0:
         warn("a and b: both lists contain the same candidates, so there is nothing to judge.")
     elif left and power is not None and planned < power:
@@ -177,12 +177,12 @@ class _State(NamedTuple):
     size: int  #: size of each region
     judged: tuple[int, int]
     tp: tuple[int, int]
-    precisions: tuple[float, float]  #: planned precisions of the whole regions
-    pilot: bool = False  #: whether the precisions come from the pilot alone
+    precisions: tuple[float, float]  #: planned precisions in the whole regions
+    pilot: bool = False  #: whether the precisions come only from the pilot
 
     @classmethod
     def of(cls, found: pd.Series, precisions: tuple[float, float] | None) -> _State:
-        """Return the state for a row of judged_difference and planned precisions."""
+        """Return the state, given planned precisions and a row from judged_difference."""
         judged, tp = (
             (int(found[f"{name}_a"]), int(found[f"{name}_b"])) for name in ("n_judged", "tp_judged")
         )
@@ -190,7 +190,7 @@ class _State(NamedTuple):
         if precisions is not None:
             first, second = (check_share("precisions", x) for x in precisions)
             return cls(size, judged, tp, (first, second))
-        if size == 0:  # both lists are equal
+        if size == 0:  # the two lists are identical
             return cls(size, judged, tp, (np.nan, np.nan))
         if not all(judged):
             raise ValueError(
@@ -205,7 +205,7 @@ class _State(NamedTuple):
         return cls(size, judged, tp, (first, second), pilot=True)
 
     def in_all(self) -> str:
-        """Describe the expected result of judging all candidates in both regions."""
+        """Describe the expected result of judging all candidates in the two regions."""
         true = [round(share * self.size) for share in self.precisions]
         first, second, size = (np.array([x]) for x in (*true, self.size))
         p_value = fisher_test(first, size, second, size, "two-sided").p_value[0]
@@ -249,17 +249,17 @@ def _range(powers: FloatArray) -> tuple[float, float]:
 
 
 def _spread(more: int, judged: list[int], size: int) -> tuple[int, int]:
-    """Distribute further judgments evenly, and return judged counts per region."""
+    """Distribute further judgments evenly, and return the judged count per region."""
     total = sum(judged) + more
     first = min(max(total - total // 2, total - size, judged[0]), size, total - judged[1])
     return first, total - first
 
 
 def _first(reached: Callable[[int], float], power: float, most: int) -> int:
-    """Return the smallest number of judgments with this power, or all.
+    """Return the smallest number of judgments with this power, or all candidates.
 
-    Power is a sawtooth function of the sample size, so the function also checks smaller numbers
-    than the result of a bisection.
+    Power is a sawtooth function of the sample size, so a bisection is not sufficient. The function
+    therefore checks smaller numbers as well.
     """
     place = _least(reached, power, most)
     if reached(place) < power:
@@ -269,7 +269,7 @@ def _first(reached: Callable[[int], float], power: float, most: int) -> int:
 
 
 def _least(reached: Callable[[int], float], power: float, most: int) -> int:
-    """Find a number of judgments with this power by bisection, or return all."""
+    """Find a number of judgments with this power by bisection."""
     return bisect_left(range(most), True, key=lambda more: reached(more) >= power)
 
 
@@ -284,36 +284,36 @@ def needed_candidates(
     power: float = 0.8,
     alpha: float = 0.05,
 ) -> pd.DataFrame:
-    """Plan the size of two lists to compare, or return the power for a size.
+    """Plan the size of two lists for a comparison, or return the power for a size.
 
     Parameters
     ----------
     precision_a, precision_b : float
-        Precisions of the two lists: published, expected, or from a pilot.
+        Published, expected or pilot precisions of the two lists.
     overlap : float
-        Proportion of each list that is in both lists, from 0 to below 1.
+        Proportion of each list shared with the other list, from 0 to below 1.
     n : int, optional
-        Size of the lists. By default the smallest size with this power.
+        Size of the lists. By default the function finds the smallest size with this power.
     n_judged : int, optional
-        Size of the pilot: number of candidates judged in each list to estimate the precisions. By
-        default the precisions are treated as exact.
+        Number of candidates in each list that were judged to estimate the precisions. By default
+        the precisions are treated as exact.
     power, alpha : float
         Power and level of Fisher's two-sided test on the difference regions.
 
     Returns
     -------
     DataFrame
-        One row: ``n``; ``n_judgements``: number of candidates to judge in the two regions;
-        ``power``. With ``n_judged``, the power is averaged over the posterior distribution given
-        the pilot, as in :func:`plan_annotation`, and ``power_low`` and ``power_high`` contain its
-        range.
+        One row with ``n``; ``n_judgements``, the number of candidates to judge in the two regions;
+        and ``power``. With ``n_judged``, ``power`` is an average over the posterior distribution
+        given the pilot, and the range is ``power_low`` to ``power_high``, as in
+        :func:`plan_annotation`.
 
     Notes
     -----
-    The precision of shared candidates is assumed to be the mean of the two precisions, as far as
-    possible. Numbers of true positives in the regions are binomial, or beta-binomial given a pilot.
-    The power is a sum over all outcomes. A RankevalWarning reports that the pilot is too small if
-    regions of 4,096 candidates do not reach the power.
+    The precision of shared candidates is assumed to be the mean of the two precisions, or as close
+    to the mean as possible. Numbers of true positives in the regions are binomial, or beta-binomial
+    given a pilot. The power is computed as a sum over all outcomes. A RankevalWarning reports that
+    the pilot is too small if regions of 4,096 candidates do not reach the power.
 
     Examples
     --------
@@ -376,7 +376,7 @@ def needed_candidates(
 
 
 def _of_regions(first: float, second: float, overlap: float) -> tuple[float, float]:
-    """Return the precisions of the two regions, given the lists' precisions."""
+    """Return the precisions in the two regions, given the precisions of the lists."""
     shared = 0.5 * (first + second)
     lowest = max(0.0, (max(first, second) - (1.0 - overlap)) / overlap) if overlap else 0.0
     highest = min(1.0, min(first, second) / overlap) if overlap else 1.0

@@ -1,4 +1,4 @@
-"""Create sheets of candidates to judge, and read back judgments."""
+"""Create sheets of candidates to judge, and read the judgments."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def annotation_sheet(
     show: list[Hashable] | None = None,
     **roles: Unpack[JudgedRoles],
 ) -> pd.DataFrame:
-    """Return candidates to judge for the comparison of two lists, without scores.
+    """Return a sheet of candidates to judge for the comparison of two lists.
 
     Parameters
     ----------
@@ -47,19 +47,19 @@ def annotation_sheet(
     show : list of names, optional
         Columns to show to the judges. None shows only the index.
     **roles
-        Column roles. See :func:`nbest_precision`; ``rng`` seeds the order.
+        Column roles. See :func:`nbest_precision`. ``rng`` seeds the random order.
 
     Returns
     -------
     DataFrame
         One row per candidate in random order, with the index of the input, the columns to show and
-        an empty gold column. Scores and lists are hidden, so judges cannot see which measure found
-        a candidate.
+        an empty gold column. Scores and lists are not shown, so judges cannot see which measure
+        found a candidate.
 
     Notes
     -----
-    Only candidates found in exactly one list carry information about the difference. The sheet is a
-    random sample of the two difference regions, with equal numbers from both regions if possible.
+    Only candidates found in exactly one list can distinguish the measures. The sheet is a random
+    sample from the two difference regions, with equal numbers from each region if possible.
 
     Examples
     --------
@@ -114,13 +114,13 @@ def with_judgements(
     Parameters
     ----------
     candidates : DataFrame
-        Candidates, with a unique index.
+        Candidates with a unique index.
     sheet : DataFrame
         A sheet from :func:`annotation_sheet` with a completed gold column (True and False, 1 and 0,
         or values named in ``positive``). Missing values are ignored. To read a saved sheet with its
         index, use ``pandas.read_csv("sheet.csv", index_col=0)``.
     **roles
-        ``gold`` is the column of judgments in both tables; ``positive`` and ``min_grade`` define
+        ``gold`` is the column of judgments in both tables. ``positive`` and ``min_grade`` define
         which words or grades are true.
 
     Returns
@@ -170,7 +170,7 @@ def with_judgements(
 
 
 def _as_boolean(frame: pd.DataFrame, gold: Hashable, roles: Roles) -> pd.Series:
-    """Convert judgments to nullable booleans; raise an error for other values."""
+    """Convert judgments to nullable booleans, and reject other values."""
     column = frame_column(frame, gold, "gold")
     words = as_names(roles.positive, ())
     # earlier judgments are numbers

@@ -37,7 +37,7 @@ _COLUMNS = ("statistic", "annotators", "value", "ci_low", "ci_high", "n_candidat
     "agreement", "measures", "exclude", "key", "label", "lower_is_better", "ties", "missing", "rng",
 )  # fmt: skip
 def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[JudgedRoles]) -> Data:
-    """Return coefficients of agreement between annotators with intervals.
+    """Return coefficients of agreement between annotators, with intervals.
 
     Parameters
     ----------
@@ -58,22 +58,22 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
         pair, "Fleiss' kappa" and "Krippendorff's alpha" for all annotators; ``annotators``;
         ``value`` with ``ci_low`` and ``ci_high``; ``n_candidates``: candidates with votes from both
         annotators (Cohen), from all annotators (Fleiss), or from at least two annotators
-        (Krippendorff). Fleiss' kappa is NaN if the number of votes differs between candidates.
-        Every coefficient is NaN if all labels are equal.
+        (Krippendorff). Fleiss' kappa is NaN if the number of votes differs between candidates. All
+        coefficients are NaN if all labels are the same.
 
     Raises
     ------
     ValueError
-        If ``gold`` does not name several annotators.
+        If ``gold`` is not a list of several annotators.
 
     Notes
     -----
     Intervals are jackknife intervals over candidates, computed with Student's t on Fisher's z
-    scale. If fewer than 5 candidates have a label other than the most common label, the limits are
-    the wider limits of two such intervals. The second interval includes an extra candidate to which
-    all annotators give the rare label. In simulations with 30 to 400 candidates and a kappa of 0.4
-    to 0.8, coverage was 0.93 or more (``tests/reference/annotators.csv``). Time is O(candidates)
-    for each coefficient.
+    scale. If fewer than 5 candidates have a label other than the most common label, a second
+    interval is computed with an extra candidate to which all annotators give the rare label. The
+    wider limits of the two intervals are reported. In simulations with 30 to 400 candidates and a
+    kappa of 0.4 to 0.8, coverage was 0.93 or more (``tests/reference/annotators.csv``). The cost is
+    O(candidates) for each coefficient.
 
     References
     ----------
@@ -135,7 +135,7 @@ def _of_frame(
 def _columns_of(
     data: xr.Dataset, roles: Roles, names: list[Hashable]
 ) -> Mapping[Hashable, pd.Series]:
-    """Return the labels of each annotator; flatten all other dimensions."""
+    """Return the labels from each annotator, with all other dimensions flattened."""
     if isinstance(roles.gold, list):
         data, roles = with_given_dataset(data, roles)
         votes = [data[name] for name in roles.gold]
@@ -147,7 +147,7 @@ def _columns_of(
 
 
 def _codes(columns: Mapping[Hashable, pd.Series], roles: Roles) -> IntArray:
-    """Return label codes (annotator, candidate) from 0; missing labels are -1."""
+    """Return label codes (annotator, candidate) from 0, with -1 for missing labels."""
     if roles.positive is not None or roles.min_grade is not None:
         truth = [
             gold_values(x, name, roles.positive, roles.min_grade, all_there=False)

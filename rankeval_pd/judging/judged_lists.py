@@ -74,27 +74,27 @@ def judged_precision(
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label. Unjudged candidates have a
-        missing label. In a Dataset, entries without label and score are padding.
+        missing label. In a Dataset, entries without a label and a score are padding.
     n : int, sequence of int, range or None
-        Sizes of the lists. By default every n, or a grid of n as in :func:`precision_band`.
+        Sizes of the lists. The default is every n, or a grid of n as in :func:`precision_band`.
     unjudged : {"estimate", "bounds"}
         "estimate" assumes that the judged candidates are a random sample. "bounds" makes no
-        assumption. The limits of "bounds" are the precision if no unjudged candidate, or every
-        unjudged candidate, is a true positive.
+        assumption. The lower limit counts all unjudged candidates as false positives, and the upper
+        limit counts all of them as true positives.
     judged_with : name, float or values, optional
         Probability that each candidate was selected for judging: a column, Series or array, or one
         number for all candidates. By default the judged candidates are treated as a random sample
-        of each list.
+        from each list.
     windows : int or sequence of int, optional
-        Last ranks of windows, instead of ``judged_with``. With ``[100, 500]``, judging rates are
-        estimated separately for candidates whose best rank by any measure is 1 to 100, 101 to 500,
-        or above 500.
+        Last ranks of windows, as an alternative to ``judged_with``. With ``[100, 500]``, judging
+        rates are estimated separately for candidates whose best rank by any measure is 1 to 100,
+        101 to 500, or above 500.
     estimator : {"ratio", "horvitz-thompson"}
         "ratio" uses the proportion of true positives among judged candidates, within each window or
         group of equal probability. "horvitz-thompson" divides the sum of inverse probabilities by n
-        and needs ``judged_with``. The Horvitz-Thompson estimate is unbiased but more variable, and
-        can be above 1. The limits allow for a true positive with the smallest probability, so small
-        probabilities give wide limits.
+        and requires ``judged_with``. The Horvitz-Thompson estimate is unbiased but more variable,
+        and can exceed 1. The limits allow for a true positive with the smallest probability, so
+        small probabilities give wide limits.
     level : float
         Confidence level of the interval for "estimate".
     progress : bool, optional
@@ -107,9 +107,10 @@ def judged_precision(
     DataFrame or Dataset
         One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
         ``n_judged`` and ``tp_judged``: judged candidates and judged true positives in the list;
-        ``precision``: the estimate, NaN without judged candidates; ``ci_low``, ``ci_high``: limits
-        for the precision of the whole list, always within "bounds"; ``tied``: excluded candidates
-        with the last score; ``n_unjudged``: unjudged candidates in the list.
+        ``precision``: the estimate, or NaN without judged candidates; ``ci_low``, ``ci_high``:
+        limits for the precision of the whole list, always within the limits from "bounds";
+        ``tied``: excluded candidates with the last score; ``n_unjudged``: unjudged candidates in
+        the list.
 
     Raises
     ------
@@ -122,25 +123,24 @@ def judged_precision(
     The interval is exact for a finite population (hypergeometric distribution). Once all candidates
     are judged, the interval shrinks to the precision from :func:`nbest_precision`. The interval
     reflects missing judgments and not the variation between samples of candidates. Do not drop
-    unjudged candidates, because dropping them changes the rankings. For Evert's list of 500, the
-    estimate would be 19.8% instead of 30.4%.
+    unjudged candidates, because dropping them changes the rankings.
 
-    With up to 12 windows or distinct probabilities, the exact intervals of the parts are combined
-    (MOVER, Zou and Donner 2008). A part without judgments gets the estimate of the other parts and
-    limits 0 and 1. With more than 12 probabilities, inverse probabilities are weights, and the
-    interval is Clopper and Pearson's for the effective number of judgments (Korn and Graubard
-    1998). The Horvitz-Thompson estimator has gamma limits (Fay and Feuer 1997). A random sample
-    from the whole data or from a pool of lists is random in each list. Sheets from
-    :func:`annotation_sheet` are not random samples of lists because shared candidates are excluded;
-    use :func:`judged_difference` for such sheets. For data in memory, Fisher's tests compare
-    judging rates within lists of up to eight n (top and rest, shared and other candidates). A
-    :class:`RankevalWarning` reports samples that are not random, at a level of 0.001 for all tests
-    together. The tests miss small nonrandom samples. The cost is the same as for
-    :func:`nbest_precision`, plus a search over the counts.
+    With up to 12 windows or distinct probabilities, the exact intervals for the parts are combined
+    (MOVER, Zou and Donner 2008). A part without judgments gets the estimate from the other parts
+    and the limits 0 and 1. With more than 12 probabilities, inverse probabilities are weights. In
+    this case the interval is Clopper and Pearson's for the effective number of judgments (Korn and
+    Graubard 1998). For the Horvitz-Thompson estimator, gamma limits are used (Fay and Feuer 1997).
+    A random sample from the whole data or from a pool of lists is random in each list. Sheets from
+    :func:`annotation_sheet` are not random samples from the lists because shared candidates are
+    excluded. Use :func:`judged_difference` for such sheets. For data in memory and up to eight n,
+    Fisher's tests compare judging rates between the top and the rest of a list, and between shared
+    and other candidates. A :class:`RankevalWarning` reports samples that are not random, at a joint
+    level of 0.001. The tests do not detect small nonrandom samples. In addition to ranking, the
+    cost is a search over the counts.
 
-    ``groups`` assumes that whole groups such as documents are sampled for judging. The variance is
-    computed between the totals of judged groups, and is 0 if every candidate is judged. In a partly
-    judged group, judged candidates are assumed to be a random sample of the group. The interval is
+    With ``groups``, whole groups such as documents must be sampled for judging. The variance is
+    computed between the totals for judged groups, and is 0 if every candidate is judged. In a
+    partly judged group, judged candidates must be a random sample from the group. The interval is
     Wilson's interval for the effective number of judgments, with Student's t. Randomness is not
     tested.
 
@@ -201,15 +201,15 @@ def judged_recall(
     DataFrame or Dataset
         One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
         ``n_judged`` and ``tp_judged``: judged candidates and judged true positives in the list;
-        ``recall``: the estimate, NaN without judged true positives; ``ci_low``, ``ci_high``;
+        ``recall``: the estimate, or NaN without judged true positives; ``ci_low``, ``ci_high``;
         ``tied``.
 
     Notes
     -----
-    Recall is T / (T + U) for T true positives inside and U true positives outside the list. T and U
-    are estimated from the judged candidates inside and outside. The limits are the values r for
-    which a limit of (1 - r) T - r U, combined from the intervals for T and U, is 0 (Donner and Zou
-    2012). As in :func:`judged_precision`, a warning reports samples that are clearly not random.
+    With T true positives inside the list and U true positives outside, recall is T / (T + U). T and
+    U are estimated from the judged candidates. The limits are the values r for which a combined
+    interval for (1 - r) T - r U ends at 0 (Donner and Zou 2012). As in :func:`judged_precision`, a
+    warning reports samples that are clearly not random.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def judged_average_precision(
     ----------
     data, unjudged, judged_with, windows, estimator, level, **roles
         As in :func:`judged_precision`. Without ``judged_with`` and ``windows``, judged candidates
-        are assumed to be a random sample of all candidates. Equal scores form one block.
+        are assumed to be a random sample from all candidates. Equal scores form one block.
 
     Returns
     -------
@@ -264,23 +264,23 @@ def judged_average_precision(
         One row per measure (Dataset: dimension measure): ``measure``; ``n_judged``, ``tp_judged``;
         ``average_precision``: NaN without judged true positives, or if a window has no judged
         candidate; ``ci_low``, ``ci_high``: confidence limits, or with "bounds" the smallest and
-        largest possible value.
+        largest possible values.
 
     Notes
     -----
-    The estimate is inferred average precision (Yilmaz and Aslam 2006), a mean of the estimated
-    precisions at the ranks of judged true positives. The mean is weighted by inverse probabilities.
-    The precision at a rank combines the true positive at this rank with the proportion of true
-    positives among judged candidates at better ranks (weighted for "horvitz-thompson"). If all
-    candidates are judged, the estimate equals ``area("ap")``. For ``groups`` and tests of
-    randomness, see :func:`judged_precision`. If a test at a level of one in a million rejects
-    that the sample is random, a ValueError is raised. The limits are the wider limits of two logit
-    intervals, one around the estimate and one around a value that allows for missed positives.
-    Degrees of freedom are the number of judged true positives minus one. The standard error comes
-    from the influences of the judged candidates. With windows or several probabilities, the lower
-    limit allows for missed true positives among sparsely judged candidates. In simulations with
-    depth pooling and at least 4 judged true positives, coverage was 0.93 or more
-    (``tests/reference/second_audit_rankings.csv``). Time is O(N log N) per measure.
+    The estimate is inferred average precision (Yilmaz and Aslam 2006): the mean estimated precision
+    at the ranks of judged true positives, weighted by inverse probabilities. The precision at a
+    rank combines the true positive at this rank with the proportion of true positives among judged
+    candidates at better ranks. "horvitz-thompson" weights this proportion. If all candidates are
+    judged, the estimate equals ``area("ap")``. For ``groups`` and tests of randomness, see
+    :func:`judged_precision`. If randomness is rejected at a level of one in a million, a ValueError
+    is raised. The limits are the wider limits from two logit intervals. One is centered on the
+    estimate, and the other on a value that allows for missed positives. The standard error comes
+    from the influences of the judged candidates. The degrees of freedom are the number of judged
+    true positives minus one. With windows or several probabilities, the lower limit allows for
+    missed true positives among sparsely judged candidates. In simulations with depth pooling and at
+    least 4 judged true positives, coverage was 0.93 or more
+    (``tests/reference/second_audit_rankings.csv``). The cost is O(N log N) per measure.
 
     Examples
     --------
@@ -336,7 +336,7 @@ def judged_difference(
     ----------
     data, unjudged, judged_with, windows, estimator, level, progress, **roles
         As in :func:`judged_precision`. Without ``judged_with`` and ``windows``, judged candidates
-        are assumed to be a random sample of each difference region. Windows use ranks by a and b.
+        are assumed to be a random sample from each difference region. Windows use ranks by a and b.
     a, b : names of measures
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n.
@@ -347,22 +347,22 @@ def judged_difference(
         One row per n (Dataset: dimensions pair and n): ``measure_a``, ``measure_b``, ``n``;
         ``n_only``: candidates in each difference region; ``n_judged_a``, ``n_judged_b``,
         ``tp_judged_a``, ``tp_judged_b``: judged candidates and judged true positives in each
-        region; ``difference``: difference in precision between the lists, NaN if a region has no
+        region; ``difference``: difference in precision between the lists, or NaN if a region has no
         judged candidates; ``ci_low``, ``ci_high``; ``cuts_tie``: whether a list excludes candidates
-        with the list's last score; ``n_judged``, ``n_unjudged``: counts for both regions together.
+        with the list's last score; ``n_judged``, ``n_unjudged``: total counts in the two regions.
 
     Notes
     -----
-    With T_a and T_b true positives in the difference regions, the difference is (T_a - T_b) / n,
-    estimated from the judged candidates in the regions. The interval combines the exact intervals
-    for T_a and T_b (MOVER, Zou and Donner 2008). The interval reflects only the unjudged candidates
-    of these two lists and shrinks to a point once all are judged. To generalize to other samples,
-    use Fisher's test as planned by :func:`plan_annotation`. If each region has one judging rate,
-    ``compare_for(tp_judged_a, n_judged_a, tp_judged_b, n_judged_b, overlap=0)`` returns the
-    p-value. The test can find no difference although the interval excludes 0. As in
+    With T_a and T_b true positives in the difference regions, the difference is (T_a - T_b) / n.
+    T_a and T_b are estimated from the judged candidates in the regions. The interval combines the
+    exact intervals for T_a and T_b (MOVER, Zou and Donner 2008). The interval reflects only the
+    unjudged candidates, and shrinks to a point once all candidates are judged. To generalize to
+    other samples, use Fisher's test as in :func:`plan_annotation`. If the judging rate is constant
+    within each region, ``compare_for(tp_judged_a, n_judged_a, tp_judged_b, n_judged_b, overlap=0)``
+    returns the p-value. Fisher's test can be nonsignificant although the interval excludes 0. As in
     :func:`judged_precision`, a :class:`RankevalWarning` reports judged candidates that are clearly
-    not a random sample. In simulations with a fifth of Evert's data judged, intervals for precision
-    and differences had at least the nominal coverage (``tests/reference/partly_judged.csv``).
+    not a random sample. In simulations with a fifth of Evert's data judged, intervals for
+    differences had at least the nominal coverage (``tests/reference/partly_judged.csv``).
 
     Examples
     --------
@@ -415,7 +415,7 @@ def judged_difference(
 def _of_lists(
     sample: Sample | LazySample, sizes: Sizes, columns: dict[str, type], progress: bool | None
 ) -> Any:
-    """Compute precision or recall of the lists for every measure."""
+    """Compute the precision or recall of lists for every measure."""
     design, chosen = sample.design(), Roles.of(sample.roles)
     noted: dict[str, Any] = {}
 

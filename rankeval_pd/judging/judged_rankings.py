@@ -1,4 +1,4 @@
-"""Evaluate partly judged rankings chunk by chunk, with sums over lists."""
+"""Evaluate partly judged rankings chunk by chunk, using sums over lists."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from rankeval_pd.stats.rankings.judged_clusters import JudgedClusters
 from rankeval_pd.stats.rankings.judged_sums import Design
 from rankeval_pd.stats.rankings.ranking import Ranking
 
-# ------------------ The sample of lazy, partly judged rankings is found chunk by chunk
+# ------------------ Samples from lazy, partly judged rankings are read chunk by chunk
 
 BESIDE = {"judged": bool, "probability": float, "stratum": np.int64}
 
@@ -48,21 +48,21 @@ class LazySample(NamedTuple):
         return self.asked.design(len(self.asked.ends) + 1)
 
     def beside(self, inner: xr.Dataset) -> list[xr.DataArray]:
-        """Return judged flags, probabilities and strata of the candidates.
+        """Return judged flags, probabilities and strata for the candidates.
 
-        A chunk in the internal form contains these arrays. Without such arrays, the result is
+        The arrays are in the internal form of the chunk. If an array is missing, the result is
         zeros.
         """
         gold = inner["gold"]
         return [inner.get(name, xr.zeros_like(gold, dtype=kind)) for name, kind in BESIDE.items()]
 
     def reader(self) -> Callable[..., xr.Dataset]:
-        """Return a function that reads a chunk and stores no data."""
+        """Return a function that reads a chunk without storing data."""
         return partial(_read_part, asked=self.asked)
 
 
 def _read_part(part: xr.Dataset, roles: Roles, *, scored: bool, asked: JudgingScheme) -> xr.Dataset:
-    """Return the internal form and the sample of a chunk."""
+    """Return the internal form and the sample for a chunk."""
     sample = read_sample(part, by_name(roles), asked)
     inner = read_part(sample.data, Roles.of(sample.roles), scored=scored)
     return inner.assign(dict(zip(BESIDE, sample.beside(inner), strict=True)))
@@ -71,7 +71,7 @@ def _read_part(part: xr.Dataset, roles: Roles, *, scored: bool, asked: JudgingSc
 def find_sample(
     data: Any, roles: Mapping[str, Any], asked: JudgingScheme, *, in_chunks: bool = True
 ) -> Sample | LazySample:
-    """Return the sample; for lazy rankings in chunks, delay the computation.
+    """Return the sample, delaying the computation for lazy rankings in chunks.
 
     Strata depend on all distinct probabilities, so probabilities are computed first.
     """
@@ -93,8 +93,8 @@ def ask_sample(
     n: Sizes = None,
     noted: dict[str, Any] | None = None,
 ) -> Any:
-    """Apply the question to a sample, and add ``noted`` to the attrs."""
-    # a sample in memory refers to all rankings, so rankings cannot be computed separately
+    """Apply a question to a sample, and add ``noted`` to the attrs."""
+    # a sample in memory contains all rankings, so rankings cannot be computed separately
     read = sample.reader() if isinstance(sample, LazySample) else None
     attrs = {} if noted is None else noted  # the question can add entries
     attrs.update(sample.asked.attrs)
@@ -126,7 +126,7 @@ def list_columns(
     recall: bool,
     advance: Callable[[int], object],
 ) -> tuple[AnyArray, ...]:
-    """Return the columns (..., n) for lists, and which lists exist."""
+    """Return the columns (..., n) for lists, and a mask of existing lists."""
     lists = ranking.nbest(None if every else n, ties)
     shape = np.broadcast_shapes(ranking.score.shape, judged.shape, stratum.shape)
     of_ranking = ranking.ranks, ranking.eligible, ranking.present
@@ -172,7 +172,7 @@ def list_columns(
 def _in_blocks(
     design: Design, sums: FloatArray, advance: Callable[[int], object]
 ) -> judged_sums.Total:
-    """Estimate each list's true positives in blocks of n."""
+    """Estimate the true positives in each list, using blocks of n."""
     found = []
     for start in range(0, max(sums.shape[-2], 1), _TOGETHER):
         block = sums[..., start : start + _TOGETHER, :]
@@ -182,7 +182,7 @@ def _in_blocks(
 
 
 def _width(design: Any, of_each: Sequence[AnyArray]) -> int:
-    """Return how many numbers a design sums, even for empty data."""
+    """Return the number of sums in a design, even for empty data."""
     return int(design.parts(*(np.zeros(0, dtype=x.dtype) for x in of_each)).shape[-1])
 
 
@@ -202,7 +202,7 @@ def region_columns(
     ends: bool,
     advance: Callable[[int], object],
 ) -> tuple[AnyArray, ...]:
-    """Return the columns (..., pair, n) for difference regions, and existing rows."""
+    """Return the columns (..., pair, n) for difference regions, and a row mask."""
     both: BoolArray = np.asarray(present.all(axis=-2))
     exists = n <= both.sum(axis=-1)[..., np.newaxis]
     pair = [Ranking.of(score[..., side, :], true, both, ends=ends) for side in (0, 1)]
@@ -242,7 +242,7 @@ def region_columns(
             limits = part.region_limits((rank_a, rank_b), (in_a, in_b), n, shares)
             for total, many, bounds, ends_at in zip((a, b), size, sure, limits, strict=True):
                 for own, limit in zip(total[1:], ends_at, strict=True):
-                    # only the limits for the difference are clipped to possible values
+                    # clip only the limits for the difference to possible values
                     known = bounds.low[at] == bounds.high[at]
                     own[at] = np.where(known, bounds.low[at], limit * many[at])
     found = judged_sums.difference(a, b)
@@ -297,7 +297,7 @@ def average_columns(
             together = np.broadcast_to(cluster, shape)[row][order]
             warn_of_few(np.unique(together[seen]).size)
         found = judged_sums.average_precision(own, hit, seen, rate, part, design, together)
-        # keep limits within possible values
+        # clip limits to possible values
         if together is not None and design.unjudged != "bounds":
             sure = design._replace(unjudged="bounds")
             value, *limits = found

@@ -1,4 +1,4 @@
-"""Read judged samples and probabilities, and test randomness."""
+"""Read judged samples and probabilities, and test samples for randomness."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class JudgingScheme(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Store data with gold label "judged and true", and judged flags."""
+    """Store data with the gold label "judged and true", and judged flags."""
 
     data: Any
     roles: dict[str, Any]
@@ -103,8 +103,7 @@ class Sample(NamedTuple):
     def is_taken_for_random(self) -> bool:
         """Return whether judged candidates are treated as a random sample.
 
-        The result is False if all candidates are judged. For groups, the result is False because
-        groups are not a random sample of candidates.
+        The result is False if all candidates are judged, or if groups of candidates were sampled.
         """
         said = self.asked.judged_with is not None or self.asked.windows is not None
         said = said or self.roles.get("groups") is not None
@@ -151,7 +150,7 @@ class Sample(NamedTuple):
         return [judged, probability, stratum, *(inner[x] for x in ("cluster",) if x in inner)]
 
     def _per_candidate(self, inner: xr.Dataset) -> xr.DataArray:
-        """Return probabilities in the internal form without broadcasting one rate."""
+        """Return probabilities in the internal form; a constant rate is not broadcast."""
         known = not bool(np.isnan(self.probability).any())
         if known and self.probability.dims == (_ROWS,) and self.kinds.size == 1:
             return _of_all(self.kinds[0], inner.sizes["candidate"], "candidate")
@@ -184,7 +183,7 @@ def _taken(values: xr.DataArray, row: xr.DataArray) -> xr.DataArray:
 
 
 def read_sample(data: Any, roles: Mapping[str, Any], asked: JudgingScheme) -> Sample:
-    """Return the data with gold label "judged and true", and the sample."""
+    """Return the data with the gold label "judged and true", and the sample."""
     check_data(data)
     asked = asked.checked()
     chosen = Roles.of(roles)
@@ -227,7 +226,7 @@ def _shape(gold: xr.DataArray, roles: Roles) -> tuple[tuple[int, ...], tuple[Has
 
 
 def _scored(data: xr.Dataset, roles: Roles, gold: Hashable) -> xr.DataArray:
-    """Return which candidates have a score, to recognize padding."""
+    """Return a mask of candidates with a score, to recognize padding."""
     parts = split_measures(data, roles, with_roles_of(gold, roles, data.variables))
     named = as_names(roles.measures, parts)
     chosen = [x for name, x in parts.items() if roles.measures is None or is_known(name, named)]
@@ -242,7 +241,7 @@ def _scored(data: xr.Dataset, roles: Roles, gold: Hashable) -> xr.DataArray:
 def _with_probability(
     data: Any, asked: JudgingScheme, roles: Roles, judged: xr.DataArray
 ) -> tuple[Any, xr.DataArray]:
-    """Split the data into data without probabilities, and probabilities."""
+    """Separate the probabilities from the data."""
     given = asked.judged_with
     if given is None:
         return data, _of_all(1.0, judged.sizes[_ROWS], _ROWS)
@@ -310,28 +309,28 @@ def check_frame(candidates: object) -> None:
 
 
 def quietly(gold: Hashable, question: Callable[[], Any]) -> Any:
-    """Suppress the warning of equal labels, which are valid in samples."""
+    """Suppress the warning about equal labels, which are valid in samples."""
     with hushed(f"gold={gold!r}"):
         return question()
 
 
 def counts_of(sums: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return a set's numbers of candidates, judged candidates and true positives."""
+    """Count the candidates, judged candidates and true positives in a set."""
     size, judged, tp = (np.rint(sums[..., k]).astype(np.int64) for k in range(3))
     return size, judged, tp
 
 
 # --------- Tests for whether the judged candidates in a list are a random sample
 
-_LEVEL = 1e-3  # level for all 2x2 tables of a call together
+_LEVEL = 1e-3  # joint level for all 2x2 tables in a call
 _REFUSED = 1e-6  # level at which nonrandom samples raise an error
-_NEAR = 2.5  # standard deviations; tables closer to the mean cannot reach the level
+_NEAR = 2.5  # in standard deviations; tables closer to the mean cannot be significant
 _LISTS = 8  # largest number of n to test
 _TOPS = (2, 10)  # the top half and the top tenth of a list
 
 
 class _Table(NamedTuple):
-    """Store counts of judged and all candidates in a part of each list and the rest."""
+    """Store judged and total counts for a part of each list and for the rest."""
 
     part: str  #: description of the part
     judged: IntArray  #: (..., measure), or (..., measure, other measure)
@@ -376,10 +375,10 @@ def warn_if_chosen(
 ) -> xr.Dataset:
     """Warn if judged candidates are clearly not a random sample.
 
-    The tests compare lists and the candidates below lists, or with ``regions`` the two difference
-    regions. Only data in memory without a judging scheme are tested. For average precision, n is
-    None, and strong evidence against randomness raises an error. The function returns the internal
-    form, including the order of ranked candidates.
+    The tests compare each list with the candidates below the list. With ``regions``, the tests
+    compare the two difference regions. Only data in memory without a judging scheme are tested. For
+    average precision, n is None, and strong evidence against randomness raises an error. The
+    function returns the internal form, including the order of ranked candidates.
     """
     if not isinstance(sample, Sample) or not sample.is_taken_for_random:
         return inner
@@ -408,7 +407,7 @@ def _tables(
     judged: BoolArray, score: AnyArray, present: BoolArray, order: IntArray, n: IntArray | None,
     rest: bool, regions: bool,
 ) -> Iterator[_Table]:  # fmt: skip
-    """Yield tables for a list's top and rest, and for shared and other candidates."""
+    """Yield tables for top and rest, and for shared and other candidates."""
     rank = ranking.ranks(order)
     total = present.sum(axis=-1)
     whole = int(total.max(initial=0))

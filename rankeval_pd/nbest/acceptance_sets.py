@@ -1,4 +1,4 @@
-"""Evaluate and compare the sets accepted by thresholds (Evert 2004)."""
+"""Evaluate and compare acceptance sets, defined by thresholds (Evert 2004)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def acceptance_precision(
     phi: float = 1.0,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return precision, recall and lift of candidates accepted at thresholds.
+    """Return precision, recall and lift for candidates accepted at thresholds.
 
     Parameters
     ----------
@@ -91,12 +91,12 @@ def acceptance_precision(
         candidate is accepted if its score is at least the threshold (at most the threshold for
         measures in ``lower_is_better``). Candidates without a score are never accepted.
     n : int, float, sequence or range, optional
-        Use the score of the n-th candidate as the threshold. A float below 1 is a share of the
+        Use the score of the n-th candidate as the threshold. A float below 1 is a fraction of the
         candidates. All candidates with this score are accepted.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Kind of interval for each proportion. See :func:`precision_interval`.
     level : float
-        Confidence level of each single interval.
+        Confidence level of each individual interval.
     phi : float
         Overdispersion from :func:`repetition`, at least 1. Larger values widen the interval.
     **roles
@@ -107,17 +107,17 @@ def acceptance_precision(
     DataFrame or Dataset
         One row per measure and threshold (Dataset: dimensions measure and cut): ``measure``,
         ``threshold``, ``n_accepted``, ``tp``, ``precision``, ``recall``, ``lift``, ``ci_low``,
-        ``ci_high``. An empty set has precision NaN and the interval (0, 1). ``details=True`` adds
-        ``specificity``, the proportion of negatives that is rejected; ``npv``, the proportion of
-        negatives among rejected candidates; ``f1``; ``youden`` = recall + specificity - 1; and
+        ``ci_high``. For an empty set, precision is NaN and the interval is (0, 1). ``details=True``
+        adds ``specificity``, the proportion of negatives that are rejected; ``npv``, the proportion
+        of negatives among rejected candidates; ``f1``; ``youden`` = recall + specificity - 1; and
         confidence limits such as ``recall_low``, ``recall_high`` and ``spec_low``. If you pass
         ``n``, the result has a column ``n`` (Dataset: dimensions measure and n).
 
     Notes
     -----
-    The limits of F1 = 2 s / (1 + s) come from the interval ``ci`` for the proportion s = tp / (tp +
-    fp + fn). Youden's J is a difference of two independent proportions with Miettinen and
-    Nurminen's limits (see :func:`compare`). Time is O(N log N) per measure for any number of
+    The limits for F1 = 2 s / (1 + s) come from the interval ``ci`` for the proportion s = tp / (tp
+    + fp + fn). Youden's J is a difference between two independent proportions, with Miettinen and
+    Nurminen's limits (see :func:`compare`). The cost is O(N log N) per measure for any number of
     thresholds.
 
     References
@@ -235,7 +235,7 @@ THRESHOLD_COLUMNS = (
     "measure_a", "measure_b", "n_a", "n_b", *REGION_TYPES, "recall_a", "recall_b",
 )  # fmt: skip
 _COUNTED = {name: kind for name, kind in REGION_TYPES.items() if name not in ("ci_low", "ci_high")}
-_UNEQUAL = 0.1  # precision alone does not compare sets that differ more in size
+_UNEQUAL = 0.1  # the largest relative difference in size for which precision compares two sets
 
 
 OF_SETS = ("precision", "recall", "specificity", "npv")
@@ -243,7 +243,7 @@ _PAIRED = ("recall", "specificity")  # quantities with the same denominator in b
 
 
 def check_threshold(n: Any, threshold: Any, of: str, options: RegionOptions) -> RegionOptions:
-    """Return the options with the default test; reject options for n-best lists."""
+    """Return the options with the default test, and reject options for n-best lists."""
     check_choice("of", of, OF_SETS)
     tests = {"precision": (*TESTS, "kosinski"), "npv": ("kosinski",)}.get(of, ("mcnemar", "midp"))
     if of != "precision":
@@ -293,7 +293,7 @@ def compare_thresholds(
     data: Data, a: Hashable, b: Names, threshold: Mapping[Hashable, Any], of: str,
     options: RegionOptions, roles: Mapping[str, Any], able: Capabilities,
 ) -> Data:  # fmt: skip
-    """Compare the acceptance sets of each pair of measures."""
+    """Compare the acceptance sets for each pair of measures."""
     meant = _of_pair(data, threshold, a, b)
     noted = {**options.noted(), **({} if of == "precision" else {"of": of})}
 
@@ -352,9 +352,9 @@ def _compare_sets(
 def _paired_cuts(
     inner: xr.Dataset, pairs: list[Pair], threshold: Mapping[Hashable, Any]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return both measures' thresholds (pair, cut), padded with NaN."""
+    """Return the thresholds of the two measures (pair, cut), padded with NaN."""
     measures = inner.indexes["measure"].tolist()
-    place = {name: k for k, name in enumerate(measures)}  # pd.NA equals nothing
+    place = {name: k for k, name in enumerate(measures)}  # pd.NA does not equal itself
     cuts = asked_thresholds(threshold, measures, unique=False)
     sides: tuple[list[FloatArray], list[FloatArray]] = ([], [])
     for pair in pairs:
@@ -392,7 +392,7 @@ def _set_columns(
     total, positive = (x.sum(axis=-1)[..., np.newaxis] for x in (both, gold & both))
     with np.errstate(divide="ignore", invalid="ignore"):
         recall = r.tp_a / positive, r.tp_b / positive
-    if of in ("npv", "specificity"):  # compare the rejected sets and their negatives
+    if of in ("npv", "specificity"):  # compare the rejected sets, and the negatives in these sets
         right = r.n_a - r.tp_a, r.n_b - r.tp_b, r.overlap - r.tp_overlap
         others = total - positive
         sets = AcceptedRegions(
@@ -439,7 +439,7 @@ def _set_columns(
 def _unless_unequal(
     towards: FloatArray, n_a: IntArray, n_b: IntArray, sure: BoolArray
 ) -> FloatArray:
-    """Return the better measure, or NaN if the set sizes differ."""
+    """Return the better measure, or NaN if the set sizes differ too much."""
     unequal = np.abs(n_a - n_b) > _UNEQUAL * np.maximum(n_a, n_b)
     if (unequal & sure).any():
         first = tuple(np.argwhere(unequal & sure)[0])

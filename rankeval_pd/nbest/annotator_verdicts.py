@@ -1,4 +1,4 @@
-"""Check whether the conclusion is the same for each annotator."""
+"""Check whether the conclusion is the same with each annotator's votes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from rankeval_pd.forms.rankings.annotators import annotators_of
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.roles import ANNOTATOR, Roles
 
-_MOST_ROWS = 50  # largest table that is computed again for each annotator
-_MOST_VOTES = 2_000_000  # largest number of annotators times candidates
+_MOST_ROWS = 50  # size of the largest table that is computed again for each annotator
+_MOST_VOTES = 2_000_000  # the largest product of annotators and candidates
 _INNER = ("pair", "measure", "measure_a", "measure_b", "n", "share")
 
 
 def with_verdicts(
     table: Data, data: Data, roles: Mapping[str, Any], ask: Callable[[dict[str, Any]], Data]
 ) -> Data:
-    """Record in the attrs which annotators' votes change the conclusion.
+    """Record in the attrs the annotators whose votes change the conclusion.
 
-    ``ask`` computes the same table with other roles. ``attrs["annotators"]`` lists the annotators.
+    ``ask`` computes the table again with other roles. ``attrs["annotators"]`` lists the annotators.
     ``attrs["annotators_differ"]`` contains a text for each annotator whose votes change the
     conclusion.
     """
@@ -61,7 +61,7 @@ def _frame(table: Any) -> pd.DataFrame:
 
 
 def _verdicts(table: pd.DataFrame) -> dict[str, str]:
-    """Return the better measure of each row, or of each list size."""
+    """Return the better measure for each row, or for each list size."""
     first = "measure_a" if "measure_a" in table else "measure"
     groups = [x for x in _order(table, first) if x not in _INNER]
     where: list[Any] = [*groups, *(x for x in ("n",) if x in table)]

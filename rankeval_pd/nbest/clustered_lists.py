@@ -22,10 +22,10 @@ def of_rows(
     n: IntArray,
     exists: BoolArray,
 ) -> tuple[FloatArray, IntArray]:
-    """Compute values for the lists of each ranking; missing lists have NaN.
+    """Compute values for the lists in each ranking, with NaN for missing lists.
 
-    The last result is the number of clusters in each list. ``compute`` takes the members, ascending
-    n, and the position of the ranking.
+    The last result is the number of clusters in each list. The arguments of ``compute`` are the
+    members, n in ascending order, and the ranking's position.
     """
     value, n_groups = np.full(exists.shape, np.nan), np.zeros(exists.shape, dtype=np.int64)
     for row in np.ndindex(exists.shape[:-1]):
@@ -42,9 +42,9 @@ def of_rows(
 def recall_sizes(
     ranked: ListMembers, n: IntArray, level: float, *, fixed: bool
 ) -> tuple[FloatArray, IntArray]:
-    """Return the effective number of true positives for recall; ``n`` ascends.
+    """Return the effective number of true positives for recall.
 
-    The second result is the number of clusters in the list.
+    The second result is the number of clusters in the list. ``n`` must ascend.
     """
     totals = ranked.totals(n, "region" if fixed else "nbest")[0]
     tp, positive = up_to_ranks(ranked.rank, ranked.gold)[n], float(ranked.gold.sum())
@@ -62,7 +62,7 @@ def recall_sizes(
 
 
 def set_weights(ranked: ListMembers, sets: Sets, *, of_recall: bool) -> Sets:
-    """Return each set's number of groups, and the weight of a candidate."""
+    """Return the number of groups in each set, and the weight of a candidate."""
     _, found, precision = list_spread(ranked, sets.n, "region")
     warn_of_few(found.clusters)
 
@@ -83,13 +83,13 @@ def random_p(
     alone: bool = False,
     fewer: bool = False,
 ) -> tuple[FloatArray, IntArray]:
-    """Return P(X >= tp) for a list of random clusters, and the cluster count.
+    """Return P(X >= tp) for a list of random clusters, and the number of clusters.
 
     With ``fewer``, the function returns P(X <= tp).
 
     The test is Student's t test for the covariance between label and list membership, summed over
     clusters. The variance is at least the variance for independent candidates. With ``alone``, the
-    test uses only clusters in the list, because a head has no other clusters. ``n`` must ascend.
+    test uses only clusters in the list, because a head contains no others. ``n`` must ascend.
     """
     from scipy import special
 

@@ -1,4 +1,4 @@
-"""Compare two n-best lists by their difference regions (Evert 2004, section 3.3)."""
+"""Compare two n-best lists by the difference regions (Evert 2004, section 3.3)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ from rankeval_pd.stats.significance.fisher import sample_odds_ratio
 NBEST_COLUMNS = ("measure_a", "measure_b", "n", *REGION_TYPES, "cuts_tie")
 DRAWN = ("p_stderr", "undecided")  # columns added by adjust="max-t"
 _COUNTED = {name: kind for name, kind in REGION_TYPES.items() if name not in ("ci_low", "ci_high")}
-FEW = 20  # up to this number of n, a pair near alpha gets more swaps
+FEW = 20  # with up to this number of n, pairs near alpha get more swaps
 MORE = 64  # largest factor for the number of swaps
 COMPARED = ("precision", "recall", "lift")
 
@@ -114,7 +114,7 @@ def compare(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Compare measures by the candidates found in only one of two n-best lists.
+    """Compare measures using the candidates found in only one of two n-best lists.
 
     Parameters
     ----------
@@ -126,38 +126,37 @@ def compare(
     n : int, sequence of int, range or None
         Sizes of the n-best lists. None means every n from 1 to the number of candidates.
     of : {"precision", "recall", "lift", "specificity", "npv"}
-        Quantity to compare (see Notes for ``threshold``). For n-best lists, "recall" and "lift"
-        multiply precisions, differences and intervals by n / N+ or N / N+. The test is unchanged.
+        Quantity to compare. For n-best lists, "recall" and "lift" multiply precisions, differences
+        and intervals by n / N+ or N / N+. The test is unchanged. See Notes for ``threshold``.
     threshold : mapping, optional
-        Mapping from measure to a threshold or a list of thresholds. Acceptance sets are then
-        compared instead of n-best lists.
+        Mapping from measure to one or more thresholds. Acceptance sets are then compared.
     test : {None, "fisher", "midp", "mcnemar", "boschloo", "barnard", "score", "kosinski"}
         Test for ``p_value``. None means "fisher" as in Evert (2004), or "score" if ``phi`` is above
         1. Fisher's test is conservative for small regions. The mid-p test can exceed the level
         slightly. Boschloo's and Barnard's tests are exact and more powerful, but take milliseconds
-        per n. McNemar's test has little power if positives are rare. Only the score test supports
-        ``phi``. Do not pass ``test`` with ``ties="expected"``.
+        for each n. McNemar's test has little power if positives are rare. Only the score test
+        supports ``phi``. Do not pass ``test`` with ``ties="expected"``.
     alternative : {"two-sided", "greater", "less"}
-        "greater": a is better than b.
+        "greater" tests whether a is better than b.
     margin : float, optional
-        Largest difference that is irrelevant in practice. Adds ``p_equivalence``, the p-value for a
-        difference within ±margin. With "greater" or "less", adds ``p_noninferior``, the p-value for
-        a difference above -margin or below margin.
+        Largest difference that is irrelevant in practice. ``margin`` adds ``p_equivalence``, the
+        p-value for a difference within ±margin. With "greater" or "less", ``margin`` adds
+        ``p_noninferior``, the p-value for a difference above -margin or below margin.
     alpha : float
         A row is significant if p ≤ alpha.
     adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
         Adjustment of p-values and intervals for the number of rows (groups, pairs and n). "max-t"
-        uses the largest difference over all n under random swaps, which exchange a candidate's two
-        ranks. Across pairs and groups, "max-t" multiplies p-values by the number of pairs.
+        uses the largest difference over all n under random swaps, which exchange the two ranks of a
+        candidate. Across pairs and groups, "max-t" multiplies p-values by the number of pairs.
         "max-t-stepdown" uses Holm's step-down method across pairs, which gives smaller p-values and
-        the same intervals. Measures with identical rankings count once.
+        the same intervals. Measures with identical rankings are counted once.
     adjust_over : {"all", "n", "group"}
-        Rows that form a family: all rows, the rows of each n, or the rows of each group of ``by``
+        Rows that form a family: all rows, the rows for each n, or the rows for each group in ``by``
         (Dataset: each element of the batch dimensions).
     n_resamples : int, optional
         Number of random swaps for "max-t". None uses at least 999 swaps, and enough swaps for
-        adjusted p-values as small as alpha / 10 (above 50 pairs: alpha / 2, or 500 / alpha swaps).
-        For up to 20 n, pairs near alpha get up to 64 times more swaps.
+        adjusted p-values as small as alpha / 10 (with more than 50 pairs: alpha / 2, or 500 / alpha
+        swaps). With up to 20 n, pairs near alpha get up to 64 times as many swaps.
     level : float
         Confidence level of the interval for the difference. With ``adjust``, the intervals of a
         family are simultaneous (see Notes for "bh" and "by").
@@ -165,24 +164,24 @@ def compare(
         Interval for the difference between the two regions, times n_only / n. "score" (Miettinen
         and Nurminen's interval with half a continuity correction) has at least the nominal
         coverage. The coverage of "newcombe", "agresti-caffo" and "miettinen-nurminen" can be only
-        0.8 near 0 and 1. With ``threshold``, "score" combines the Clopper-Pearson limits of both
-        sets, and "delta" is too narrow for small sets or regions. Every interval includes 0 if the
-        row's test does not reject.
+        0.8 near 0 and 1. With ``threshold``, "score" combines the Clopper-Pearson limits for both
+        sets, and "delta" is too narrow for small sets or regions. If the test in a row does not
+        reject, the interval includes 0.
     target : {"region", "nbest"}
-        The quantity that the interval covers. "region", as in Evert (2004), treats thresholds as
-        fixed. Regions below 10 candidates use the wider limits of the "region" and "nbest"
-        intervals. "nbest" includes the variance of the thresholds and replaces ``ci`` by the normal
-        approximation from :func:`difference_band`. The "nbest" interval can contain 0 although the
-        test rejects.
+        The quantity that the interval covers. "region" treats thresholds as fixed, as in Evert
+        (2004). For regions with fewer than 10 candidates, the wider limits from the "region" and
+        "nbest" intervals are used. "nbest" includes the variance of the thresholds and replaces
+        ``ci`` by the normal approximation from :func:`difference_band`. The "nbest" interval can
+        contain 0 although the test rejects.
     phi : float
         Known overdispersion, at least 1, for example from :func:`repetition`. Values above 1 widen
         the interval, select the score test, and set ``p_mid`` to NaN.
     combine : bool
-        Whether to combine the groups of ``by`` (Dataset: all batch dimensions) into one exact
+        Whether to combine the groups in ``by`` (Dataset: all batch dimensions) in one exact
         Cochran-Mantel-Haenszel test for each n, with each group as a stratum.
     average : {None, "macro", "micro"}
-        Return one row for all groups. "macro" averages over groups, and "micro" divides summed true
-        positives by summed n. Both use Student's t over the groups.
+        Whether to return one row for all groups. "macro" averages over groups, and "micro" divides
+        summed true positives by summed n. Both averages use Student's t over the groups.
     progress : bool, optional
         Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
@@ -197,61 +196,62 @@ def compare(
         * ``measure_a``, ``measure_b``, ``n``;
         * ``precision_a``, ``precision_b`` (or ``recall_a``, ``recall_b``; ``lift_a``, ``lift_b``),
           their ``difference`` and confidence limits ``ci_low``, ``ci_high``: simultaneous with
-          ``adjust``, one-sided with "greater" or "less" (the other limit is the end of the range);
+          ``adjust``, and one-sided with "greater" or "less" (the other limit is the end of the
+          range);
         * ``overlap``: candidates in both lists; ``n_only_a``, ``n_only_b``: candidates in one list
           only (the difference regions); ``tp_only_a``, ``tp_only_b``: true positives in the
           regions;
         * ``odds_ratio``: (tp_only_a fp_only_b) / (fp_only_a tp_only_b), NaN for 0/0;
-        * ``p_value`` of ``test`` (with "max-t" the proportion of swaps with a difference at least
-          this large, a Monte Carlo estimate); ``p_mid``: Fisher's mid-p, NaN with "max-t";
-          ``p_adjusted``: only with ``adjust``, at least p_value;
+        * ``p_value``: the p-value from ``test``, or with "max-t" a Monte Carlo estimate, the
+          proportion of swaps with a difference at least this large; ``p_mid``: Fisher's mid-p, or
+          NaN with "max-t"; ``p_adjusted``: only with ``adjust``, at least as large as p_value;
         * ``p_equivalence`` or ``p_noninferior``: only with ``margin``, unadjusted, from an exact
           unconditional test of the two regions (Student's t with ``groups``);
-        * ``significant``: whether p_adjusted (p_value without ``adjust``) is at most alpha;
-        * ``better``: the better measure if the difference is significant, otherwise NaN;
-        * ``cuts_tie``: whether a list excludes candidates with its last score; ``tie_low``,
+        * ``significant``: whether p_adjusted (or p_value without ``adjust``) is at most alpha;
+        * ``better``: the better measure if the difference is significant, and otherwise NaN;
+        * ``cuts_tie``: whether a list excludes candidates with the list's last score; ``tie_low``,
           ``tie_high``: 2.5% and 97.5% quantiles of the difference over random orders of equal
           scores; ``p_tie_low``, ``p_tie_high``: p-values at these quantiles; ``tie_decides``:
-          whether the order can change the decision. ``ties="expected"`` without ``combine``
-          averages over all orders and omits the tie columns;
+          whether the order of equal scores can change the decision. ``ties="expected"`` without
+          ``combine`` averages over all orders and omits the tie columns;
         * ``p_stderr``: Monte Carlo standard error of p_adjusted, only with "max-t"; ``undecided``:
           whether the 95% Monte Carlo interval contains alpha, so you need more swaps;
-        * ``leaning``: the measure with the higher value, significant or not, NaN for no difference;
+        * ``leaning``: the measure with the higher value even if not significant, or NaN if equal;
         * ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval, only with ``adjust``.
 
         ``attrs["family"]`` describes the family of tests. With ``combine``, counts are sums over
-        groups, and ``n_groups`` and ``n_left_out`` count groups with and without lists of size n.
-        With ``average``, ``n_queries`` and ``n_missing`` count the groups. ``missing="absent"``
-        pads short lists with irrelevant candidates.
+        groups, and ``n_groups`` and ``n_left_out`` count the groups with and without lists of size
+        n. With ``average``, ``n_queries`` and ``n_missing`` are the two counts.
+        ``missing="absent"`` pads short lists with irrelevant candidates.
 
         With ``threshold``, ``n_a`` and ``n_b`` replace ``n``, and ``recall_a`` and ``recall_b``
-        replace ``cuts_tie`` (Dataset: dimensions pair and cut). ``better`` and ``leaning`` then
-        depend on the precision in the difference regions.
+        replace ``cuts_tie`` (Dataset: dimensions pair and cut). With ``threshold``, ``better`` and
+        ``leaning`` depend on the difference regions.
 
     Warns
     -----
     RankevalWarning
-        If, with target="region", the variance for n-best lists is more than 1.6 times the variance
-        for fixed thresholds. If acceptance sets with significantly different precision differ in
-        size by more than 10%; "better" and "leaning" are then NaN (Evert's footnote 13). If
-        measures that you did not name have identical rankings in an adjusted family. If
+        If target="region" and the variance for n-best lists is more than 1.6 times the variance for
+        fixed thresholds; if acceptance sets with significantly different precision differ in size
+        by more than 10%, in which case "better" and "leaning" are NaN (Evert's footnote 13); if
+        measures that you did not name have identical rankings in an adjusted family; if
         ``tie_decides`` is True.
 
     Notes
     -----
-    With ``threshold``, "precision" compares difference regions, or positive predictive values with
+    With ``threshold``, "precision" compares difference regions, or positive predictive values if
     ``test="kosinski"``. "npv" uses Kosinski's weighted generalized score test on rejected
     candidates. "recall" and "specificity" use McNemar's exact test on accepted true positives or
-    rejected negatives. ``test="midp"`` is more powerful; its error rate was at most 0.054 in
+    rejected negatives. ``test="midp"`` is more powerful, with error rates of up to 0.054 in
     simulations (``tests/reference/thresholds.csv``).
 
-    As in R, the two-sided p-value sums the probabilities of all tables that are at most as likely
-    as the observed table (relative tolerance 1e-7). The difference regions of n-best lists have
-    equal size, so the p-value is twice one tail, at most 1. p_value and p_mid are 1 if the regions
-    are empty or contain only one class.
+    As in R, the two-sided p-value sums the probabilities of all tables that are no more likely than
+    the observed table (relative tolerance 1e-7). The two difference regions have equal size for
+    n-best lists, so the p-value is twice one tail, at most 1. p_value and p_mid are 1 if the
+    regions are empty or contain only one class.
 
-    For lists that end inside a tie, the limits are the wider of the "region" and "nbest" limits.
-    Means over orders use the score test, or swaps with "max-t"; see the page on ties.
+    For lists that end inside a tie, the wider limits from the "region" and "nbest" intervals are
+    used. Means over orders use the score test, or swaps with "max-t". See the page on ties.
 
     "holm" and "bonferroni" use Bonferroni intervals. "bh" and "by" use the intervals of Benjamini
     and Yekutieli (2005) at level 1 - R (1 - level) / m if R of m tests reject. "max-t" uses the
@@ -260,10 +260,10 @@ def compare(
     although the interval contains 0.
 
     With ``agreement="mean"``, true positives are sums of vote proportions. The test is Student's t
-    over candidates with the variance for ``target="nbest"``, without odds ratio and mid-p. The null
-    hypothesis for "max-t" is that the two ranks of every candidate are exchangeable given the gold
-    label. Draws depend on ``rng`` and tie keys. Comparing all n of 100,000 candidates takes half a
-    second. "max-t" takes O(n) per swap and pair.
+    over candidates with the variance for ``target="nbest"``. The result has no odds ratios or mid-p
+    values. The null hypothesis for "max-t" is that the two ranks of every candidate are
+    exchangeable given the gold label. Draws depend on ``rng`` and tie keys. "max-t" takes O(n) per
+    swap and pair.
 
     References
     ----------
@@ -342,7 +342,7 @@ def compare(
 def _compare_lists(
     data: Data, a: Hashable, b: Names, sizes: Sizes, of: str, options: RegionOptions, roles: Any
 ) -> Data:
-    """Compare n-best lists with a test for each n, or with swaps for all n."""
+    """Compare n-best lists with one test for each n, or with swaps for all n."""
     chosen = Roles.of(roles)
     options = options._replace(seed=chosen.swaps if options.swapped else 0)
     noted = {**options.noted(), **({} if of == "precision" else {"of": of})}
@@ -455,9 +455,9 @@ def _swapped(
     intervals: bool,
     advance: Callable[[int], object],
 ) -> tuple[AnyArray, ...]:
-    """Return swap p-values per n and for all n, swap counts, and band margins.
+    """Return swap p-values for each n and for all n, swap counts, and band margins.
 
-    The last result contains the p-values for both extremes of the tie orders (end, ...).
+    The last result contains the p-values for the two extreme tie orders (end, ...).
     """
     shape = lists.exists.shape
     p_alone, p_swaps, drawn, margin = (np.full(shape, np.nan) for _ in range(4))

@@ -69,7 +69,7 @@ def difference_region(
     Returns
     -------
     DataFrame or Dataset
-        The rows found in one list only, in the order of the data and with their index (Dataset:
+        The rows found in only one list, with the order and the index of the data (Dataset:
         dimension row). The column ``list`` contains "a" or "b", and ``rank_a`` and ``rank_b``
         contain the ranks from 1 in the two rankings.
 
@@ -106,7 +106,7 @@ def region_of_head(
     ranks: Callable[[pd.DataFrame], IntArray],
     **roles: Unpack[RankingRoles],
 ) -> pd.DataFrame:
-    """Return the difference region of a head, given ranks in the full ranking.
+    """Return the difference region from a head, given ranks in the full ranking.
 
     ``ranks`` (measure, candidate) follows the order of the head's measures.
     """
@@ -117,7 +117,7 @@ def region_of_head(
 
 
 def _of(data: Data, a: Hashable, b: Hashable, n: int, roles: RankingRoles) -> Data:
-    """Return the region with ranks among the candidates in the data."""
+    """Return the difference region, with ranks among the candidates in the data."""
     check_data(data)
     sizes = check_n(n)
     if sizes is None or np.size(sizes) != 1:
@@ -146,7 +146,7 @@ def _of(data: Data, a: Hashable, b: Hashable, n: int, roles: RankingRoles) -> Da
 
 
 class _Region(NamedTuple):
-    """Store the candidates found in one list only, in the order of the input."""
+    """Store the candidates found in only one list, in the order of the input."""
 
     rows: IntArray
     list: AnyArray
@@ -209,8 +209,8 @@ def _dataset_region(
 
 
 def _picked(data: xr.Dataset, pick: Mapping[Hashable, IntArray]) -> xr.Dataset:
-    """Return one row of the data for each of these positions."""
-    whole = {  # dimensions that xarray indexes only by slices
+    """Return one row of the data for each position."""
+    whole = {  # xarray can index these dimensions only by slices
         name: ("row", _taken(variable.data, pick[variable.dims[0]]))
         for name, variable in data.variables.items()
         if isinstance(variable.dtype, pd.api.extensions.ExtensionDtype)
@@ -236,7 +236,7 @@ def _of_cells(
     sizes: Mapping[Hashable, int],
     region: Callable[[xr.Dataset], _Region],
 ) -> tuple[IntArray, dict[str, AnyArray]]:
-    """Return the stacked regions of all rankings, and their batch positions."""
+    """Return the stacked regions for all rankings, and the batch positions."""
     cells = list(np.ndindex(*(sizes[d] for d in batch)))
     regions = [
         region(inner.isel({d: i for d, i in zip(batch, cell, strict=True) if d in inner.dims}))
@@ -252,7 +252,7 @@ def _of_cells(
 
 def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: str) -> _Region:
     measures = inner.indexes["measure"].tolist()
-    places = {name: k for k, name in enumerate(measures)}  # pd.NA equals nothing
+    places = {name: k for k, name in enumerate(measures)}  # pd.NA does not equal itself
     for role, name in (("a", a), ("b", b)):
         if name not in places:
             raise unknown_name(role, name, measures)
@@ -263,7 +263,7 @@ def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: s
     both = np.asarray(present.all(axis=0))
     whole = inner.attrs["whole"] and inner.attrs["whole"].of(np.array(of_pair))
     ranking = Ranking.of(score, inner["gold"].to_numpy(), both, whole=whole)
-    ranking.nbest(n, ties)  # rejects lists that end inside a tie
+    ranking.nbest(n, ties)  # this check rejects lists that end inside a tie
     rank_a, rank_b = ranking.ranks
     listed = both & ~np.isnan(score) if inner.attrs["ends"] else both
     in_a, in_b = (np.stack([rank_a, rank_b]) <= n) & listed
@@ -339,12 +339,12 @@ class RegionOptions(NamedTuple):
 
     @property
     def means(self) -> bool:
-        """Return whether the comparison uses means over orders of equal scores."""
+        """Return whether the comparison uses means over orders of tied candidates."""
         return self.test == "expected"
 
 
 def _test_with(phi: float, test: str | None, adjust: str | None) -> str:
-    """Return the test; reject tests that assume binomial counts."""
+    """Return the test, and reject tests that assume binomial counts."""
     if phi > 1.0 and test not in (None, "score"):
         raise ValueError(
             f"phi={phi:g} with test={test!r}: exact tests assume binomial counts. Omit test, or"
@@ -366,8 +366,13 @@ def region_tests(
     options: RegionOptions,
     exists: BoolArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return odds ratio, p-value and mid-p of two difference regions."""
-    regions = np.clip(tp_a, 0, n_a), n_a, np.clip(tp_b, 0, n_b), n_b  # also for missing lists
+    """Return the odds ratio, p-value and mid-p for two difference regions."""
+    regions = (
+        np.clip(tp_a, 0, n_a),
+        n_a,
+        np.clip(tp_b, 0, n_b),
+        n_b,
+    )  # includes missing lists
     exact = fisher_test(*regions, options.alternative)
     p_value = exact.p_mid if options.test == "midp" else exact.p_value
     if options.test == "score":
@@ -378,7 +383,7 @@ def region_tests(
         there = np.broadcast_to(exists, p_value.shape)
         of_a, of_b = ((t[there], n[there]) for t, n in (regions[:2], regions[2:]))
         p_value[there] = _other_test(*of_a, *of_b, options)
-    # mid-p assumes binomial counts and could contradict the test of the row
+    # mid-p assumes binomial counts and could contradict the test in the row
     p_mid = exact.p_mid if options.phi == 1.0 else np.full_like(exact.p_mid, np.nan)
     return sample_odds_ratio(tp_a, n_a, tp_b, n_b), p_value, p_mid
 

@@ -59,9 +59,9 @@ def check_clustered(test: Any, ci: Any, phi: Any, threshold: Any) -> None:
 def check_joined(
     combine: bool, average: str | None, sizes: Sizes, others: Mapping[str, tuple[Any, Any]]
 ) -> None:
-    """Raise a ValueError for options that do not apply to all groups together.
+    """Raise a ValueError for options that do not apply to combined groups.
 
-    ``others`` maps each option to the value and the default value.
+    ``others`` maps each option to its value and its default.
     """
     check_average(average, combine=combine)
     asked = "combine=True" if combine else f"average={average!r}"
@@ -95,7 +95,7 @@ class ListMembers(NamedTuple):
         return cls(gold, rank, cluster_numbers(of_row[here]), ranking.whole)
 
     def warn_of_few(self) -> None:
-        """Warn that the number of clusters, or of levels of a factor, is small."""
+        """Warn that the number of clusters, or of levels in a factor, is small."""
         found = cluster_totals.factors_of(self.cluster)
         warn_of_few(_everyone(self.whole) or min(int(x.max(initial=-1)) + 1 for x in found))
 
@@ -117,7 +117,7 @@ def _everyone(whole: Whole | None) -> int | None:
 
 
 def cluster_numbers(cluster: IntArray) -> IntArray:
-    """Renumber clusters without gaps; keep cells of crossed factors."""
+    """Renumber clusters without gaps, and leave cells of crossed factors unchanged."""
     if len(cluster_totals.factors_of(cluster)) > 1:
         return cluster
     return np.asarray(np.unique(cluster, return_inverse=True)[1], dtype=np.int64)
@@ -142,7 +142,7 @@ def weights(
     target: str,
     level: float,
 ) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Return candidate weights and cluster counts for each list's interval.
+    """Return candidate weights and cluster counts for the interval of each list.
 
     The third result is the variance of the list's precision divided by the variance for a fixed
     region.
@@ -169,7 +169,7 @@ def weights(
 def band(
     ranked: ListMembers, n: IntArray, level: float, **drawing: Any
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the limits of a band around one precision curve; ``n`` ascends."""
+    """Return the limits of a band around one precision curve, for ascending ``n``."""
     from scipy import special
 
     totals, result, precision = list_spread(ranked, n, "nbest")
@@ -183,7 +183,7 @@ def band(
 
 
 class Difference(NamedTuple):
-    """Store differences in true positives between two lists; the last axis is n."""
+    """Store differences in true positives between two lists, with n as the last axis."""
 
     value: FloatArray
     error: FloatArray  #: the standard error of the difference
@@ -200,11 +200,11 @@ def difference(
     n: IntArray,
     whole: Whole | None = None,
 ) -> Difference:
-    """Return the difference in true positives and its spread; ``n`` ascends.
+    """Return the difference in true positives and its spread, for ascending ``n``.
 
-    The variance is the larger of two variances, so it is valid for both targets. The variance for
-    lists uses the precision at the end of each list, and the variance for regions uses the pooled
-    precision of the regions.
+    The larger of two variances is used, so that the variance is valid for both targets. The
+    variance for lists uses the precision at the end of each list. The variance for regions uses the
+    pooled precision in the regions.
     """
     cluster = cluster_numbers(cluster)
     r = nbest_regions(rank_a, rank_b, gold, n)
@@ -230,14 +230,14 @@ def difference(
 
 
 def p_values(found: Difference, alternative: str) -> FloatArray:
-    """Return p-values of Student's t tests; one cluster gives 1."""
+    """Return p-values from Student's t tests. A single cluster gives p = 1."""
     return p_of_gap(found.value, found.error, found.spread.freedom, alternative)
 
 
 def p_of_gap(
     gap: FloatArray, error: FloatArray, freedom: FloatArray, alternative: str
 ) -> FloatArray:
-    """Return p-values of differences; unknown standard errors give 1."""
+    """Return p-values for differences. Unknown standard errors give p = 1."""
     from scipy import special
 
     t = gap / np.where(error > 0.0, error, 1.0)
@@ -259,9 +259,9 @@ def margins(
     each: bool,
     **drawing: Any,
 ) -> FloatArray:
-    """Return half the width of a difference band for each level; ``n`` ascends.
+    """Return half the width of a difference band per level, for ascending ``n``.
 
-    A head does not contain all clusters, so the band for a head uses Bonferroni's width for all n.
+    A head does not contain all clusters. The band for a head therefore uses Bonferroni's width.
     """
     result = difference(rank_a, rank_b, gold, cluster, n, whole)
     if result.n_groups.any():
@@ -281,17 +281,17 @@ def margins(
     return np.where(result.n_groups > 0, half, 0.0)
 
 
-_SOME = 1e-300  # a tiny standard error for different lists with unknown standard error
+_SOME = 1e-300  # a tiny value replaces unknown standard errors if the lists differ
 
 
 def pair_contrast(
     rank_a: IntArray, rank_b: IntArray, gold: BoolArray, cluster: IntArray, n: IntArray,
     whole: Whole | None, alternative: str = "two-sided",
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, float]:  # fmt: skip
-    """Return standard error, degrees of freedom and p-value for two lists.
+    """Return the standard error, degrees of freedom and p-value for two lists.
 
-    The last results are the number of clusters that occur more often in one list than in the other
-    list, and the extra variance, see ``moved``.
+    The last two results are the number of clusters with unequal counts in the two lists, and the
+    extra variance from ``moved``.
     """
     rising, back = np.unique(n, return_inverse=True)
     found = difference(rank_a, rank_b, gold, cluster, rising, whole)
@@ -310,7 +310,7 @@ _MOVED = 0.2
 
 
 def moved(gold: BoolArray, cluster: IntArray, whole: Whole | None) -> float:
-    """Return the extra variance of an estimated difference, relative to its square.
+    """Return the extra variance for a difference, divided by the squared difference.
 
     A true difference increases with the number of true positives, which varies by chance in samples
     with few or unequal clusters.
@@ -326,7 +326,7 @@ def moved(gold: BoolArray, cluster: IntArray, whole: Whole | None) -> float:
 def cluster_contrasts(
     lists: PairRanks, n: IntArray, *, alternative: str
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray]:
-    """Return the test's columns for all pairs, and ``moved``; missing lists have NaN."""
+    """Return test columns for all pairs, and ``moved``, with NaN for missing lists."""
     shape = lists.exists.shape
     columns = np.full((4, *shape), np.nan)
     n_groups = np.zeros(shape, dtype=np.int64)

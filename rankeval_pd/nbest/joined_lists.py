@@ -1,4 +1,4 @@
-"""Compare measures over all groups by a stratified test or by averages."""
+"""Compare measures over all groups with a stratified test or with averages."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def compare_joined(
     roles: Mapping[str, Any],
     options: JoinedOptions,
 ) -> Data:
-    """Compare pairs of measures in a combined test or by averages over groups."""
+    """Compare pairs of measures with a combined test or with averages over groups."""
     ties = Roles.of(roles).ties
     means = ties == "expected"
     if means:
@@ -99,7 +99,12 @@ def _joined_columns(options: JoinedOptions, *, means: bool) -> tuple[str, ...]:
     return (*_FRONT, *_COUNTS, *p_values, *decision, "cuts_tie", *tied, *counts, *ending)
 
 
-_ORDERS = ("gap", "variance", "only", "positive")  # for random orders of equal scores in a group
+_ORDERS = (
+    "gap",
+    "variance",
+    "only",
+    "positive",
+)  # over random tie orders in a group
 
 
 def _counts(lists: PairRanks, n: IntArray, *, means: bool) -> tuple[AnyArray, ...]:
@@ -192,7 +197,7 @@ def _strata(*columns: AnyArray, alternative: str) -> tuple[FloatArray, ...]:
 
 
 def _whole(counts: FloatArray) -> IntArray:
-    """Round numbers to integers and keep cumulative sums close."""
+    """Round numbers to integers, keeping cumulative sums close to the original sums."""
     sums = np.rint(np.cumsum(counts, axis=-1))
     return np.asarray(np.diff(sums, axis=-1, prepend=0.0).astype(np.int64))
 
@@ -211,7 +216,7 @@ def _averaged(lists: xr.Dataset, batch: list[Hashable], options: JoinedOptions) 
     gap, variance = (lists[name].where(there) for name in _ORDERS[:2])
     sums = gap.sum(batch), variance.sum(batch)
     ends = [over(x).value for x in order_ends(gap, variance, *sums)]
-    # other orders change the difference but not the variance between groups
+    # orders of equal scores change the difference but not the variance between groups
     p_ends = [xr.apply_ufunc(_p_of_mean, x, result.se, result.n_queries, kwargs={
         "alternative": options.alternative}, dask="parallelized", output_dtypes=[float],
     ) for x in ends]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Compare lists by the mean vote of several annotators, agreement="mean"."""
+"""Compare lists by the mean vote of several annotators (agreement="mean")."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def compare_votes(
     roles: Mapping[str, Any],
     able: Capabilities,
 ) -> Data:
-    """Compare mean votes of n-best lists; return a row per pair and n."""
+    """Compare the mean votes in n-best lists, and return one row per pair and n."""
     options = options._replace(test="votes", ci="votes", target="nbest")
     noted, ties = options.noted(), Roles.of(roles).ties
 
     def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
         pairs, n = pair_names(inner, a, b), those(sizes, asked)
         noted.update(family_attr(options, pairs, inner, a, b, 0 if n is None else n.size))
-        # codes of the vote proportions replace the groups; each candidate keeps its code
+        # codes for vote proportions replace the groups; each candidate keeps its code
         shares, number = np.unique(inner[SHARE].to_numpy(), return_inverse=True)
         numbered = inner[SHARE].copy(data=number.reshape(inner[SHARE].shape))
         kernel = partial(_columns, shares=shares, alternative=options.alternative)

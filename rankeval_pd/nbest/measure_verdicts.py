@@ -1,4 +1,4 @@
-"""Rank the measures, and find measures not significantly worse than the best."""
+"""Rank the measures, and find all measures tied for best."""
 
 from __future__ import annotations
 
@@ -57,30 +57,30 @@ def measure_ranks(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Rank the measures, with confidence limits of the ranks.
+    """Rank the measures, with confidence limits for the ranks.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     n : int, sequence of int or range, optional
-        Sizes of the n-best lists whose precision ranks the measures.
+        Sizes of the n-best lists. Measures are ranked by the precision of n-best lists.
     kind : {"ap", "roc"}, optional
-        Quantity that ranks the measures if you do not pass ``n``: average precision or the area
+        Quantity for ranking the measures if you do not pass ``n``: average precision or the area
         under the ROC curve.
     adjust : {"max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
         Adjustment for testing all pairs. For lists, "max-t" uses random swaps as in
         ``compare(adjust="max-t")``. For areas, "max-t" uses the joint t distribution of all
-        differences. The other methods adjust the p-values of single tests.
+        differences. The other methods adjust the p-values from individual tests.
     adjust_over : {"n", "group"}
-        Tests that form a family: the pairs at each n, or the pairs at all n. Each group of ``by``
+        Tests that form a family: the pairs at each n, or the pairs at all n. Each group in ``by``
         is always a separate family.
     n_resamples : int, optional
         Number of swaps, or of draws from the joint distribution. By default the number depends on
         the pairs and the level, and is at least 999 swaps or 9,999 draws. As in :func:`compare`,
-        pairs near the level get up to 64 times more.
+        pairs near the level get up to 64 times as many swaps or draws.
     level : float
-        Simultaneous confidence level for all values, and for all ranks.
+        Simultaneous confidence level, separately for all values and for all ranks.
     progress : bool, optional
         Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
@@ -89,35 +89,35 @@ def measure_ranks(
     Returns
     -------
     DataFrame or Dataset
-        One row per measure, the best first (Dataset: dimension measure, in the order of the
-        columns); with n, one per measure and n: ``measure``, ``n``, ``value``, ``ci_low``,
-        ``ci_high``; ``rank``: 1 for the best measure, and equal values share the better rank;
-        ``rank_low``: one plus the number of significantly better measures; ``rank_high``: the
-        number of measures minus the number of significantly worse measures; ``tied_for_best``: True
-        if no other measure is significantly better; ``tied``: for n-best lists, excluded candidates
-        with the last score; ``letters``: two measures share a letter if and only if they do not
-        differ significantly; ``undecided``: with draws, whether more draws could change a decision
-        about the measure; ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval.
+        One row per measure, with the best first (Dataset: dimension measure, in the order of the
+        columns), or one row per measure and n. The columns are ``measure``, ``n``, ``value``,
+        ``ci_low``, ``ci_high``; ``rank``: 1 for the best measure (equal values share the better
+        rank); ``rank_low``: one plus the number of significantly better measures; ``rank_high``:
+        the number of measures minus the number of significantly worse measures; ``tied_for_best``:
+        True if no other measure is significantly better; ``tied``: for n-best lists, excluded
+        candidates with the last score; ``letters``: two measures share a letter unless the measures
+        differ significantly; ``undecided``: whether more draws could change a decision about the
+        measure; ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval.
 
     Warns
     -----
     RankevalWarning
-        If lists contain significantly fewer true positives than random lists, perhaps because
-        ``lower_is_better`` is missing. With ``kind``, if a class has fewer than 10 candidates.
+        If lists contain significantly fewer true positives than random lists (``lower_is_better``
+        can be missing), or if ``kind`` is set and a class has fewer than 10 candidates.
 
     Notes
     -----
-    All true ranks lie within their limits with probability at least ``level``, because ``adjust``
-    controls the family-wise error rate over the pairs. "bh" and "by" only control the false
-    discovery rate, and None controls neither rate. Intervals for n-best precision are
-    Clopper-Pearson intervals for the acceptance region, and :func:`area` describes intervals for
-    areas. All intervals are Bonferroni-adjusted for the number of measures (with
-    ``adjust_over="group"`` also for the number of n), so the interval of the best measure remains
-    valid after selection. In simulations with twelve equally good measures, all ranks were within
-    their limits in at least 94% of the samples (``tests/reference/measure_ranks.csv``).
+    All true ranks lie within the limits with probability at least ``level``, because ``adjust``
+    controls the family-wise error rate over the pairs. "bh" and "by" control only the false
+    discovery rate, and None controls neither error rate. Intervals for n-best precision are
+    Clopper-Pearson intervals for the acceptance region. For areas, see :func:`area`. All intervals
+    are Bonferroni-adjusted for the number of measures, and for the number of n with
+    ``adjust_over="group"``. The interval for the best measure therefore remains valid after
+    selection. In simulations with twelve equally good measures, all ranks were within their limits
+    in at least 94% of samples (``tests/reference/measure_ranks.csv``).
 
-    Ranking lists costs as much as ``compare(adjust="max-t")`` for all pairs. Twelve measures, three
-    n, 5,000 candidates and 9,999 swaps take six seconds. Areas take O(N log N) per measure.
+    Ranking lists costs the same as ``compare(adjust="max-t")`` for all pairs. Twelve measures,
+    three n, 5,000 candidates and 9,999 swaps take six seconds. Areas cost O(N log N) per measure.
 
     References
     ----------
@@ -143,7 +143,7 @@ def ranked(data: Data, asked: RankCriterion, columns: dict[str, type], roles: An
     rows: list[Any] = []
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        baseline, own = None, list[Any]()  # several threads process the chunks of a Dataset
+        baseline, own = None, list[Any]()  # chunks of a Dataset are processed in several threads
         if asked.baseline is not None:
             measures = inner.indexes["measure"].tolist()
             if asked.baseline not in measures:
@@ -162,7 +162,7 @@ def ranked(data: Data, asked: RankCriterion, columns: dict[str, type], roles: An
 
 
 def pairs_tested(data: Data, asked: RankCriterion, roles: Any) -> Data:
-    """Return the pairwise tests behind the ranks, with a row per pair and n."""
+    """Return the pairwise tests for the ranks, with one row per pair and n."""
 
     def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
         names = pair_names(inner, None, None)
@@ -181,7 +181,7 @@ def _answered(
     names: tuple[str, ...],
     columns: dict[str, type],
 ) -> Data:
-    """Return the result for all data, with rows named by ``names`` and n."""
+    """Return the result for all data, with rows labeled by ``names`` and n."""
     over_n: bool = asked.kind is None
     if means := over_n and Roles.of(roles).ties == "expected":
         check_means(data)
@@ -255,7 +255,7 @@ def _tested(
 
 
 def best_first(table: Data) -> Data:
-    """Sort the rows of each group and n by value; return Datasets unchanged."""
+    """Sort the rows in each group and n by value. Datasets are returned unchanged."""
     if isinstance(table, xr.Dataset):
         return table
     before: list[Any] = list(table.columns[: list(table.columns).index("measure")])
@@ -330,5 +330,5 @@ def _columns_of_pairs(
 
 
 def _leave(asked: RankCriterion, columns: list[AnyArray]) -> tuple[AnyArray, ...]:
-    """Return the columns; drop the dimension n for areas."""
+    """Return the columns, without the dimension n for areas."""
     return tuple(columns if asked.kind is None else [column[..., 0] for column in columns])

@@ -1,4 +1,4 @@
-"""Compute exact odds ratios of two difference regions."""
+"""Compute exact odds ratios for two difference regions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.significance.fisher import conditional_odds_ratio, sample_odds_ratio
 
-_TOGETHER = 20_000  # number of 2x2 tables per step of the progress bar
+_TOGETHER = 20_000  # number of 2x2 tables in one step of the progress bar
 COLUMNS = ("measure_a", "measure_b", "n", "odds_ratio", "odds_ratio_mle", "ci_low", "ci_high")
 
 
@@ -35,7 +35,7 @@ def odds_ratios(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the odds ratio of two difference regions with an exact interval.
+    """Return the odds ratio for two difference regions, with an exact interval.
 
     Parameters
     ----------
@@ -57,16 +57,16 @@ def odds_ratios(
         One row per n (Dataset: dimensions pair and n): ``measure_a``, ``measure_b``, ``n``;
         ``odds_ratio``: the sample odds ratio (tp_only_a fp_only_b) / (fp_only_a tp_only_b), which
         is NaN for 0/0; ``odds_ratio_mle``: the conditional maximum-likelihood estimate; ``ci_low``,
-        ``ci_high``: the exact confidence interval, from 0 to inf at most. The estimate is NaN if
-        the regions are empty or contain only one class.
+        ``ci_high``: the exact confidence interval, which can extend to 0 or inf. The estimate is
+        NaN if the regions are empty or contain only one class.
 
     Notes
     -----
     An odds ratio above 1 means that a is better. The conditional estimate is the odds ratio for
     which the expected 2x2 table equals the observed table, given the margins (Fisher's noncentral
     hypergeometric distribution). The interval excludes 1 if Fisher's test in :func:`compare`
-    rejects. Time per n grows with the square root of the region size. All n of a million candidates
-    take half a minute.
+    rejects. The time for each n grows with the square root of the region size. Every n among a
+    million candidates takes half a minute in total.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Compute precision of n-best lists with intervals (Evert 2004, section 3.2)."""
+"""Compute precision of n-best lists, with intervals (Evert 2004, section 3.2)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def nbest_precision(
     average: Average | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return precision, recall and lift of n-best lists with intervals.
+    """Return precision, recall and lift of n-best lists, with intervals.
 
     Parameters
     ----------
@@ -79,19 +79,19 @@ def nbest_precision(
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Kind of interval for precision. See :func:`precision_interval`.
     level : float
-        Confidence level of each single interval.
+        Confidence level of each individual interval.
     target : {"region", "nbest"}
-        The quantity that the interval covers. "region", as in Evert (2004), treats the score of the
-        n-th candidate as a fixed threshold. "nbest" includes the variance of this threshold. For
-        good rankings with n near the number of true positives, the variance is then many times
+        The quantity that the interval covers. "region" treats the score of the n-th candidate as a
+        fixed threshold, as in Evert (2004). "nbest" includes the variance of this threshold. For
+        good rankings with n near the number of true positives, "nbest" variances are many times
         larger.
     phi : float
         Overdispersion from :func:`repetition`, at least 1. Larger values widen the interval.
     average : {None, "macro", "micro"}
-        Return one row for all groups of ``by`` (Dataset: all batch dimensions) with n candidates.
-        "macro" averages over groups (recall and lift over groups with positives), and "micro"
-        divides summed true positives by summed n. The interval treats the groups as a sample, and
-        is the Clopper-Pearson interval for the effective number of candidates with Student's
+        Whether to return one row for all groups in ``by`` (Dataset: all batch dimensions) with n
+        candidates. "macro" averages over groups (recall and lift only over groups with positives).
+        "micro" divides summed true positives by summed n. The groups are treated as a sample. The
+        interval is Clopper and Pearson's for the effective number of candidates, with Student's
         quantile (Korn and Graubard).
     **roles
         ``gold``, ``measures``, ``by``, ``key``, ``lower_is_better``, ``ties``, ``missing``,
@@ -106,27 +106,27 @@ def nbest_precision(
         * ``measure``, ``n``: the measure and the size of the list;
         * ``threshold``: score of the n-th candidate;
         * ``tp``: true positives in the list;
-        * ``precision``: tp / n; ``recall``: tp / N+; ``lift``: precision / (N+ / N), NaN without
+        * ``precision``: tp / n; ``recall``: tp / N+; ``lift``: precision / (N+ / N), or NaN without
           true positives;
-        * ``ci_low``, ``ci_high``: confidence limits of precision;
-        * ``tied``: number of excluded candidates with the score ``threshold``, above 0 if the list
-          ends inside a tie;
-        * ``tp_sd``: only with ``ties="expected"``, standard deviation of the true positives over
+        * ``ci_low``, ``ci_high``: confidence limits for precision;
+        * ``tied``: number of excluded candidates with the score ``threshold``, which is above 0 if
+          the list ends inside a tie;
+        * ``tp_sd``, with ``ties="expected"`` only: standard deviation of the true positives over
           orders of equal scores (``tp`` is then the mean over the orders);
-        * ``n_groups``: only with ``groups``, number of groups with candidates in the list;
+        * ``n_groups``, with ``groups`` only: number of groups with candidates in the list;
         * ``ci_low_best``, ``ci_high_best``: the interval to report for the best measure at this n,
           simultaneous over all measures (Bonferroni).
 
-        ``average`` omits ``threshold`` and ``tied``, sums ``tp``, and adds ``n_queries`` and
-        ``n_missing``, the numbers of groups with and without a list of n. ``missing="absent"`` pads
-        short lists with irrelevant candidates as in search, so every group has a list. Use
-        :func:`per_query` to see which runs end early.
+        With ``average``, ``tp`` is a sum, ``threshold`` and ``tied`` are omitted, and ``n_queries``
+        and ``n_missing`` are the numbers of groups with and without a list of size n.
+        ``missing="absent"`` pads short lists with irrelevant candidates, as is usual in search, so
+        every group has a list. Use :func:`per_query` to find runs that end early.
 
     Warns
     -----
     RankevalWarning
-        If, with target="region", the precision of a list of 10 candidates or more has over 1.6
-        times the variance for a fixed threshold. If there are fewer than 10 ``groups``.
+        If target="region" and the precision of a list of 10 or more candidates has over 1.6 times
+        the variance for a fixed threshold, or if there are fewer than 10 ``groups``.
 
     Raises
     ------
@@ -135,13 +135,13 @@ def nbest_precision(
 
     Notes
     -----
-    ``groups`` assumes independent groups of candidates instead of independent candidates. The size
-    of the region is divided by the overdispersion between groups, and the interval uses Student's t
-    (Korn and Graubard). The effective size is not an integer, so Wilson's interval replaces
-    "clopper-pearson". Grouped intervals take O(groups) per n.
+    With ``groups``, groups of candidates are assumed to be independent of each other, instead of
+    single candidates. The size of the region is divided by the overdispersion between groups, and
+    the interval uses Student's t (Korn and Graubard). The effective size is not an integer, so
+    Wilson's interval replaces "clopper-pearson". Grouped intervals cost O(groups) per n.
 
-    Sorting takes O(N log N) per measure. Each interval takes about a microsecond, or a second for
-    all n of a million candidates.
+    Sorting costs O(N log N) per measure. Each interval takes about a microsecond. Intervals for
+    every n among a million candidates take one second.
 
     References
     ----------
@@ -187,13 +187,13 @@ def nbest_precision(
             },
         )  # fmt: skip
         if average is not None:
-            total, drawn = pool_size(inner, "retrieved")  # pool for lists that end early
+            total, drawn = pool_size(inner, "retrieved")  # the pool for lists that end early
             positive = (inner["gold"] & inner["present"]).sum("candidate")
             result = result.assign(total=total, drawn=drawn, positive=positive)
         return result
 
     averaged = {} if average is None else {"average": average, "ci": "korn-graubard"}
-    # averages do not use the intervals of single lists
+    # averages do not use the intervals for single lists
     with nullcontext() if average is None else intervals_unread():
         return answer(
             data, roles, question, columns, can(nbest_precision, clusters=average is None), n=sizes,
@@ -254,11 +254,11 @@ def _nbest_columns(
 # --------------------------------------------- Intervals for precision (Evert 2004, section 3.2)
 
 TARGETS = ("region", "nbest")
-LEAST = 10  # shorter lists give no reliable variance
+LEAST = 10  # the variance for shorter lists is unreliable
 
 
 class Interval(NamedTuple):
-    """Store confidence limits of precision as floats or arrays of equal shape."""
+    """Store confidence limits for precision as floats or arrays of equal shape."""
 
     ci_low: Any
     ci_high: Any
@@ -288,7 +288,7 @@ class IntervalKind(NamedTuple):
         return self._replace(ci="wilson") if clustered and self.ci == "clopper-pearson" else self
 
     def limits(self, tp: AnyArray, n: AnyArray) -> tuple[FloatArray, FloatArray]:
-        """Return limits for precision; overdispersion reduces the effective list size."""
+        """Return limits for precision. Overdispersion reduces the effective list size."""
         return INTERVALS[self.ci](tp / self.phi, n / self.phi, self.level)
 
 
@@ -308,11 +308,11 @@ def precision_interval(
     tp : int or array of int
         True positives among the accepted candidates.
     n : int or array of int
-        Number of accepted candidates. ``n`` and ``tp`` broadcast.
+        Number of accepted candidates. ``n`` and ``tp`` are broadcast together.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Kind of interval. The coverage of "clopper-pearson" (as in Evert 2004) and of the shorter
-        "blaker" is at least the nominal level. The coverage of the other intervals is close to the
-        level on average.
+        Kind of interval. "clopper-pearson" (as in Evert 2004) and the shorter "blaker" have at
+        least the nominal coverage. The average coverage of the other intervals is close to the
+        nominal level.
     level : float
         Confidence level, between 0 and 1.
     phi : float
@@ -322,7 +322,7 @@ def precision_interval(
     Returns
     -------
     Interval
-        A named tuple ``(ci_low, ci_high)`` of floats or arrays. An empty list (n = 0) has (0, 1).
+        A named tuple ``(ci_low, ci_high)`` of floats or arrays. If n = 0, the limits are 0 and 1.
 
     Raises
     ------
@@ -381,7 +381,7 @@ def shares_of(
     weight: FloatArray | float = 1.0,
     drawn_from: Size | None = None,
 ) -> tuple[FloatArray, ...]:
-    """Return precision, recall, lift and limits for precision; undefined is NaN.
+    """Return precision, recall, lift and limits for precision, NaN if undefined.
 
     ``weight`` is a candidate's weight in the limits. ``drawn_from`` is the number of candidates
     from which a random list is drawn.
@@ -399,7 +399,7 @@ def shares_of(
 
 
 def warn_of_reversed(worse: BoolArray) -> None:
-    """Warn of measures worse than chance, which may need lower_is_better."""
+    """Warn about measures worse than chance, which can require lower_is_better."""
     if worse.any():
         warn(
             f"in {int(worse.sum())} of {worse.size} lists, there are significantly fewer true"
@@ -410,7 +410,7 @@ def warn_of_reversed(worse: BoolArray) -> None:
 
 @contextmanager
 def intervals_unread() -> Iterator[None]:
-    """Run a function for its tests, without computing intervals."""
+    """Run a function without computing intervals that are not needed."""
     token = _READ.set(False)
     try:
         with hushed("target='region'"):

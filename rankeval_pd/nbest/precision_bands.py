@@ -36,7 +36,7 @@ from rankeval_pd.stats.rankings.swap_draws import Keys
 PRECISION_COLUMNS = ("measure", "n", "precision", "band_low", "band_high")
 _PRECISION_TYPES = dict.fromkeys(PRECISION_COLUMNS[2:], float) | {"exists": bool}
 DIFFERENCE_COLUMNS = ("measure_a", "measure_b", "n", "difference", "band_low", "band_high")
-_TOO_PRECISE = 0.9  # above this precision, coverage can be below the level
+_TOO_PRECISE = 0.9  # above this precision, coverage can fall below the level
 
 
 @Capabilities(rankings="What holds for all n?", lists=True, clusters=True, heads=True)
@@ -58,8 +58,8 @@ def precision_band(
         Candidates with a score for each measure and a gold label.
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n up to 20,000 candidates. Larger data use a grid of
-        about 1,000 n (``attrs["n_grid"]``), with every n up to about 70 and steps of about 1%
-        above. Fewer n give a narrower band.
+        about 1,000 n (``attrs["n_grid"]``), with every n up to about 70 and steps of 1% above 70.
+        Fewer n give a narrower band.
     level : float
         Probability that the band contains the average precision of the n-best list at every n.
     n_resamples : int
@@ -86,11 +86,11 @@ def precision_band(
     Unlike Evert's (2004) interval, the band includes the variance of the threshold. At each n, the
     limits are a Clopper-Pearson interval for an effective list size that matches this variance. The
     level of the interval follows from the largest deviation over all n (sup-t with Gaussian
-    multipliers for each candidate's influence). In simulations, coverage of 95% bands was 0.956 to
-    0.979 for precisions below 0.9, and 0.970 to 0.983 above (``tests/reference/simultaneous.csv``).
+    multipliers for each candidate's influence). In simulations, coverage of 95% bands was at least
+    0.956 (``tests/reference/simultaneous.csv``).
 
-    After sorting, a draw takes O(number of n) if n is None, otherwise O(N). A million candidates
-    take a second, or two minutes for ``range(1, 1_000_001)``. The same ``rng`` gives the same band.
+    After sorting, a draw costs O(number of n) if n is None, and otherwise O(N). A million
+    candidates take one second, or two minutes with ``range(1, 1_000_001)``.
 
     References
     ----------
@@ -137,7 +137,7 @@ def precision_band(
 
 
 def enough(n_resamples: Any, level: float) -> int:
-    """Return the number of draws; reject numbers too small for the level."""
+    """Return the number of draws, and reject numbers too small for the level."""
     draws, needed = check_draws("n_resamples", n_resamples), bands.draws_needed(level)
     if draws < needed:
         raise ValueError(
@@ -187,7 +187,7 @@ def _band_columns(
 def _precision_limits(
     ranked: BoolArray, keys: Keys, n: IntArray, level: float, whole: Whole | None, **drawing: Any
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the band for one ranking with labels sorted best first."""
+    """Return the band for one ranking, with labels sorted best first."""
     from scipy import special
 
     rising, back = np.unique(n, return_inverse=True)
@@ -231,7 +231,7 @@ def difference_band(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return a simultaneous band for the difference of two precision curves.
+    """Return a simultaneous band for the difference between two precision curves.
 
     Parameters
     ----------
@@ -255,8 +255,8 @@ def difference_band(
     -------
     DataFrame or Dataset
         One row per pair and n (Dataset: dimensions pair and n, coordinates measure_a and
-        measure_b): ``measure_a``, ``measure_b``, ``n``, ``difference`` = precision_a -
-        precision_b, ``band_low``, ``band_high``. Two equal lists have difference 0 and band (0, 0).
+        measure_b): ``measure_a``, ``measure_b``, ``n``, ``difference`` = precision_a - precision_b,
+        ``band_low``, ``band_high``. For identical lists, difference and limits are 0.
 
     Warns
     -----
@@ -265,13 +265,13 @@ def difference_band(
 
     Notes
     -----
-    One measure is better at every n for which the band excludes 0. All these conclusions are
-    correct with probability ``level``. The method is the same as in :func:`precision_band`. Both
-    rankings use the same multipliers, so shared candidates cancel. In simulations, coverage of 95%
-    bands was 0.961 to 0.980. ``compare(adjust="max-t")`` tests a sharper null hypothesis and can
-    give other results at a few n.
+    One measure is better at every n for which the band excludes 0. With probability ``level``, the
+    conclusions for all n are correct. The method is the same as in :func:`precision_band`. The two
+    rankings use the same multipliers, so shared candidates cancel out. In simulations, the coverage
+    of 95% bands was 0.961 to 0.980. ``compare(adjust="max-t")`` tests a stricter null hypothesis
+    and can give different results at a few n.
 
-    Each pair costs as much as :func:`precision_band`, with up to O(N) for each draw.
+    Each pair costs the same as in :func:`precision_band`, with up to O(N) for each draw.
 
     References
     ----------
@@ -358,7 +358,7 @@ def difference_margins(
 ) -> FloatArray:
     """Return half the width of a difference band as an array (level, n).
 
-    With ``each``, the width is computed for each n separately, without draws.
+    With ``each``, the width is computed separately for each n, without draws.
     """
     rising, back = np.unique(n, return_inverse=True)
     if cluster is not None:
@@ -402,14 +402,14 @@ def local_precision(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the precision among the candidates around each rank.
+    """Return the precision of the candidates around each rank.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     window : int
-        Number of candidates, even. The window contains ranks n - window/2 + 1 to n + window/2.
+        Even number of candidates. The window contains ranks n - window/2 + 1 to n + window/2.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Kind of interval. See :func:`precision_interval`.
     level : float
@@ -425,8 +425,8 @@ def local_precision(
 
     Notes
     -----
-    Precision of the n-best list describes all candidates up to rank n, while local precision shows
-    how useful further candidates are. Time is O(N log N).
+    The precision of an n-best list describes all candidates up to rank n. Local precision shows the
+    value of adding further candidates. The cost is O(N log N).
 
     References
     ----------
@@ -486,13 +486,13 @@ def _local_columns(
     ties: str,
 ) -> tuple[AnyArray, ...]:
     lists = ranking.nbest(None, ties)
-    upper = n + half - 1  # the list that ends at the end of the window
+    upper = n + half - 1  # the list that ends with the window
     start = np.zeros_like(lists.tp[..., :1])
     up_to = np.concatenate([start, lists.tp], axis=-1)
     tp = up_to[..., n + half] - up_to[..., n - half]
     begins = np.concatenate([start == 0, lists.exists], axis=-1)[..., n - half]
     exists = lists.exists[..., upper] & begins
     limits = np.full((2, *tp.shape), np.nan)
-    counts, back = np.unique(tp[exists], return_inverse=True)  # few counts are distinct
+    counts, back = np.unique(tp[exists], return_inverse=True)  # there are few distinct counts
     limits[:, exists] = np.array(kind.limits(counts, np.full(counts.size, 2 * half)))[:, back]
     return (tp / (2.0 * half), *limits, exists)

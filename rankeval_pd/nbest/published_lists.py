@@ -27,7 +27,7 @@ from rankeval_pd.stats.significance.fisher import ALTERNATIVES, fisher_test
 # ------------------------------------------------- Comparisons of published lists
 
 _ROUNDING = 1e-6  # tolerance for counts computed as a rate times a size
-_BLOCK = 200_000  # number of 2x2 tables tested in one step
+_BLOCK = 200_000  # number of 2x2 tables that are tested in one step
 
 
 @checked_call
@@ -45,7 +45,7 @@ def compare_for(
     Parameters
     ----------
     tp_a, tp_b : number
-        Number of true positives in each list. Products such as ``.42 * 100`` are rounded if they
+        Number of true positives in each list. You can pass products such as ``.42 * 100``, which
         are integers up to floating-point error.
     n_a, n_b : int
         Sizes of the lists.
@@ -53,14 +53,14 @@ def compare_for(
         Number of candidates in both lists, or a pair with the numbers of shared candidates and
         shared true positives. By default every possible overlap is tried.
     alternative : {"two-sided", "greater", "less"}
-        "greater": a is better than b.
+        "greater" tests whether a is better than b.
 
     Returns
     -------
     DataFrame
         One row: ``difference`` = tp_a / n_a - tp_b / n_b, and ``p_low`` and ``p_high``, the
-        smallest and the largest p-value of Fisher's exact test on the two difference regions. Both
-        p-values are equal if ``overlap`` is a pair or 0.
+        smallest and the largest p-value from Fisher's exact test on the two difference regions.
+        ``p_low`` and ``p_high`` are equal if ``overlap`` is a pair or 0.
 
     See Also
     --------
@@ -68,11 +68,10 @@ def compare_for(
 
     Notes
     -----
-    Shared candidates carry no information about which list is better, so the p-value depends on the
-    numbers of shared candidates and shared true positives. If p_high is at most the level, the
-    difference is significant for every overlap. If p_low is above the level, the difference is not
-    significant for any overlap. Up to n_a tp_a contingency tables are tested, which takes a few
-    seconds for lists of 1,000.
+    The test excludes shared candidates, so the p-value depends on the numbers of shared candidates
+    and shared true positives. If p_high is at most the level, the difference is significant for
+    every overlap. If p_low is above the level, the difference is not significant for any overlap.
+    Testing up to n_a tp_a contingency tables takes a few seconds for lists of 1,000 candidates.
 
     References
     ----------
@@ -101,7 +100,7 @@ def compare_for(
 
 
 def _whole(name: str, value: Any, size: int) -> int:
-    """Return a count of true positives; round nearly integer values."""
+    """Return a count of true positives, rounding values that are nearly integers."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(
         value, (int, float, np.integer, np.floating)
     ):
@@ -155,7 +154,7 @@ def _joined(found: list[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]
     return np.concatenate(sizes), np.concatenate(true)
 
 
-# -------------------------------- Repeated samples from published numbers (Evert 2004, section 4)
+# -------------------------------- Repeated samples with published numbers (Evert 2004, section 4)
 
 
 class Dispersion(NamedTuple):
@@ -180,7 +179,7 @@ def dispersion_for(
     Parameters
     ----------
     sd_observed, sd_expected : float or array
-        Observed and expected standard deviation of precision over samples.
+        Observed and expected standard deviations of precision over samples.
     n_samples : int or array of int
         Number of samples, 2 or more.
     level : float
@@ -189,7 +188,7 @@ def dispersion_for(
     Returns
     -------
     Dispersion
-        A named tuple ``(phi, phi_low, phi_high, p_dispersion)`` of floats or arrays. phi is
+        A named tuple ``(phi, phi_low, phi_high, p_dispersion)`` with floats or arrays. phi is
         (sd_observed / sd_expected)^2, and ``p_dispersion`` is the probability of at least this much
         variation under the binomial model. If phi is above 1, pass ``phi=`` to functions that
         compute intervals.
@@ -197,7 +196,7 @@ def dispersion_for(
     Notes
     -----
     Under the binomial model, (n_samples - 1) phi follows a chi-squared distribution with n_samples
-    - 1 degrees of freedom. If counts do not vary, phi_high is inf.
+    - 1 degrees of freedom. If the counts in all samples are equal, phi_high is inf.
 
     References
     ----------
@@ -219,7 +218,7 @@ def dispersion_for(
     check_positive("sd_expected", expected, zero=False)
     check_samples(samples, 2)
     freedom = samples - 1.0
-    with np.errstate(over="ignore"):  # values above the range of float64 become infinite
+    with np.errstate(over="ignore"):  # values too large for float64 become infinite
         chi2 = freedom * (observed / expected) ** 2
     result = dispersion.overdispersion(chi2, freedom, level)
     return Dispersion(*(float(x) if x.ndim == 0 else x for x in map(np.asarray, result)))
@@ -229,16 +228,16 @@ def dispersion_for(
 def coverage_for(
     failures: npt.ArrayLike, n_samples: npt.ArrayLike, failure_rate: npt.ArrayLike
 ) -> Any:
-    """Return the probability of at least this many failures of valid intervals.
+    """Return the probability that valid intervals fail at least this often.
 
     Parameters
     ----------
     failures : int or array of int
-        Number of samples whose interval excludes the true precision.
+        Number of samples whose intervals exclude the true precision.
     n_samples : int or array of int
         Number of samples.
     failure_rate : float or array
-        Failure rate of an interval under the model. The failure rate of Clopper-Pearson intervals
+        Failure rate of an interval under the model. For Clopper-Pearson intervals, the failure rate
         is below 1 - level. Use ``ci_failures_expected / n_samples`` from :func:`repetition`.
 
     Returns
@@ -273,7 +272,7 @@ def coverage_for(
 
 
 def check_positive(argument: str, values: AnyArray, *, zero: bool) -> None:
-    """Raise a ValueError for numbers that are not finite and positive."""
+    """Raise a ValueError if a number is not finite and positive."""
     kind = values.dtype.kind in "iuf"
     if not kind or not (np.isfinite(values) & ((values >= 0) if zero else (values > 0))).all():
         least = "of at least 0" if zero else "above 0"

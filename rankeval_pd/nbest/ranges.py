@@ -1,4 +1,4 @@
-"""Find list sizes at which one measure is better (Evert 2004, figure 3)."""
+"""Find list sizes for which one measure is better (Evert 2004, figure 3)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 RANGE_COLUMNS = (
     "measure_a", "measure_b", "better", "n_first", "n_last", "n_tests", "p_max", "n_before",
 )  # fmt: skip
-_CLOSE = 1.05  # join two runs if the second begins at no more than this factor times n_last
+_CLOSE = 1.05  # two runs are joined if the second begins at n_last times this factor or before
 
 
 def _joined(runs: pd.DataFrame) -> pd.DataFrame:
@@ -97,7 +97,7 @@ def significant_ranges(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return ranges of list sizes at which one measure is significantly better.
+    """Return ranges of list sizes for which one measure is significantly better.
 
     Parameters
     ----------
@@ -110,19 +110,19 @@ def significant_ranges(
     Returns
     -------
     DataFrame or Dataset
-        One row per range, ordered by pair, then by n: ``measure_a``, ``measure_b``, ``better``,
+        One row per range, ordered by pair and then by n: ``measure_a``, ``measure_b``, ``better``,
         ``n_first``, ``n_last``, ``n_tests`` (number of significant n), ``n_gaps`` (number of n
-        without significance between ``n_first`` and ``n_last``), ``p_max`` (largest p_adjusted of
-        the significant n, or largest p_value without ``adjust``). A range continues over a gap if
+        without significance between ``n_first`` and ``n_last``), ``p_max`` (largest p_adjusted over
+        the significant n, or largest p_value without ``adjust``). A range continues after a gap if
         the next significant n is at most 1.05 times the last n before the gap. With
-        ``details=True`` and for Datasets (dimension row), each run of significant n is a row, and
-        ``n_before``, the number of n between a run and the previous run, replaces ``n_gaps``.
-        ``adjust="max-t"`` adds ``undecided_ends`` ("none", "first", "last" or "both"), the ends
-        that more draws could move because an n next to the end is ``undecided`` in :func:`compare`.
+        ``details=True`` and for Datasets (dimension row), each run of significant n is a separate
+        row. In this case ``n_before``, the number of n between a run and the previous run, replaces
+        ``n_gaps``. ``adjust="max-t"`` adds ``undecided_ends`` ("none", "first", "last" or "both"):
+        ends that more draws could move because a neighboring n is ``undecided`` in :func:`compare`.
 
     Notes
     -----
-    Lazy Datasets are computed. The cost is the same as for :func:`compare`.
+    Lazy Datasets are computed. The function costs the same as :func:`compare`.
 
     References
     ----------
@@ -165,7 +165,7 @@ def _groups(table: pd.DataFrame) -> list[Hashable]:
 
 
 def _runs(table: pd.DataFrame) -> pd.DataFrame:
-    """Return maximal runs of n at which the same measure is significantly better."""
+    """Return maximal runs of n for which the same measure is significantly better."""
     groups = _groups(table)
     pair = (
         table.groupby([*groups, "measure_a", "measure_b"], sort=False, dropna=False, observed=True)
@@ -204,7 +204,7 @@ def _runs(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _undecided_ends(table: pd.DataFrame, pair: AnyArray) -> tuple[BoolArray, BoolArray]:
-    """Return whether more draws could move the start or end of a run."""
+    """Return whether more draws could move the start or the end of each run."""
     open_ = table["undecided"].to_numpy(dtype=bool)
     same = pair[1:] == pair[:-1]
     at_first, at_last = open_.copy(), open_.copy()
@@ -241,7 +241,7 @@ def mean_difference(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Test the mean difference of two precision curves over a range of n.
+    """Test the mean difference between two precision curves over a range of n.
 
     Parameters
     ----------
@@ -250,11 +250,11 @@ def mean_difference(
     a, b : names of measures
     n : int, sequence of int, range or None
         List sizes over which the difference in precision is averaged with equal weights. None means
-        every n. Choose the list sizes before you look at the curves, otherwise the test is invalid.
+        every n. Choose the list sizes before you look at the curves; otherwise the test is invalid.
     alternative : {"two-sided", "greater", "less"}
-        "greater": a is better than b.
+        "greater" tests whether a is better than b.
     alpha : float
-        Level for ``undecided``.
+        Significance level for ``undecided``.
     n_resamples : int
         Number of swaps for the p-value.
     level : float
@@ -276,12 +276,12 @@ def mean_difference(
     Notes
     -----
     The mean difference is the area between the two curves divided by the range of n. The p-value
-    comes from random swaps of each candidate's two ranks as in ``compare(adjust="max-t")``, and
-    needs no adjustment. The interval is a normal interval with the n-best variance of
+    comes from random swaps of each candidate's two ranks, as in ``compare(adjust="max-t")``, and
+    needs no adjustment. The interval is a normal interval with the n-best variance from
     :func:`difference_band`. The interval includes 0 if the test does not reject at 1 - ``level``,
-    and can include 0 if the test rejects.
+    and can include 0 even if the test rejects.
 
-    Each swap takes O(largest n). For 9,999 swaps, 10,000 candidates take a second and a million
+    Each swap costs O(largest n). With 9,999 swaps, 10,000 candidates take one second, and a million
     candidates take half a minute.
 
     References
@@ -368,7 +368,7 @@ def _weights(n: IntArray, total: int) -> FloatArray:
 
 
 def _from_here_on(values: FloatArray, n: IntArray, total: int) -> FloatArray:
-    """Return, for each rank from 0, the sum over all lists with this rank."""
+    """Return the sum over all lists that contain each rank, from rank 0."""
     at = np.zeros(total + 1)
     at[n] = values
     return np.cumsum(at[::-1])[::-1]
@@ -379,9 +379,9 @@ def _standard_error(
 ) -> float:  # fmt: skip
     """Return the standard error from the influences of the candidates.
 
-    The standard error is the root of the sum of squared influences. A true positive and a false
-    positive are added to each list at all n (Agresti and Caffo). Candidates outside all lists have
-    no influence and are only counted.
+    The standard error is the square root of the sum of squared influences. One true and one false
+    positive are added to each list at every n (Agresti and Caffo). Candidates outside all lists
+    have no influence.
     """
     influence, added = np.zeros(gold.size), 0.0
     listed = np.minimum(rank_a, rank_b) <= n[-1]

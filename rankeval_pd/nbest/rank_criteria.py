@@ -1,4 +1,4 @@
-"""Define criteria for ranking measures, tests of differences, and columns."""
+"""Define criteria for ranking measures, with tests and columns."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RankCriterion(NamedTuple):
     n_resamples: int | None
     progress: bool | None
     baseline: Hashable
-    attrs: dict[str, Any]  #: attrs for readers and plots of the table
+    attrs: dict[str, Any]  #: attrs of the table for readers and plots
 
     @classmethod
     def of(
@@ -86,7 +86,7 @@ class RankCriterion(NamedTuple):
         return self.how.adjust in SWAPPED
 
     def together(self, measures: int, sizes: int) -> float:
-        """Return the Bonferroni level of each interval in a family."""
+        """Return the Bonferroni level for each interval in a family."""
         return level_of_each(self.how.level, measures * (1 if self.how.each else sizes))
 
     def draws(self, pairs: int) -> int:
@@ -107,7 +107,7 @@ class RankCriterion(NamedTuple):
         return self.n_resamples
 
     def columns(self, wanted: dict[str, type]) -> dict[str, type]:
-        """Return the fixed and optional column names of this call."""
+        """Return the fixed and optional column names for this call."""
         adjusted = self.how.adjust is not None
         kept = {name: kind for name, kind in wanted.items() if adjusted or name != "p_adjusted"}
         kept |= OF_LISTS if self.kind is None else {}

@@ -1,4 +1,4 @@
-"""Compute recall of n-best lists with intervals and bands."""
+"""Compute the recall of n-best lists, with intervals and bands."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def nbest_recall(
     target: Target = "nbest",
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the recall of n-best lists with intervals.
+    """Return the recall of n-best lists, with intervals.
 
     Parameters
     ----------
@@ -69,10 +69,10 @@ def nbest_recall(
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Kind of interval for recall. See :func:`precision_interval`.
     level : float
-        Confidence level of each single interval.
+        Confidence level of each individual interval.
     target : {"nbest", "region"}
         The quantity that the interval covers. "nbest" covers the recall of the best n / N of the
-        candidates, whose threshold varies between samples. "region" covers the recall of all
+        candidates, a list whose threshold varies between samples. "region" covers the recall of all
         candidates above a fixed threshold, the score of the n-th candidate.
     **roles
         Column roles. See :func:`nbest_precision`.
@@ -82,23 +82,23 @@ def nbest_recall(
     DataFrame or Dataset
         One row per measure and n (Dataset: dimensions measure and n) with the columns of
         :func:`nbest_precision`: ``measure``, ``n``, ``threshold``, ``tp``, ``precision``,
-        ``recall`` = tp / N+, ``lift``, ``ci_low``, ``ci_high`` (confidence limits for recall, NaN
-        without true positives), ``tied``, ``tp_sd`` (only with ``ties="expected"``), and
+        ``recall`` = tp / N+, ``lift``, ``ci_low``, ``ci_high`` (confidence limits for recall, or
+        NaN without true positives), ``tied``, ``tp_sd`` (only with ``ties="expected"``), and
         ``n_groups``.
 
     Warns
     -----
     RankevalWarning
-        If, with target="region", the recall of a list of 10 candidates or more has over 1.6 times
-        the variance for a fixed threshold.
+        If target="region" and the recall of a list of 10 or more candidates has over 1.6 times the
+        variance for a fixed threshold.
 
     Notes
     -----
-    With "nbest", the interval uses an effective number of true positives, at most 2 N+, that
+    With "nbest", the interval uses an effective number of true positives (at most 2 N+) that
     matches the variance of the list's recall (Jiang and Zhao; Ash and Hughes-Oliver's "EmProc").
-    Compared with a fixed threshold, this variance is smaller for short lists, and larger for good
-    rankings with n near N+. In simulations, coverage of 95% intervals was 0.945 or more
-    (``tests/reference/recall.csv``). Time is O(N log N), plus a microsecond for each interval.
+    Compared with a fixed threshold, the variance is smaller for short lists, and larger for good
+    rankings with n near N+. In simulations, the coverage of 95% intervals was 0.945 or more
+    (``tests/reference/recall.csv``). The cost is O(N log N), plus a microsecond for each interval.
 
     References
     ----------
@@ -132,7 +132,7 @@ def recall_of_lists(
     columns: tuple[str, ...],
     roles: Any,
 ) -> Data:
-    """Return the columns of n-best lists with limits for recall or lift."""
+    """Return the columns for n-best lists, with limits for recall or lift."""
     ties, scaled = Roles.of(roles).ties, "recall" not in types
     if Roles.of(roles).groups is not None:
         types, columns = {**types, "n_groups": np.int64}, (*columns, "n_groups")
@@ -223,11 +223,11 @@ def recall_band(
         Sizes of the lists, or sizes as fractions of the candidates. None means every n, or a grid
         of n as in :func:`precision_band`. Fewer n give a narrower band.
     ci : {"clopper-pearson", "emproc", "emproc-plus"}
-        Kind of band. "clopper-pearson" uses the interval of :func:`nbest_recall` at each n, with a
-        level that follows from the largest deviation over all n. "emproc" and "emproc-plus" are
-        bands of the R package chemmodlab, recall ± factor times standard error. "emproc-plus" adds
-        two true positives at each end of the ranking. For both, a list contains the candidates
-        above the (n + 1)-th score, and a kernel estimate gives the precision at the end of a list.
+        Kind of band. "clopper-pearson" uses the interval from :func:`nbest_recall` at each n, with
+        a level that follows from the largest deviation over all n. "emproc" and "emproc-plus" are
+        the bands from the R package chemmodlab: recall ± factor times standard error. "emproc-plus"
+        adds two true positives at each end of the ranking. In chemmodlab, a list contains the
+        candidates above the (n + 1)-th score, and a kernel estimate gives the precision at the end.
     level : float
         Probability that the band contains the recall of the population's best n / N at every n.
     n_resamples : int
@@ -241,19 +241,19 @@ def recall_band(
     -------
     DataFrame or Dataset
         One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
-        ``recall``, ``band_low``, ``band_high`` (all NaN without true positives), ``expected``
+        ``recall``, ``band_low``, ``band_high`` (NaN without true positives), and ``expected``
         (recall of a random order).
 
     Notes
     -----
     Like :func:`precision_band`, the function computes a sup-t band. The factor is a quantile of the
     largest standardized deviation, simulated with normal multipliers for each candidate's
-    influence. In simulations, coverage of 95% bands was 0.955 or more, 0.01 to 0.94 for "emproc",
-    and 0.39 to 0.98 for "emproc-plus" (``tests/reference/recall.csv``). The bands of chemmodlab end
-    at the recall of a perfect ranking of the sample, and "emproc" has width 0 for lists with all
-    true positives. For virtual screening data, the bands agree with chemmodlab up to the Monte
-    Carlo error of the factor. The cost is the same as for :func:`precision_band`, plus O(2,001) for
-    each n with "emproc".
+    influence. In simulations, the coverage of 95% bands was 0.955 or more for "clopper-pearson",
+    0.01 to 0.94 for "emproc", and 0.39 to 0.98 for "emproc-plus" (``tests/reference/recall.csv``).
+    The bands from chemmodlab never exceed the recall of a perfect ranking of the sample, and
+    "emproc" has width 0 for lists with all true positives. For virtual screening data, results
+    agree with chemmodlab up to Monte Carlo error. The function costs the same as
+    :func:`precision_band`, plus O(2,001) for each n with "emproc".
 
     References
     ----------
@@ -317,7 +317,7 @@ def _band_of_one(
     score: FloatArray, ranked: BoolArray, keys: Keys, n: IntArray, ci: str, level: float,
     **drawing: Any,
 ) -> AnyArray:  # fmt: skip
-    """Return recall and a band for one ranking, sorted best first."""
+    """Return recall and a band for one ranking that is sorted best first."""
     rising, back = np.unique(n, return_inverse=True)
     positive = int(ranked.sum())
     if ci == "clopper-pearson":
@@ -334,9 +334,9 @@ def _band_of_one(
 
 
 def precision_as(result: xr.Dataset, inner: xr.Dataset, of: str) -> xr.Dataset:
-    """Convert precision to recall or lift by the factor ``times``.
+    """Convert precision to recall or lift, using the factor ``times``.
 
-    ``most`` is the largest possible precision of a list that contains all true positives.
+    ``most`` is the largest possible precision if a list contains all true positives.
     """
     if of == "lift" and inner.attrs["ends"]:
         raise ValueError(

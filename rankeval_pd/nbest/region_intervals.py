@@ -1,4 +1,4 @@
-"""Compute intervals and decisions of comparisons, adjusted for families."""
+"""Compute intervals and decisions for comparisons, adjusted for families."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ _LIMITS = ("ci_low", "ci_high")
 _ALONE = ("ci_low_alone", "ci_high_alone")
 _MULTIPLES = ("difference", *_LIMITS, *_ALONE, "tie_low", "tie_high")
 
-# takes columns of the result and a level, and returns two-sided limits
+# a function from columns and a level to two-sided limits
 Interval = Callable[..., Limits]
 
 
-Decision = Any  # options adjust, adjust_over, alternative, alpha and level, optionally margin
+Decision = Any  # the options adjust, adjust_over, alternative, alpha, level, and optionally margin
 
 
 def decision_columns(how: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return decision columns for the middle and for the end of a table."""
+    """Return the decision columns for the middle and for the end of a table."""
     margin = getattr(how, "margin", None)
     beside = () if margin is None else (margin_name(how.alternative),)
     if how.adjust is None:
@@ -79,8 +79,8 @@ def decide(
 ) -> list[xr.Dataset]:
     """Return the results with intervals, adjusted p-values and decisions.
 
-    All groups must be known. Decisions use p_adjusted, or p_value without an adjustment. An
-    interval includes 0 if this p-value is above 1 - level.
+    The results must include all groups. Decisions use p_adjusted, or p_value without an adjustment.
+    An interval includes 0 if the p-value is above 1 - level.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ def decide(
         Dimensions of the groups.
     how : options
     interval : function and names
-        A function that takes the named columns and a level, and returns limits and the ends of the
-        range.
+        A function and the names of its columns. The function takes the columns and a level, and
+        returns limits and the ends of the range.
     towards : str
         Column whose sign shows which measure is better.
     """
@@ -137,7 +137,7 @@ def decide(
             _limits(result, p, level, how, interval)
             for result, p, level in zip(results, held, wider, strict=True)
         ]
-    if ends[0]:  # all rows at the low ends, then all rows at the high ends
+    if ends[0]:  # first all rows at the low ends, then all rows at the high ends
         sides = [
             adjusted_together(list(side), how.adjust, **family) for side in zip(*ends, strict=True)
         ]
@@ -156,7 +156,7 @@ def decide(
 
 
 def _stands_for(result: xr.Dataset, alternative: str) -> IntArray | None:
-    """Return the first pair with the same test for each pair, or None."""
+    """Return, for each pair, the first pair with the same test, or None."""
     if "order_a" not in result:
         return None
     orders = result["order_a"].to_numpy(), result["order_b"].to_numpy()
@@ -164,7 +164,7 @@ def _stands_for(result: xr.Dataset, alternative: str) -> IntArray | None:
 
 
 def _once(p: xr.DataArray, stands: IntArray | None) -> xr.DataArray:
-    """Return the p-values with NaN for repeated pairs and pairs of copies."""
+    """Return the p-values, with NaN for repeated pairs and identical rankings."""
     if stands is None:
         return p
     return p.where(xr.DataArray(stands == np.arange(stands.size), dims="pair"))
@@ -173,7 +173,7 @@ def _once(p: xr.DataArray, stands: IntArray | None) -> xr.DataArray:
 def _shared(
     found: list[xr.DataArray], own: list[xr.DataArray], stands: list[IntArray | None]
 ) -> list[xr.DataArray]:
-    """Copy results of distinct pairs to all pairs; keep pairs of copies."""
+    """Copy results from distinct pairs to all pairs except identical rankings."""
     return [
         x
         if pair is None
@@ -215,7 +215,7 @@ def _of_two_regions(
     margin: FloatArray, tp_a: IntArray, tp_b: IntArray, only: IntArray, n: IntArray, *,
     how: Decision,
 ) -> FloatArray:  # fmt: skip
-    """Return exact p-values; scale the margin to the regions by n / n_only."""
+    """Return exact p-values, with the margin multiplied by n / n_only."""
     columns = np.column_stack(np.broadcast_arrays(margin, tp_a, tp_b, only, n))
     rows, back = np.unique(columns, axis=0, return_inverse=True)
     found = [
@@ -255,8 +255,8 @@ def _decided(
 def with_better(result: xr.Dataset, towards: str = "difference") -> xr.Dataset:
     """Add the columns ``leaning`` and ``better``.
 
-    ``leaning`` is the first measure if ``towards`` is above 0, the second measure below 0, and NaN
-    at 0. ``better`` is ``leaning`` if ``significant`` is True, otherwise NaN.
+    ``leaning`` is the first measure if ``towards`` is above 0, the second measure if ``towards`` is
+    below 0, and NaN at 0. ``better`` is ``leaning`` if ``significant`` is True, and otherwise NaN.
     """
     sign = result[towards]
     columns = xr.apply_ufunc(
@@ -285,7 +285,7 @@ def favored(
     return leaning, better
 
 
-_ROWS = 1 << 16  # number of rows per step, which fit into the cache
+_ROWS = 1 << 16  # number of rows in one step, so that the rows fit in the cache
 
 
 def _limits(
@@ -295,7 +295,7 @@ def _limits(
     how: Decision,
     interval: tuple[Interval, tuple[str, ...]],
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return limits at these levels; include 0 if the test does not reject."""
+    """Return limits for the given levels that include 0 if the test does not reject."""
     kernel, names = interval
 
     shown = False if level.chunks is not None else getattr(how, "progress", None)
@@ -324,7 +324,7 @@ def _limits(
 def _band(
     result: xr.Dataset, own: tuple[xr.DataArray, xr.DataArray], p: xr.DataArray, how: Decision
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return simultaneous limits, at least as wide as the single interval."""
+    """Return simultaneous limits, at least as wide as the individual interval."""
 
     def limits(
         low: FloatArray, high: FloatArray, difference: FloatArray, margin: FloatArray, p: FloatArray
@@ -364,7 +364,7 @@ _REGIONS = ("tp_only_a", "tp_only_b", "n_only_a", "n")
 def of_regions(ci: str, phi: float) -> tuple[Interval, tuple[str, ...]]:
     """Return the interval for two difference regions of equal size.
 
-    For small regions, the limits are the wider of the limits for regions and for lists.
+    For small regions, the wider limits from the intervals for regions and for lists are used.
     """
 
     def limits(
@@ -394,7 +394,7 @@ def _of_error(
     """Return difference ± quantile times standard error.
 
     Without degrees of freedom, the limits are the ends of the range. If all queries or candidates
-    have the same difference, the interval allows for different unseen queries or candidates.
+    have the same difference, the interval allows for unseen differences.
     """
     known = freedom > 0
     margin = quantile_of(np.where(known, freedom, 1.0), level) * error
@@ -422,8 +422,8 @@ def _of_clusters(
 ) -> Limits:
     """Return limits for true differences d within t sqrt(error^2 + moved d^2).
 
-    For d = 0, the criterion is the test. Like Fieller's interval, the interval extends to the end
-    of the range if the test does not exclude the largest possible difference.
+    For d = 0, the criterion equals the test. As in Fieller's interval, a limit is the end of the
+    range if the test does not exclude the largest possible difference.
     """
     known = freedom > 0
     t = quantile_of(np.where(known, freedom, 1.0), level)
@@ -434,7 +434,7 @@ def _of_clusters(
         near = np.where(gap + root > 0.0, (gap**2 - half**2) / (gap + root), 0.0)
     near = np.where((more >= 1.0) & (gap <= half), -reach, near)
     most = np.where(~known & (error > 0.0), reach, np.nan)
-    most = np.where((gap == 0.0) & (error == 0.0), 0.0, most)  # the lists are equal
+    most = np.where((gap == 0.0) & (error == 0.0), 0.0, most)  # the lists are identical
     near = np.maximum(np.where(np.isnan(most), near, -most), -reach)
     far = np.minimum(np.where(np.isnan(most), far, most), reach)
     back = difference < 0.0
@@ -480,7 +480,7 @@ _MOST_SWAPS = 1e15
 
 
 def enough_draws(n_tests: int, options: Decision) -> int:
-    """Return the number of draws; reject numbers too small for significance."""
+    """Return the number of draws, and reject numbers too small for significance."""
     if n_tests / options.alpha > _MOST_SWAPS:
         raise ValueError(
             f"alpha={options.alpha:g}: a resampling test would need more than {_MOST_SWAPS:.0e} "

@@ -1,4 +1,4 @@
-"""Study precision over repeated samples (Evert 2004, section 4)."""
+"""Study precision in repeated samples (Evert 2004, section 4)."""
 
 from __future__ import annotations
 
@@ -74,14 +74,14 @@ def repetition(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates from several samples. ``by`` names the column of the sample. In a Dataset,
-        samples are the batch dimension.
+        Candidates from several samples. ``by`` names the column that identifies samples. In a
+        Dataset, samples are the batch dimension.
     threshold : float or mapping, optional
         The acceptance threshold for all samples: a number for a single measure, or a mapping from
         measure to a number.
     n : int, optional
         Largest average number of accepted candidates per sample. Pass ``n`` instead of
-        ``threshold`` to use the lowest threshold with at most this average.
+        ``threshold`` to use the lowest threshold with at most this average size.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Kind of interval whose failures are counted.
     level : float
@@ -98,10 +98,10 @@ def repetition(
 
         * ``threshold``; ``n_samples``: samples with accepted candidates; ``n_mean``: average number
           of accepted candidates over all samples; ``precision``: precision of the pooled samples;
-        * ``sd_expected``, ``sd_observed``, ``sd_ratio``: expected and observed standard deviation
-          of the precision over samples, and their ratio;
+        * ``sd_expected``, ``sd_observed``, ``sd_ratio``: expected and observed standard deviations
+          of the precision over samples, and the ratio;
         * ``phi``, ``phi_low``, ``phi_high``, ``p_dispersion``: overdispersion (ratio of observed to
-          binomial variance) with its interval, and the probability of at least this much variation
+          binomial variance) with an interval, and the probability of at least this much variation
           under the model. Pass ``phi=`` to functions that compute intervals;
         * ``ks_statistic``, ``p_ks``: Kolmogorov distance from the model's normal distribution, and
           the p-value of the distance;
@@ -120,14 +120,14 @@ def repetition(
     -----
     The expected standard deviation is Eq. 4 with the harmonic mean of the sizes. phi is Pearson's
     statistic divided by its degrees of freedom and uses the size of each sample. p_ks comes from a
-    parametric bootstrap with 999 draws. This test has little power, so use p_dispersion instead.
-    Clopper-Pearson intervals fail less often than 1 - level. With few samples, intervals fail more
-    often because the precision of the other samples varies. p_coverage accounts for both effects.
-    phi includes differences between parts of one corpus (topic, author), so a test of phi = 1
-    requires samples drawn under the same conditions.
+    parametric bootstrap with 999 draws. The Kolmogorov test has little power, so prefer
+    p_dispersion. Clopper-Pearson intervals fail less often than 1 - level. With few samples,
+    intervals fail more often because the precision of the other samples varies. p_coverage accounts
+    for these effects. phi includes differences between parts of one corpus (topic, author), so a
+    test of phi = 1 requires samples drawn under the same conditions.
 
-    Time is O(N log N), plus 999 draws for every sample and a transform for every sample size. A
-    measure with 20,000 samples takes about three seconds.
+    The cost is O(N log N), plus 999 draws per sample and one transform per sample size. A measure
+    with 20,000 samples takes about three seconds.
 
     References
     ----------
@@ -166,7 +166,7 @@ def repetition_samples(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the precision of every sample of a repetition study.
+    """Return the precision in every sample of a repetition study.
 
     Parameters
     ----------
@@ -178,12 +178,12 @@ def repetition_samples(
     DataFrame or Dataset
         One row per measure and sample (Dataset: dimension row). The columns of ``by`` come first,
         followed by ``measure``, ``threshold``, ``n_accepted``, ``tp``, ``precision`` (NaN without
-        accepted candidates), ``ci_low``, ``ci_high``, ``covered`` (whether the interval contains
-        the precision of all other samples).
+        accepted candidates), ``ci_low``, ``ci_high``, and ``covered`` (whether the interval
+        contains the precision of all other samples).
 
     Notes
     -----
-    Lazy Datasets are computed because the number of rows depends on the data. Time is O(N log N).
+    Lazy Datasets are computed because the number of rows is unknown. The cost is O(N log N).
 
     References
     ----------
@@ -324,7 +324,7 @@ class _Study(NamedTuple):
     def _of_counts(
         self, sizes: IntArray, tp: IntArray, least: FloatArray, sign: FloatArray, *, columns: Any
     ) -> tuple[AnyArray, ...]:
-        """Return each measure's columns from sizes and tp (measure, sample dimensions)."""
+        """Return the columns from sizes and tp (measure, sample dimensions)."""
         result = [
             columns(size.ravel(), true.ravel(), cut * way + 0.0, self)
             for size, true, cut, way in zip(sizes, tp, least, sign, strict=True)
@@ -351,7 +351,7 @@ class _Study(NamedTuple):
         return xr.DataArray(cuts[:, 0], dims="measure")
 
     def _all_samples(self, data: Any) -> tuple[xr.Dataset, list[Hashable]]:
-        """Return the internal form of the padded samples, and their dimensions."""
+        """Return the internal form of the padded samples, and the sample dimensions."""
         refuse_each(self.roles, "samples")
         if isinstance(data, xr.Dataset):
             inner = read_dataset(data, self.roles)

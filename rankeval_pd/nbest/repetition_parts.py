@@ -1,4 +1,4 @@
-"""Find the threshold that accepts n candidates on average, part by part."""
+"""Find the threshold that accepts n candidates on average, in several parts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rankeval_pd.stats._types import FloatArray
 
 
 def top_scores(inner: xr.Dataset, most: int) -> list[FloatArray]:
-    """Return the best scores in some samples, one more than can be accepted."""
+    """Return the best scores in some samples, one more than is accepted."""
     score, present = xr.broadcast(inner["score"], inner["present"])
     usable = [
         one.to_numpy()[there.to_numpy()]
@@ -32,7 +32,7 @@ def _top(scores: FloatArray, count: int) -> FloatArray:
 
 
 def least_scores(tops: list[FloatArray], most: int, n: int) -> FloatArray:
-    """Return each measure's threshold from the best scores of all samples."""
+    """Return the threshold of each measure from the best scores in all samples."""
     return np.array([least_score(scores, most, n) for scores in tops])
 
 

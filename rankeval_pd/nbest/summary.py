@@ -72,33 +72,33 @@ def summary(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label, or systems over test items.
     n : int, sequence of int or range, or names of metrics, optional
-        For candidates, sizes of the lists whose precision is compared. None compares average
-        precision of the whole ranking. For queries, metrics as in :func:`per_query`, for example
+        For candidates, sizes of the lists whose precision is compared. None compares the average
+        precision of whole rankings. For queries, pass metrics as in :func:`per_query`, for example
         ``summary(["nDCG@10", "AP"])``. Data from :func:`read_trec` need no roles.
     baseline : name, optional
         Measure or system to compare with. By default each row is compared with the best measure or
-        system. For queries, the default is no comparison.
+        system. For queries, no comparison is made by default.
     test : {"bootstrap", "t"}
         Test for systems and queries, as in :func:`system_ranks`. "t" is the paired t test.
     adjust : {"auto", "max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
-        Adjustment for testing all pairs, as in :func:`measure_ranks`, or for the comparisons with
-        ``baseline``. "auto" means "max-t", or "holm" with ``test="t"``. The ranks always come from
-        tests of all pairs.
+        Adjustment for the tests of all pairs, as in :func:`measure_ranks`, or for the comparisons
+        with ``baseline``. "auto" means "max-t", or "holm" with ``test="t"``. The ranks always come
+        from tests of all pairs.
     adjust_over : {"n", "group"}, for queries {"metrics", "all"}
-        For candidates, whether each n is a separate family, or all n form one family. Each group of
+        For candidates, whether each n is a separate family or all n form one family. Each group in
         ``by`` is a separate family for candidates. For systems, all groups form one family.
     undefined : {"zero", "skip", "raise"}
         Value of an undefined metric for queries. See :func:`per_query`.
     alpha : float
-        Significance level of the tests for ``tied_for_best``, for queries.
+        Significance level of the tests for ``tied_for_best`` with queries.
     n_resamples : int, optional
-        Number of swaps or draws for p_adjusted (draws of random signs for systems and queries). The
-        default is the same as in :func:`measure_ranks` or :func:`system_ranks`: enough for
-        decisions at 5%, with more draws for pairs near the level. The smallest possible p_adjusted
-        for n-best lists is pairs / (n_resamples + 1), for example 0.005. For stars at 0.001, pass
-        at least 999 times the number of pairs.
+        Number of swaps for p_adjusted, or of draws of random signs for systems and queries. As in
+        :func:`measure_ranks` and :func:`system_ranks`, the default is enough for decisions at 5%,
+        with more draws for pairs near the level. For n-best lists, the smallest possible p_adjusted
+        is pairs / (n_resamples + 1), for example 0.005. For stars at 0.001, pass at least 999 times
+        the number of pairs.
     level : float
-        Simultaneous confidence level for all values, and for all ranks and differences.
+        Simultaneous confidence level, for all values and for all ranks and differences.
     progress : bool, optional
         Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
@@ -107,47 +107,47 @@ def summary(
     Returns
     -------
     DataFrame or Dataset
-        One row per measure or system (and n), the best first:
+        One row per measure or system (and n), with the best first:
 
         * ``measure`` or ``system``, and ``n`` if you pass ``n``;
-        * ``value`` (precision, average precision, or the score of the metric) with ``ci_low``,
-          ``ci_high``, simultaneous for all rows of a family; ``ci_low_alone``, ``ci_high_alone``,
+        * ``value`` (precision, average precision, or the score from the metric) with ``ci_low``,
+          ``ci_high``, simultaneous for all rows in a family; ``ci_low_alone``, ``ci_high_alone``,
           the unadjusted interval; ``rank_low``, ``rank_high`` as in :func:`measure_ranks`;
         * ``difference`` from the best row or the baseline (for systems the gain), with the interval
           ``difference_low``, ``difference_high``, adjusted for the family; ``p_adjusted``: only
-          with ``adjust``, NaN for the best row or the baseline;
+          with ``adjust``, and NaN for the best row or the baseline;
         * ``tied_for_best``: True if no other row is significantly better;
         * ``better_than_chance``: for candidates only, whether the ranking is significantly better
           than a random order, with Bonferroni's correction for measures and n (hypergeometric test
-          for lists, one-sided test of :func:`area` for whole rankings);
+          for lists, and the one-sided test from :func:`area` for whole rankings);
         * ``tied``, for n-best lists: excluded candidates with the last score;
-        * ``letters``: only without ``baseline``, two measures share a letter if and only if they do
-          not differ significantly; ``p_value``, ``difference_low_alone``,
+        * ``letters``, without ``baseline`` only: two measures share a letter if and only if the
+          measures do not differ significantly; ``p_value``, ``difference_low_alone``,
           ``difference_high_alone``: unadjusted results; ``undecided``: see :func:`measure_ranks`.
 
-        For a Dataset of candidates, the result keeps dimensions and the order of the measures. For
-        a Dataset of items, the result has rows.
+        For a Dataset of candidates, the result has the batch dimensions, with measures in the
+        original order. For a Dataset of items, the result has the dimension row.
 
         For queries, the result has one row per measure and metric (Dataset: dimensions metric and
         measure): ``measure``, ``metric``; ``value``: the mean over queries, with an interval;
-        ranks; ``difference`` from the baseline (NaN without a baseline); ``p_adjusted``: adjusted
+        ranks; ``difference`` from the baseline, or NaN without a baseline; ``p_adjusted``: adjusted
         within each metric for comparisons with the baseline; ``tied_for_best``: from tests of all
         pairs; ``wins``, ``ties``, ``losses``: numbers of queries with a value above, equal to or
-        below the baseline. Metrics are in the requested order, and runs in the order of the
+        below the baseline. Metrics are in the requested order, and runs are in the order of the
         columns.
 
     Warns
     -----
     RankevalWarning
-        If lists contain significantly fewer true positives than random lists, perhaps because
-        ``lower_is_better`` is missing. Without n, if a class has fewer than 10 candidates.
+        If lists contain significantly fewer true positives than random lists (``lower_is_better``
+        can be missing), or if n is None and a class has fewer than 10 candidates.
 
     Notes
     -----
     Intervals for differences exclude 0 only if p_adjusted is significant. Without ``baseline``, the
-    data select the best measure for comparisons, so the family contains all pairs.
-    :func:`rankeval_pd.in_words` turns the table into sentences. The cost is the same as for
-    :func:`measure_ranks`, or for :func:`system_ranks` and :func:`paired_bootstrap`.
+    best measure is selected from the data, so the family contains all pairs.
+    :func:`rankeval_pd.in_words` turns the table into sentences. The function costs the same as
+    :func:`measure_ranks`, or as :func:`system_ranks` and :func:`paired_bootstrap`.
 
     Examples
     --------
@@ -196,11 +196,11 @@ def summary(
     return result
 
 
-_MANY = 100  # users rarely want separate results for so many groups
+_MANY = 100  # few users want separate results for so many groups
 
 
 def _warn_of_many_groups(result: Any) -> None:
-    """Warn of results for many groups if users probably want one overall result."""
+    """Warn about many groups if users probably want one overall result."""
     if not isinstance(result, pd.DataFrame):
         return
     groups = list(result.columns[: list(result.columns).index("measure")])
@@ -276,7 +276,7 @@ def _parts(table: pd.DataFrame, groups: list[Any]) -> list[tuple[tuple[Any, ...]
 def _with_differences(
     scores: pd.DataFrame, pairs: pd.DataFrame, baseline: Hashable
 ) -> pd.DataFrame:
-    """Return the systems, best first, with their gains over a baseline."""
+    """Return the systems, best first, with gains over a baseline."""
     scores = scores.sort_values("rank", kind="stable")
     names = scores["system"].tolist()
     if baseline is not None and baseline not in names:

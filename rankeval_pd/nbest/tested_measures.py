@@ -1,4 +1,4 @@
-"""Compute values, intervals and pairwise tests of measures for lists and areas."""
+"""Compute values, intervals and pairwise tests for measures."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Found(NamedTuple):
     tied: IntArray
     exists: BoolArray
     tested: PairTests
-    decides: BoolArray  #: whether the order of equal scores changes the decision of a test
+    decides: BoolArray  #: whether the order of equal scores changes a decision
 
 
 def of_lists(
@@ -63,7 +63,7 @@ def of_lists(
     whole: Whole | None,
     rows: list[Any] | None = None,
 ) -> Found:
-    """Return values and tests for n-best lists from random swaps of all pairs."""
+    """Return values for n-best lists, and tests of all pairs by random swaps."""
     ranking = Ranking.of(score, gold[..., np.newaxis, :], present, whole=whole)
     lists = ranking.nbest(sizes, ties)
     batch, count = score.shape[:-2], score.shape[-2]
@@ -191,7 +191,7 @@ def of_areas(
     seed: int,
     advance: Callable[[int], object],
 ) -> Found:
-    """Return values and tests for areas from each candidate's influence."""
+    """Return values and tests for areas, using each candidate's influence."""
     label = gold[..., np.newaxis, :]
     ranking = Ranking.of(score, label, present)
     placed = roc_areas.placements(ranking)

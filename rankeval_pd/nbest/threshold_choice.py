@@ -43,13 +43,13 @@ def choose_threshold(
         Candidates with a score for each measure and a gold label.
     precision : float, optional
         Required precision of the accepted candidates. The function returns the lowest threshold
-        with this guaranteed precision, which accepts the most candidates.
+        with the guaranteed precision, to accept as many candidates as possible.
     recall : float, optional
-        Required recall of the accepted candidates, instead of ``precision``. The function returns
-        the highest threshold with this guaranteed recall.
+        Required recall of the accepted candidates, as an alternative to ``precision``. The function
+        returns the highest threshold with the guaranteed recall.
     youden : bool
         Whether to maximize J = sensitivity + specificity - 1 instead of requiring a precision or
-        recall. The result contains a guaranteed lower limit of J in the population.
+        recall. The result contains a guaranteed lower limit for J in the population.
     level : float
         Probability that the guarantees for all measures are correct simultaneously.
     **roles
@@ -59,10 +59,10 @@ def choose_threshold(
     Returns
     -------
     DataFrame or Dataset
-        One row per measure (Dataset: dimension measure): ``measure``, ``threshold``: accept
-        candidates with this score or a better one; ``n_accepted``, ``tp``, ``precision`` and
-        ``recall`` in the data; ``ci_low``: lower limit of the guaranteed quantity, adjusted for the
-        search; ``youden``: J, only with ``youden=True``. If no threshold satisfies the guarantee,
+        One row per measure (Dataset: dimension measure): ``measure``, ``threshold``, the score from
+        which candidates are accepted; ``n_accepted``, ``tp``, ``precision`` and ``recall`` in the
+        data; ``ci_low``: lower limit for the guaranteed quantity, adjusted for the search;
+        ``youden``: J, only with ``youden=True``. If no threshold satisfies the guarantee,
         ``threshold`` is NaN and no candidate is accepted.
 
     Warns
@@ -72,21 +72,21 @@ def choose_threshold(
 
     Notes
     -----
-    Choosing the last threshold whose single interval exceeds the required precision is
-    overconfident because many thresholds are tried. Instead, acceptance sets are tested in a fixed
-    sequence. The sequence starts with the smallest set that could pass (29 candidates for 0.9 at
-    95%), tests every set at the same level, and ends with the first failure. Small sets rarely
-    pass, so further sequences start at sets of twice the size, four times the size, and so on. The
+    Choosing the last threshold whose individual interval exceeds the required precision is
+    overconfident because many thresholds are tried. Instead, this function tests acceptance sets in
+    a fixed sequence. The sequence starts with the smallest set that could pass (29 candidates for
+    0.9 at 95%), tests every set at the same level, and ends with the first failure. Small sets
+    rarely pass, so further sequences start at twice the size, four times the size, and so on. The
     error rate 1 - level is divided among the K sequences (multi-start fixed-sequence testing).
-    Recall increases with every accepted candidate, so one sequence is enough and ci_low is the
-    usual one-sided limit. With several measures, 1 - level is divided among the measures
+    Recall never decreases as you accept more candidates, so one sequence is enough, and ci_low is
+    the usual one-sided limit. With several measures, 1 - level is divided among the measures
     (Bonferroni, see ``attrs["family"]``) because you can pick the best measure. If you chose a
     measure beforehand, name the measure in ``measures``. For Youden's J, the population value is at
     most sqrt(log(1 / (1 - level)) / 2) times sqrt(1/N+ + 1/(N - N+)) below the value in the data,
     for all thresholds simultaneously (Smirnov's distribution for two samples). The guarantee
-    reduces power and needs dozens of candidates above the required precision.
+    reduces power: only sets with dozens of candidates can reach the required precision.
     ``tests/reference/choose_threshold.csv`` compares failure rates with and without the guarantee
-    in simulations. Time is O(N log N) per measure.
+    in simulations. The cost is O(N log N) per measure.
 
     References
     ----------

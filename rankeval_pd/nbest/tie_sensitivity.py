@@ -46,8 +46,8 @@ def tie_sensitivity(
     n : int, sequence of int, range or None
         Sizes of the n-best lists. None means every n.
     n_keys : int
-        Number of orders. The first order is the order of :func:`compare`, and all further orders
-        are random. Both measures use the same orders.
+        Number of orders. The first order is the order in :func:`compare`, and all further orders
+        are random. The two measures use the same orders.
     progress : bool, optional
         Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
@@ -57,18 +57,18 @@ def tie_sensitivity(
     -------
     DataFrame or Dataset
         One row per n (Dataset: dimensions pair and n): ``measure_a``, ``measure_b``, ``n``,
-        ``p_min``, ``p_median``, ``p_max`` of the two-sided Fisher test, and ``cuts_tie``: whether
+        ``p_min``, ``p_median``, ``p_max`` from the two-sided Fisher test, and ``cuts_tie``: whether
         one of the lists excludes candidates with the list's last score.
 
     Notes
     -----
-    Other orders can give p-values outside ``p_min`` to ``p_max``. With 20 orders and 95%
-    confidence, at most 14% of all orders have a p-value above ``p_max`` (3 / n_keys). Do not use
-    ``p_min`` for a significance test, because the result then determines the order. The mean of the
-    p-values is not a valid p-value, but twice the mean is valid.
+    Other orders can give p-values outside the range from ``p_min`` to ``p_max``. With 20 orders and
+    95% confidence, at most 14% of all orders have a p-value above ``p_max`` (3 / n_keys). Do not
+    report ``p_min`` as a test result, because the order was selected by the p-value. The mean
+    p-value is not a valid p-value, but twice the mean is valid.
 
-    The cost is the same as for :func:`compare`, plus O(N log N) for each order if N candidates are
-    tied.
+    The function costs the same as :func:`compare`, plus O(N log N) for each order if N candidates
+    are tied.
 
     References
     ----------
@@ -149,14 +149,14 @@ class Tied(NamedTuple):
 
     @classmethod
     def of(cls, score: FloatArray, rank: IntArray, most: int) -> Tied:
-        """Return candidates in tied blocks that a list of ``most`` candidates reaches."""
+        """Return the candidates in tied blocks within reach of a list of ``most``."""
         order = ranking.inverse(rank)
         start, end = ranking.blocks(score[order], np.array(rank.size))
         tied = np.flatnonzero((end - start > 1) & (start < most))
         return cls(rank, order[tied], start[tied])
 
     def ranks(self, keys: Keys) -> IntArray:
-        """Return ranks with equal scores ordered by different keys."""
+        """Return ranks, with equal scores ordered by different keys."""
         result = self.rank.copy()
         again = np.lexsort((keys[self.candidate], self.above))
         result[self.candidate[again]] = self.rank[self.candidate]
@@ -180,7 +180,7 @@ def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys
 
 
 def _tables(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray) -> IntArray:
-    """Return an array (4, n) with true positives and sizes of both regions."""
+    """Return an array (4, n) with the true positives and sizes of the two regions."""
     r = ranking.nbest_regions(rank_a, rank_b, gold, n)
     only = n - r.overlap
     return np.stack([r.tp_a - r.tp_overlap, only, r.tp_b - r.tp_overlap, only])

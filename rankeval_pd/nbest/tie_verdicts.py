@@ -28,7 +28,7 @@ from rankeval_pd.stats.significance.fisher import fisher_test, sample_odds_ratio
 
 
 def of_pair(lists: PairRanks, row: tuple[int, ...], n: IntArray) -> TiedLists:
-    """Return one pair's lists of candidates that both measures score."""
+    """Return the two lists for one pair, restricted to candidates with both scores."""
     return tie_orders.tied_lists(
         lists.a, lists.b, lists.present[row], row[:-1], (row[-1], row[-1]), n
     )
@@ -40,7 +40,7 @@ def of_pair(lists: PairRanks, row: tuple[int, ...], n: IntArray) -> TiedLists:
 def nbest_error(
     lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the standard error for random thresholds, and degrees of freedom."""
+    """Return the standard error for random thresholds, and the degrees of freedom."""
     spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
     error = np.where(only > 0, np.sqrt(phi * spread.variance) / n, 0.0)
     return error, np.full(only.shape, np.inf)
@@ -50,7 +50,7 @@ def error_of_few(
     lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float,
     cut: BoolArray,
 ) -> FloatArray:  # fmt: skip
-    """Return the standard error for small regions and cut ties, otherwise NaN.
+    """Return the standard error for small regions and cut ties, or otherwise NaN.
 
     The function warns if differences between other lists vary far more than differences between
     fixed regions.
@@ -75,13 +75,13 @@ class Ends(NamedTuple):
     low: IntArray  #: the 2.5% quantile of the difference in true positives
     high: IntArray
     only: IntArray  #: mean number of candidates in only one list
-    positive: IntArray  #: number of true positives in both difference regions
+    positive: IntArray  #: total number of true positives in the two difference regions
     below: IntArray  #: nearest n that cuts no block, or 0 if no such n exists
     above: IntArray
 
     @property
     def regions(self) -> Iterator[tuple[IntArray, IntArray]]:
-        """Return the true positives of the two regions at both ends."""
+        """Return the true positives in the two regions at both ends."""
         for gap in (self.low, self.high):
             tp_b = (self.positive - gap + 1) // 2  # the sum is odd if the difference is odd
             yield np.clip(tp_b + gap, 0, self.only), np.clip(tp_b, 0, self.only)
@@ -115,7 +115,7 @@ def tie_columns(
 ) -> tuple[AnyArray, ...]:  # fmt: skip
     """Return differences and p-values at both ends, and the nearest uncut n.
 
-    If no list cuts a block, both ends equal the difference. Swap tests add p-values later.
+    If no list cuts a block, the two ends equal the difference. Swap tests add p-values later.
     ``spread`` contains the standard error and degrees of freedom for independent groups.
     """
     columns = [difference.copy(), difference.copy(), p_value.copy(), p_value.copy()]
@@ -270,7 +270,7 @@ def _swapped(
     pair: TiedLists, options: RegionOptions, error: FloatArray, *, tests: int, draws: int,
     most: int, advance: Callable[[int], object], intervals: bool,
 ) -> list[Any]:  # fmt: skip
-    """Return swap p-values per n and for all n, swap counts, and band margins."""
+    """Return swap p-values for each n and for all n, swap counts, and band margins."""
     each, share = options.adjust_over == "n", (1.0 - options.level) / tests
     level = 1.0 - (share if options.alternative == "two-sided" else min(2.0 * share, 0.999))
     found = swapped_means(
@@ -288,20 +288,20 @@ _MEAN_COLUMNS = (
 
 
 def swapped_means(pair: TiedLists, alternative: str, **how: Any) -> swaps.SwapTests:
-    """Test means by swaps, with more swaps for p-values near alpha."""
+    """Test means with random swaps, using more swaps for p-values near alpha."""
     return swaps.decided_swap_tests(pair, alternative, test=tie_orders.swap_tests, **how)
 
 
 def half_width(
     found: swaps.SwapTests, error: FloatArray, level: float, *, each: bool
 ) -> FloatArray:
-    """Return half the width of single or simultaneous intervals."""
+    """Return half the width of individual or simultaneous intervals."""
     largest = z_of(level) if each else max(z_of(level), bands.critical_value(found.largest, level))
     return np.asarray(largest * error)
 
 
 def of_means(ci: str) -> tuple[Interval, tuple[str, ...]]:
-    """Return the wider of region and list limits for means over tie orders.
+    """Return limits for means over tie orders, from the wider of two intervals.
 
     The effective number of candidates in the regions reproduces the variance of the means.
     """

@@ -46,17 +46,17 @@ Finish = Callable[[list[xr.Dataset], list[Hashable]], list[xr.Dataset]]
 
 
 class ItemQuestion(NamedTuple):
-    """Declare a function of the items of one group."""
+    """Declare a function that processes the items in one group."""
 
     #: the function, which takes the items, the pairs and the number of groups
     ask: Callable[[AnyItems, IntArray, int], Sequence[AnyArray]]
-    names: tuple[str, ...]  #: dimensions of its columns
+    names: tuple[str, ...]  #: dimensions of the resulting columns
     dtypes: tuple[type, ...]
     over: str  #: "pair" or "system"
-    of_pairs: tuple[str, ...] = ()  #: columns by pair if ``over`` is "system"
-    #: turns all answers and the dimensions of the groups into the final answers
+    of_pairs: tuple[str, ...] = ()  #: columns with one value per pair if ``over`` is "system"
+    #: converts all answers and the dimensions of the groups to the final answers
     finish: Finish | None = None
-    #: returns what items spread over workers must provide for this number of pairs
+    #: returns the data that distributed items must provide for this number of pairs
     spread: Callable[[int], ItemNeeds] | None = None
     #: describes the family of tests, given the pairs and the number of groups
     family: Callable[[IntArray, int], Mapping[str, Any]] = lambda _pairs, _groups: {}
@@ -81,7 +81,7 @@ def answer_items(
     relate: Relate | None = None,
     attrs: Mapping[str, Any] | None = None,
 ) -> Data:
-    """Apply the question to every group, and return the same type as the data.
+    """Apply the question to every group, and return a result of the data's type.
 
     Parameters
     ----------
@@ -92,14 +92,14 @@ def answer_items(
     columns : sequence of str
         The columns of the result, in order.
     a, b : names of systems, optional
-        Systems to compare. ``a`` and ``b`` together select one pair, and ``a`` alone selects all
-        pairs with ``a``. By default all pairs are compared.
+        Systems to compare. If you pass ``a`` and ``b``, one pair is compared. If you pass only
+        ``a``, all pairs with ``a`` are compared. By default all pairs are compared.
     baseline : name of a system, optional
-        Compare each other system with this system, instead of using ``a`` and ``b``.
+        System with which every other system is compared, as an alternative to ``a`` and ``b``.
     relate : callable, optional
-        A function from the names of the systems and the pairs to the relation of each pair.
+        A function that takes the systems' names and the pairs, and returns the relations.
     attrs : mapping, optional
-        Notes on how the result was made.
+        Notes on how the result was computed.
     """
     chosen = item_roles(roles)
     ddf: Any = data
@@ -152,7 +152,7 @@ def answer_items(
 def _gathered(
     ddf: Any, table: ItemTable, roles: Roles, question: ItemQuestion, pairs: IntArray
 ) -> AnyItems:
-    """Return the statistics of a Dask DataFrame's items, summed by the workers."""
+    """Return statistics from a Dask DataFrame's items, summed on the workers."""
     graph = Graph()
     parts, n_items = frame_items(graph, ddf, table, roles)
     if n_items <= FEW:
@@ -176,7 +176,7 @@ def _in_range(result: xr.Dataset, metric: Metric) -> xr.Dataset:
 
 
 def _metric_notes(metric: Metric, roles: Roles, data: Any) -> dict[str, Any]:
-    """Return attrs that describe the metric; mark a user's function."""
+    """Return attrs that describe the metric and mark user-defined functions."""
     name = metric.name if metric.names else f"function {metric.name}"
     told = {"metric": name, "higher_is_better": metric.sign > 0.0, "groups": roles.groups}
     of = metric_of_queries(data)
@@ -194,7 +194,7 @@ def _metric_notes(metric: Metric, roles: Roles, data: Any) -> dict[str, Any]:
 
 
 def _labeled(result: xr.Dataset, systems: list[Hashable], pairs: IntArray, over: str) -> xr.Dataset:
-    """Return the result with system names, the better system of each pair first."""
+    """Label the result with system names; the better system of each pair comes first."""
     names = tables.labels(systems)
     if over == "system":
         return result.assign_coords(system=("system", names))
@@ -310,7 +310,7 @@ def _is_spread(data: xr.Dataset, roles: Roles, question: ItemQuestion) -> bool:
     try:
         check_asked(question.spread(1), roles, "")
     except ValueError:
-        return False  # one worker holds all items
+        return False  # one worker stores all items
     return True
 
 

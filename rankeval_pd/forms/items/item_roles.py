@@ -19,7 +19,7 @@ _OF_RANKINGS = ("gold", "key", "ties")
 
 
 def item_roles(keywords: Mapping[str, Any]) -> Roles:
-    """Return the roles with ``dim="item"`` by default; reject roles of rankings."""
+    """Return the roles, with ``dim="item"`` by default, and reject roles of rankings."""
     roles = Roles.of({"dim": "item", **keywords})
     if keywords.get("lower_is_better") is not None:
         raise ValueError(
@@ -110,7 +110,7 @@ def check_items(data: object) -> None:
 
 
 def _as_given(value: object) -> str:
-    """Return a role as text; describe values by their type."""
+    """Return a role as text, or the type of a role that consists of values."""
     return f"<{type(value).__name__}>" if are_values(value) else shown(value)
 
 
@@ -136,7 +136,7 @@ def _of_predictions(metric: object) -> str:
 
 
 def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
-    """Return the column or index level of a role; allow two-level headers."""
+    """Return the column or index level for a role, even in two-level headers."""
     if frame.columns.nlevels > 1 and not names_level(frame, name):
         places = [i for i, c in enumerate(frame.columns) if name in {c, c[0]}]
         if len(places) == 1:
@@ -251,7 +251,7 @@ def _system_level(header: pd.Index) -> int:
 def _is_number(values: pd.Series) -> bool:
     if values.dtype == object:
         values = values.infer_objects()
-        if values.dtype == object:  # numbers and None
+        if values.dtype == object:  # a mix of numbers and None
             values = pd.Series(values.dropna().to_list())
     api = pd.api.types
     return (
@@ -260,7 +260,7 @@ def _is_number(values: pd.Series) -> bool:
 
 
 def _refuse_runs(frame: pd.DataFrame) -> None:
-    """Raise a ValueError for runs, whose document scores are not system scores."""
+    """Raise a ValueError for runs, which contain scores of documents."""
     raise ValueError(
         "data has columns 'query' and 'document', so each row looks like a retrieved document, not"
         " a test item. Call this method on the result of data.rankeval.per_query('nDCG@10',"
@@ -287,7 +287,7 @@ def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int], metric: obje
 def item_order(labels: pd.Index) -> IntArray:
     """Return the positions that sort the items by label.
 
-    Random draws follow this order, so the order of the rows does not affect the results.
+    Random draws follow the order of labels, so the order of rows does not affect results.
     """
     try:
         if isinstance(labels, pd.MultiIndex):
@@ -299,7 +299,7 @@ def item_order(labels: pd.Index) -> IntArray:
 
 
 def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
-    """Return the number of each item's group; groups are sorted by label."""
+    """Return the number of each item's group, with groups sorted by label."""
     missing = int(values.isna().sum())
     if missing:
         raise ValueError(

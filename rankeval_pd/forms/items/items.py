@@ -1,6 +1,6 @@
 """Read systems over test items, with the sufficient statistics of a metric.
 
-In a DataFrame, rows are test items and columns are systems, or two levels with systems and
+In a DataFrame, rows are test items. Columns are systems, or a two-level header contains systems and
 statistics. In a Dataset, the dimensions are ``item`` and ``system``, and each statistic is a
 variable. There is no gold label because comparisons use the result of each system on each item.
 
@@ -72,7 +72,7 @@ class ItemTable(NamedTuple):
 def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
     """Convert a DataFrame with one row per item to the internal form."""
     refuse_dim(roles.dim, "item")
-    frame = frame_as_items(frame)  # per_query returns a long table
+    frame = frame_as_items(frame)  # tables from per_query are long
     named = [] if are_values(roles.label) else as_names(roles.label, frame.columns)
     if named and {*named} <= {*frame.columns}:
         frame = frame.set_index(named)  # the column of item names is not a system
@@ -161,9 +161,9 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
 
 
 def roles_of_systems(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) -> dict[str, Any]:
-    """Return roles that name the systems, so all parts use the same systems.
+    """Return roles that list the systems, so that all steps use the same systems.
 
-    The function warns once of columns that do not look like systems.
+    The function warns once about columns that do not look like systems.
     """
     chosen = item_roles(roles)
     if not isinstance(data, pd.DataFrame):
@@ -201,8 +201,8 @@ def read_dataset(
     """Convert a Dataset to the internal form without computing lazy data.
 
     The function returns the values (..., system[, seed], item, statistic), the metric, the systems,
-    clusters, strata and seeds, and the items' labels. With ``spread``, items keep their order and
-    chunks. Without ``spread``, items are sorted by label in one chunk.
+    the clusters, strata and seeds, and the labels of the items. With ``spread``, the order and
+    chunks of the items do not change. Without ``spread``, items are sorted by label in one chunk.
     """
     refuse_by(roles.by, roles.dim, "domains", "Omit by, or pass a DataFrame.")
     seeded = [] if roles.seeds is None else [roles.seeds]
@@ -285,7 +285,7 @@ def read_dataset(
 def system_scores(
     data: pd.DataFrame | xr.Dataset, roles: Roles
 ) -> tuple[dict[Hashable, float], int]:
-    """Return each system's score, where larger is better, and the item count."""
+    """Return a score for each system (larger is better), and the number of items."""
     check_items(data)
     if isinstance(data, xr.Dataset):
         values, metric, systems, beside, labels = read_dataset(data, roles)
@@ -364,7 +364,7 @@ def to_items(
 def _of_those_there(
     values: FloatArray, metric: Metric, names: list[Hashable]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return statistics with missing values as 0, and a 1 per available item."""
+    """Replace missing statistics by 0, and add a count of 1 per available item."""
     if metric.name == "sum" or not metric.names:
         raise ValueError(
             f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is smaller, so"

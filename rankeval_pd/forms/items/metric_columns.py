@@ -1,4 +1,4 @@
-"""Find the columns of a metric, and clusters, strata and seeds of test items."""
+"""Find the columns for a metric, and clusters, strata and seeds of test items."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _check_no_scorer(asked: Any) -> None:
 
 
 def _formula(metric: str, statistics: list[Hashable]) -> MetricFormula:
-    """Return the metric's formula; the data determine the n-gram orders of chrF."""
+    """Return the metric's formula. For chrF, the data determine the n-gram orders."""
     if metric != "chrf":
         return METRICS[metric]
     orders = 0
@@ -102,7 +102,7 @@ def _formula(metric: str, statistics: list[Hashable]) -> MetricFormula:
 def _chosen(
     metric: str, formula: MetricFormula, statistics: list[Hashable], *, one_level: bool
 ) -> tuple[list[Hashable], bool]:
-    """Return the metric's statistics, and whether to count items in addition."""
+    """Return the metric's statistics, and whether the formula needs an item count."""
     single = metric in _ONE_COLUMN or (metric == "accuracy" and "correct" not in statistics)
     if single and len(statistics) == 1:
         return statistics, metric in _COUNTED
@@ -230,11 +230,11 @@ class ItemDesign(NamedTuple):
 
     cluster: IntArray | None  #: the number of each item's cluster
     strata: IntArray | None  #: the number of each item's stratum
-    average: str  #: the average over strata
+    average: str  #: how to average over strata
     seeds: list[Hashable] | None  #: the labels of the training seeds
     missing: str
     weight: str = "item"  #: whether items or groups have equal weight
-    pooled: bool = False  #: whether all systems share one variance of seeds
+    pooled: bool = False  #: whether all systems share one variance between seeds
 
     @classmethod
     def of_roles(
@@ -244,7 +244,7 @@ class ItemDesign(NamedTuple):
         strata: IntArray | None,
         seeds: list[Hashable] | None = None,
     ) -> ItemDesign:
-        """Return clusters, strata and seeds from the roles; ``seeds`` are labels."""
+        """Return clusters, strata and seeds from the roles. ``seeds`` contains labels."""
         known = None if roles.seeds is None else seeds
         weight = roles.weight or "item"
         pooled = roles.seed_variance == "pooled"
@@ -270,7 +270,7 @@ def crossed(
     cluster: IntArray | None,
     beside: ItemDesign,
 ) -> Items:
-    """Return items from (system, seed, item, statistic), with strata and seeds combined.
+    """Return items from (system, seed, item, statistic), combining strata and seeds.
 
     For means and sums, strata determine the items' weights, and seeds are averaged. For other
     metrics, each stratum and seed has separate sums.
@@ -307,7 +307,7 @@ def crossed(
 
 
 def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
-    """Raise a ValueError if strata have under two units, or split a cluster."""
+    """Raise a ValueError if a stratum has fewer than two units or splits a cluster."""
     drawn, what = strata, "items"
     if cluster is not None:
         pairs = np.unique(np.stack([cluster, strata]), axis=1)
@@ -362,7 +362,7 @@ _BESIDE = (*_COUNTS, *OPEN)
 
 
 def as_items(data: pd.DataFrame | xr.Dataset) -> pd.DataFrame | xr.Dataset:
-    """Convert :func:`per_query` results to systems over items; keep other data."""
+    """Convert :func:`per_query` results to systems over items; keep other data as is."""
     if isinstance(data, xr.Dataset):
         if "measure" not in data.dims or not all(name in data for name in _COUNTS):
             return data
@@ -377,7 +377,7 @@ def as_items(data: pd.DataFrame | xr.Dataset) -> pd.DataFrame | xr.Dataset:
 
 
 def each_metric(data: pd.DataFrame | xr.Dataset) -> list[tuple[str | None, Any]]:
-    """Split :func:`per_query` results by metric; return other data with None."""
+    """Split :func:`per_query` results by metric, or return other data with None."""
     if isinstance(data, xr.Dataset):
         if "measure" in data.dims and all(name in data for name in _COUNTS):
             return [(str(x), data[[x, *_COUNTS]]) for x in data.data_vars if x not in _BESIDE]
@@ -389,7 +389,7 @@ def each_metric(data: pd.DataFrame | xr.Dataset) -> list[tuple[str | None, Any]]
 
 
 def _is_long(data: pd.DataFrame) -> bool:
-    """Return whether this is a :func:`per_query` table, one row per query and metric."""
+    """Return whether the data are a table from :func:`per_query`."""
     if data.columns.nlevels > 1:
         return False
     place = [*data.columns].index("measure") if "measure" in data.columns else 0
@@ -398,7 +398,7 @@ def _is_long(data: pd.DataFrame) -> bool:
 
 
 def frame_as_items(data: pd.DataFrame) -> pd.DataFrame:
-    """Convert a one-metric :func:`per_query` table to a row per query."""
+    """Convert a :func:`per_query` table of a single metric to one row per query."""
     if data.columns.names == ["metric", "system"]:
         metrics = data.columns.unique(level=0).tolist()
         _check_one_metric(metrics, f"data[[{metrics[0]!r}]]" if metrics else "")
@@ -426,7 +426,7 @@ def _of_metric(table: pd.DataFrame, metrics: Sequence[Hashable]) -> pd.DataFrame
 
 
 def metric_of_queries(data: pd.DataFrame | xr.Dataset) -> str | None:
-    """Return the metric recorded for values per query, if any."""
+    """Return the metric that is recorded for values per query, if any."""
     said = [data] if isinstance(data, pd.DataFrame) else list(data.data_vars.values())
     found = {x.attrs.get("metric") for x in said}
     (one,) = found if len(found) == 1 else (None,)

@@ -23,8 +23,8 @@ _NEEDED = ("system_a", "system_b", "gain", "p_value")
 def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
     """Return the table of pairs as a frame, and the names of the group columns.
 
-    ``p_value`` becomes one-sided in the direction of the gain for every alternative. ``more`` names
-    further required columns. The attrs can contain n_items instead of a column.
+    ``p_value`` becomes one-sided in the direction of the gain for every alternative. ``more`` lists
+    further required columns. n_items can also be stored in the attrs.
     """
     check_items(data)
     if str(data.attrs.get("adjust", "")).startswith("max-t"):
@@ -164,7 +164,7 @@ def item_labels(data: Any, roles: Roles) -> pd.Index:
 
 
 def take_items(data: Data, rows: IntArray, roles: Roles) -> Data:
-    """Return the requested items, which can repeat, numbered from 0."""
+    """Return the requested items, numbered from 0. Items can occur repeatedly."""
     if isinstance(data, pd.DataFrame):
         taken = data.set_flags(allows_duplicate_labels=True).iloc[rows]
         levels: list[Any] = list(taken.index.names)

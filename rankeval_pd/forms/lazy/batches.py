@@ -1,6 +1,6 @@
 r"""Process lazy Datasets of rankings chunk by chunk, or by merged heads.
 
-Rankings that fit a worker are read and answered chunk by chunk::
+Rankings that fit in a worker's memory are processed chunk by chunk::
 
     chunk of rankings   chunk of rankings      all candidates of each ranking
             |                   |
@@ -17,7 +17,7 @@ The data contain one such ranking, or a few such rankings in chunks along both d
         \     /            \     /
         merged            merged               ranking by ranking, heads.merged
              \             /
-              finish, ask                      a head is asked as if it were the ranking
+              finish, ask a head is processed like a ranking
                    |
         columns of the answer
 
@@ -128,16 +128,16 @@ def _without_values(lazy: Mapping[Hashable, Any], data: xr.Dataset) -> dict[Hash
 
 # ---------------------------------------------- Heads of a few rankings, each in several chunks
 
-_LABEL = "_label"  # the column that holds the labels of an index
+_LABEL = "_label"  # the column that contains the labels of an index
 _KEY = "_key"
-_LARGE = 2**26  # bytes; a smaller chunk of rankings is answered without heads
+_LARGE = 2**26  # bytes; smaller chunks of rankings are processed without heads
 
 
 class Columns(NamedTuple):
     """Store a lazy ranking as columns along the candidates."""
 
     variables: dict[Hashable, xr.Variable]
-    request: Request  #: the request before the length of lists is known
+    request: Request  #: the request, before the list sizes are known
     roles: Roles  #: the roles for the head
 
 
@@ -205,12 +205,12 @@ def chunked_ranking(data: xr.Dataset, roles: Roles) -> Columns | None:
 
 
 def _counts_rows(index: pd.Index) -> bool:
-    """Return whether labels count the candidates from 0."""
+    """Return whether the labels number the candidates from 0."""
     return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
 
 
 def stand_in(data: xr.Dataset, columns: Columns) -> tuple[xr.Dataset, dict[str, Any]]:
-    """Return an empty lazy Dataset with the right result shapes, and its roles."""
+    """Return an empty lazy Dataset that gives the right shapes, and the roles."""
     import dask.array as da
 
     request, roles = columns.request, columns.roles
@@ -232,7 +232,7 @@ def stand_in(data: xr.Dataset, columns: Columns) -> tuple[xr.Dataset, dict[str, 
 
 @dataclass(frozen=True)
 class HeadBatches(Batches):
-    """Process rankings in chunks of candidates by their heads."""
+    """Process rankings in chunks of candidates, using the heads of the rankings."""
 
     columns: Columns
     n_max: int
@@ -278,7 +278,7 @@ class HeadBatches(Batches):
 
 
 def head_of_chunks(columns: Columns, n_max: int, n_keys: int) -> Batches:
-    """Process one ranking in chunks of candidates by its head."""
+    """Process one ranking in chunks of candidates, using the head of the ranking."""
     dim = next(iter(columns.variables.values())).dims[0]
     roles = replace(columns.roles, dim=dim)
     nothing = xr.Dataset()  # all data are in the columns
@@ -286,7 +286,7 @@ def head_of_chunks(columns: Columns, n_max: int, n_keys: int) -> Batches:
 
 
 def with_heads(batches: Batches, n_max: int, n_keys: int) -> Batches:
-    """Process large rankings in chunks by their heads, or return None."""
+    """Process large rankings in chunks using their heads, or return None."""
     data, dim = batches.data, batches.roles.dim
     batch = [d for d in data.dims if d not in (dim, "measure")]
     if "measure" in data.dims:
@@ -331,7 +331,7 @@ def _columns_of_heads(
     for part in content(found):
         head = heads.finished(part, request, roles, n_max)
         with warnings.catch_warnings():
-            if shape:  # some rankings can have no true positive
+            if shape:  # some rankings can be without true positives
                 warnings.simplefilter("ignore", RankevalWarning)
             inner = read_frame(head, roles).members[0].isel({tables.GROUP: 0}, drop=True)
         answers.append(ask(inner, *more))

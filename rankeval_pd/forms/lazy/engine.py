@@ -12,8 +12,8 @@ Every lazy graph has the following shape. Other files define the functions for c
             /   |   \
       column  column  column          lazy_columns: one task per column of the result
 
-A box is an array with one object, which stores any answer in a Dask array. Building a graph
-computes no data, and Dask is imported only when needed.
+A box is an array that contains one object, so any answer can be stored in a Dask array. Building a
+graph computes no data, and Dask is imported only when needed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ import xarray as xr
 
 from rankeval_pd.stats._types import AnyArray
 
-MERGED = 16  # answers merged at a time; a wider tree needs more memory for hardly fewer tasks
+MERGED = 16  # answers merged at a time; a wider tree needs more memory and saves few tasks
 _MEMORY = 2**30  # bytes per thread if no cluster sets a limit
 _JOINED = 2**25  # bytes of neighboring answers that are merged into one answer
 
@@ -60,7 +60,7 @@ def box(content: Any, ndim: int) -> AnyArray:
 
 
 def content(part: Any) -> Any:
-    """Return the content of a box, or an answer without a box."""
+    """Return the content of a box. Answers without a box are returned unchanged."""
     return part.item() if isinstance(part, np.ndarray) and part.dtype == object else part
 
 
@@ -70,7 +70,7 @@ def content(part: Any) -> Any:
 def cluster() -> tuple[int, int]:
     """Return the memory per thread and the number of threads."""
     alone = _MEMORY, os.cpu_count() or 1
-    if "distributed" not in sys.modules:  # a cluster imports distributed, which is slow
+    if "distributed" not in sys.modules:  # looking for a cluster imports distributed, which is slow
         return alone
     from distributed import get_client
 
@@ -90,8 +90,8 @@ def merge_width(answer_bytes: float) -> int:
 class Graph:
     """Collect the tasks of one call.
 
-    Arguments of a task are names of other tasks, or lists of names. Use ``functools.partial`` for
-    all other arguments.
+    Arguments of a task are names of other tasks, or lists of such names. Use ``functools.partial``
+    for all other arguments.
     """
 
     def __init__(self) -> None:
@@ -119,7 +119,7 @@ class Graph:
     def ask_partitions(
         self, ask: Callable[..., Any], partitions: Sequence[Any], *names: str, **own: Sequence[Any]
     ) -> list[str]:
-        """Return a task per partition, with shared and individual arguments."""
+        """Return one task for each partition, with shared and individual arguments."""
         each = [dict(zip(own, x, strict=True)) for x in zip(*own.values(), strict=True)]
         return [
             self.add(functools.partial(ask, **keywords), self.of(partition), *names)
@@ -149,13 +149,13 @@ class Graph:
         return (f"rankeval-{self._token}",)
 
     def delayed(self, name: str) -> Any:
-        """Return a task as a delayed object of Dask."""
+        """Return a task as a Dask delayed object."""
         from dask.delayed import Delayed
 
         return Delayed(name, self.__dask_graph__(), layer=self.__dask_layers__()[0])
 
     def compute(self, *names: str) -> tuple[Any, ...]:
-        """Return the results of these tasks, computed in one run of the scheduler."""
+        """Compute these tasks in one run of the scheduler, and return the results."""
         from dask.base import compute
 
         return tuple(compute(*map(self.delayed, names)))
@@ -207,7 +207,7 @@ def ask_chunks(
     answers = blockwise(
         _ask_in_box,
         out,
-        ArrayBlockIdDep(tuple(sizes)),  # the position of the chunk needs no task
+        ArrayBlockIdDep(tuple(sizes)),  # Dask passes the chunk's position without a task
         out,
         *itertools.chain.from_iterable((arrays[name], axes[name]) for name in variables),
         begins=[np.cumsum([0, *own[:-1]]).tolist() for own in sizes],
@@ -245,7 +245,7 @@ def _ask_in_box(
 def lazy_array(
     name: str, tasks: Mapping[tuple[int, ...], Any], chunks: Any, source: Any, dtype: Any
 ) -> Any:
-    """Return a lazy array with one task per block."""
+    """Return a lazy array with one task for each block."""
     import dask.array as da
     from dask.highlevelgraph import HighLevelGraph
 
@@ -265,9 +265,9 @@ def lazy_columns(
     batch: Sequence[Hashable],
     templates: Mapping[Hashable, xr.DataArray],
 ) -> dict[Hashable, Any]:
-    """Return lazy columns, shaped like the templates, from answers by name.
+    """Return lazy columns, shaped like the templates, from named answers.
 
-    Small answers of neighboring chunks are merged first to reduce the number of tasks.
+    Small answers from neighboring chunks are merged first to reduce the number of tasks.
     """
     dims = {name: x.dims for name, x in templates.items()}
     answer_bytes = sum(x.nbytes for x in templates.values()) / math.prod(map(len, sizes))
@@ -343,7 +343,7 @@ class Batches:
     """Store rankings in chunks."""
 
     data: xr.Dataset  #: the variables in use
-    stand_in: xr.Dataset  #: a Dataset of the same form without lazy values
+    stand_in: xr.Dataset  #: a Dataset of the same shape without lazy values
     roles: Any  #: roles by name, for rankings or queries
     read: Callable[[xr.Dataset, Any], Any]  #: converts a chunk to the argument of ``ask``
 
@@ -354,7 +354,7 @@ class Batches:
         ask: Callable[..., xr.Dataset],
         *more: Any,
     ) -> xr.Dataset:
-        """Return the template filled with the answers of all chunks of rankings.
+        """Fill the template with the answers for all chunks of rankings.
 
         ``ask`` receives the internal form of a chunk and ``more``, which can be delayed.
         """
@@ -388,7 +388,7 @@ class Batches:
         ask: Callable[[xr.Dataset], Any],
         merged: Callable[[list[Any]], Any],
     ) -> Any:
-        """Merge the answers of all chunks lazily; answers must not exceed a chunk."""
+        """Merge the answers for all chunks lazily. No answer can exceed a chunk."""
         answers, sizes = self._answers(batch, ask)
         graph = Graph()
         name = graph.of(answers)
@@ -409,7 +409,7 @@ class Batches:
     def _answers(
         self, batch: Sequence[Hashable], ask: Callable[..., Any], *more: Any
     ) -> tuple[Any, Sizes]:
-        """Return the boxed answers of the chunks, and the chunk sizes."""
+        """Return the boxed answers for the chunks, and the chunk sizes."""
         cut = {n: x for n, x in self.data.variables.items() if _is_cut(x, batch)}
         beside = self.data.drop_vars(list(cut))
         let_in = functools.partial(
@@ -436,7 +436,7 @@ def _is_cut(variable: xr.Variable, batch: Sequence[Hashable]) -> bool:
 
 
 def chunk_bytes(data: xr.Dataset, dim: Hashable) -> int:
-    """Return the bytes of the largest chunk of complete rankings."""
+    """Return the size in bytes of the largest chunk of complete rankings."""
     return 8 * sum(
         math.prod(
             size if d == dim else max(sizes)

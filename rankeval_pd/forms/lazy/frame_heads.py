@@ -62,7 +62,7 @@ class RowNumbers:
 
 ROWS: Final = RowNumbers()
 
-_GROWTH = 3  # growth of the number of partitions from round to round
+_GROWTH = 3  # factor by which the number of partitions grows in each round
 
 
 def is_dask_frame(data: object) -> bool:
@@ -85,12 +85,12 @@ def collect_head(
 ) -> HeadFrame:
     """Return the head of a Dask DataFrame, for lists up to n_max.
 
-    The head keeps the first candidates in ``n_keys`` orders of equal scores. The head has the
-    columns in use and ``columns``. With ``threshold``, the function only counts the accepted
-    candidates and keeps none.
+    The head keeps the first candidates under ``n_keys`` orders of tied candidates. The head has the
+    columns in use and ``columns``. With ``threshold``, the function counts the accepted candidates
+    and keeps no candidates.
 
-    The scheduler runs a few times, and the last run reads two thirds of the partitions. Time is
-    O(rows). Memory must hold a partition and the heads to merge.
+    The scheduler runs a few times, and the last run reads two thirds of the partitions. The cost is
+    O(rows). A partition and several heads must fit in memory.
     """
     request, numbered = _request(ddf, roles, n_max, scored=scored)
     request = request._replace(orders=n_keys, draws=roles.draws)
@@ -114,7 +114,7 @@ def _in_rounds(
     merge = functools.partial(heads.merged, request=request)
     stops = _stops(len(frames)) if request.keep and request.measures else [len(frames)]
     limit = None
-    before: list[Any] = []  # references keep the results on the cluster until the next head exists
+    before: list[Any] = []  # references keep results on the cluster until the next round ends
 
     def head_of(graph: Graph, first: int, stop: int) -> str:
         reduce = functools.partial(heads.reduced, request=request, limit=limit)
@@ -137,7 +137,7 @@ def _in_rounds(
 def frames_of(
     ddf: Any, request: Request, columns: Sequence[Hashable] = ()
 ) -> tuple[list[Any], list[int]]:
-    """Return the partitions, and first row numbers if rows are numbered."""
+    """Return the partitions, and the number of each first row if rows are numbered."""
     frames = ddf[list(dict.fromkeys([*_columns(request), *columns]))].to_delayed()
     starts = _starts(ddf, request.gold, frames) if request.numbered else [0] * (len(frames) + 1)
     return frames, starts
@@ -159,7 +159,7 @@ def groups_of(
         graph = Graph()
         numbered = graph.ask_partitions(heads.with_numbers, frames, start=starts[:-1])
         frames = [graph.delayed(name) for name in numbered]
-    few = ddf[by].to_delayed()  # possibly fewer pieces, if files are fused
+    few = ddf[by].to_delayed()  # there are fewer pieces if Dask fuses files
     named = few if len(few) == len(frames) else frames
     return meta[columns], list(request.measures), frames, named, by
 
@@ -180,7 +180,7 @@ def _limit(part: PartialHead) -> FloatArray:
 
 
 def _stops(count: int) -> list[int]:
-    """Return the last partition of each round; rounds grow by a constant factor."""
+    """Return the last partition of each round. Rounds grow by a constant factor."""
     stops = [min(max(1, cluster()[1]), count)]
     while stops[-1] < count:
         stops.append(min(_GROWTH * stops[-1], count))
@@ -188,7 +188,7 @@ def _stops(count: int) -> list[int]:
 
 
 def _row_bytes(meta: pd.DataFrame) -> int:
-    """Estimate the bytes of a row, including scores and position."""
+    """Estimate the size of a row in bytes, including scores and position."""
     columns = sum(8 if dtype.kind in "biufcmM" else 64 for dtype in meta.dtypes)
     return columns + 8 * (2 + meta.shape[1])
 
@@ -300,7 +300,7 @@ def _check_total(total: int, starts: Sequence[int], numbered: bool) -> None:
 # partitions. The rows of such a group move to the first of the two partitions. If groups are spread
 # widely, the partitions are shuffled. A part of a group is never treated as a whole group.
 
-_HANDED = 2  # if partitions pass on more groups on average, all groups are shuffled
+_HANDED = 2  # groups are shuffled if partitions pass on more groups than this on average
 Asked = Callable[[pd.DataFrame, int], pd.DataFrame | None]
 
 
@@ -324,7 +324,7 @@ def _hashes(frame: pd.DataFrame, by: Sequence[Hashable]) -> Keys:
                 f"by={name!r} has {int(column.isna().sum())} missing values, but every row needs a"
                 f" group. Fill them, or drop these rows: ddf.dropna(subset=[{name!r}])."
             )
-    codes = [pd.factorize(column) for column in columns]  # few groups have many rows
+    codes = [pd.factorize(column) for column in columns]  # the remaining groups are few and large
     hashes = [label_hashes(pd.Index(names, tupleize_cols=False))[number] for number, names in codes]
     result = hashes[0]
     for more in hashes[1:]:
@@ -333,7 +333,7 @@ def _hashes(frame: pd.DataFrame, by: Sequence[Hashable]) -> Keys:
 
 
 def _parted(frame: pd.DataFrame, *, by: list[Hashable], away: list[Keys]) -> list[pd.DataFrame]:
-    """Return the rows that stay in a partition, and the rows to pass on."""
+    """Split rows into rows that stay in a partition and rows to pass on."""
     hashes = _hashes(frame, by)
     handed = [np.isin(hashes, groups) for groups in away]
     return [frame.loc[~np.any(handed, axis=0)], *(frame.loc[rows] for rows in handed)]
@@ -342,9 +342,9 @@ def _parted(frame: pd.DataFrame, *, by: list[Hashable], away: list[Keys]) -> lis
 def whole_groups(
     frames: Sequence[Any], named: Sequence[Any], by: list[Hashable], meta: pd.DataFrame
 ) -> tuple[list[Any], list[int | None], int]:
-    """Return delayed frames of complete groups, and the largest group sizes.
+    """Return delayed frames of complete groups, and the largest group size in each.
 
-    The scheduler runs once to count the groups, which takes 16 bytes per group and partition.
+    The scheduler runs once to count the groups. Counting needs 16 bytes per group and partition.
     ``named`` contains only the group columns of the partitions. The largest group of a shuffled
     frame is unknown.
     """
@@ -402,7 +402,7 @@ def _shuffled(frames: Sequence[Any], by: list[Hashable], meta: pd.DataFrame) -> 
 def ask_groups(
     frames: Sequence[Any], ask: Asked, by: list[Hashable], each: Sequence[int | None], largest: int
 ) -> pd.DataFrame:
-    """Return the answers of all partitions sorted by group.
+    """Return the answers for all partitions, sorted by group.
 
     ``each`` contains the size of the largest group in each frame, if known. ``largest`` is the size
     of the largest group in all frames.

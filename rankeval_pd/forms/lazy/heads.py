@@ -12,7 +12,7 @@ measure, a few further candidates, and the total counts N and N+::
                finished                   checked, in the order of the data
 
 Merging the heads of all parts gives the head of the complete ranking, because the best candidates
-overall are among the best candidates of their part. Scores are negated before comparisons, so the
+overall are also among the best in their part. Scores are negated before comparisons, so the
 smallest value is the best and NaN comes last.
 """
 
@@ -45,8 +45,8 @@ _FIXED = (
     "gold", "positive", "min_grade", "key", "label", "lower_is_better", "missing", "groups", "by",
     "dim",
 )  # fmt: skip
-_PLACES = 2**40  # rows of a part, at most
-OWN = (  # the advice if candidates repeat
+_PLACES = 2**40  # the largest possible number of rows in a part
+OWN = (  # advice for repeated candidates
     "to break ties, each candidate needs a unique label. Name the column of labels, label=..., or"
     " use row numbers across all partitions, label=rankeval_pd.dask.ROWS."
 )
@@ -56,7 +56,7 @@ def needed_ranks(n_max: int) -> int:
     """Return the last rank to keep for lists up to n_max.
 
     The precision at the end of a list is estimated from candidates around the end. Swapped labels
-    move the end by up to six standard deviations, or 24 standard deviations if six do not suffice.
+    move the end by up to six standard deviations, or up to 24 if necessary.
     """
     around = max(20, int(0.5 * n_max**0.8) + 1)
     swapped = 4 * (math.ceil(6.0 * math.sqrt(n_max / 2.0)) + 2)
@@ -64,7 +64,7 @@ def needed_ranks(n_max: int) -> int:
 
 
 class Request(NamedTuple):
-    """Store what to collect from every part of the data."""
+    """Store a request for data from every part."""
 
     gold: Hashable
     measures: tuple[Hashable, ...]
@@ -77,7 +77,7 @@ class Request(NamedTuple):
     min_grade: float | None
     groups: Hashable | None
     keep: int  #: number of ranks to keep; 0 keeps no candidate
-    orders: int = 1  #: number of orders of equal scores: the key's order and random orders
+    orders: int = 1  #: number of orders of tied candidates, including the order of the key
     draws: int = 0  #: the seed of the random orders
     padded: bool = False  #: whether rows without gold and scores are padding
     cuts: FloatArray | None = None  #: (measure, cut) thresholds, NaN if missing
@@ -91,7 +91,7 @@ class Counts(NamedTuple):
     unlabeled: int
     unscored: IntArray  #: (measure)
     unscored_true: IntArray  #: (measure): true positives among the unscored candidates
-    seen: frozenset[int]  #: the values of true positives that occur in the data
+    seen: frozenset[int]  #: values of true positives found in the data
 
     @classmethod
     def of(cls, rows: pd.DataFrame, worse: FloatArray, truth: FloatArray, request: Request) -> Self:
@@ -113,7 +113,7 @@ class Counts(NamedTuple):
         return cls(sum(total), sum(positive), sum(unlabeled), *lacking, occurring)
 
     def check(self, request: Request, roles: Roles, dropped: str) -> None:
-        """Reject missing labels and scores; ``dropped`` is the text for missing="drop"."""
+        """Reject missing labels and scores. ``dropped`` is the text for missing="drop"."""
         if roles.unjudged == "skip" or roles.ties == "trec":
             raise ValueError(
                 f"unjudged={roles.unjudged!r}, ties={roles.ties!r}: a whole Dask DataFrame supports"
@@ -159,9 +159,9 @@ class PartialHead(NamedTuple):
 def reduced(
     frame: pd.DataFrame, request: Request, number: int, start: int, limit: FloatArray | None = None
 ) -> PartialHead:
-    """Return the head of part ``number``, whose first row has number ``start``.
+    """Return the head of part ``number``, which begins at row ``start``.
 
-    ``limit`` contains a score for each measure, and candidates below all limits are dropped. Time
+    ``limit`` contains a score for each measure. Candidates below all limits are dropped. The cost
     is O(rows).
     """
     frame = native(frame)
@@ -212,7 +212,7 @@ def turned(frame: pd.DataFrame, request: Request) -> FloatArray:
     worse = np.empty((len(request.measures), len(frame)))
     for row, measure in enumerate(request.measures):
         column = frame_column(frame, measure, "measures")
-        # keep the memory layout if possible
+        # avoid changing the memory layout
         plain = column.dtype == np.float64
         scores = column.to_numpy() if plain else score_values(column, measure)
         np.multiply(scores, -request.signs[row], out=worse[row])
@@ -226,7 +226,7 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
     rows = pd.concat([part.rows for part in parts if len(part.rows)] or [parts[0].rows])
     worse, true = turned(rows, request), truth_of(rows, request) == 1.0
     kept, edge = _best(worse, true, rows, request)
-    # candidates with the score of the last rank, if their part omitted no better candidate
+    # candidates tied with the last rank, if their part omitted no better candidate
     tied = np.zeros((2, len(request.measures)), dtype=np.int64)
     same, stop = _equal(worse, edge.bound[:, np.newaxis]), 0
     for part in parts:
@@ -254,7 +254,7 @@ def truth_of(rows: pd.DataFrame, request: Request) -> FloatArray:
 def _best(
     worse: FloatArray, true: BoolArray, rows: pd.DataFrame, request: Request
 ) -> tuple[IntArray, Edge]:
-    """Return the positions of candidates that any measure ranks high enough.
+    """Return the positions of candidates that at least one measure ranks high enough.
 
     The positions ascend. A part that omits candidates keeps at least ``keep`` candidates.
     """
@@ -278,7 +278,7 @@ def _best(
 
 
 def _first(rows: pd.DataFrame, chosen: IntArray, count: int, request: Request) -> IntArray:
-    """Return positions of the first rows by tie key among the chosen rows."""
+    """Return the positions of the first chosen rows by tie key."""
     rows = rows.iloc[chosen]
     first = np.argpartition(tie_keys(rows, request), count - 1)[:count]
     if request.orders == 1:
@@ -321,7 +321,7 @@ def _labels(rows: pd.DataFrame, request: Request) -> Any:
 
 
 def _reach(worse: FloatArray, limit: FloatArray) -> BoolArray:
-    """Return the rows that reach the limit of any measure; NaN is no limit."""
+    """Return the rows that reach the limit for a measure. NaN means no limit."""
     found = np.full(worse.shape[1], bool(np.isnan(limit).any()))
     here = np.empty_like(found)
     for scores, least in zip(worse, limit, strict=True):
@@ -346,7 +346,7 @@ class Head(NamedTuple):
 
     whole: Whole
     measures: tuple[Hashable, ...]
-    roles: dict[str, Any]  #: the roles that determined which candidates are in the head
+    roles: dict[str, Any]  #: the roles that determined the candidates in the head
     request: Request
 
     def of(self, measures: Sequence[Hashable], roles: Roles) -> Whole:
@@ -386,7 +386,7 @@ class Head(NamedTuple):
 
 
 class HeadFrame(pd.DataFrame):
-    """Store the candidates of a head; pandas methods return a plain DataFrame."""
+    """Store the candidates of a head. Pandas methods return a plain DataFrame."""
 
     _metadata = ["known"]  # noqa: RUF012
     known: Head
@@ -397,7 +397,7 @@ class HeadFrame(pd.DataFrame):
 
 
 def head_of(data: object) -> Head | None:
-    """Return the facts about all candidates if the data are a head."""
+    """Return the facts about all candidates, if the data are a head."""
     return data.known if isinstance(data, HeadFrame) else None
 
 
@@ -433,7 +433,7 @@ def finished(part: PartialHead, request: Request, roles: Roles, n_max: int) -> H
 
 
 def _whole(part: PartialHead, request: Request, n_max: int) -> Whole:
-    """Return total counts, and the rank at which the last kept tie ends."""
+    """Return the total counts, and the last rank in the last kept tie."""
     worse, true = turned(part.rows, request), truth_of(part.rows, request) == 1.0
     edge, counts = part.edge, part.counts
     bound = edge.bound[:, np.newaxis]
@@ -456,7 +456,7 @@ def _whole(part: PartialHead, request: Request, n_max: int) -> Whole:
 
 
 def refuse_repeated(rows: pd.DataFrame, request: Request) -> None:
-    """Raise a ValueError if some of the best candidates share labels."""
+    """Raise a ValueError if several of the best candidates have the same label."""
     if request.key is not None:
         values = frame_column(rows, request.key, "key")
         what, again = f"key={request.key!r}", values.duplicated().to_numpy()

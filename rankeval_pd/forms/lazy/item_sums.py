@@ -1,4 +1,4 @@
-r"""Sum items larger than memory block by block on the workers.
+r"""Sum items block by block on the workers, for data larger than memory.
 
 The graph has the following shape for a Dask DataFrame, or a Dataset in chunks of items::
 
@@ -14,8 +14,8 @@ The graph has the following shape for a Dask DataFrame, or a Dataset in chunks o
                \        |        /
                      gathered                    the input of tests and intervals
 
-All blocks use the same resamples. Sums are exact, so results are identical to results on a single
-machine for every split of the items.
+All blocks use the same resamples. Sums are exact, so results do not depend on how the items are
+split.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ from rankeval_pd.stats.resampling.bootstrap_tests import INTERVALS
 from rankeval_pd.stats.resampling.gathered_draws import RemoteFacts
 from rankeval_pd.stats.resampling.test_items import PairOptions, studentises
 
-FEW = 64  # up to this number of items, one machine can enumerate all signs
-_BLOCK = 2**22  # numbers of a block of items: 32 MB
-_LOOKED_AT = 1_000  # number of rows to check whether a column is an identifier
+FEW = 64  # with up to this number of items, one machine can enumerate all signs
+_BLOCK = 2**22  # count of numbers in a block of items: 32 MB
+_LOOKED_AT = 1_000  # number of rows that are checked to recognize an identifier
 
 
 # ----------------------------------------------------------------------------------------- refusals
 
 
 def check_asked(asked: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeeds:
-    """Raise a ValueError for methods that do not support items spread over workers.
+    """Raise a ValueError for methods that do not support distributed items.
 
     ``instead`` explains how to use one machine.
     """
@@ -164,7 +164,7 @@ def _labels(frame: pd.DataFrame, *, plain: bool) -> Labels:
 
 
 def _ascend(found: Sequence[Labels]) -> bool:
-    """Return whether the labels ascend over all partitions."""
+    """Return whether labels are in ascending order over all partitions."""
     filled = [labels for labels in found if labels.ends is not None]
     if not all(labels.ascending for labels in filled):
         return False
@@ -192,7 +192,7 @@ def _cut(ranks: IntArray, at: slice) -> IntArray:
 
 
 def _pieces(sizes: Sequence[int], width: int) -> list[list[tuple[int, int, int]]]:
-    """Return the partition numbers and rows that make up each block."""
+    """Return the partition numbers and the rows for each block."""
     most = max(1, _BLOCK // max(1, width))
     listed: list[list[tuple[int, int, int]]] = []
     filled = most
@@ -233,7 +233,7 @@ def _read(
 def checked(
     values: FloatArray, metric: Metric, systems: list[Hashable], labels: pd.Index
 ) -> ItemStatistics:
-    """Check that statistics (system, item, statistic) are complete, and return them."""
+    """Return statistics (system, item, statistic) if complete, or raise an error."""
     check_complete(values, systems, labels)
     block = ItemStatistics(values, metric.ones)
     if metric.counts:
@@ -293,7 +293,7 @@ def _same(x: IntArray) -> IntArray:
 
 
 class ItemNeeds(NamedTuple):
-    """Declare the sums that a function of items spread over workers needs."""
+    """Declare the sums that a function of distributed items needs."""
 
     options: PairOptions
     signs: bool = False  #: whether random signs of the items' contributions to scores are needed
@@ -302,9 +302,9 @@ class ItemNeeds(NamedTuple):
 
 
 class ItemBlock(NamedTuple):
-    """Store a block of items: the items, and the task of their statistics."""
+    """Store a block of items, and the task that returns the statistics."""
 
-    block: str  #: the name of the task that returns (system, item, statistic)
+    block: str  #: the name of the task that returns the array (system, item, statistic)
     positions: Any  #: a slice, item numbers, or a task that returns item numbers
 
 
@@ -371,8 +371,8 @@ def _counts(
 ) -> list[str]:
     """Return the sums of blocks of resamples.
 
-    Each thread draws its own sequence of blocks. A thread draws a block only after the
-    second-to-last block of its sequence was used.
+    Each thread draws a separate sequence of blocks. A thread draws a block only after the
+    second-to-last block of this sequence was used.
     """
     task, total, n_items = graph.add, plan.options.n_resamples, plan.n_items
     ready = [(task(blocks.columns_of, x, known, needs), at) for x, at in places]

@@ -1,6 +1,6 @@
 r"""Evaluate rankings of Dask DataFrames without sorting all candidates.
 
-An outline of a ranking takes two passes over the data, and only true positives are sorted::
+An outline of a ranking needs two passes over the data, and only true positives are sorted::
 
     partition   partition   partition
         |           |           |
@@ -70,8 +70,8 @@ class OutlineFacts(NamedTuple):
 
     request: Request
     outlines: list[Outline]
-    scores: list[FloatArray]  #: sorted negated scores of each measure's true positives
-    #: the last score of false positives before each score of true positives, and at the end
+    scores: list[FloatArray]  #: sorted negated scores of the true positives for each measure
+    #: last false-positive score before each true-positive score, and the last of all
     last: list[FloatArray]
     rows: Any  #: the delayed true positives
     counts: Counts
@@ -101,7 +101,7 @@ def _known(of_all: _Positives, request: Request, *, ends: bool) -> _Known:
 def others(frame: pd.DataFrame, known: _Known, request: Request, *, ends: bool = False) -> _Others:
     """Count the false positives at and between the scores of true positives.
 
-    With ``ends``, candidates without a score do not count. Time is O(rows log rows).
+    With ``ends``, candidates without a score are ignored. The cost is O(rows log rows).
     """
     worse, truth = heads.turned(frame, request), heads.truth_of(frame, request)
     found = _Others([], [])
@@ -111,7 +111,7 @@ def others(frame: pd.DataFrame, known: _Known, request: Request, *, ends: bool =
         tied = first < np.searchsorted(values, rising, side="right")
         found.counts.append(np.bincount(2 * first + tied, minlength=2 * values.size + 1))
         last = np.full(values.size + 1, -np.inf)
-        last[first[~tied]] = rising[~tied]  # values ascend, so the last value of each gap remains
+        last[first[~tied]] = rising[~tied]  # values ascend, so the last value in each gap remains
         found.last.append(last)
     return found
 
@@ -127,8 +127,8 @@ def outlines(ddf: Any, roles: Roles, *, ends: bool = False, labeled: bool = Fals
     """Return the outline of each measure's ranking.
 
     ``ends`` limits the outlines to candidates with a score. ``labeled`` adds labels to the true
-    positives. A worker's memory must hold a partition, the scores of all true positives, and the
-    counts that are merged in one step.
+    positives. A partition, the scores of all true positives, and the counts for one merge must fit
+    in the memory of a worker.
     """
     request = frame_heads.request_of(ddf, roles)._replace(groups=None)
     if not labeled:
@@ -139,7 +139,7 @@ def outlines(ddf: Any, roles: Roles, *, ends: bool = False, labeled: bool = Fals
     parts = first.ask_partitions(collect, frames, start=starts[:-1])
     of_all = first.add(_together, parts)
     known = first.add(functools.partial(_known, request=request, ends=ends), of_all)
-    # the results stay on the workers, outside the graphs
+    # keep the results on the workers, outside the graphs
     held, held_known = first.persist(of_all, known)
     second = Graph()
     of_all, known = second.of(held), second.of(held_known)
@@ -158,7 +158,7 @@ def outlines(ddf: Any, roles: Roles, *, ends: bool = False, labeled: bool = Fals
 
 
 def _check(counts: Counts, request: Request, roles: Roles) -> None:
-    """Check the candidates, and warn if all of them are in one class."""
+    """Check the candidates, and warn if all candidates are in one class."""
     dropped = (
         "missing='drop' drops different candidates for each measure. First drop all rows with a"
         " missing score: ddf.dropna(subset=[...])."
@@ -168,7 +168,7 @@ def _check(counts: Counts, request: Request, roles: Roles) -> None:
 
 
 class Curves(NamedTuple):
-    """Store the lists at which the curve of each measure turns."""
+    """Store the list sizes at which the curve for each measure changes direction."""
 
     measures: tuple[Hashable, ...]
     turns: list[Turns]
@@ -180,8 +180,8 @@ class Curves(NamedTuple):
 def curves(ddf: Any, roles: Roles) -> Curves:
     """Return the lists that end just before and just after true positives.
 
-    The curves turn at these lists. The function makes two passes over the data, or three passes
-    with ``ties="shared"`` to count ranks.
+    The curves change direction at the ends of such lists. The function makes two passes over the
+    data, or three passes with ``ties="shared"`` to count ranks.
     """
     if roles.ties == "error":
         raise ValueError(
@@ -208,7 +208,7 @@ def curves(ddf: Any, roles: Roles) -> Curves:
 
 
 def _ranks(ddf: Any, found: OutlineFacts, *, ends: bool) -> list[IntArray]:
-    """Return the ranks of the true positives, or of true positives with a score."""
+    """Return the ranks of the true positives, or only of scored true positives."""
     rows = found.rows.compute()
     heads.refuse_repeated(rows, found.request)
     ranks = ranks_of(ddf, found.request, found.rows, len(rows))
@@ -223,23 +223,23 @@ def _ranks(ddf: Any, found: OutlineFacts, *, ends: bool) -> list[IntArray]:
 
 
 class RowsAhead(NamedTuple):
-    """Store the number of rows before each of a few candidates."""
+    """Store the number of rows ranked before each of a few candidates."""
 
     rows: IntArray  #: (measure, candidate)
-    alike: int  #: rows with the same score and key as one of the candidates, over all measures
+    alike: int  #: number of rows with the score and key of a candidate, over all measures
 
 
 class FewRanks(NamedTuple):
     """Store the candidates to rank, prepared once for all partitions."""
 
-    worse: FloatArray  #: (measure, candidate) negated scores, so smaller is better
+    worse: FloatArray  #: (measure, candidate) negated scores; smaller is better
     by_score: FloatArray  #: the negated scores in ascending order
-    keys: Keys | None  #: the hashes that break ties
-    rows: pd.DataFrame | None  #: the candidates, if a column breaks ties
+    keys: Keys | None  #: hashes that break ties
+    rows: pd.DataFrame | None  #: the candidates if a column breaks ties
 
     @classmethod
     def of(cls, rows: pd.DataFrame, request: Request) -> FewRanks:
-        """Prepare these rows for counting ranks."""
+        """Prepare rows for counting ranks."""
         worse = heads.turned(rows, request)
         hashed = request.key is None
         keys = heads.tie_keys(rows, request) if hashed else None
@@ -257,7 +257,7 @@ class FewRanks(NamedTuple):
 def ahead(frame: pd.DataFrame, few: FewRanks, request: Request, start: int = 0) -> RowsAhead:
     """Count the rows of a part before each of a few candidates.
 
-    Time is O(rows log candidates).
+    The cost is O(rows log candidates).
     """
     if request.numbered:
         frame = heads.with_numbers(frame, start)
@@ -323,7 +323,7 @@ def ranks_of(ddf: Any, request: Request, few: Any, count: int | None = None) -> 
     parts = graph.ask_partitions(each, frames, known, start=starts[:-1])
     found: RowsAhead
     [found] = graph.compute(graph.tree(parts, _added_ranks, width))
-    if found.alike != found.rows.size:  # every candidate matches only itself
+    if found.alike != found.rows.size:  # each candidate matches only itself
         what = f"label={list(request.label)!r}" if request.label else "the index"
         what = what if request.key is None else f"key={request.key!r}"
         raise ValueError(f"{what} has repeated values among equal scores: {heads.OWN}")

@@ -1,4 +1,4 @@
-"""Average results over queries by means or by ratios of sums."""
+"""Average results over queries as means or as ratios of sums."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Average = Literal["macro", "micro"]
 
 
 def check_average(average: str | None, *, combine: bool = False) -> None:
-    """Raise a ValueError for an unknown average, or for average with combine=True."""
+    """Raise a ValueError for an unknown average, or for combine=True with an average."""
     check_choice("average", average, (None, "macro", "micro"))
     if average is not None and combine:
         raise ValueError(
@@ -53,11 +53,11 @@ def over_groups(
 ) -> GroupAverage:
     """Return the mean of ``above`` over groups, or with ``below`` a ratio of sums.
 
-    Groups without a value have NaN. The result is lazy for lazy data.
+    Groups without a value contain NaN. For lazy data, the result is lazy.
     """
 
     def ask(over: FloatArray, under: FloatArray) -> tuple[AnyArray, ...]:
-        # contiguous arrays, so sums always follow the order of the groups
+        # contiguous arrays, so that sums always follow the order of the groups
         over, under = (
             np.ascontiguousarray(x.reshape(*x.shape[: x.ndim - len(batch)], -1))
             for x in (over, under)
@@ -134,7 +134,7 @@ def of_curves(average: str, rates: tuple[str, str], level: float) -> Combination
 
     def combine(curves: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
         positive, others = (curves[name].where(curves[name] > 0) for name in ("positive", "others"))
-        if judged == "tpr":  # a curve of both rates needs both classes, like an area
+        if judged == "tpr":  # an ROC curve needs both classes, like an area
             positive, others = positive.where(others > 0), others.where(positive > 0)
         there = curves["exists"]
         n = curves["n"].where(there)
@@ -165,7 +165,7 @@ def of_curves(average: str, rates: tuple[str, str], level: float) -> Combination
 
 
 def _held(counts: xr.DataArray) -> xr.DataArray:
-    """Return counts along n; lists that end early keep their last counts."""
+    """Return counts along n. Lists that end early keep the last count."""
 
     def hold(values: FloatArray) -> FloatArray:
         known = ~np.isnan(values)

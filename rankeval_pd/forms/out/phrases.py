@@ -40,7 +40,7 @@ class Unit(NamedTuple):
         return f"{self.number(value)}%" if self.percent else self.number(value)
 
     def limits(self, low: float, high: float) -> str:
-        """Return an interval with a unit; one-sided intervals have one limit."""
+        """Return an interval with a unit. One-sided intervals have one limit."""
         return self._limits(low, high, "%" if self.percent else "")
 
     def gap(self, difference: float) -> str:
@@ -64,8 +64,8 @@ def unit_of(
 ) -> Unit:
     """Return the unit of a column, with decimals that match the intervals.
 
-    For an interval of width w, a unit of the last decimal is at least w / 40. Numbers have at most
-    three significant digits, and exactly three without intervals.
+    For an interval of width w, the last decimal place is at least w / 40. Numbers have at most
+    three significant digits, or exactly three if there are no intervals.
     """
     if digits is not None:
         return Unit(percent, digits)
@@ -79,7 +79,7 @@ def unit_of(
 
 
 def p_text(p: float, *, least: float = 0.0, alpha: float = 0.05) -> str:
-    """Return "p = 0.003", "p < 0.001", or "p ≤ 0.0002" for the smallest p-value."""
+    """Return "p = 0.003", "p < 0.001", or "p ≤ 0.0002" if p cannot be smaller."""
     if math.isnan(p):
         return "no test"
     if least > 0.0 and p <= least * (1.0 + 1e-9):
@@ -94,7 +94,7 @@ def p_text(p: float, *, least: float = 0.0, alpha: float = 0.05) -> str:
 
 
 def _rounded_up(p: float) -> str:
-    """Round a bound up to one significant digit, or two for a closer bound."""
+    """Round a bound up to one or two significant digits, whichever is closer."""
     place = -math.floor(math.log10(p))
     one = math.ceil(p * 10.0**place * (1.0 - 1e-9))
     if one > 1.01 * p * 10.0**place:
@@ -109,7 +109,7 @@ def p_cell(p: float, *, least: float = 0.0) -> str:
 
 
 def least_p(attrs: Mapping[Any, Any]) -> float:
-    """Return the smallest possible p-value for the number of draws, or 0."""
+    """Return the smallest p-value that is possible with the number of draws, or 0."""
     draws = attrs.get("n_resamples")
     drawn = str(attrs.get("adjust", "")).startswith("max-t") or "event" in attrs
     return 1.0 / (float(draws) + 1.0) if draws and drawn else 0.0
@@ -118,7 +118,7 @@ def least_p(attrs: Mapping[Any, Any]) -> float:
 def margin_words(
     row: Mapping[Any, Any], a: Any, b: Any, *, percent: bool, attrs: Mapping[Any, Any]
 ) -> str:
-    """Return the sentence on the margin for two names, or ""."""
+    """Return a sentence about the margin for two names, or ""."""
     name = next((x for x in ("p_equivalence", "p_noninferior") if x in row), None)
     if name is None or pd.isna(row[name]):
         return ""
@@ -150,7 +150,7 @@ def level_of(attrs: Mapping[Any, Any]) -> str:
 
 
 def join(names: Iterable[Any], last: str = "and", *, most: int = 6, noun: str = "others") -> str:
-    """Join names for a sentence, or return the number of many names with a noun."""
+    """Join names for a sentence, or return a count and a noun for many names."""
     texts = [str(name) for name in names]
     if len(texts) > most:
         return f"{len(texts)} {noun}"
@@ -209,7 +209,7 @@ INTERVALS = {
 }  # fmt: skip
 
 
-#: a family of one test
+#: matches a family with a single test
 _ALONE = re.compile(
     r"1 pair( (at|in) each \w+)*|1 comparison with (?!.* (sizes|every n|all \d+))\S.*"
 )
@@ -228,7 +228,7 @@ def adjustment(attrs: Mapping[Any, Any]) -> str:
 
 
 def _of_lists(attrs: Mapping[Any, Any]) -> bool:
-    """Return whether each pair of n-best lists has separate swaps."""
+    """Return whether swaps are drawn separately for each pair of n-best lists."""
     listed = ("compare", "summary", "measure_ranks", "significant_ranges")
     of_systems = "n_items" in attrs or "n_queries" in attrs
     return attrs.get("method") in listed and not of_systems and "kind" not in attrs
@@ -248,7 +248,7 @@ def intervals_of(attrs: Mapping[Any, Any], *, gaps: bool) -> str:
     return what if "baseline" in attrs or not kind else f"{what} {kind}"
 
 
-_LIMITING = 1.2  # mention seeds that widen intervals by this factor
+_LIMITING = 1.2  # seeds are mentioned if they widen intervals by this factor
 
 
 def design(attrs: Mapping[Any, Any]) -> Iterator[str]:
@@ -307,7 +307,7 @@ def called(attrs: Mapping[Any, Any]) -> tuple[str, bool]:
 
 
 def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
-    """Describe how a table was made."""
+    """Describe how a table was computed."""
     if "method" not in attrs:
         raise ValueError(
             "table has lost its attrs, which record how the table was made. Pass the table that the"
@@ -375,7 +375,7 @@ def _test_of(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
 
 
 def sizes_text(sizes: Sequence[int]) -> str:
-    """Write list sizes for a sentence, or the number and range of many sizes."""
+    """Write list sizes for a sentence, or a count and a range for many sizes."""
     ordered = sorted(dict.fromkeys(sizes))
     if len(ordered) > 6:
         return f"{len(ordered):,} sizes from {ordered[0]:,} to {ordered[-1]:,}"
@@ -383,11 +383,11 @@ def sizes_text(sizes: Sequence[int]) -> str:
 
 
 def known(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
-    """Return the names that are columns of the table."""
+    """Return the names that are columns in the table."""
     return [name for name in names if name in frame.columns]
 
 
-#: chosen by the columns of a table; the first match is used
+#: selected by the columns in a table; the first match is used
 SENTENCES = (
     ("statistic annotators value n_candidates",
      "{statistic} for {annotators} is {value} ({ci}), based on {n_candidates} candidates."),

@@ -26,17 +26,17 @@ from rankeval_pd.forms.out.phrases import (
     unit_of,
 )
 
-MOST = 8  # largest number of rows with a sentence for each row
+MOST = 8  # largest number of rows for which each row gets a sentence
 
 Attrs = Mapping[Any, Any]
 Row = dict[Any, Any]
 
-_WITH_P = ("p_value", "p_dispersion")  # columns written as p = 0.03 instead of 0.03
-_PLAIN = ("p", "alpha")  # options written without changes
+_WITH_P = ("p_value", "p_dispersion")  # columns printed as p = 0.03 instead of 0.03
+_PLAIN = ("p", "alpha")  # options printed unchanged
 
 
 def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
-    """Write a sentence for each row; shorten long tables."""
+    """Write a sentence for each row of a table, and shorten long tables."""
     if {"measure", "metric", "value"} <= {*frame}:
         means = frame.groupby(["metric", "measure"], sort=False, observed=True)["value"]
         frame = means.agg(["mean", "count"]).reset_index()
@@ -67,7 +67,7 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
         yield "The p-values are unadjusted."
 
 
-_GROUPED = ("measure", "measure_a")  # columns that follow the groups
+_GROUPED = ("measure", "measure_a")  # the first columns after the group columns
 
 
 def _is_number(column: pd.Series) -> bool:
@@ -75,7 +75,7 @@ def _is_number(column: pd.Series) -> bool:
 
 
 def _unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
-    """Return the unit of a column, with decimals that match its interval."""
+    """Return the unit of a column, with decimals that match the interval."""
     if pd.api.types.is_integer_dtype(frame[name]):
         return Unit(percent=False, decimals=0)
     if name == "expected":
@@ -103,7 +103,7 @@ _ESTIMATES = (
 
 
 def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs) -> str:
-    """Write a row as a sentence, or as numbers with nouns."""
+    """Write a row as a sentence, or as a list of numbers with nouns."""
     texts: dict[Any, Any] = {name: value for name, value in row.items() if name not in units}
     for name, unit in units.items():
         whole = isinstance(row[name], int | np.integer)
@@ -158,7 +158,7 @@ _ONE = re.compile(r"\b1 ((?:judged )?(?:true positive|candidate|gain|judgment|pa
 
 
 def _bounded(row: Row, alpha: float) -> str:
-    """Return the conclusion from the bounds of a p-value."""
+    """Return the conclusion from the bounds on a p-value."""
     at = f"significant at the {percent_of(alpha)} level"
     if row["p_low"] == row["p_high"]:
         return f"The gain is {'' if row['p_high'] <= alpha else 'not '}{at}."
@@ -170,14 +170,14 @@ def _bounded(row: Row, alpha: float) -> str:
 
 
 class _Known(dict[Any, Any]):
-    """Provide the numbers of a row; missing columns give "not available"."""
+    """Provide the numbers in a row. Missing columns give "not available"."""
 
     def __missing__(self, name: str) -> str:
         return _NONE
 
 
 _NONE = "not available"
-#: text to drop for a missing estimate
+#: text to omit if the estimate is missing
 _UNKNOWN = (
     (rf"is estimated at {_NONE}( \([^)]*\))?", "cannot be estimated"),
     (rf"({_NONE}) \(\d[^)]*\)", r"\1"),
@@ -190,7 +190,7 @@ _UNKNOWN = (
 
 
 def ends_of(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return all rows, or first and last rows of a few measures in long tables."""
+    """Return all rows, or the first and last rows for a few measures in long tables."""
     if len(frame) <= MOST:
         return frame
     names = known(frame, ("measure", "measure_a", "measure_b", "system_a", "system_b", "metric"))

@@ -45,7 +45,7 @@ def as_columns(
 ) -> xr.Dataset:
     """Name the results of a kernel, and add labels along dimensions.
 
-    All arrays have the coordinates of the kernel's arguments, so the function skips alignment.
+    All arrays share the coordinates of the kernel's arguments, so no alignment is necessary.
     """
     variables: dict[str, Any] = {n: x.variable for n, x in zip(names, arrays, strict=True)}
     coords = max((x.coords for x in arrays), key=len)
@@ -59,7 +59,7 @@ _TAKEN = (*_INNER, "row", "score", "present", "sign", "exists", "towards", GROUP
 
 
 def check_names(role: str, names: Iterable[Hashable], columns: Sequence[str]) -> None:
-    """Raise a ValueError if a batch name would hide a variable of the result."""
+    """Raise a ValueError if a batch name is also a variable in the result."""
     for name in names:
         if name in {*columns, *_TAKEN}:
             raise ValueError(
@@ -69,7 +69,7 @@ def check_names(role: str, names: Iterable[Hashable], columns: Sequence[str]) ->
 
 
 def apart(names: Iterable[Hashable], columns: Sequence[str]) -> list[Hashable]:
-    """Return group column names; rename n to by_n if the result has an n."""
+    """Return the names of group columns, with n renamed to by_n if the result has n."""
     taken, result = {*columns, *_INNER, "row"}, list(names)
     for place, name in enumerate(result):
         if name in taken:
@@ -83,7 +83,7 @@ _OWN = ("measure", "candidate", "item", "system", "statistic", "annotator")
 
 
 def dims_apart(data: xr.Dataset, roles: object, columns: Sequence[str]) -> xr.Dataset:
-    """Rename the dimension n to ``by_n`` if the result has another n.
+    """Rename the batch dimension n to ``by_n`` if the result has a column n.
 
     Coordinates along the dimension are also renamed. Names in roles stay unchanged.
     """
@@ -102,7 +102,7 @@ def dims_apart(data: xr.Dataset, roles: object, columns: Sequence[str]) -> xr.Da
 
 
 def _each(role: object) -> list[Hashable]:
-    """Return the names that a role contains."""
+    """Return the names in a role."""
     listed = role if isinstance(role, (list, tuple, set)) else [role]
     return [x for x in listed if isinstance(x, Hashable)]
 
@@ -110,7 +110,7 @@ def _each(role: object) -> list[Hashable]:
 def keys_apart(
     table: pd.DataFrame, columns: Sequence[str], count: int | None = None
 ) -> pd.DataFrame:
-    """Rename the first columns of a table if the result uses the same names."""
+    """Rename the group columns of a table if the result uses the same names."""
     first = list(table.columns[:count])
     names = apart(first, columns)
     if names == first:
@@ -128,8 +128,8 @@ def leave_frame(
 ) -> pd.DataFrame:
     """Concatenate the existing rows of all groups, with group keys first.
 
-    ``attrs`` describes how the table was made. The function empties the list of results, so each
-    column is in memory only once.
+    ``attrs`` describes how the table was computed. The function empties the list of results, so
+    that each column is in memory only once.
     """
     named = [result[x].to_numpy() for result in results[:1] for x in _NAMED if x in result.coords]
     known = [x for names in named for x in names.tolist()]
@@ -151,7 +151,7 @@ def leave_frame(
 def rows_of(
     columns: Mapping[str, Sequence[AnyArray]], *, attrs: Mapping[str, Any] | None = None
 ) -> pd.DataFrame:
-    """Combine columns in parts into a tidy table for one ranking."""
+    """Combine the parts of each column into a tidy table for one ranking."""
     whole = {name: ("row", np.concatenate(parts)) for name, parts in columns.items()}
     size = sum(map(len, next(iter(columns.values()))))
     inner = {"exists": ("row", np.ones(size, dtype=bool)), GROUP: ("row", np.zeros(size, int))}
@@ -161,7 +161,7 @@ def rows_of(
 
 
 def _one_after_the_other(parts: list[AnyArray]) -> AnyArray:
-    """Concatenate parts without copying a single part."""
+    """Concatenate parts, without a copy if there is only one part."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
@@ -184,7 +184,7 @@ _NAMED = ("measure", "measure_a", "measure_b")
 
 
 def _column(values: AnyArray, known: list[Any]) -> Any:
-    """Return names with pandas' header dtype; allow missing names."""
+    """Return names with pandas' dtype for headers; names can be missing."""
     codes, names = pd.factorize(values)
     index = pd.Index(list(names) or known, tupleize_cols=False)
     named = pd.Series(index)
@@ -200,7 +200,7 @@ def leave_dataset(
     ragged: bool,
     attrs: Mapping[str, Any] | None = None,
 ) -> xr.Dataset:
-    """Return columns as variables; missing rows make counts float with NaN."""
+    """Return columns as variables. If rows are missing, counts become float with NaN."""
     exists = result["exists"]
     leaving = {}
     for name in columns:
@@ -211,7 +211,7 @@ def leave_dataset(
             whole = variable.dtype.kind in "iu"
             variable = (variable.astype(float) if whole else variable).where(exists)
         leaving[name] = variable.variable
-    # assign coordinates last, otherwise their dimensions come first in to_dataframe()
+    # assign coordinates last; otherwise their dimensions come first in to_dataframe()
     return xr.Dataset(leaving, attrs=dict(attrs or {})).assign_coords(result.coords)
 
 
@@ -222,7 +222,7 @@ def as_frame(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def listed_in(attrs: Mapping[Any, Any], name: str) -> list[Any]:
-    """Return a list from the attrs, which can be JSON or missing."""
+    """Return a list from the attrs, where the list can be missing or in JSON."""
     value = attrs.get(name, [])
     if isinstance(value, str) and value.startswith("["):
         with suppress(ValueError):
@@ -231,7 +231,7 @@ def listed_in(attrs: Mapping[Any, Any], name: str) -> list[Any]:
 
 
 def rows_in(result: xr.Dataset) -> pd.DataFrame:
-    """Return a Dataset's rows with ordered columns and dimensions."""
+    """Return the rows of a Dataset, with columns and dimensions in order."""
     variables = sorted(result.data_vars.values(), key=lambda x: -x.ndim)
     order = dict.fromkeys([*(d for x in variables for d in x.dims), *result.dims])
     frame = result.to_dataframe(dim_order=list(order))
@@ -269,7 +269,7 @@ def _existing(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
 OVER = ("all", "group")
 OVER_LISTS = ("all", "n", "group")
 _FAMILY = ("pair", "n", "cut")
-# a function of the tests of one family, in parts
+# a function that adjusts the tests in one family, given in parts
 _Compute = Callable[[list[FloatArray]], list[FloatArray]]
 
 
@@ -281,16 +281,16 @@ def adjusted_together(
     Parameters
     ----------
     p_values : sequence of DataArray
-        One array for each part, with dimensions pair and n or cut, and the dimensions of the
-        groups. Missing tests are NaN. Several parts are computed, while a single part can be lazy.
+        One array for each part, with the dimension pair, the dimension n or cut, and the group
+        dimensions. Missing tests are NaN. A single part can be lazy; several parts are computed.
     method : {"holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
         Adjustment method. With "max-t", the p-values are simultaneous over all n of a family and
-        are multiplied by the number of pairs in all groups. "max-t-stepdown" uses Holm's step-down
-        factors instead.
+        are multiplied by the number of pairs in all groups. "max-t-stepdown" replaces the number of
+        pairs by Holm's step-down factors.
     batch : sequence of names
         The dimensions of the groups.
     over : {"all", "n", "group"}
-        Rows that form a family: all rows, the rows of one n, or the rows of one group.
+        Rows that form a family: all rows, the rows for one n, or the rows for one group.
     """
     return _by_family(p_values, partial(_adjusted, method=method), batch, over)
 
@@ -303,7 +303,7 @@ def levels_together(
     over: str,
     level: float,
 ) -> list[xr.DataArray]:
-    """Return each row's interval level that matches the adjustment."""
+    """Return the level of each row's interval that matches the adjustment."""
     compute = partial(_flat, of_all=lambda p: interval_levels(p, method, level))
     return _by_family(p_values, compute, batch, over)
 
@@ -356,7 +356,7 @@ def _one_part(
 
 
 def _adjusted(parts: list[FloatArray], method: str) -> list[FloatArray]:
-    """Adjust p-values as one family; with "max-t" the last axis is n."""
+    """Adjust p-values as one family. With "max-t" the last axis is n."""
     if not method.startswith("max-t"):
         return _flat(parts, lambda p: adjust(p, method))
     if method == "max-t":
@@ -379,7 +379,7 @@ def family_of(
 ) -> str:
     """Describe the family of pairs, or of comparisons with ``one``.
 
-    ``sizes=0`` means every n. ``over`` lists which of "n" and "group" define separate families.
+    ``sizes=0`` means every n. ``over`` contains "n" and "group" if n and groups define families.
     """
     who = "1 pair" if pairs == 1 else f"all {pairs} pairs"
     if one is not None:

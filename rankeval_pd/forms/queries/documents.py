@@ -1,8 +1,8 @@
-"""Read the documents of queries with grades and retrieval scores.
+"""Read documents for queries, with grades and retrieval scores.
 
-A frame has a row per query and document. A Dataset has a dimension of documents, and all other
-dimensions are queries. Both types of data are converted to flat arrays with a row per query and
-document for the kernels of :mod:`rankeval_pd.stats.rankings.query_metrics`.
+A frame has one row per query and document. A Dataset has a document dimension, and all other
+dimensions form the queries. Both types are converted to flat arrays with one row per query and
+document for the kernels in :mod:`rankeval_pd.stats.rankings.query_metrics`.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _item_role_hint(name: str) -> str:
 
 @dataclass(frozen=True)
 class QueryOptions:
-    """Store the roles of queries with defaults filled in."""
+    """Store the roles for queries, with defaults filled in."""
 
     gold: Hashable | None = None
     measures: Names = None
@@ -121,7 +121,7 @@ class QueryOptions:
 
     @property
     def common(self) -> Roles:
-        """Return the roles shared with rankings."""
+        """Return the roles that also apply to rankings."""
         shared = ("gold", "measures", "exclude", "by", "key", "lower_is_better", "rng", "dim")
         return Roles.of({name: getattr(self, name) for name in shared})
 
@@ -131,7 +131,7 @@ class QueryRows(NamedTuple):
 
     query: IntArray  #: the query number of each row
     n_queries: int
-    grade: FloatArray  #: NaN if unjudged
+    grade: FloatArray  #: NaN for unjudged documents
     tie_ranks: TieRanks
 
 
@@ -169,7 +169,7 @@ def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
     if common.measures is None:
         columns = {name: frame_column(frame, name, "measures") for name in measures}
         refuse_text(frame, common, [*taken, *measures], "measures")
-        columns = {  # scores of runs can count up by chance, so only names identify float columns
+        columns = {  # float columns are identified only by name
             name: x
             for name, x in columns.items()
             if (named_so(name) and name != "run") or not pd.api.types.is_float_dtype(x.dtype)
@@ -229,7 +229,7 @@ def _first_of_each(number: AnyArray) -> AnyArray:
 
 
 def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
-    """Return grades as float64, NaN if unjudged."""
+    """Return grades as float64, with NaN for unjudged documents."""
     if values.dtype == object or isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(object).infer_objects()
         if values.dtype == object and all(
@@ -288,7 +288,7 @@ def tie_breaker(
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
         return lambda rows: place[rows]
-    if isinstance(documents, pd.MultiIndex):  # the query levels are constant within a query
+    if isinstance(documents, pd.MultiIndex):  # constant within a query
         constant = [level for level in documents.names if level in as_names(roles.by, ())]
         documents = documents.droplevel(constant[: documents.nlevels - 1]).to_flat_index()
     values = pd.Series(documents).reset_index(drop=True)
@@ -310,14 +310,14 @@ def tie_breaker(
     return by_name
 
 
-_DOCUMENTS_AT_ONCE = 2**15  # number of documents per hash table, in blocks of complete queries
+_DOCUMENTS_AT_ONCE = 2**15  # number of documents in each hash table
 
 
 def _refuse_repeated(values: pd.Series, query: IntArray, name: Hashable) -> None:
     """Raise a ValueError if a query repeats a document.
 
-    Blocks of complete queries keep hash tables small. Only the error message needs all rows at
-    once.
+    Hash tables are small because each table contains a block of complete queries. Only the error
+    message requires all rows at once.
     """
     for rows in _whole_queries(query):
         codes, query_here = _document_codes(values.iloc[rows]), query[rows]
@@ -349,7 +349,7 @@ def _whole_queries(query: IntArray) -> Iterator[slice]:
 
 
 def _document_codes(values: pd.Series) -> AnyArray:
-    """Return a number for each value; names with the same text are equal."""
+    """Return a number for each value. Names with the same text get the same number."""
     codes, unique = pd.factorize(values)
     if values.dtype == object:
         codes = pd.factorize(np.array([str(x) for x in unique], dtype=object))[0][codes]
@@ -445,7 +445,7 @@ def _unchanged(data: xr.Dataset, roles: QueryOptions) -> tuple[xr.Dataset, Query
 
 
 def _document_variable(data: xr.Dataset, roles: QueryOptions) -> Any:
-    """Return the variable with document names, or None if labels name them."""
+    """Return the variable with document names, or None if labels name the documents."""
     if roles.key is None and "document" in data.variables and "document" not in data.dims:
         return "document"
     return roles.key

@@ -18,7 +18,7 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 
 
 class FileKind(Enum):
-    """Store the columns of a kind of TREC file."""
+    """Store the columns for one kind of TREC file."""
 
     RUN = ("query", "Q0", "document", "rank", "score", "tag")
     QRELS = ("query", "iteration", "document", "grade")
@@ -49,7 +49,7 @@ class TrecLines(NamedTuple):
     files: tuple[tuple[str, int], ...]  #: path and number of rows of each file
 
     def place(self, row: int) -> str:
-        """Describe the origin of a row."""
+        """Describe where a row came from."""
         for path, size in self.files:
             if row < size:
                 return f"{path}, line {_line_number(_content(path), row)}"
@@ -132,7 +132,7 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
         from pyarrow import csv
     except ImportError:
         return None
-    few = pa.dictionary(pa.int32(), pa.string())  # type for columns with few distinct values
+    few = pa.dictionary(pa.int32(), pa.string())  # the type of columns with few distinct values
     types = {"query": few, "document": pa.string(), kind.number: pa.float64(), "tag": few}
     types = {name: types[name] for name in kind.columns if name in types}
     try:
@@ -270,7 +270,7 @@ def _of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
 
 
 def identifiers(values: pd.Series, name: str) -> AnyArray:
-    """Convert whole numbers to strings; reject other types of identifiers."""
+    """Convert whole numbers to strings, and reject other types of identifiers."""
     if values.isna().any():
         raise ValueError(
             f"{name}: {int(values.isna().sum())} identifiers are missing, but every row needs a"
@@ -391,7 +391,7 @@ def _arrow_codes(every: Any) -> tuple[IntArray, Any]:
 
 
 def as_strings(names: Strings, codes: IntArray) -> Any:
-    """Return the strings for the codes as a column."""
+    """Return a column with the strings for the codes."""
     if isinstance(names, np.ndarray):
         return pd.Series(names.tolist(), dtype=None if len(names) else object).array.take(codes)
     return names.take(codes).to_pandas().array
@@ -403,10 +403,10 @@ def as_list(names: Strings, codes: IntArray | None = None) -> list[str]:
 
 
 def write_lines(path: Path, columns: Sequence[Any]) -> None:
-    """Write a line per row; repeat columns that are a single word."""
+    """Write one line per row, repeating columns that are a single word."""
     path.parent.mkdir(parents=True, exist_ok=True)
     frame = pd.DataFrame(dict(enumerate(columns)))
-    # mtime=0 makes files with the same content identical
+    # with mtime=0, equal content gives identical files
     compression: Any = {"method": "gzip", "mtime": 0} if path.suffix == ".gz" else None
     frame.to_csv(
         path, sep=" ", header=False, index=False, compression=compression, quoting=3,

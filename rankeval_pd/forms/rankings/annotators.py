@@ -21,20 +21,20 @@ from rankeval_pd.stats.agreement import agreed
 SHARE = "_share"
 """The variable with vote proportions in the internal form, for agreement="mean"."""
 
-_SHARES = "shares"  # agreement="mean" for functions that support vote proportions
+_SHARES = "shares"  # replaces agreement="mean" if the function supports vote proportions
 
 
 class OneLabel(NamedTuple):
     """Store data with one gold label, and the combined votes."""
 
-    data: Any  #: with "each", a frame contains the candidates once per annotator
+    data: Any  #: with "each", a frame contains each candidate once per annotator
     roles: Roles
     left_out: Any = None  #: candidates with votes but without a label; None for one annotator
     share: Any = None  #: the proportion of positive votes, if needed
     times: int = 1  #: the number of times that a frame repeats its rows
 
     def of_frame(self) -> tuple[pd.DataFrame, FloatArray | None, IntArray | None]:
-        """Return labeled rows, vote proportions, and positions in the data."""
+        """Return the labeled rows with their vote proportions and positions in the data."""
         if self.left_out is None:
             return self.data, None, None
         _warn_of_undecided(self.left_out, self.roles)
@@ -49,7 +49,7 @@ def with_shares(roles: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def annotators_of(data: Any, roles: Roles) -> list[Hashable]:
-    """Return the names of several annotators; one gold label gives no names."""
+    """Return the names of several annotators, or no names for one gold label."""
     if isinstance(roles.gold, list):
         names = [_name_of(x, k) for k, x in enumerate(roles.gold)]
         if len(dict.fromkeys(names)) < len(names) or len(names) < 2:
@@ -189,7 +189,7 @@ def _of_dataset(data: xr.Dataset, roles: Roles, names: list[Hashable], read: Any
 
 
 def _warn_of_undecided(left_out: Any, roles: Roles) -> None:
-    """Warn of candidates without a label because annotators disagree."""
+    """Warn about candidates that have no label because annotators disagree."""
     count, total = int(left_out.sum()), int(np.size(left_out))
     if count and roles.agreement == "each":
         warn(
@@ -204,7 +204,7 @@ def _warn_of_undecided(left_out: Any, roles: Roles) -> None:
 
 
 def warn_of_undecided(found: OneLabel) -> xr.DataArray | None:
-    """Warn of unlabeled candidates in a Dataset, and return their flags or None."""
+    """Warn about unlabeled candidates in a Dataset, and return a mask or None."""
     if found.left_out is None:
         return None
     _warn_of_undecided(found.left_out, found.roles)

@@ -73,7 +73,7 @@ def answer(
     finish: Finish | None = None,
     attrs: Mapping[str, Any] | None = None,
 ) -> Data:
-    """Apply the question to every group, and return the same type as the data.
+    """Apply the question to every group, and return a result of the data's type.
 
     Parameters
     ----------
@@ -87,21 +87,21 @@ def answer(
     columns : sequence of str
         The columns of the result, in order.
     able : Capabilities
-        The capabilities ``can(function)``, adjusted for the current call.
+        The capabilities from ``can(function)``, adjusted for the current call.
     n : array of int, Shares, optional
-        List sizes. None means every n. Shares are fractions of the candidates, for which list sizes
-        differ between groups, ``share`` replaces the dimension n, and the result has a column
-        ``share``.
+        List sizes. None means every n. Shares are fractions of the candidates, so list sizes differ
+        between groups. With shares, the dimension is ``share`` instead of n, and the result has a
+        column ``share``.
     read : callable, optional
         A function that converts a chunk of a lazy Dataset to the internal form. None means that the
-        question uses additional values for all rankings and needs all rankings at once.
+        question uses additional values and needs all rankings at once.
     combine : callable, optional
         A function that takes the answers of all groups and the names of their dimensions, and
         returns one answer.
     finish : callable, optional
         A function for results that need all groups. The function takes one answer for each group
         size and the names of the group dimensions, and returns the final answers. For a DataFrame,
-        all groups can be in one answer unless n contains shares.
+        one answer can contain all groups unless n contains shares.
     attrs : mapping, optional
         Options that describe the result to readers and plots.
     """
@@ -112,7 +112,7 @@ def answer(
         chosen.check_ends()
     if not (able.clusters and able.crossed):
         chosen.check_groups(crossed=able.clusters)
-    if len(chosen.factors) > 1:  # a head contains the number of levels for only one factor
+    if len(chosen.factors) > 1:  # a head contains the number of levels only for a single factor
         able = replace(able, heads=False)
     check_data(data)
     # Datasets of blocks, or with a data-dependent number of rows, get the dimension ``row``
@@ -126,7 +126,7 @@ def answer(
 
 
 class _Call(NamedTuple):
-    """Apply a question to any form of data; tasks contain this object without data."""
+    """Apply a question to any form of data. Tasks contain this object without data."""
 
     question: RankingQuestion
     columns: Sequence[str]
@@ -139,12 +139,12 @@ class _Call(NamedTuple):
 
     @property
     def of_counts(self) -> bool:
-        """Return whether N and N+ are sufficient for groups of all sizes."""
+        """Return whether the question needs only N and N+, for groups of any size."""
         return self.able.counts and isinstance(self.n, np.ndarray)
 
 
 def _of_dataset(data: xr.Dataset, chosen: Roles, call: _Call, read: Reading | None) -> xr.Dataset:
-    """Compute the answer for a Dataset, depending on its chunks."""
+    """Compute the answer for a Dataset, depending on the chunks."""
     data = tables.dims_apart(data, chosen, call.columns)
     able, n = call.able, call.n
     of_heads = able.heads and able.scores and n is not None and call.combine is None
@@ -168,7 +168,7 @@ def _of_dataset(data: xr.Dataset, chosen: Roles, call: _Call, read: Reading | No
     if batches is not None and (able.any_rows or call.of_counts):
         inner, batches = inner.assign(_counted(batches, inner, scored=able.scores)), None
     inner = inner.assign_attrs(n_groups=math.prod(inner.sizes[d] for d in batch))
-    # data in memory, or without chunks of complete rankings, need one call
+    # data in memory, or with rankings split across chunks, need one call
     if batches is None:
         return _of_batch(inner, call)
     # other lazy rankings need one task per chunk
@@ -176,7 +176,7 @@ def _of_dataset(data: xr.Dataset, chosen: Roles, call: _Call, read: Reading | No
 
 
 def _of_frame(data: pd.DataFrame, chosen: Roles, call: _Call) -> pd.DataFrame:
-    """Compute the answer for a DataFrame; stack groups of equal size."""
+    """Compute the answer for a DataFrame, stacking groups of equal size."""
     scored = call.able.scores
     if not call.able.heads:
         refuse_head(data)
@@ -205,7 +205,7 @@ def _of_batch(inner: xr.Dataset, call: _Call) -> xr.Dataset:
 def _of_batches(inner: xr.Dataset, batches: Batches, call: _Call) -> xr.Dataset:
     """Compute the answer for a lazy Dataset chunk by chunk."""
     batch: list[Hashable] = inner.attrs["batch"]
-    # becomes part of every task
+    # these values become part of every task
     n_groups, width, ragged = (
         inner.attrs["n_groups"], inner.sizes["candidate"], inner.attrs["ragged"],
     )  # fmt: skip
@@ -278,7 +278,7 @@ def _of_groups(
     if isinstance(n, Shares):
         results = [_along_share(x, n, total) for x, total in zip(results, sizes, strict=True)]
     if call.combine is not None:
-        lacking = {"exists": False, "tp": 0}  # values at n that exist only for larger groups
+        lacking = {"exists": False, "tp": 0}  # fill values at n that exist only in larger groups
         results = [x.drop_vars(ORDERS, errors="ignore") for x in results]
         every = xr.concat(results, tables.GROUP, join="outer", fill_value=lacking)
         one = call.combine(every, [tables.GROUP])
@@ -292,7 +292,7 @@ def _from_head(data: xr.Dataset, columns_of: Columns, call: _Call) -> xr.Dataset
     """Compute the answer lazily from the head of a ranking in chunks."""
     n, finish = call.n, call.finish
     empty, roles = stand_in(data, columns_of)
-    # an empty ranking gives the form of the answer
+    # an empty ranking shows the shape of the answer
     template = answer(
         empty, roles, call.question, call.columns, replace(call.able, heads=False),
         n=n, finish=finish, attrs=call.attrs,
@@ -319,7 +319,7 @@ def _ask(question: RankingQuestion, inner: xr.Dataset, n: Sizes, total: int) -> 
 
 
 def size_of(inner: xr.Dataset) -> int:
-    """Return N of the internal form, including padding."""
+    """Return the number of candidates in the internal form, including padding."""
     whole: Whole | None = inner.attrs["whole"]
     return int(inner.sizes["candidate"]) if whole is None else whole.total
 
@@ -335,7 +335,7 @@ def _along_share(result: xr.Dataset, n: Sizes, total: int) -> xr.Dataset:
 
 
 def _parts(inner: xr.Dataset, n: Sizes) -> list[tuple[xr.Dataset, int]]:
-    """Return batch elements by size if shares are requested.
+    """Group the batch elements by size if shares are requested.
 
     Without padding, all batch elements form one part in their original order.
     """
@@ -388,7 +388,7 @@ def _with_share(columns: Sequence[str], result: xr.Dataset) -> Sequence[str]:
 
 
 def _above_all(n: Sizes, results: Sequence[xr.Dataset]) -> str:
-    """Return the error text for list sizes that no group has."""
+    """Return the error text for list sizes larger than every group."""
     # an empty batch has no answer
     results = [result for result in results if result["exists"].size]
     if isinstance(n, np.ndarray) and n.size and results:
@@ -403,7 +403,7 @@ def _above_all(n: Sizes, results: Sequence[xr.Dataset]) -> str:
 
 
 def _whole_batch(result: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
-    """Put the batch into one chunk, so sums use NumPy's order."""
+    """Put the batch into one chunk, so that sums follow NumPy's order."""
     if result["exists"].chunks is None:
         return result
     lazy = {name: x.variable for name, x in result.data_vars.items() if x.chunks is not None}
@@ -414,7 +414,7 @@ def _whole_batch(result: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
 
 
 def _counted(batches: Batches, inner: xr.Dataset, *, scored: bool) -> xr.Dataset:
-    """Count N and N+ in chunks, only from labels if possible."""
+    """Count N and N+ in chunks, from the labels alone if possible."""
     batch: list[Hashable] = inner.attrs["batch"]
     if scored or batches.roles.missing == "drop":
         return batches.filled(_sizes(inner), batch, _sizes)
@@ -422,7 +422,7 @@ def _counted(batches: Batches, inner: xr.Dataset, *, scored: bool) -> xr.Dataset
 
 
 def _count_labels(part: xr.Dataset, roles: Roles) -> xr.Dataset:
-    """Count N and N+ from the labels in a chunk; unlabeled rows are padding."""
+    """Count N and N+ from the labels in a chunk. Unlabeled rows are padding."""
     gold = part[roles.gold]
     dims = [d for d in gold.dims if d != roles.dim]
     read = partial(gold_values, positive=roles.positive, min_grade=roles.min_grade, all_there=False)
@@ -444,7 +444,7 @@ _KNOWN = ("_n_candidates", "_n_positive")
 
 
 def size_now(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
-    """Compute N and N+ of :func:`common_size`."""
+    """Compute N and N+ as in :func:`common_size`."""
     total, positive = common_size(inner)
     both = xr.Dataset({"total": total, "positive": positive}).compute()
     return both["total"], both["positive"]

@@ -1,19 +1,19 @@
-"""Read DataFrames and Datasets of candidates into one labeled form.
+"""Convert DataFrames and Datasets of candidates to one labeled form.
 
 The internal form is an :class:`xarray.Dataset` with candidates in the order of the tie key and the
 following variables:
 
-* ``score`` (..., measure, candidate): larger is better, NaN for missing scores;
-* ``gold`` (..., candidate): True for a true positive;
-* ``present`` (..., measure, candidate): False for candidates without a score and for padding;
+* ``score`` (..., measure, candidate): the score (larger is better), or NaN;
+* ``gold`` (..., candidate): whether the candidate is a true positive;
+* ``present`` (..., measure, candidate): False for unscored candidates and for padding;
 * ``row`` (..., candidate): the position in the data;
 * ``draws`` (..., candidate): the hash of the candidate's key, which seeds random draws;
 * ``sign`` (measure): -1 for measures whose scores were negated because lower is better;
 * ``cluster`` (..., candidate): the number of the candidate's group, only with ``groups``;
 * ``_share`` (..., candidate): the proportion of votes, only with ``agreement="mean"``.
 
-The attribute ``ends`` is True if lists end with their last score (missing="absent"). The attribute
-``whole`` contains the facts about all candidates of a head (see
+The attribute ``ends`` is True if lists end with the last scored candidate (missing="absent"). The
+attribute ``whole`` contains the facts about all candidates of a head (see
 :mod:`rankeval_pd.forms.lazy.heads`).
 
 The leading dimensions form the batch. The batch dimensions are the other dimensions of a Dataset,
@@ -84,7 +84,7 @@ from rankeval_pd.stats.intervals.cluster_totals import packed
 from rankeval_pd.stats.rankings.ranking import Whole
 
 Data = TypeVar("Data", pd.DataFrame, xr.Dataset)
-_LARGE = 10_000  # number of candidates above which short lists use only the best candidates
+_LARGE = 10_000  # above this number of candidates, short lists use only the best candidates
 
 
 def check_data(data: object) -> None:
@@ -105,10 +105,10 @@ def check_data(data: object) -> None:
 class Groups:
     """Store the sorted groups of a DataFrame."""
 
-    keys: pd.DataFrame  #: one row per group, the columns of ``by``
+    keys: pd.DataFrame  #: one row per group, with the columns in ``by``
     number: IntArray  #: the number of each row's group
-    order: IntArray  #: the rows by group and tie key
-    #: columns of the internal form; the last axis contains the rows
+    order: IntArray  #: the rows, sorted by group and tie key
+    #: columns of the internal form, with rows along the last axis
     columns: Mapping[str, AnyArray]
     measures: Sequence[Hashable]
     signs: FloatArray
@@ -129,7 +129,7 @@ class Groups:
             result.append(
                 self._stacked(chosen, self.order[starts[chosen, np.newaxis] + np.arange(size)])
             )
-        for further in result[1:]:  # warn of measures only once
+        for further in result[1:]:  # warn about measures only once
             if self.same is not None:
                 further.attrs["same"] = self.same._replace(named=True)
         return result
@@ -155,8 +155,8 @@ class Groups:
     def head(self, n_max: int) -> Groups:
         """Return the best candidates of each measure if few candidates are sufficient.
 
-        A partition replaces the sort. All candidates are kept if there are groups, if scores are
-        missing, or if many candidates are tied with the last rank.
+        The candidates are partitioned instead of sorted. All candidates are kept if there are
+        groups, if scores are missing, or if many candidates are tied with the last rank.
         """
         keep, total = needed_ranks(n_max), self.number.size
         score, gold = self.columns["score"], self.columns["gold"]
@@ -211,7 +211,7 @@ class Groups:
         return int(self._tally(self.columns["present"]).max(initial=0))
 
     def _tally(self, of: BoolArray) -> IntArray:
-        """Count rows by group; convert (measure, row) to (group, measure)."""
+        """Count rows by group, converting (measure, row) to (group, measure)."""
         counts = [
             np.bincount(self.number if row.all() else self.number[row], minlength=len(self.keys))
             for row in of
@@ -237,7 +237,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     )  # fmt: skip
     missing = roles.missing if measures else "last"
     check_memory(
-        4.0 * len(measures) * len(frame),  # the original, signed, sorted and requested scores
+        4.0 * len(measures) * len(frame),  # original, signed, sorted and requested scores
         f"{len(measures):,} measures of {len(frame):,} candidates",
         "Pass fewer measures at a time, measures=[...]",
     )
@@ -300,7 +300,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
 
 
 def _as_index(values: pd.Series) -> pd.Index:
-    """Return a column as an index, which cannot have a 16-bit dtype."""
+    """Return a column as an index, which cannot have a 16-bit float dtype."""
     wide = values.astype(np.float32) if values.dtype == np.float16 else values
     return pd.Index(wide, tupleize_cols=False)
 
@@ -333,7 +333,7 @@ def read_part(data: xr.Dataset, roles: Roles, *, scored: bool) -> xr.Dataset:
 
 def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -> xr.Dataset:
     check_dim(data, roles)
-    if not all(data.sizes.values()):  # empty data need no delayed computation
+    if not all(data.sizes.values()):  # empty data are computed immediately
         data = data.compute()
     advice = (
         "Omit by. To add such a dimension, use data.groupby and unstack, which pad smaller groups"
@@ -374,7 +374,7 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     measures = measures or [None]
     score = as_compared(along_measures(parts), roles.ties, roles.key)
     signs = signs_of(measures, roles, split)
-    # entries without label and votes are padding
+    # entries without a label and without votes are padding
     if (left_out := warn_of_undecided(found)) is not None:
         score = score.where(~left_out.rename(dims))
     score = one_chunk(score * xr.DataArray(signs, dims="measure"), "measure")
@@ -433,7 +433,7 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     inner = inner.drop_vars(list(inner.coords)).assign_coords(
         {**kept, "measure": ("measure", tables.labels(measures))}
     )
-    # float because values can be missing for a batch element
+    # float, because a batch element can have missing values
     dtype = data[gold].dtype
     whole = isinstance(dtype, np.dtype) and dtype.kind in "bui"
     ragged = roles.missing == "drop" or not whole

@@ -13,11 +13,11 @@ from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.rankings.copies import same_order, stands_for
 
 Pair = tuple[Hashable, Hashable]
-ORDERS = ("order_a", "order_b")  # temporary columns with the ranking numbers of each pair
+ORDERS = ("order_a", "order_b")  # temporary columns with the ranking numbers for each pair
 
 
 class SameOrder(NamedTuple):
-    """Store which measures rank all candidates identically."""
+    """Store the measures that rank all candidates identically."""
 
     first: IntArray  #: for each measure, the first measure with the same ranking
     named: bool  #: whether the user named the measures
@@ -34,8 +34,8 @@ def distinct_pairs(
 ) -> IntArray | None:
     """Return, for each pair, the first pair with the same two rankings.
 
-    Pairs of copies get -1. The result is None if no two measures rank all candidates identically.
-    If the user did not name the measures, the function warns once.
+    Pairs of identical rankings get -1. The result is None if no two measures rank all candidates
+    identically. If the user did not name the measures, the function warns once.
     """
     orders = _orders(inner, pairs)
     if orders is None:
@@ -47,12 +47,12 @@ def distinct_pairs(
 
 
 def count_distinct(pairs: Sequence[Any], stands: IntArray | None) -> int:
-    """Count distinct tests of pairs, without pairs of copies."""
+    """Count distinct tests of pairs, without pairs of identical rankings."""
     return len(pairs) if stands is None else max(len({*stands.tolist()} - {-1}), 1)
 
 
 def with_orders(result: xr.Dataset, inner: xr.Dataset, pairs: Sequence[Pair]) -> xr.Dataset:
-    """Add the number of each measure's ranking if two rankings are equal."""
+    """Add ranking numbers if two measures have the same ranking."""
     orders = _orders(inner, pairs)
     if orders is None:
         return result

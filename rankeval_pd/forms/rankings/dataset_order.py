@@ -18,7 +18,7 @@ from rankeval_pd.stats._types import AnyArray, IntArray
 def in_key_order(
     score: xr.DataArray, truth: xr.DataArray, data: xr.Dataset, roles: Roles, *, scored: bool
 ) -> tuple[xr.DataArray, xr.DataArray, xr.DataArray, xr.DataArray, Any]:
-    """Return scores, truth, rows and keys in key order, and the repeated labels."""
+    """Return scores, gold labels, rows and keys in key order, and repeated labels."""
     if roles.key is None and not scored:  # counts do not depend on the order of candidates
         alone = np.arange(data.sizes[roles.dim])
         row, draws = (

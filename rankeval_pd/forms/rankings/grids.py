@@ -1,4 +1,4 @@
-"""Replace every n by a grid of list sizes for many candidates."""
+"""Compute a grid of list sizes that replaces every n for many candidates."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from rankeval_pd.forms.rankings.values import Sizes, those
 from rankeval_pd.stats._types import IntArray
 
 _EVERY = 20_000  # largest number of candidates for which every n is computed
-_RISE = 0.01  # the relative step between neighboring n in the grid
+_RISE = 0.01  # relative step between neighboring n in the grid
 
 
 def few_or(sizes: Sizes, asked: IntArray, ties: str, noted: dict[str, Any]) -> IntArray | None:
-    """Return the requested sizes, or a grid in place of every n.
+    """Return the requested sizes, or a grid instead of every n.
 
     The grid contains every n up to about 70. Above 70, each n is about 1% larger than the previous
-    n. ``noted`` receives the number of n in the grid.
+    n. The number of n in the grid is stored in ``noted``.
     """
     if sizes is not None or asked.size <= _EVERY or ties == "blocks":
         return those(sizes, asked)

@@ -25,13 +25,13 @@ from rankeval_pd.stats.rankings.ranking import Ranking, Regions, Whole
 from rankeval_pd.stats.rankings.swap_draws import Keys, by_position
 
 # -------------------------------------------------------------------------------------------------
-# Kernels for one ranking; :func:`ask_pairs` calls kernels for two rankings.
+# Kernels for one ranking. For two rankings, see :func:`ask_pairs`.
 
 MeasureKernel = Callable[..., Any]
 _TOGETHER = 1_000_000  # largest number of scores in one call
 
 
-_VARIABLES = ("score", "gold", "present", "order")  # the order is optional
+_VARIABLES = ("score", "gold", "present", "order")  # the order of the candidates is optional
 
 
 def ask_measures(
@@ -60,8 +60,7 @@ def ask_measures(
     single : sequence of str
         Columns with one value for each measure, without the dimensions in ``along``.
     beside : sequence of DataArray
-        Additional arguments with values for each measure, each candidate, or dimensions in
-        ``along``.
+        Additional arguments along the measures, the candidates, or the dimensions in ``along``.
     options : mapping, optional
         Keyword arguments for the kernel.
 
@@ -143,7 +142,7 @@ _Asked = TypeVar("_Asked")
 def only_pair(
     data: Any, a: Hashable, b: Names, roles: Mapping[str, Any], *, one: bool = False
 ) -> dict[str, Any]:
-    """Return the roles with the compared measures; ``one`` allows only one pair."""
+    """Return the roles with the compared measures. ``one`` allows only one pair."""
     if one and (b is None or isinstance(b, list)):
         raise TypeError(f"b={b!r}: name one measure to compare with a.")
     if b is not None and a is None:
@@ -172,14 +171,14 @@ def only_pair(
 
 
 def _others(b: Names) -> list[Hashable]:
-    """Return the measures to compare with a as a list."""
+    """Return a list of the measures to compare with ``a``."""
     if isinstance(b, list):
         return list(dict.fromkeys(b))
     return [] if b is None else [b]
 
 
 def _known(data: pd.DataFrame | xr.Dataset) -> list[Hashable]:
-    """Return possible measure names from columns, variables or labels."""
+    """Return the possible names of measures from columns, variables or labels."""
     if isinstance(data, pd.DataFrame):
         return list(data.columns)
     check_data(data)
@@ -235,7 +234,7 @@ def sides(array: xr.DataArray, pairs: Sequence[Pair]) -> tuple[xr.Variable, xr.V
 
 
 def _of_sides(inner: xr.Dataset, pairs: Sequence[Pair]) -> tuple[Whole, Whole] | None:
-    """Return the facts about all candidates for both sides of a head."""
+    """Return the facts about all candidates for the first and second measures."""
     whole: Whole | None = inner.attrs["whole"]
     if whole is None:
         return None
@@ -245,28 +244,28 @@ def _of_sides(inner: xr.Dataset, pairs: Sequence[Pair]) -> tuple[Whole, Whole] |
 
 
 class PairRanks(NamedTuple):
-    """Store two rankings of the candidates that both measures score."""
+    """Store two rankings of the candidates that have both scores."""
 
     a: Ranking
     b: Ranking
-    draws: Keys  #: the key of each candidate's random draws
-    total: IntArray  #: the number of candidates that both measures rank, without padding
+    draws: Keys  #: the key for each candidate's random draws
+    total: IntArray  #: the number of candidates that both measures rank
     exists: BoolArray  #: whether both lists of size n exist
     cluster: IntArray | None = None  #: the number of each candidate's group, or None
 
     @property
     def gold(self) -> BoolArray:
-        """Return whether candidates are true positives that both measures score."""
+        """Return whether candidates are true positives with both scores."""
         return self.a.gold
 
     @property
     def present(self) -> BoolArray:
-        """Return whether both measures score the candidates."""
+        """Return whether the candidates have both scores."""
         return self.a.present
 
     @property
     def whole(self) -> Whole | None:
-        """Return the facts about all candidates of heads."""
+        """Return the facts about all candidates for heads."""
         return self.a.whole
 
     @property
@@ -295,7 +294,7 @@ class PairRanks(NamedTuple):
 
 
 def keys_of_clusters(keys: Keys, cluster: IntArray) -> Keys:
-    """Return one key per group, so swaps affect whole groups."""
+    """Return one key per group, so that swaps affect whole groups."""
     numbers, own = np.unique(cluster, return_inverse=True)
     least = np.full(numbers.size, np.iinfo(np.uint64).max, dtype=np.uint64)
     np.minimum.at(least, own, keys)
@@ -330,15 +329,15 @@ def ask_pairs(
     columns : mapping
         Names and types of the columns.
     n : array of int or None
-        List sizes; None means every n.
+        List sizes. None means every n.
     ties : str
-        How equal scores count.
+        How tied candidates are counted.
     over_n : bool
         Whether the columns have the dimension ``n``.
     options : mapping, optional
         Keyword arguments for the kernel.
     advance : callable, optional
-        A function that is called with the number of finished pairs times batch elements.
+        A function that receives the number of finished pairs, times the batch size.
 
     Returns
     -------
@@ -382,7 +381,7 @@ def ask_pairs(
         blocks.append(tables.as_columns(names, computed, {"n": asked} if over_n else None))
         advance(len(block) * (inner["gold"].size // max(1, inner.sizes["candidate"])))
     result = with_orders(joined(blocks, "pair"), inner, pairs)
-    if not over_n:  # one row for all n, which is missing if a requested n is missing
+    if not over_n:  # a single row for all n, which is missing if any requested n is missing
         exists = result["exists"]
         result["exists"] = exists.any("n") if n is None else exists.all("n")
     return with_names(result, pairs)
@@ -425,7 +424,7 @@ def _on_ranks(
     options: Mapping[str, Any],
 ) -> tuple[AnyArray, ...]:
     both = present_a & present_b
-    # facts about all candidates (blocks and scores) differ between measures
+    # facts about all candidates, such as blocks and scores, differ between measures
     a, b = (
         Ranking.of(score, gold, present, ends=ends, whole=of_side, positions=order).among(both)
         for score, present, order, of_side in (
@@ -446,22 +445,22 @@ def _on_ranks(
 
 
 def _with_empty_places(lists: PairRanks) -> PairRanks:
-    """Pad the rankings with empty places after their last score.
+    """Pad the rankings with empty places after the last score.
 
-    Empty places count as false candidates, so precision refers to n. Both rankings share the empty
-    places, so places that are empty in both lists do not affect comparisons.
+    Empty places count as false positives, so that precision refers to n. The two rankings share the
+    empty places, so a place that is empty in both lists does not affect comparisons.
     """
     more = max(
         int((x.present & ~x.eligible).sum(axis=-1).max(initial=0)) for x in (lists.a, lists.b)
     )
-    # a head gets the requested number of places
+    # a head is padded to the requested number of places
     more = more if lists.whole is None else lists.whole.reach
 
     def longer(values: AnyArray, filling: Any) -> AnyArray:
         empty = np.broadcast_to(filling, (*values.shape[:-1], more)).astype(values.dtype)
         return np.concatenate([values, empty], axis=-1)
 
-    # new distinct scores, so empty places are not tied
+    # new distinct scores, so that empty places are not tied
     steps = np.finfo(float).min * (1.0 - np.arange(1, more + 1) * np.finfo(float).eps)
 
     def with_places(side: Ranking) -> Ranking:
@@ -488,6 +487,6 @@ def _with_empty_places(lists: PairRanks) -> PairRanks:
 
 
 def _apart(cluster: IntArray, more: int) -> IntArray:
-    """Return groups with a separate group for each empty place."""
+    """Return the groups, with a separate group for each empty place."""
     own = cluster.max(initial=-1) + np.arange(1, more + 1)
     return np.concatenate([cluster, np.broadcast_to(own, (*cluster.shape[:-1], more))], axis=-1)

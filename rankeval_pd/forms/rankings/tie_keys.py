@@ -1,8 +1,8 @@
-"""Compute tie keys, which order equal scores in the same way for all measures.
+"""Compute tie keys, which order tied candidates in the same way for all measures.
 
 By default the tie key is a hash of the candidate's label, the number of earlier rows with the same
-label, and the seed. Results therefore do not depend on the order of the rows or the gold label. The
-hash depends only on the label and not on dtypes, so 1, 1.0 and Decimal(1) are equal in any index.
+label, and the seed. Results therefore do not depend on the row order or the gold label. The hash
+depends on the label but not on the dtype, so 1, 1.0 and Decimal(1) have the same hash.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.swap_draws import Keys, mix
 
 _Labels = pd.Index | Sequence[pd.Index]
-# distinguishes types of numbers with equal bits
+# distinguishes number types with equal bits
 _MISSING, _UNSIGNED, _FRACTIONAL = (
     np.uint64(x << 32) for x in (0x6D697373, 0x756E7369, 0x66726163)
 )
@@ -30,11 +30,11 @@ _UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
 def label_order(labels: _Labels, seed: int, group: IntArray) -> tuple[IntArray, BoolArray, Keys]:
-    """Return candidate positions sorted by group and hash.
+    """Return the positions of candidates, sorted by group and hash.
 
     ``group`` is the number of each candidate's group. Repeated labels are counted within groups.
-    The second result marks rows that repeat a label of an earlier row in the group. The third
-    result contains the hashes. Several indexes are treated as levels of one label.
+    The second result marks rows that repeat the label of an earlier row in the same group. The
+    third result contains the hashes. Several indexes are treated as levels of one label.
     """
     hashes = label_hashes(labels)
     again = np.zeros(hashes.size, dtype=bool)
@@ -48,7 +48,7 @@ def label_order(labels: _Labels, seed: int, group: IntArray) -> tuple[IntArray, 
 
 
 def label_hashes(labels: _Labels) -> Keys:
-    """Return a hash of every label; combine several indexes as levels."""
+    """Return a hash for each label, combining several indexes as levels."""
     if isinstance(labels, pd.MultiIndex):
         return _of_levels(
             [_taken(labels.levels[k], labels.codes[k]) for k in range(labels.nlevels)], len(labels)
@@ -67,13 +67,13 @@ def _of_levels(levels: list[Keys], size: int) -> Keys:
 
 
 def _taken(values: pd.Index, codes: AnyArray) -> Keys:
-    """Return hashes by the codes of values; missing values have code -1."""
+    """Return hashes for the codes of values. Missing values have code -1."""
     hashes = np.append(_hash(values), mix(np.array([_MISSING])))
     return np.asarray(hashes[np.asarray(codes)], dtype=np.uint64)
 
 
 def _hash(labels: pd.Index) -> Keys:
-    """Return hashes of labels that do not depend on their dtype."""
+    """Return hashes of labels that do not depend on the dtype."""
     if isinstance(labels, pd.MultiIndex):
         return label_hashes(labels)
     labels = labels.infer_objects()
@@ -120,7 +120,7 @@ def _text(values: AnyArray) -> Keys:
 
 
 def _times(ticks: IntArray, unit: str) -> Keys:
-    """Return the hashes of times, each in the finest possible unit."""
+    """Return the hashes of times, using the finest possible unit for each time."""
     hashes = np.empty(ticks.size, dtype=np.uint64)
     left = np.ones(ticks.size, dtype=bool)
     for name, size in _UNITS.items():
@@ -135,7 +135,7 @@ def _times(ticks: IntArray, unit: str) -> Keys:
 
 
 def _numbers(labels: pd.Index) -> Keys:
-    """Return the hashes of numbers; whole numbers are hashed as integers."""
+    """Return the hashes of numbers. Whole numbers are hashed as integers."""
     if pd.api.types.is_unsigned_integer_dtype(labels.dtype):
         large = labels.to_numpy(dtype=np.uint64)
         return mix(np.where(large >= np.uint64(2**63), large ^ _UNSIGNED, large))
@@ -189,7 +189,7 @@ def _number(value: float) -> np.uint64:
 
 
 def _described(label: object) -> np.uint64:
-    """Return the hash of a label's description if the description is stable."""
+    """Return the hash of a label's repr if the repr is stable."""
     description = repr(label)
     if (
         isinstance(label, set | frozenset)
@@ -208,7 +208,7 @@ def _described(label: object) -> np.uint64:
 def column_order(
     values: pd.Series, name: object, group: IntArray, *, falling: bool = False
 ) -> IntArray:
-    """Return candidate positions sorted by group and value, ascending.
+    """Return the positions of candidates in ascending order of group and value.
 
     ``falling`` sorts names in descending order as in trec_eval.
     """
@@ -241,7 +241,7 @@ def sort_key(values: pd.Series, name: object) -> pd.Series:
 
 
 def value_keys(values: AnyArray) -> Keys:
-    """Return the hashes of a key's values in the same shape."""
+    """Return the hashes of a key's values in an array of the same shape."""
     return label_hashes(pd.Index(np.ravel(values))).reshape(np.shape(values))
 
 

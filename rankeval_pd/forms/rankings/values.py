@@ -23,7 +23,7 @@ _EXACT = 2.0**53  # float64 represents all whole numbers up to this number
 
 
 def score_values(values: pd.Series, name: Hashable) -> FloatArray:
-    """Return scores as float64; missing scores are NaN."""
+    """Return scores as float64, with NaN for missing scores."""
     if values.dtype == object:
         values = values.infer_objects()
     if isinstance(values.dtype, pd.CategoricalDtype) and values.dtype.ordered:
@@ -46,7 +46,7 @@ def _check_scores(dtype: Any, name: Hashable) -> None:
 
 
 def lifted_scores(variable: xr.DataArray, name: Hashable) -> Any:
-    """Read the scores of a variable; reject wrong dtypes before computing."""
+    """Read the scores from a variable, and reject wrong dtypes before computing."""
     if variable.dtype != object:
         _check_scores(variable.dtype, name)
     return lifted(score_values, variable, name)
@@ -69,7 +69,7 @@ def lifted(function: Callable[..., AnyArray], variable: xr.DataArray, name: Hash
 
 
 def as_floats(values: pd.Series, who: str, then: str) -> FloatArray:
-    """Return numbers as float64; reject numbers that would become equal.
+    """Return numbers as float64, and reject distinct numbers that would become equal.
 
     Missing numbers are NaN. The error message begins with ``who`` and ends with ``then``.
     """
@@ -110,7 +110,7 @@ def gold_values(
     """Return the gold label as 1.0, 0.0, or NaN for missing labels.
 
     ``positive`` contains the values for true positives, and ``min_grade`` is the lowest grade of a
-    true positive. With ``all_there``, an error is raised if a value of ``positive`` does not occur.
+    true positive. With ``all_there``, a value in ``positive`` that does not occur raises an error.
     """
     if positive is not None:
         return _among(values, name, positive, all_there=all_there)
@@ -143,7 +143,7 @@ def gold_values(
 def _as_float(value: Any) -> float:
     try:
         return np.nan if pd.isna(value) else float(value)
-    except OverflowError:  # integers too large for floats are not grades or labels
+    except OverflowError:  # an integer too large for a float is no grade or label
         return np.inf if value > 0 else -np.inf
 
 
@@ -158,7 +158,7 @@ def _among(values: pd.Series, name: Hashable, positive: Any, *, all_there: bool)
                 f" contains {value_counts(values)}. Pass values that occur in this column."
             )
     result = plain.isin(among).to_numpy(dtype=np.float64)
-    # an empty cell in a sheet is not a judgment, even if it is read as empty text
+    # an empty cell in a sheet is not a judgment, even as empty text
     blank = plain.isna() | plain.isin(["", " "]) & ~plain.isin(among)
     return np.where(blank.to_numpy(dtype=bool), np.nan, result)
 
@@ -172,7 +172,7 @@ def true_values(positive: Any) -> list[Any]:
 
 
 def value_counts(values: pd.Series, most: int = 8) -> str:
-    """Describe the values and their counts as text."""
+    """Describe values and their counts as text."""
     counts = values.value_counts(dropna=True)
     with contextlib.suppress(TypeError):  # values of several types
         counts = counts.sort_index()
@@ -197,9 +197,9 @@ def admit(
     unjudged: str | None,
     padding: bool,
 ) -> tuple[FloatArray, BoolArray, BoolArray]:
-    """Return scores, gold and presence; reject missing values unless allowed.
+    """Return scores, gold labels and presence flags, or reject missing values.
 
-    The shapes of score (..., measure, candidate) and gold (..., candidate) must broadcast.
+    The arrays score (..., measure, candidate) and gold (..., candidate) are broadcast together.
     """
     batch = np.broadcast_shapes(score.shape[:-2], gold.shape[:-1])
     score = np.broadcast_to(score, (*batch, *score.shape[-2:]))
@@ -255,7 +255,7 @@ def refuse_unscored(
 def _warn_of_dropped(
     lacking: BoolArray, present: BoolArray, true: BoolArray, measures: Sequence[Hashable]
 ) -> None:
-    """Warn of candidates that are dropped for each measure."""
+    """Warn about candidates that are dropped for each measure."""
     axes = tuple(i for i in range(lacking.ndim) if i != lacking.ndim - 2)
     true = np.broadcast_to(true[..., np.newaxis, :], lacking.shape)
     counts = (x.sum(axis=axes) for x in (lacking, lacking & true, present, present & true))
@@ -275,7 +275,7 @@ def _warn_of_dropped(
 
 # -------------------------- The requested list sizes: whole numbers, or fractions of the candidates
 
-_NEARLY = 1e-9  # tolerance for rounding shares to whole list sizes
+_NEARLY = 1e-9  # tolerance for rounding fractions to whole list sizes
 _LARGEST = 2**62
 _MOST = 10**9
 
@@ -299,12 +299,12 @@ def least_n(share: float, total: int) -> int:
 
 
 def those(sizes: Sizes, asked: IntArray) -> IntArray | None:
-    """Return the list sizes for one group, or None for every n."""
+    """Return the sizes of the lists for one group, or None for every n."""
     return None if sizes is None else asked
 
 
 def check_n(n: Any) -> Sizes:
-    """Return the distinct requested list sizes in order; None means every n.
+    """Return the distinct requested list sizes in order. None means every n.
 
     Floats between 0 and 1 are fractions of the candidates.
     """
@@ -372,7 +372,7 @@ def _check_whole(value: Any) -> int:
 
 
 def longest_list(n: Sizes, total: int) -> int:
-    """Return the size of the longest list for N candidates, or 1."""
+    """Return the size of the longest list for N candidates, at least 1."""
     sizes = n.of(total) if isinstance(n, Shares) else n
     return 1 if sizes is None else int(sizes.max(initial=1))
 
@@ -458,7 +458,7 @@ def group_numbers(
     # pandas has no 16-bit index
     columns = [x.astype(np.float32) if x.dtype == np.float16 else x for x in columns]
     keys = pd.concat([column.reset_index(drop=True) for column in columns], axis=1)
-    keys = keys.set_flags(allows_duplicate_labels=True)  # a key occurs in many rows of a table
+    keys = keys.set_flags(allows_duplicate_labels=True)  # a key occurs in many rows
     keys.columns = pd.Index(list(by), tupleize_cols=False)
     for name, column in zip(by, columns, strict=True):
         missing = int(column.isna().sum())
@@ -472,7 +472,7 @@ def group_numbers(
     except TypeError as error:
         raise TypeError(_unsorted(columns, by)) from error
     first = np.empty(number.max(initial=-1) + 1, dtype=np.int64)
-    first[number[::-1]] = np.arange(number.size)[::-1]  # the last write wins
+    first[number[::-1]] = np.arange(number.size)[::-1]  # the last assignment keeps the first row
     each = keys.iloc[first]
     if any(isinstance(label, frozenset) for label in each.to_numpy(dtype=object).ravel()):
         raise TypeError(_unsorted(columns, by))  # sets cannot be sorted

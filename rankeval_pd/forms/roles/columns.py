@@ -29,7 +29,7 @@ from rankeval_pd.stats._types import FloatArray
 
 
 def native(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame with numbers in native byte order, as pandas requires."""
+    """Return the frame with numbers in native byte order, which pandas requires."""
     result = frame
     for place, (_, column) in enumerate(frame.items()):
         if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
@@ -73,13 +73,13 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
 def names_level(frame: pd.DataFrame, name: object) -> bool:
     """Return whether a level of the index has this name."""
     try:
-        return name in set(frame.index.names)  # a set does not compare pd.NA, unlike a list
+        return name in set(frame.index.names)  # a set does not compare pd.NA, but a list does
     except TypeError:  # lists and other unhashable objects are not names
         return False
 
 
 def _place(columns: pd.Index, name: Hashable) -> Any:
-    """Return a column's position or mask without pandas' sorting warning."""
+    """Return a column's position or mask, without a sorting warning from pandas."""
     if isinstance(columns, pd.MultiIndex) and name not in set(columns):
         mask = np.array([name in {label[0]} for label in columns], dtype=bool)
         if not mask.any():
@@ -137,7 +137,7 @@ def with_roles_of(gold: Hashable, roles: Roles, columns: Any) -> list[Hashable]:
 
 
 def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
-    """Return the gold label: the role, ``gold``, or the only boolean column."""
+    """Return the gold label: the role, column ``gold``, or the only boolean column."""
     if roles.higher_is_better is not None:
         raise ValueError(
             f"higher_is_better={roles.higher_is_better!r} applies only to systems over test items,"
@@ -157,7 +157,7 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
                 " paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
             )
     columns = variables_of(data, roles)
-    if isinstance(roles.gold, list):  # for data in memory, votes were combined before
+    if isinstance(roles.gold, list):  # votes are combined earlier if data are in memory
         raise ValueError(
             f"gold={roles.gold!r} names several annotators, but data is lazy. Compute one label"
             " for each candidate first, for example"
@@ -208,7 +208,7 @@ def measures_of(
             out = [*as_names(roles.exclude, ()), *roles.gold[1:]]
             roles = replace(roles, gold=roles.gold[0], exclude=out)
         taken = with_roles_of(find_gold(data, roles), roles, getattr(data, "columns", ()))
-        with hushed():  # the called method warns of suspicious columns
+        with hushed():  # the called method warns about suspicious columns
             found = find_measures(data, roles, taken, needed=True)
     except (ValueError, TypeError, KeyError):  # the called method raises the error
         return []
@@ -221,7 +221,7 @@ def find_measures(
 ) -> list[Hashable]:
     """Return the measures, by default every numeric column without a role.
 
-    A function that needs no measure gets no measures unless candidates without a score are dropped.
+    If the function needs no measure, the list is empty unless unscored candidates are dropped.
     """
     if isinstance(data, pd.DataFrame):
         columns = variables_of(data, roles)
@@ -258,7 +258,7 @@ def find_measures(
 
 
 def signs_of(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray:
-    """Return -1 for measures whose smaller scores rank first, otherwise 1."""
+    """Return -1 for measures that rank small scores first, and 1 for other measures."""
     lower = set(roles.lower(measures, columns))
     return np.array([-1.0 if name in lower else 1.0 for name in measures])
 
@@ -350,7 +350,7 @@ def _named_measures(roles: Roles) -> list[Hashable]:
 
 
 def _name_of(values: Any, role: str, taken: set[Hashable]) -> Hashable:
-    """Return a free name for added values, preferably their own name."""
+    """Return an unused name for added values, preferably the name of the values."""
     own = getattr(values, "name", None)
     name = role if own is None else own
     while name in taken:
@@ -370,7 +370,7 @@ def _is_in(name: Any, names: Any) -> bool:
 
 
 def _aligned(values: Any, index: pd.Index, role: str) -> Any:
-    """Return values in the order of the rows; align a Series by index."""
+    """Return values in the order of the rows. A Series is aligned by index."""
     if np.ndim(values) != 1 or len(values) != len(index):
         raise ValueError(
             f"{role} has values of shape {np.shape(values)} for {len(index)} candidates: pass one"
@@ -441,14 +441,14 @@ Form = Literal["rankings", "items", "pairs"]
 
 
 def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Form:
-    """Guess whether the data are rankings, systems over items, or pairs."""
+    """Guess whether the data are rankings, systems over items, or system pairs."""
     if _are_pairs(data):
         return "pairs"
     return "items" if _are_items(data, keywords) else "rankings"
 
 
 def _are_pairs(data: pd.DataFrame | xr.Dataset) -> bool:
-    """Return whether the columns show a table of pairs of systems."""
+    """Return whether the columns form a table of system pairs."""
     names = data.columns if isinstance(data, pd.DataFrame) else data.variables
     return all(name in names for name in ("system_a", "system_b", "gain", "p_value"))
 
@@ -479,7 +479,7 @@ def _are_systems(data: pd.DataFrame) -> bool:
     """Return whether the data have several numeric columns and no gold label."""
     numbers, flags = (sum(map(kind, data.dtypes)) for kind in (is_score, is_bool_dtype))
     labeled = "gold" in data.columns or "grade" in data.columns
-    # columns of right and wrong answers
+    # columns that record right and wrong answers
     several = (numbers > 1 and not flags) or (flags > 1 and not numbers)
     return several and not labeled and not _has_cells(data)
 

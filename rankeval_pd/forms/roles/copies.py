@@ -1,4 +1,4 @@
-"""Warn of copied measures and candidates, and suggest roles."""
+"""Warn about copied measures and candidates, and suggest roles."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def likely_gold(data: object) -> tuple[Hashable, str] | None:
     if len(two) != 1 or not any(len(counts[x]) > 2 for x in scores):
         return None
     values = list(counts[two[0]].index)
-    # otherwise the rarer value
+    # without a typical name, choose the rarer value
     yes = next((x for x in values if str(x).lower() in _YES), values[-1])
     return two[0], f"gold={two[0]!r}" + ("" if two[0] in scores else f", positive={yes!r}")
 
 
 def vote_reason(name: Hashable, numbers: FloatArray) -> str | None:
-    """Return why a column of whole numbers looks like votes, or None."""
+    """Return the reason why a column of whole numbers looks like votes, or None."""
     text = str(name).lower()
     known = numbers[~np.isnan(numbers)]
     low, high = known.min(), known.max()
@@ -66,7 +66,7 @@ def vote_reason(name: Hashable, numbers: FloatArray) -> str | None:
 
 
 def gold_reason(numbers: FloatArray, truth: FloatArray) -> str | None:
-    """Return a reason if the column determines the gold label, or None."""
+    """Return the reason if the column determines the gold label, or None."""
     if numbers.size < _LEAST or numbers.shape != truth.shape:
         return None
     for few in (slice(100), slice(None)):  # a few rows are enough to reject most columns
@@ -82,7 +82,7 @@ def gold_reason(numbers: FloatArray, truth: FloatArray) -> str | None:
 def warn_of_copied_groups(
     score: FloatArray, number: IntArray, label: AnyArray, by: Sequence[Hashable]
 ) -> None:
-    """Warn if the same candidates are in several groups of ``by``."""
+    """Warn if the same candidates occur in several groups in ``by``."""
     again = again_in_groups(score, number, label)
     if again is not None:
         name = repr(by[0]) if len(by) == 1 else repr(list(by))
@@ -95,7 +95,7 @@ def warn_of_copied_groups(
 
 
 def warn_of_same_order(measures: Sequence[Hashable], same: Sequence[int]) -> None:
-    """Warn of measures that rank all candidates identically."""
+    """Warn about measures that rank all candidates identically."""
     sets = [
         [measures[k] for k in range(len(same)) if same[k] == first] for first in dict.fromkeys(same)
     ]

@@ -1,4 +1,4 @@
-"""Declare capabilities and roles of questions, and check the memory of calls."""
+"""Declare capabilities and roles of functions, and check the memory for calls."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Capabilities:
     use the capabilities.
     """
 
-    rankings: str = ""  #: heading in the overview of rankings, or ""
-    items: str = ""  #: heading in the overview of systems over items
-    pairs: str = ""  #: heading in the overview of tables of pairs
+    rankings: str = ""  #: heading in the overview for rankings, or ""
+    items: str = ""  #: heading in the overview for systems over items
+    pairs: str = ""  #: heading in the overview for tables of pairs
     scores: bool = True  #: whether measures are needed in addition to N and N+
-    #: whether the result has a row per list; with ties="blocks", a row per end of a block
+    #: whether the result has one row per list, or per end of a block with ties="blocks"
     lists: bool = False
     any_rows: bool = False  #: whether the number of rows depends on the data
     any_ties: bool = False  #: whether all values of ties are supported
@@ -58,28 +58,28 @@ class Capabilities:
     #: whether clusters (groups=) are supported or irrelevant
     clusters: bool = False
     crossed: bool = False  #: whether two crossed factors are supported
-    #: whether a head of a Dask DataFrame is sufficient (without scores, only N and N+)
+    #: whether a head of a Dask DataFrame is sufficient, or N and N+ without scores
     heads: bool = False
-    #: whether N and N+ are sufficient, so groups of all sizes are processed together
+    #: whether N and N+ are sufficient; groups of all sizes are then processed together
     counts: bool = False
-    n_keys: int = 1  #: the number of orders of equal scores
-    #: whether groups (by=) of a Dask DataFrame are supported, if each group fits a worker
+    n_keys: int = 1  #: the number of orders of tied candidates
+    #: whether by= is supported for a Dask DataFrame if each group fits in memory
     by_groups: bool = False
-    sums: bool = False  #: workers sum the items of a Dask DataFrame
+    sums: bool = False  #: whether workers sum the items of a Dask DataFrame
     short: Short = ""  #: the columns of the short table, or "" for all columns
     #: whether the result contains rows of the data with all columns and attrs
     own_rows: bool = False
-    dask: str = IN_MEMORY  #: why Dask DataFrames are not supported, with advice
+    dask: str = IN_MEMORY  #: reason why Dask DataFrames are not supported, with advice
 
     def __call__(self, function: Function) -> Function:
-        """Attach the capabilities, and make the function use the session's options."""
+        """Attach the capabilities, and apply the session's options to the function."""
         asked = with_options(function, self.short, noted=not self.own_rows)
         asked.capabilities = self  # type: ignore[attr-defined]
         return asked
 
 
 def can(function: Any, **differences: Any) -> Capabilities:
-    """Return the capabilities of a function with changes for one call."""
+    """Return the capabilities of a function, with changes for one call."""
     capabilities: Capabilities = function.capabilities
     return replace(capabilities, **differences)
 
@@ -113,9 +113,9 @@ def with_roles_but(*idle: str, **said: str) -> Callable[[Function], Function]:
 def with_roles_and(
     others: Mapping[str, Any], said: Mapping[str, str] | None = None
 ) -> Callable[[Function], Function]:
-    """List roles, and other keywords of the same group with their defaults.
+    """List roles, and other keywords from the same group with their defaults.
 
-    Defaults and texts of the function replace the default descriptions.
+    Defaults and descriptions in the function replace the default descriptions.
     """
     meanings = {**MEANINGS, **(said or {})}
 
@@ -156,7 +156,7 @@ def _described(text: str | None, roles: Mapping[str, str]) -> str | None:
     """Replace ``**roles`` in a docstring by the names and meanings of the roles."""
     if text is None:
         return None
-    # roles that share an entry with other parameters get a separate entry
+    # move roles that share an entry with other parameters to a separate entry
     text = re.sub(
         r"(?m)^(    \S.*?), \*\*roles\n((?:        .*\n)+)",
         r"\1\n\2    **roles\n        Column roles.\n",
@@ -178,7 +178,7 @@ def _line(role: str, meaning: str) -> str:
     )
 
 
-# ------------------------------------------- Several functions in one call read the data only once
+# ------------------------------------------- Read the data once for several functions in one call
 
 Form = TypeVar("Form")
 _Read = tuple[Any, Roles, bool, Any]  # the data, the roles, whether scores were read, and the form
@@ -229,15 +229,15 @@ def _same(one: Roles, other: Roles) -> bool:
 # ---------------------------------------------------------------------- Memory needed for a result
 
 _NUMBER = 8  # bytes
-_SMALL = 10_000  # tables up to this number of values need no check
+_SMALL = 10_000  # number of values up to which tables are not checked
 _ENDLESS = 2.0**1000  # larger than any memory, but smaller than the largest float64
 
 
 def check_memory(numbers: float, what: str, less: str) -> None:
-    """Raise a MemoryError if the numbers of ``what`` do not fit in memory.
+    """Raise a MemoryError if the numbers for ``what`` do not fit in memory.
 
-    ``less`` explains how to reduce the numbers. There is no check if the available memory is
-    unknown.
+    ``less`` explains how to reduce the numbers. If the available memory is unknown, nothing is
+    checked.
     """
     there, numbers = free_memory(), min(numbers, _ENDLESS)
     if there is not None and numbers * _NUMBER > there:
@@ -261,7 +261,7 @@ def check_draws(argument: str, value: object, for_each: int = 1) -> int:
 def check_needed(draws: int, edge: str) -> int:
     """Check that a family's draws fit in memory, and return the number.
 
-    ``edge`` is the required level, ``alpha=...`` or ``level=...``.
+    ``edge`` describes the required level as ``alpha=...`` or ``level=...``.
     """
     check_memory(
         2.0 * draws,  # the drawn and the sorted values
@@ -272,15 +272,15 @@ def check_needed(draws: int, edge: str) -> int:
 
 
 def check_rows(inner: xr.Dataset, rows: int, columns: int, what: str) -> None:
-    """Raise a MemoryError if a table for data in memory would have too many rows.
+    """Raise a MemoryError if a table would have too many rows.
 
-    Lazy data are not checked because they can be computed in parts.
+    Lazy data are not checked because lazy data can be computed in parts.
     """
     every = rows * (inner["gold"].size // max(inner.sizes["candidate"], 1))
     if every * columns < _SMALL or any(x.chunks is not None for x in inner.variables.values()):
         return
     check_memory(
-        every * (3.0 * columns + 5.0),  # the computed values, rows with names, and the table
+        every * (3.0 * columns + 5.0),  # values, rows with names, and table
         f"{what} make a table of {every:,} rows",
         "Pass only the list sizes that you need, n=..., or fewer measures.",
     )
@@ -301,7 +301,7 @@ def _of_machine() -> int | None:
 
 
 def _of_process() -> int | None:
-    """Return the remaining address space, or None without a limit."""
+    """Return the remaining address space, or None if there is no limit."""
     if sys.platform == "win32":
         return None
     import resource

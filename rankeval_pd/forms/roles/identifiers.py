@@ -1,4 +1,4 @@
-"""Warn of identifiers, repeated candidates, and data with only one class."""
+"""Warn about identifiers, repeated candidates, and data with only one class."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from rankeval_pd.forms.roles.copies import gold_reason, likely_gold, vote_reason
 from rankeval_pd.forms.roles.roles import CONTINGENCY, Roles, excluded_names
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
-# ------------------------------------- Warnings of unnamed columns that look like identifiers
+# ------------------------------------- Warnings about unnamed columns that look like identifiers
 
 _LEAST = 10  # with fewer rows, whole numbers can be distinct by chance
-#: words in column names, by the likely role in rankings and runs, and in systems
+#: words in column names, for each likely role in rankings and runs, and in systems
 _WORDS = {
     ("by", "groups"): "query topic user session subject participant batch block page passage line"
     " qid uid sid segment seg sentence sent prompt judge rater annotator",
@@ -36,7 +36,7 @@ _LAST = frozenset({
     "id", "ids", "idx", "index", "uid", "sid", "docno", "nr", "number", "fold", "seed", "len",
 })  # fmt: skip
 _LABELS = frozenset(_WORDS["gold", "exclude"].split()) - {"grade"}
-# names that also exclude columns of fractions
+# names that exclude even columns of fractions
 _NO_SCORES = frozenset({"rank", "length", "len", "year"})
 
 
@@ -47,24 +47,24 @@ def warn_of_identifiers(
     groups: Mapping[str, IntArray] | None = None,
     truth: FloatArray | None = None,
 ) -> None:
-    """Warn of columns that look like identifiers.
+    """Warn about columns that look like identifiers.
 
     Parameters
     ----------
     columns : mapping
-        Columns, by name, that are used as systems or measures although the user did not name them.
+        Columns by name. These columns are used as systems or measures without the user's request.
     taken_as : str
         "systems" or "measures".
     groups : mapping, optional
         The group number of each row, by role (by, groups).
     truth : array, optional
-        The gold label of rankings. Columns that are functions of the gold label, and annotators'
-        votes, are not measures.
+        The gold label of rankings. Functions of the gold label and annotators' votes are not
+        measures.
 
     Notes
     -----
-    A column of whole numbers takes one hash table and a pass over the rows for each role. For other
-    columns, only the first rows are read.
+    A column of whole numbers needs one hash table, and one pass over the rows for each role. For
+    other columns, only the first rows are read.
     """
     reasons = {
         name: reason
@@ -83,7 +83,7 @@ def warn_of_identifiers(
     known = [name for name, reason in reasons.items() if reason == _BY_NAME]
     own = {name: _ROLES.get(_words(name)[-1], _ROLES["index"])[side] for name in known}
     role, name = next(((r, n) for n, r in own.items() if r != "exclude"), ("", None))
-    role = "key" if role == "label" and truth is None else role  # documents use the role key
+    role = "key" if role == "label" and truth is None else role  # the role for documents is key
     as_role = f"{role}={name!r}" if role else "by=..., groups=..."
     votes = any(reason.startswith("votes") for reason in reasons.values())
     warn(
@@ -100,12 +100,12 @@ def reason_of(
     groups: Mapping[str, IntArray] | None = None,
     truth: FloatArray | None = None,
 ) -> str | None:
-    """Return why a column looks like an identifier or a label, or None.
+    """Return the reason why a column looks like an identifier or a label, or None.
 
-    A column of whole numbers is suspicious if the name suggests an identifier, all numbers are
-    distinct (10 rows or more), numbers count up in blocks, or numbers are constant within groups
-    and not only 0 and 1. Booleans are suspicious only if the name suggests a label, and fractions
-    only if the name suggests a rank or a length.
+    A column of whole numbers is suspicious in four cases: the name suggests an identifier, all
+    numbers are distinct (in 10 or more rows), numbers count up in blocks, or numbers other than 0
+    and 1 are constant within groups. Booleans are suspicious if the name suggests a label.
+    Fractions are suspicious if the name suggests a rank or a length.
     """
     if truth is not None and is_score(values.dtype) and values.dtype.kind in "iuf":
         copied = gold_reason(values.to_numpy(dtype=np.float64, na_value=np.nan), truth)
@@ -179,9 +179,9 @@ def refuse_text(
 ) -> None:
     """Raise a ValueError if a column without a role contains scores as text.
 
-    Text counts as scores if it parses as numbers and some numbers have a fraction. For systems,
-    text with 0 and 1 or with true and false also counts. Other whole numbers, and columns with
-    names of identifiers, do not count as scores.
+    Text counts as scores if the text parses as numbers and some numbers have a fraction. For
+    systems, text with 0 and 1 or with true and false counts as scores. Other whole numbers, and
+    columns named like identifiers, do not count as scores.
     """
     out = {*taken, *excluded_names(roles, frame.columns), *CONTINGENCY}
     for name in (x for x in frame.columns.drop_duplicates(keep=False) if x not in out):
@@ -203,7 +203,7 @@ def refuse_text(
 
 def _counts_up(numbers: FloatArray) -> bool:
     """Return whether each row repeats the previous number or adds 1."""
-    with np.errstate(over="ignore"):  # overflowing steps are not steps of 1
+    with np.errstate(over="ignore"):  # a step that overflows is not a step of 1
         steps = np.diff(numbers)
     return bool(((steps == 0.0) | (steps == 1.0)).all()) and int(steps.sum()) + 1 >= _LEAST
 
@@ -230,7 +230,7 @@ def _constant_within(numbers: FloatArray, number: IntArray) -> bool:
 
 
 # -------------------------------------------------------------------------------------------------
-# Warnings of repeated candidates, and of candidates in only one class.
+# Warnings about repeated candidates, and about data with only one class.
 
 
 def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
@@ -249,7 +249,7 @@ def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
 
 
 def check_clusters(missing: int, name: Hashable) -> None:
-    """Raise a ValueError if candidates have no group."""
+    """Raise a ValueError if a candidate has no group."""
     if missing:
         raise ValueError(
             f"groups={name!r} has {missing} missing values, but every candidate needs a group. Fill"

@@ -1,4 +1,4 @@
-"""Reshape long frames to a column for each system or measure."""
+"""Reshape long frames to one column for each system or measure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OF_CANDIDATES = ("gold", "key", "label", "groups")
 
 
 def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Reshape data to a column per system or measure, and return other roles.
+    """Reshape data to one column per system or measure, and return the other roles.
 
     Data without roles for a long frame are returned unchanged.
     """
@@ -48,7 +48,7 @@ def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 
 def _names(role: str, given: Any, frame: pd.DataFrame) -> list[Hashable]:
-    """Return the columns that a role names; reject unknown names."""
+    """Return the columns in a role, and reject unknown names."""
     if role not in (*LONG, *_OF_ITEMS, *_OF_CANDIDATES, "seeds"):
         return []
     if any(map(are_values, given if isinstance(given, list) else [given])):
@@ -66,7 +66,7 @@ def _names(role: str, given: Any, frame: pd.DataFrame) -> list[Hashable]:
 def _of_systems(
     frame: pd.DataFrame, named: Mapping[str, list[Hashable]], levels: Sequence[Hashable], rest: Any
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return a column per system (and statistic and seed), indexed by item."""
+    """Return one column per system, statistic and seed, indexed by item."""
     columns = [*named["system"], *named.get("seeds", [])]
     items = named.get("item") or [x for x in levels if x not in columns]
     beside = [name for role in _OF_ITEMS for name in named.get(role, [])]
@@ -93,17 +93,17 @@ def _of_systems(
 def _of_measures(
     frame: pd.DataFrame, named: Mapping[str, list[Hashable]], levels: Sequence[Hashable], rest: Any
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return a column per measure or run, and the other candidate columns."""
+    """Return one column per measure or run, and all other columns of candidates."""
     [measure], by = named["measure"], named.get("by", [])
     by = by or [name for name in ("query",) if name in frame]
     items = named.get("item") or [x for x in ("document",) if x in frame] or list(levels)
     rows = _rows(frame, items, "measure", [measure], by)
-    # rows without a measure name are judged candidates that no list contains
+    # a row without a measure name is a judged candidate in no list
     here = frame[frame[measure].notna()]
     wide = _spread(here, rows, [measure], named["score"][:1], "measure").droplevel(0, axis=1)
     others = [name for name in frame if name not in (*rows, measure, *named["score"])]
     first = frame[~frame.duplicated(rows)].set_index(rows)
-    # row numbers in the order of first appearance
+    # number the rows in the order of first appearance
     where = frame.groupby(rows, sort=False).ngroup().to_numpy()
     differ = {
         name for name in others if not first[name].iloc[where].array.equals(frame[name].array)
@@ -127,7 +127,7 @@ def _rows(
     frame: pd.DataFrame, items: Sequence[Hashable], role: str, others: list[Hashable],
     beside: list[Hashable],
 ) -> list[Hashable]:  # fmt: skip
-    """Return the columns that identify an item; reject missing values."""
+    """Return the columns that identify an item, and reject missing values."""
     if not items or set(items) & set(others):
         raise ValueError(
             f"{role}={shown(others[0])}, item={shown(list(items) or None)}: no column identifies "

@@ -23,15 +23,15 @@ from rankeval_pd.progress import BEGUN
 Function = TypeVar("Function", bound=Callable[..., Any])
 Table = TypeVar("Table", pd.DataFrame, xr.Dataset)
 
-_FILLED = ("alpha", "level", "progress")  # options that set the defaults of keywords
-# options are per process because notebooks run each cell in a new context
+_FILLED = ("alpha", "level", "progress")  # options that set defaults for keywords
+# options are global because notebooks run each cell in a new context
 _settings: dict[str, Any] = {}
 _whole: ContextVar[bool] = ContextVar("whole", default=False)
 _details: ContextVar[bool] = ContextVar("details", default=False)
 
 #: columns that a keyword adds to the short table
 _ADDED = ("share", "relation", "tp_sd", "n_groups", "n_queries", "n_missing")
-_IF_TRUE = ("tie_decides",)  # flags that are shown only if a row has True
+_IF_TRUE = ("tie_decides",)  # flags that are shown only if at least one value is True
 _SHORT_LIST = 20  # largest number of names to store in attrs
 
 
@@ -41,8 +41,8 @@ class set_options:
     Parameters
     ----------
     details : bool, optional
-        Whether methods return all columns, as with ``details=True`` in a single call. By default
-        methods return a short table that fits on one screen.
+        Whether methods return all columns, as in a call with ``details=True``. By default methods
+        return a short table that fits on one screen.
     progress : bool, optional
         Default for ``progress=``, which controls progress bars.
     alpha : float, optional
@@ -90,7 +90,7 @@ class set_options:
 
 @contextmanager
 def whole_tables() -> Iterator[None]:
-    """Make calls in the block return all columns, and ignore session options."""
+    """Return all columns from calls in the block, ignoring session options."""
     before = _whole.set(True)
     try:
         yield
@@ -99,7 +99,7 @@ def whole_tables() -> Iterator[None]:
 
 
 def details_wanted() -> bool:
-    """Return whether the user wants all columns, including expensive columns."""
+    """Return whether all columns are requested, including expensive columns."""
     return _details.get()
 
 
@@ -116,10 +116,10 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
     function : callable
     short : str, mapping or callable
         The ordered columns of the short table. Missing columns are skipped. A mapping contains
-        columns for the keywords that select them, and under "" for calls without such a keyword. A
-        callable shortens the table.
+        columns for each keyword that selects columns, and under "" for all other calls. A callable
+        shortens the table.
     noted : bool
-        Whether ``attrs`` describe how the table was made.
+        Whether ``attrs`` describe how the table was computed.
     """
     parameters = inspect.signature(function).parameters
     # a plot of a finished table needs no other arguments
@@ -162,7 +162,7 @@ _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 def as_asked(
     result: Table, method: str, short: Short, keywords: Mapping[str, Any], data: Any
 ) -> Table:
-    """Shorten a table according to the options, and record how it was made."""
+    """Shorten a table by the options, and record how the table was computed."""
     details = keywords.get("details")
     everything = _settings.get("details", False) if details is None else details
     if isinstance(result, pd.DataFrame) and callable(short):
@@ -182,12 +182,12 @@ def as_asked(
 
 
 def _is_given(value: Any) -> bool:
-    """Return whether a keyword was passed; 0 can be a name."""
+    """Return whether a keyword was passed. The value 0 can be a name."""
     return value is not None and value is not False
 
 
 def _shortened(table: pd.DataFrame, short: Sequence[str]) -> pd.DataFrame:
-    """Return the columns of groups, short table and keywords in order."""
+    """Return the ordered columns of groups, of the short table and of keywords."""
     if not short:
         return table
     columns = list(table.columns)
@@ -198,7 +198,7 @@ def _shortened(table: pd.DataFrame, short: Sequence[str]) -> pd.DataFrame:
 
 
 def with_order(result: Table, data: Any, keywords: Mapping[str, Any]) -> Table:
-    """Record all measures, so measures keep their colors in partial tables."""
+    """Record all measures, so that each measure keeps its color in partial tables."""
     data = getattr(data, "_meta", data)  # the template of a Dask DataFrame
     result.attrs.pop("order", None)
     some = "measure_a" in result or ("measure" in result and keywords.get("measures") is not None)
@@ -219,7 +219,7 @@ _ROLES = (
 def _noted(
     attrs: Mapping[Any, Any], method: str, keywords: Mapping[str, Any]
 ) -> dict[Hashable, Any]:
-    """Describe how a table was made, in values that Parquet and netCDF support."""
+    """Describe how a table was computed, using values for Parquet and netCDF."""
     roles = {name: keywords[name] for name in _ROLES if name in keywords}
     noted = {**roles, **attrs, "method": method, "version": sys.modules["rankeval_pd"].__version__}
     as_notes = {str(name): plain(value) for name, value in noted.items()}

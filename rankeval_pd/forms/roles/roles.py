@@ -29,11 +29,16 @@ CUTTING = ("shared", "trec", "blocks", "error")  # every method supports these v
 MISSING: tuple[Missing, ...] = get_args(Missing)
 Agreement = Literal["majority", "any", "all", "mean", "each"]
 AGREEMENTS: tuple[Agreement, ...] = get_args(Agreement)
-ANNOTATOR = "annotator"  # the dimension of votes in a Dataset, and the column of "each"
-MARGINS = "margins"  # the attribute with the names of the counts behind association measures
+ANNOTATOR = "annotator"  # the dimension of votes in a Dataset, and the column for "each"
+MARGINS = "margins"  # the attribute with the names of the counts used by association measures
 CONTINGENCY = ("O11", "O12", "O21", "O22", "E11", "R1", "R2", "C1", "C2", "N")
 
-LONG = ("system", "measure", "score", "item")  # the roles of a long frame with a row for each score
+LONG = (
+    "system",
+    "measure",
+    "score",
+    "item",
+)  # roles for a long frame with one row per score
 
 Names = Hashable | Sequence[Hashable] | None
 Seed = int | np.random.Generator | None
@@ -182,7 +187,7 @@ MEANINGS: dict[str, str] = {
 
 
 def default_of(role: str, *, items: bool) -> Any:
-    """Return the default of a role for rankings or systems over items."""
+    """Return the default for a role of rankings or of systems over items."""
     return "item" if items and role == "dim" else getattr(Roles(), role)
 
 
@@ -223,7 +228,7 @@ class Roles:
     def configured(cls, keywords: Mapping[str, Any]) -> Roles:
         """Return the checked roles of an accessor, including roles of queries.
 
-        By default ``ties`` for queries is unchanged.
+        If ``ties`` is not set, queries use a separate default.
         """
         given = {name: x for name, x in keywords.items() if name not in LONG}
         unjudged = given.get("unjudged")
@@ -274,7 +279,7 @@ class Roles:
 
     @property
     def factors(self) -> list[Any]:
-        """Return the names in ``groups``, at most two crossed factors."""
+        """Return the names in ``groups``, which are at most two crossed factors."""
         several = self.groups if isinstance(self.groups, list) else [self.groups]
         return [] if self.groups is None else several
 
@@ -308,7 +313,7 @@ class Roles:
             )
 
     def lower(self, measures: Iterable[Hashable], columns: Any) -> list[Hashable]:
-        """Return the measures whose small values rank first; reject unknown names."""
+        """Return the measures whose small values rank first, and reject unknown names."""
         if isinstance(self.lower_is_better, bool):
             return list(measures) if self.lower_is_better else []
         names = as_names(self.lower_is_better, columns)
@@ -318,7 +323,7 @@ class Roles:
 
     @property
     def ends(self) -> bool:
-        """Return whether a measure's list ends with its last score."""
+        """Return whether a measure's list ends with the last scored candidate."""
         return self.missing == "absent"
 
     def check_ties(self) -> None:
@@ -332,7 +337,7 @@ class Roles:
 
     @property
     def seed(self) -> int:
-        """Return the seed of the tie key, which is ``rng`` if it is an int, or 0."""
+        """Return the seed of the tie key, which is ``rng`` if an int, and otherwise 0."""
         rng = self.rng
         if rng is None or isinstance(rng, np.random.Generator):
             return 0
@@ -352,13 +357,13 @@ class Roles:
 
     @property
     def noted_seed(self) -> dict[str, int]:
-        """Return the attribute with the seed of a table's draws if it is a number."""
+        """Return the attribute with the seed for a table's draws if the seed is a number."""
         fresh = self.rng is None or isinstance(self.rng, np.random.Generator)
         return {} if fresh else {"seed": int(self.seed)}
 
     @property
     def draws(self) -> int:
-        """Return the seed for random draws: an int ``rng``, or a number drawn from it."""
+        """Return the seed for random draws: an int ``rng``, or a number from ``rng``."""
         if self.rng is None or isinstance(self.rng, np.random.Generator):
             return int(np.random.default_rng(self.rng).integers(2**63))
         return self.seed
@@ -382,7 +387,7 @@ def _refuse_those_of_queries(keywords: Mapping[str, Any]) -> None:
 
 
 def _check_positive(positive: Any, min_grade: Any) -> None:
-    """Raise an error for both positive and min_grade, or an invalid grade."""
+    """Raise an error for an invalid grade, or if positive and min_grade are both set."""
     if min_grade is None:
         return
     if positive is not None:
@@ -401,7 +406,7 @@ def _check_positive(positive: Any, min_grade: Any) -> None:
 
 
 def as_names(names: Names, columns: Any) -> list[Hashable]:
-    """Return names as a list; a tuple that is a column is one name."""
+    """Return names as a list. A tuple that is a column is a single name."""
     if names is None:
         return []
     if isinstance(names, str) or not isinstance(names, Iterable):
@@ -418,7 +423,7 @@ def as_names(names: Names, columns: Any) -> list[Hashable]:
 
 
 def excluded_names(roles: Roles, known: Iterable[Hashable]) -> list[Hashable]:
-    """Return the names in ``exclude``; reject unknown names."""
+    """Return the names in ``exclude``, and reject unknown names."""
     names = dict.fromkeys(known)  # a dict finds pd.NA, which is not equal to itself
     out = as_names(roles.exclude, names)
     for unknown in (name for name in out if name not in names):
@@ -441,7 +446,7 @@ def _is_column(name: Hashable, columns: Any) -> bool:
 
 # -------------------------------------------------------------------------------------------------
 # Types for type checkers: the choices for options, and list sizes.
-# At run time, tables in the kernels list the choices. A test compares both lists.
+# At run time, tables in the kernels list the choices. A test compares the two.
 
 ListSizes = float | Sequence[float] | range | np.ndarray[Any, np.dtype[Any]] | None
 """List sizes: whole numbers, fractions between 0 and 1, or None for every n."""
