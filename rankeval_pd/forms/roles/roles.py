@@ -33,12 +33,8 @@ ANNOTATOR = "annotator"  # the dimension of votes in a Dataset, and the column f
 MARGINS = "margins"  # the attribute with the names of the counts used by association measures
 CONTINGENCY = ("O11", "O12", "O21", "O22", "E11", "R1", "R2", "C1", "C2", "N")
 
-LONG = (
-    "system",
-    "measure",
-    "score",
-    "item",
-)  # roles for a long frame with one row per score
+# roles for a long frame with one row per score
+LONG = ("system", "measure", "score", "item")
 
 Names = Hashable | Sequence[Hashable] | None
 Seed = int | np.random.Generator | None
