@@ -152,7 +152,7 @@ def test_of_many_measures_the_best_three_are_in_color(plot, method, column, coun
     assert {name for name in drawn if drawn[name] != Ink.of(ax).muted} == best
     assert len({drawn[name] for name in best}) == 3
     assert {x.partition(" 0.")[0] for x in named(ax) if x.startswith("measure")} == best
-    assert "The 3 with the highest mean" in caption(ax)
+    assert "The 3 entries with the highest mean" in caption(ax)
     assert f"In gray: the other {count - 3}." in caption(ax)
 
 

@@ -117,7 +117,7 @@ class Canvas:
             known = [x for x in names if np.isfinite(scores[x])]
             best = sorted(known, key=lambda x: -scores[x])[:_STAND_OUT]
             self.bright = [x for x in names if x in best]
-            self.tell(f"The {_STAND_OUT} curves with the highest {what} are in color.")
+            self.tell(f"The {_STAND_OUT} entries with the highest {what} are in color.")
         left = [self.text(x) for x in names if not self.stands_out(x)]
         if left:
             listed = ", ".join(left) if len(left) <= 12 else f"the other {len(left)}"

@@ -95,7 +95,7 @@ def draw_forest(canvas: Canvas, forest: Forest) -> None:
     if rest.size:
         muted = {"color": canvas.ink.reference, "markersize": 4, "zorder": 3, "label": "_more"}
         ax.plot(rest, np.full(rest.size, count), "|", **muted)
-        canvas.tell(f"Ticks in the last row: the values of {rest.size:,} further rows.")
+        canvas.tell(f"Ticks in the last row: the values of {rest.size:,} more rows.")
     ax.set_ylim(count + (rest.size > 0) - 0.4, -0.6)
     letters = font(ax, "name") if count <= _MANY else LEAST
     left = _name_rows(canvas, forest.names, accent, letters, rest.size)

@@ -102,7 +102,7 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     )
     if folded:
         canvas.tell(
-            f"Last column: the smallest gain over {folded:,} further systems, in color if all gains"
+            f"Last column: the smallest gain over {folded:,} more systems, in color if all gains"
             " are significant."
         )
 
