@@ -160,8 +160,8 @@ MEANINGS: dict[str, str] = {
     "label": "The column(s) or index level(s) that identify a candidate. A hash of the label"
     " breaks ties. The default is the index.",
     "lower_is_better": "The measures whose small values rank first. True means all measures.",
-    "ties": "How equal scores are treated: shared, trec, blocks, expected, best, worst or error. The"
-    " default for runs of queries (by, key and missing='absent') is trec.",
+    "ties": "How equal scores are treated: shared, trec, blocks, expected, best, worst or error."
+    " The default for runs of queries (by, key and missing='absent') is trec.",
     "missing": "The meaning of a missing score: raise, last, drop or absent (not retrieved). For"
     " systems over test items, pass raise or ratio (the score on the available items).",
     "rng": "The seed for ties and resampling. The same seed gives the same results.",
