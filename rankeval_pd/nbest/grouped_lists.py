@@ -20,7 +20,7 @@ from rankeval_pd.stats.rankings.ranking import Ranking, Whole, nbest_regions, up
 from rankeval_pd.stats.significance.adjust import level_of_each
 
 FEW = 10
-"""The number of clusters below which an interval is only approximate."""
+"""Intervals are only approximate if there are fewer clusters."""
 
 
 def warn_of_few(clusters: int) -> None:

@@ -19,7 +19,7 @@ from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.agreement import agreed
 
 SHARE = "_share"
-"""The variable with vote proportions in the internal form, for agreement="mean"."""
+"""The variable in the internal form that contains vote proportions (agreement="mean")."""
 
 _SHARES = "shares"  # replaces agreement="mean" if the function supports vote proportions
 

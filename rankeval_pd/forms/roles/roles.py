@@ -143,23 +143,23 @@ MEANINGS: dict[str, str] = {
     "min_grade": "The lowest grade of a true positive, if gold contains grades.",
     "measures": "The columns to rank or compare. The default is every numeric column without"
     " another role.",
-    "system": "The column that names the system, in a long frame with a row for each score.",
-    "measure": "The column that names the measure or run, in a long frame.",
+    "system": "The column of system names in a long frame, which has one row for each score.",
+    "measure": "The column of measure names or run names in a long frame.",
     "score": "The column of scores in a long frame. For systems, you can pass a list with the"
     " statistics of a metric.",
-    "item": "The column(s) that name the item or candidate in a long frame. The default is the"
+    "item": "The column(s) that identify items or candidates in a long frame. The default is the"
     " index, or document for runs.",
     "exclude": "Columns to ignore, such as identifiers.",
     "by": "The column(s) that name the query, sample or domain of each row. A column n is renamed"
-    " to by_n if the result has another n.",
+    " to by_n if the result also has an n.",
     "key": "The column that breaks ties, in ascending order. The default is a hash of the label.",
-    "label": "The column(s) or index level(s) that identify a candidate and are hashed. The"
-    " default is the index.",
+    "label": "The column(s) or index level(s) that identify a candidate. A hash of the label"
+    " breaks ties. The default is the index.",
     "lower_is_better": "The measures whose small values rank first. True means all measures.",
-    "ties": "How equal scores count: shared, trec, blocks, expected, best, worst or error. The"
-    " default for runs of queries (by, key and missing='absent') is trec.",
+    "ties": "How equal scores are treated: shared, trec, blocks, expected, best, worst or error."
+    " The default for runs of queries (by, key and missing='absent') is trec.",
     "missing": "The meaning of a missing score: raise, last, drop or absent (not retrieved). For"
-    " systems over test items, raise or ratio (the score on the available items).",
+    " systems over test items, pass raise or ratio (the score on the available items).",
     "rng": "The seed for ties and resampling. The same seed gives the same results.",
     "dim": "The dimension of the rows in a Dataset.",
     "metric": "The metric, as a name or a function of summed statistics.",
@@ -176,8 +176,8 @@ MEANINGS: dict[str, str] = {
     " and pooled uses one variance for all systems.",
     "higher_is_better": "Whether a higher score is better. The default depends on the metric.",
     "details": "True returns all columns. The default is a short table (:func:`set_options`).",
-    "unjudged": "How a candidate without a gold label counts: negative, skip (excluded) or raise."
-    " In methods for partly judged candidates, estimate or bounds.",
+    "unjudged": "How unlabeled candidates are treated: negative, skip (excluded) or raise. For"
+    " methods that support partly judged candidates, pass estimate or bounds.",
 }
 """The description of each role for docstrings, before wrapping."""
 
