@@ -87,7 +87,7 @@ def with_association_measures(
         can also pass a mapping from "f", "f1", "f2" and "N" to columns. Pass either ``margins`` or
         ``cells``. ``measures=None`` omits measures that share a name with a margin column.
     alpha : float
-        Significance level for ``"LRC"``, whose interval has the confidence level 1 - alpha.
+        Significance level for ``"LRC"``, whose interval has a confidence level of 1 - alpha.
     adjust : {"bonferroni", None}
         "bonferroni" makes the intervals for ``"LRC"`` simultaneous by dividing alpha by the number
         of contingency tables. None uses alpha for each interval. If you process the data in parts,

@@ -77,7 +77,7 @@ class DaskAccessor:
         -------
         HeadAccessor
             An accessor with the usual methods. The head contains the candidates in the first n_max
-            ranks of each measure, and some further candidates for bands and swapped labels. The
+            ranks of each measure, and some additional candidates for bands and swapped labels. The
             head also stores N, N+ and the number of candidates tied with the last rank. Results are
             bit-for-bit identical to results from all candidates.
 

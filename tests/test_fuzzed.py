@@ -41,7 +41,7 @@ def test_groups_that_are_no_name(items, groups):
 
 
 def test_draws_beyond_all_floats(items):
-    with pytest.raises(MemoryError, match="numbers each"):
+    with pytest.raises(MemoryError, match="each require"):
         items.rankeval.paired_permutation(n_resamples=HUGE * HUGE)
 
 

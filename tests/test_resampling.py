@@ -699,7 +699,7 @@ def test_ranks_of_equal_systems_and_where_lower_is_better():
     assert (turned["value"] <= turned["ci_high"]).all()
 
 
-@pytest.mark.filterwarnings("ignore:The ratio of a system:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:A system's ratio is based on:rankeval_pd.RankevalWarning")
 def test_a_system_without_a_score_ranks_last():
     none = pd.DataFrame({"correct": [0] * 6, "guess": [0] * 6})
     some = pd.DataFrame({"correct": [1, 0, 1, 1, 0, 1], "guess": [1] * 6})

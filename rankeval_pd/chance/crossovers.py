@@ -250,7 +250,7 @@ def random_envelope(
 
     References
     ----------
-    Macskassy (2005), Eqs 12 to 15, and figure 7, which connects bounds for single n. S.
+    Macskassy (2005), Eqs 12 to 15, and figure 7, which connects bounds for individual n. S.
     Aldor-Noiman et al. (2013), The power to see, American Statistician 67 (equal local levels).
 
     Examples

@@ -408,7 +408,7 @@ def check_counts(n: AnyArray, total: AnyArray, positive: AnyArray, *, finite: bo
             or (values < 0).any()
         ):
             raise ValueError(
-                f"{name}={brief(values)}: pass counts, which are whole numbers of at least 0."
+                f"{name}={brief(values)}: pass counts, which must be nonnegative integers."
             )
     if (positive > total).any() or (finite and (n > total).any()):
         raise ValueError(

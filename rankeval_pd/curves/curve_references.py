@@ -78,7 +78,7 @@ def random_band(
 
     References
     ----------
-    Macskassy (2005), section 3.3, figure 7, which connects the bounds for single n.
+    Macskassy (2005), section 3.3, figure 7, which connects the bounds for individual values of n.
 
     Examples
     --------

@@ -426,7 +426,7 @@ def local_precision(
     Notes
     -----
     The precision of an n-best list describes all candidates up to rank n. Local precision shows the
-    value of adding further candidates. The cost is O(N log N).
+    value of adding more candidates. The cost is O(N log N).
 
     References
     ----------

@@ -381,7 +381,7 @@ def _standard_error(
 
     The standard error is the square root of the sum of squared influences. One true and one false
     positive are added to each list at every n (Agresti and Caffo). Candidates outside all lists
-    have no influence.
+    have no effect on the result.
     """
     influence, added = np.zeros(gold.size), 0.0
     listed = np.minimum(rank_a, rank_b) <= n[-1]

@@ -85,8 +85,8 @@ def random_bound(
     probability applies jointly to all n, and a thin line shows the pointwise bound. Without an
     envelope, this probability applies to each n separately, and the bound is the column
     ``critical``. Each further p is drawn as a named line. The bound is omitted at n for which
-    no count is significant. For more than 20,000 candidates, about 4,000 n are computed and
-    drawn, and the envelope covers these n.
+    no count is significant. For more than 20,000 candidates, about 4,000 values of n are
+    computed and drawn, and the envelope covers these values.
 
     Examples
     --------

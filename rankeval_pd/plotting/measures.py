@@ -123,9 +123,10 @@ def precision(
     single measure has a band, which is simultaneous over all n if available. Two to six measures
     have error bars, which show intervals at a few n, or at every n if there are at most twelve.
     With more measures, only the best three are in color. For more than 20,000 candidates, about
-    4,000 n are computed and drawn. Half of these n are evenly spaced, and the other half are
-    densest among short lists. The band then includes up to 2,000 n. Each group has its own panel,
-    and there can be at most 24 panels. :func:`rankeval_pd.plotting.caption` describes the interval.
+    4,000 values of n are computed and drawn. Half of these values are evenly spaced, and the others
+    are densest among short lists. The band then covers up to 2,000 values. Each group has
+    its own panel, with at most 24 panels. :func:`rankeval_pd.plotting.caption` describes the
+    interval.
 
     Examples
     --------
@@ -237,8 +238,8 @@ def comparison(
     its band. The bars in the strip have the color of the better measure. Pale bars show pointwise
     tests, and dark bars show simultaneous tests. With several pairs, the strip has one row per
     pair. Compared lists always have the same size n. With x="recall", a bar is drawn at the recall
-    of the better measure. For more than 20,000 candidates, about 4,000 n are tested and drawn, and
-    each bar extends halfway to the next n. Up to 2,000 n are then tested simultaneously.
+    of the better measure. For more than 20,000 candidates, about 4,000 values of n are tested and
+    drawn, and each bar extends halfway to the next n. At most 2,000 are tested simultaneously.
 
     Examples
     --------

@@ -201,7 +201,7 @@ def set_ticks(axis: Axis, text: Callable[..., str], characters: float) -> None:
 
 
 def _of_shares(locator: Any) -> Any:
-    """Make a locator omit ticks outside 0 to 1."""
+    """Make a locator omit ticks outside the range from 0 to 1."""
     every = locator.tick_values
 
     def within(low: float, high: float) -> Any:

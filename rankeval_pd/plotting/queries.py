@@ -145,7 +145,7 @@ def queries(
     a, b : names of systems
         Systems on the y axis and the x axis. Optional if the data contain two systems.
     unit : str, optional
-        Name of the rows in the caption. By default the name is "queries" for tables of queries and
+        What to call the rows in the caption. The default is "queries" for tables of queries and
         "items" otherwise.
     **look
 

@@ -404,11 +404,11 @@ def _plan(sizes: Any, n_each: Any) -> list[tuple[int, int]]:
                 or not isinstance(value, (int, np.integer))
                 or value < 1
             ):
-                raise ValueError(f"{name}: {value!r}: pass whole numbers of at least 1.")
+                raise ValueError(f"{name}: {value!r}: pass positive integers.")
     if len(times) != len(whole) or len(set(whole)) != len(whole):
         raise ValueError(
-            f"sizes={sizes!r}, n_each={n_each!r}: pass each size once, and one number of training"
-            " sets for all sizes or one per size."
+            f"sizes={sizes!r}, n_each={n_each!r}: pass each size once, and a single number of"
+            " training sets for all sizes, or one number per size."
         )
     return [(size, k + 1) for size, count in zip(whole, times, strict=True) for k in range(count)]
 

@@ -294,7 +294,7 @@ def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: P
     rows, what = (pairs, "pairs") if every else (items.n_systems, "systems")
     check_memory(
         2 * rows * options.n_resamples,
-        f"{rows:,} {what} require {options.n_resamples:,} numbers each in memory",
+        f"{rows:,} {what} each require {options.n_resamples:,} numbers in memory",
         "Compare with one system, baseline=..., name fewer systems, measures=..., or draw fewer"
         " resamples, n_resamples=... or a larger alpha.",
     )

@@ -179,8 +179,8 @@ class TableNotes:
         if self._answers < LEAST_ANSWERS:
             found = f"with fewer than {LEAST_ANSWERS}, there is no test and p_value is NaN"
         return (
-            f"The ratio of a system has only {self._answers:.3g} guesses (or answers): {found}. "
-            "Use more items, or a system that guesses more often."
+            f"A system's ratio is based on only {self._answers:.3g} guesses (or answers): {found}."
+            " Use more items, or a system that guesses more often."
         )
 
     def _about_intervals(self) -> str:

@@ -222,7 +222,7 @@ def test_lists_that_cut_ties():
     score, yes = np.array([3.0, 2.0, 2.0, 1.0]), np.ones(4, bool)
     uncut = Ranking.of(score, yes, yes).nbest(np.array([1, 3, 4, 9]), "error")
     assert uncut.exists.tolist() == [True, True, True, False]
-    with pytest.raises(ValueError, match=r"1 of the requested list sizes .* n=2"):
+    with pytest.raises(ValueError, match=r"1 of . requested lists end inside .* n=2"):
         Ranking.of(score, yes, yes).nbest(np.array([1, 2, 3]), "error")
     with pytest.raises(ValueError, match=r"n=2 is inside a block .* between 1 and 3 \(1 of"):
         Ranking.of(score, yes, yes).nbest(np.array([1, 2, 3]), "blocks")

@@ -59,7 +59,7 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
         )
     if roles.seed_variance is not None and roles.seeds is None:
         raise ValueError(
-            f"seed_variance={roles.seed_variance!r} pools the variances of training seeds, but"
+            f"seed_variance={roles.seed_variance!r} pools the variances across training seeds, but"
             " there are none. Name the column of seeds, seeds=..., or omit seed_variance."
         )
     check_better(roles.higher_is_better)

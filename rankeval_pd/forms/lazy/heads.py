@@ -1,7 +1,7 @@
 r"""Collect the exact head of a ranking that is larger than memory.
 
 Methods for n-best lists up to ``n_max`` need the candidates in the first ``n_max`` ranks of each
-measure, a few further candidates, and the total counts N and N+::
+measure, a few more candidates, and the total counts N and N+::
 
     part      part      part      part    all candidates
       |         |         |         |

@@ -75,7 +75,7 @@ def bounds_each(p: float, n: FloatArray, population: FiniteEach | InfiniteEach) 
     """Return the bounds at level p if each list has its own population.
 
     All distinct lists are searched in parallel. The cost per list is a few tails, or a few
-    microseconds, for any number of populations.
+    microseconds, regardless of the number of populations.
     """
     if isinstance(population, InfiniteEach):
         lists, back = unique_rows(n, population.prior)

@@ -51,9 +51,9 @@ def area_difference_limits(
     class is too small if the sample lacks the few candidates with extreme scores. For a given true
     difference, DeLong's variance is therefore increased by the variance that 0.4 candidates of each
     class add, reduced by the correlation, times true / (true - observed). At a true difference of
-    0, DeLong's variance is not changed. If the test rejects 0, only ``moved`` widens the limit on
-    the side of 0. ``moved`` is the variance from the varying number of true positives in clusters,
-    relative to the squared true difference (see ``ClusteredSpread``).
+    0, DeLong's variance is not changed. If the test rejects 0, the limit nearer to 0 is the limit
+    of the test, which a positive ``moved`` moves toward 0. ``moved`` is the variance from the
+    number of true positives, relative to the squared true difference (see ``ClusteredSpread``).
     """
     gap = np.asarray(areas[0] - areas[1], dtype=float)
     variance, t = variances[2], t_of(np.maximum(freedom, 1.0), level)

@@ -391,7 +391,7 @@ def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest
         first = int(n[where[0]])
         if ties == "error":
             raise ValueError(
-                f"ties='error': {where.size} of the requested lists end inside a tie, the first at"
+                f"ties='error': {where.size} of {n.size} requested lists end inside a tie, first at"
                 f" n={first}. Pass other n, break the ties by a column, key=..., or break them by a"
                 " hash of the labels: ties='shared'."
             )

@@ -232,10 +232,10 @@ def newcombe_limits(
     """Return limits for the areas within z standard deviations of the observed area.
 
     The variance at each area follows Newcombe's method 5 (2006), which assumes exponential scores.
-    The variance is reduced for ties, and equals Mann and Whitney's variance at one half. If
-    DeLong's variance at the observed area is larger, all variances are multiplied by the ratio, and
-    z is the quantile of Student's t with DeLong's degrees of freedom. With clusters, Student's t is
-    always used.
+    The variance is reduced to account for ties. At one half, the result is Mann and Whitney's
+    variance. If DeLong's variance at the observed area is larger, all variances are multiplied by
+    the ratio, and z is the quantile of Student's t with DeLong's degrees of freedom. With clusters,
+    Student's t is always used.
     """
     at_once = _NewcombeModel.of(area, found, positive, negative)
     scale = at_once.ratio * np.where(at_once.normal, z_of(level), t_of(at_once.freedom, level)) ** 2

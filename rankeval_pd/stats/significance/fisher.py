@@ -203,7 +203,7 @@ def mcnemar_test(
     Method a is correct on tp_a + (n_b - tp_b) of the n_a + n_b candidates. Under the null
     hypothesis, this number is binomial with probability 1/2. For two regions of d candidates each,
     the variance of this number is d/2, compared with 2 d pi (1 - pi) in the binomial model for the
-    regions. The test is therefore conservative by the factor 1/(4 pi (1 - pi)), which is large if
+    regions. The test is therefore conservative by a factor of 1/(4 pi (1 - pi)), which is large if
     positives are rare. As in Fisher's test, p is 1 if a region is empty, or if none or all of the
     candidates are true positives.
     """
