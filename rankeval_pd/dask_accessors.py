@@ -92,7 +92,7 @@ class DaskAccessor:
         -----
         A hash of ``label`` (a column or the index) breaks ties. The index must not restart in every
         file. Parquet's default index does restart, so pass ``label=rankeval_pd.dask.ROWS`` to use
-        row numbers over all partitions.
+        row numbers across all partitions.
 
         The method makes one pass over the columns in use. If rows must be numbered, the method
         makes a second pass over the gold label. A worker keeps a partition and up to sixteen heads

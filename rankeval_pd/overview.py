@@ -104,7 +104,7 @@ def _html_table(rows: Sequence[tuple[str, str]], cell: str) -> str:
 
 
 def understood(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Overview:
-    """Return the form of the data, and facts about the interpretation."""
+    """Return the form of the data, and details of how it was read."""
     kind = "DataFrame" if isinstance(data, pd.DataFrame) else "Dataset"
     form = form_of(data, keywords)
     try:

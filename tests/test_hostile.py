@@ -237,7 +237,9 @@ def test_no_measure_at_all(df, items):
 
 def test_what_no_memory_holds_is_said_before_it_is_tried(items, monkeypatch):
     monkeypatch.setattr(declarations, "free_memory", lambda: 2**20)
-    with pytest.raises(MemoryError, match=r"3 pairs require 50,000 .* 2 MB .* 1 MB .*n_resamples"):
+    with pytest.raises(
+        MemoryError, match=r"3 pairs each require 50,000 .* 2 MB .* 1 MB .*n_resamples"
+    ):
         items.rankeval.paired_permutation(n_resamples=50_000, method="monte-carlo")
     many = pd.DataFrame(np.random.default_rng(0).random((2_000, 12))).assign(
         gold=[True, False] * 1_000

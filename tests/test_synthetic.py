@@ -96,7 +96,7 @@ def test_frames_scores_and_seeded_estimators(data):
         ({"estimators": [Mean(), Mean()]}, ValueError, "two estimators have the same class"),
         ({"sizes": [10, 10]}, ValueError, "each size once"),
         ({"sizes": 0}, ValueError, "sizes: 0"),
-        ({"n_each": [1, 2]}, ValueError, "one number of training sets"),
+        ({"n_each": [1, 2]}, ValueError, "single number of training"),
         ({"y_test": [1]}, ValueError, "X_test has 100 rows and y_test has 1"),
         ({"item_score": lambda truth, guess: 1.0}, ValueError, r"returned shape \(\)"),
     ],

@@ -76,7 +76,7 @@ def paired_bootstrap(
     options = with_resamples(options, len(pairs))
     if options.method == "exact" and items.seeds is not None:
         raise ValueError(
-            "method='exact': with seeds= the test is a t test, without an exact distribution. Pass"
+            "method='exact': with seeds=, the test is a t test, which has no exact version. Pass"
             " method='auto'."
         )
     _, pairs, swapped = oriented(items, pairs, options)
