@@ -193,8 +193,8 @@ def _warn_of_undecided(left_out: Any, roles: Roles) -> None:
     count, total = int(left_out.sum()), int(np.size(left_out))
     if count and roles.agreement == "each":
         warn(
-            f"gold: {count:,} of {total:,} votes are missing. Each annotator's ranking omits candidates"
-            " without a vote from that annotator, so n-best lists reach down to lower scores."
+            f"gold: {count:,} of {total:,} votes are missing. Each annotator's ranking omits"
+            " candidates without a vote from that annotator, so n-best lists reach down to lower scores."
         )
     elif count:
         warn(
