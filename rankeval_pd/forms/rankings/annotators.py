@@ -194,7 +194,7 @@ def _warn_of_undecided(left_out: Any, roles: Roles) -> None:
     if count and roles.agreement == "each":
         warn(
             f"gold: {count:,} of {total:,} votes are missing. Each annotator's ranking omits"
-            " candidates without a vote from that annotator, so n-best lists reach down to lower scores."
+            " candidates without a vote from that annotator, so n-best lists reach lower scores."
         )
     elif count:
         warn(
