@@ -682,10 +682,9 @@ FAULTS = [
         ("LEAST = 4.0", "LEAST = 1.0"),
     ),
     *_in(
-        "rankings/area_gaps.py", "areas area_laws",
+        "rankings/area_gaps.py", "areas area_laws dependent stats/areas",
         ("own < -side * gap", "own < side * gap"),
         ("moved * (gap + side * middle) ** 2", "moved * (gap - side * middle) ** 2"),
-        ("np.where(excluded, np.abs(gap), 2.0)", "2.0"),
         ("1.0 + side * gap / middle", "1.0 - side * gap / middle"),
     ),
     *_in(
