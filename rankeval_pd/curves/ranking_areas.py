@@ -356,8 +356,8 @@ def limits_of_two(
 ) -> Limits:  # fmt: skip
     """Return the limits for the difference between two average precisions.
 
-    ``power`` is the exponent of the correlation. Single candidates need 2, because few positives
-    determine the correlation. For groups, 2 made intervals 1.5 times as wide as needed.
+    ``power`` is the exponent of the correlation: 2 for single candidates and 1 for groups, where 2
+    made intervals 1.5 times as wide as needed.
     """
     own, freedom, moved, alike = (parts[:4], parts[4:8]), *parts[8:]
     limits = [

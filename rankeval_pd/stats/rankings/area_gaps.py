@@ -75,7 +75,7 @@ def area_difference_limits(
             extra = share * unseen + moved * (gap + side * middle) ** 2
             within = middle**2 <= t**2 * (variance + extra)
             inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
-        return np.where(excluded & (np.asarray(moved) == 0.0), own, inside)
+        return inside
 
     return np.maximum(gap - distance(-1.0), -1.0), np.minimum(gap + distance(1.0), 1.0)
 
