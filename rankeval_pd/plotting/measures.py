@@ -469,7 +469,7 @@ def as_systems(table: pd.DataFrame | xr.Dataset) -> pd.DataFrame:
     if score is None:
         raise ValueError(
             "table has neither the columns precision_a and precision_b nor area_a and area_b. Pass"
-            " the result of compare with n, or of compare_area, or the data."
+            " the result of compare or compare_area with details=True, or the data."
         )
     frame = by_n(frame, "measure_a")
     kind = frame.attrs.get("kind", "roc" if score == "area" else None)
