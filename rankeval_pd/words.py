@@ -186,7 +186,7 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
     width: Any = part[limits[0].replace("low", "high")] - part[limits[0]] if limits else []
     unit = unit_of(part["value"], width, percent=percent)
     at = f" at n = {where['n']:,}" if "n" in where else ""
-    place = "".join(f"In {k} {v}, " for k, v in where.items() if k not in ("metric", "n"))
+    place = "".join(f"For {k} {v}, " for k, v in where.items() if k not in ("metric", "n"))
     if len(unknown):
         has = "has" if len(unknown) == 1 else "have"
         yield f"{place}{join(unknown, noun=many)} {has} no {noun}{at}."
@@ -351,7 +351,7 @@ def _compared(
     row: Row, kind: str, gap: str, p: str | None, how: str, noun: str, unit: Unit, attrs: Attrs
 ) -> str:
     keys = [*row][: [*row].index(f"{kind}_a")]
-    where = "".join(f"In {k} {row[k]}, " for k in keys if k not in ("size", "measure", "n"))
+    where = "".join(f"For {k} {row[k]}, " for k in keys if k not in ("size", "measure", "n"))
     where += f"With {row['size']:,} items, " if "size" in keys else ""
     where += f"{'at' if where else 'At'} n = {row['n']:,}, " if "n" in row else ""
     if "n_first" in row:

@@ -90,7 +90,7 @@ def test_words_and_tables_of_such_groups(frame):
     data = frame.assign(n=np.arange(30) % 3)
     found = data.rankeval(by="n").compare("a", "b", 5)
     assert list(found.columns[:4]) == ["by_n", "measure_a", "measure_b", "n"]
-    assert "In by_n 0, at n = 5" in rankeval_pd.in_words(found)
+    assert "For by_n 0, at n = 5" in rankeval_pd.in_words(found)
     assert next(iter(rankeval_pd.paper_table(found))) == "by_n = 0, n = 5"
 
 

@@ -58,7 +58,7 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     units = {name: _unit(frame, name, attrs) for name in frame if _is_number(frame[name])}
     shown = ends_of(frame)
     for row in shown.to_dict("records"):
-        where = "".join(f"In {name} {row[name]}: " for name in before if name not in units)
+        where = "".join(f"For {name} {row[name]}: " for name in before if name not in units)
         yield where + _row(row, units, sentence, attrs)
     left = len(frame) - len(shown)
     if left:
