@@ -382,10 +382,12 @@ SYNONYMS: Mapping[str, str] = {
     "significance": "compare()", "test": "compare()", "ttest": "paired_bootstrap()",
     "wilcoxon": "paired_permutation()",
 }  # fmt: skip
-PER_QUERY = (
-    "dcg", "dcgscore", "err", "map", "meanreciprocalrank", "mrr", "ndcg", "ndcgatk", "ndcgscore",
-    "rbp", "rprec", "hitrate", "success",
-)  # fmt: skip
+PER_QUERY: Mapping[str, str] = {
+    "dcg": "DCG@10", "dcgscore": "DCG@10", "err": "ERR@10", "map": "AP",
+    "meanreciprocalrank": "RR", "mrr": "RR", "ndcg": "nDCG@10", "ndcgatk": "nDCG@10",
+    "ndcgscore": "nDCG@10", "rbp": "RBP", "rprec": "Rprec", "hitrate": "Success@10",
+    "success": "Success@10",
+}  # fmt: skip
 # scikit-learn's metrics for predictions, except metrics for probabilities and classes
 OF_PREDICTIONS: Mapping[str, str] = {
     f"{metric}score": metric for metric in ("accuracy", "precision", "recall", "f1")
@@ -460,8 +462,8 @@ def not_there(name: str, what: str, there: Iterable[str], synonyms: Mapping[str,
     known = list(there)
     if plain in PER_QUERY:
         meant = (
-            "Call .per_query('nDCG@10', wide=True) for query-level metrics, and call"
-            " paired_bootstrap on the result for tests."
+            f"Call .per_query({PER_QUERY[plain]!r}, wide=True) for values per query, and"
+            " .rankeval.paired_bootstrap() of the result for tests."
         )
     elif plain in OF_PREDICTIONS:
         metric = repr(OF_PREDICTIONS[plain])

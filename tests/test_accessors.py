@@ -351,7 +351,8 @@ def test_the_html_is_escaped_and_has_no_colour_of_its_own():
      ("pmi", "with_association_measures"), ("compaer", "compare"), ("P_at_k", "nbest_precision"),
      ("ndcg", "paired_bootstrap"), ("zzz", "Print"), ("det_curve", "det"), ("gini", "area"),
      ("f1", "acceptance_precision"), ("tpr", "acceptance_precision"), ("to_latex", "paper_table"),
-     ("ks", "choose_threshold"), ("elo", "system_ranks"), ("hit_rate", "per_query"),
+     ("ks", "choose_threshold"), ("elo", "system_ranks"), ("hit_rate", r"Success@10"),
+     ("mrr", r"per_query\('RR"),
      ("average_precision_score", "area")],
 )  # fmt: skip
 def test_a_near_miss_names_the_method_that_is_meant(name, meant):

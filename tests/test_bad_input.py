@@ -168,6 +168,8 @@ def test_a_comparison_needs_two(df):
 def test_no_measure(df):
     with pytest.raises(ValueError, match=r"measures: every numeric column has another role"):
         df[["gold"]].rankeval.nbest_precision()
+    with pytest.raises(ValueError, match=r"Call \.rankeval\.with_association_measures\(\)"):
+        rankeval_pd.datasets.load_terms().rankeval.nbest_precision()
     assert len(df[["gold"]].rankeval.random_bound()) == 6
 
 

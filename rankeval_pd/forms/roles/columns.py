@@ -250,9 +250,12 @@ def find_measures(
     if not needed and roles.missing != "drop":
         return []
     if needed and not names:
+        advice = "Add a column with the scores of each measure"
+        if "O11" in columns:
+            advice = "Call .rankeval.with_association_measures() to add scores"
         raise ValueError(
-            f"measures: every numeric column has another role (columns: {listed(columns)}). Add a "
-            "column with the scores of each measure, or name the columns: measures=..."
+            f"measures: every numeric column has another role (columns: {listed(columns)}). "
+            f"{advice}, or name the columns: measures=..."
         )
     return names
 
