@@ -1,4 +1,4 @@
-"""Write the tutorials as notebooks for Jupyter, without output, into the folder ``examples``.
+"""Write the tutorials as Jupyter notebooks, without output, to the folder ``examples``.
 
     python docs/notebooks.py
 
@@ -40,7 +40,7 @@ def notebook(page: Path) -> str:
 
 
 def _parts(text: str, page: Path) -> Iterator[tuple[str, str]]:
-    """Yield what stands between cells of code, and these."""
+    """Yield the code cells and the text between them."""
     end = 0
     for found in CELL.finditer(text):
         yield "markdown", _linked(text[end : found.start()], page)
@@ -50,7 +50,7 @@ def _parts(text: str, page: Path) -> Iterator[tuple[str, str]]:
 
 
 def _linked(text: str, page: Path) -> str:
-    """Return text whose links lead from the folder of examples to the pages, by their titles."""
+    """Return the text with links from the examples folder to the pages, labeled by page title."""
 
     def linked(found: re.Match[str]) -> str:
         target = (page.parent / found[2]).resolve()

@@ -18,8 +18,8 @@ ax = found.rankeval.plot.interpolated_precision(n_resamples=999)
 
 # %%
 # **How to read it.** Interpolated precision is the highest precision at a recall of at
-# least this level. A line that is high on the right shows a system that finds nearly
-# all relevant documents early.
+# least this level. A line that stays high on the right indicates a system that finds
+# nearly all relevant documents early.
 #
 # The caption for a paper:
 
