@@ -1,14 +1,14 @@
 """Sphinx configuration.
 
-``RANKEVAL_PD_DOCS=cache`` keeps what pages returned until their code changes: for who writes pages.
+When editing pages, set ``RANKEVAL_PD_DOCS=cache`` to reuse page output until the code changes.
 """
 
 import os
 import sys
 from pathlib import Path
 
-# kernels inherit it: no bars in pages, nor what they say where Jupyter's widgets are not installed,
-# and no threads that wait for each other
+# kernels inherit these settings: no progress bars, no warnings about missing Jupyter widgets,
+# and one thread per kernel
 os.environ |= {"TQDM_DISABLE": "1", "PYTHONWARNINGS": "ignore:IProgress not found"}
 os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 

@@ -2,8 +2,8 @@
 
     python docs/notebooks.py
 
-The pages in ``docs/tutorials`` are the source: the site runs and shows them. A notebook has the
-same cells, for who wants to run and change them.
+The pages in ``docs/tutorials`` are the source: the site executes and displays them. Each notebook
+has the same cells, so that users can run and change them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def pages() -> list[Path]:
 
 
 def notebook(page: Path) -> str:
-    """Return a page as the text of a notebook."""
+    """Return the notebook source for a page."""
     text = page.read_text("utf-8").split("---\n", 2)[2]
     cells = [
         _cell(number, kind, source)

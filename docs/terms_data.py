@@ -2,8 +2,8 @@
 
     python docs/terms_data.py counts.csv
 
-The table has a row for each pair of content words that occurs at least 9 times, and how often the
-pair, its first word and its second word occur in each package. With the versions
+The table has a row for each pair of content words that occurs at least 9 times, with the counts
+of the pair, its first word and its second word in each package. With the versions
 listed in ``load_terms``, the table equals the bundled file without the judgments.
 """
 
@@ -271,7 +271,7 @@ FUNCTION_WORDS = frozenset(
 
 
 def counts() -> pd.DataFrame:
-    """Return the candidates with their counts in each package, frequent ones first."""
+    """Return the candidates with their counts in each package, most frequent first."""
     pairs = {package: Counter[tuple[str, str]]() for package in PACKAGES}
     for package, runs in _distinct_sentences():
         for run in runs:
@@ -356,7 +356,7 @@ _PROSE_DIRECTIVES = frozenset(
 )  # fmt: skip
 # Sections that consist of cross-references
 _REFERENCE_SECTIONS = frozenset(["see also", "references"])
-# Sections that define names: an unindented line is a name with its type, not a sentence
+# In sections that define names, an unindented line is a name with its type, not a sentence
 _DEFINING_SECTIONS = frozenset(
     ["parameters", "other parameters", "returns", "yields", "receives", "raises", "warns",
      "warnings", "attributes", "methods", "keyword arguments"]
@@ -442,7 +442,7 @@ def _paragraphs(docstring: str) -> Iterator[list[str]]:
 
 def _prose_lines(lines: list[str]) -> Iterator[str]:
     """Yield the lines of prose, with all other lines replaced by empty ones."""
-    section, skipping = "", None  # skipping: the indentation of a block that is left out
+    section, skipping = "", None  # skipping: the indentation of a skipped block
     in_doctest = in_table = False
     for number, line in enumerate(lines):
         text, indent = line.strip(), len(line) - len(line.lstrip())

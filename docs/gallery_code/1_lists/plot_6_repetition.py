@@ -2,7 +2,7 @@
 Repetition on other samples
 ===========================
 
-The plot compares the variation in precision between five packages with the binomial
+The plot compares the variation in precision across five packages with the binomial
 model.
 
 Function: :func:`rankeval_pd.plotting.repetition`.

@@ -19,8 +19,8 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.gain()
 
 # %%
-# **How to read it.** The diagonal is a random order. The upper gray line is an ideal
-# order with all terms first.
+# **How to read it.** The diagonal represents a random order. The upper gray line
+# represents an ideal order with all terms first.
 #
 # The caption for a paper:
 
