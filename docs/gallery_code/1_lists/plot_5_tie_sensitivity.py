@@ -26,7 +26,7 @@ ax = rankings.plot.tie_sensitivity("G2", "f", [200, 400, 800, 1200, 1600], n_key
 print(rankeval_pd.plotting.caption(ax))
 
 # %%
-# A stricter level:
+# A stricter significance level:
 
 rankings.plot.tie_sensitivity(
     "G2", "f", [200, 400, 800, 1200, 1600], n_keys=50, alpha=0.01

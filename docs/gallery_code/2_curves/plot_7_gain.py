@@ -32,7 +32,7 @@ print(rankeval_pd.plotting.caption(ax))
 rankings.plot.gain(interval="simultaneous", measures="G2")
 
 # %%
-# The bounds of chance:
+# Chance bounds:
 
 rankings.plot.gain(bands=0.05)
 

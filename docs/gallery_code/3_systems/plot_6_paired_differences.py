@@ -2,8 +2,8 @@
 Gain query by query
 ===================
 
-The plot shows the sorted differences between two search systems over queries, and the
-mean difference.
+The plot shows the sorted differences between two search systems, query by query, and
+the mean difference.
 
 Function: :func:`rankeval_pd.plotting.paired_differences`.
 """
