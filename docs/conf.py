@@ -1,14 +1,14 @@
 """Sphinx configuration.
 
-``RANKEVAL_PD_DOCS=cache`` keeps what pages returned until their code changes: for who writes pages.
+When editing pages, set ``RANKEVAL_PD_DOCS=cache`` to reuse page output until the code changes.
 """
 
 import os
 import sys
 from pathlib import Path
 
-# kernels inherit it: no bars in pages, nor what they say where Jupyter's widgets are not installed,
-# and no threads that wait for each other
+# kernels inherit these settings: no progress bars, no warnings about missing Jupyter widgets,
+# and one thread per kernel
 os.environ |= {"TQDM_DISABLE": "1", "PYTHONWARNINGS": "ignore:IProgress not found"}
 os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
@@ -64,7 +64,7 @@ html_show_sourcelink = False
 html_search_scorer = str(Path(__file__).parent / "_ext" / "search_scorer.js")
 html_sidebars = {"index": []}
 
-# formulas are MathML, which browsers draw by themselves
+# formulas are MathML, which browsers render natively
 html_math_renderer = "mathml"
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
@@ -74,8 +74,8 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 180
 nb_merge_streams = True
 suppress_warnings = [
-    "myst-nb.lexer",  # a page that is not executed does not know its language
-    "config.cache",  # sphinx-gallery's settings hold functions
+    "myst-nb.lexer",  # pages that are not executed have no language
+    "config.cache",  # the sphinx-gallery settings contain functions
 ]
 
 
@@ -87,7 +87,7 @@ def _krenn_is_here() -> bool:
     return True
 
 
-# where the paper's data can neither be found nor fetched, its page shows the code alone
+# if the paper's data are unavailable, the page shows only the code
 nb_execution_excludepatterns = [] if _krenn_is_here() else ["validation/evert2004.md"]
 
 sphinx_gallery_conf = {
@@ -105,7 +105,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "show_memory": False,
     "remove_config_comments": True,
-    "capture_repr": (),  # pictures, and not what they are in memory
+    "capture_repr": (),  # show figures, not their text representations
 }
 
 autosummary_generate = True

@@ -1,6 +1,6 @@
-"""Run the first example of README and start page: ``python docs/first_example.py``.
+"""Run the first example of the README and start page: ``python docs/first_example.py``.
 
-Writes below the code what it prints, and draws the picture.
+Writes the printed output below the code and draws the figure.
 """
 
 from __future__ import annotations

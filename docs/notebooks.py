@@ -1,9 +1,9 @@
-"""Write the tutorials as notebooks for Jupyter, without output, into the folder ``examples``.
+"""Write the tutorials as Jupyter notebooks, without output, to the folder ``examples``.
 
     python docs/notebooks.py
 
-The pages in ``docs/tutorials`` are the source: the site runs and shows them. A notebook has the
-same cells, for who wants to run and change them.
+The pages in ``docs/tutorials`` are the source: the site executes and displays them. Each notebook
+has the same cells, so that users can run and change them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def pages() -> list[Path]:
 
 
 def notebook(page: Path) -> str:
-    """Return a page as the text of a notebook."""
+    """Return the notebook source for a page."""
     text = page.read_text("utf-8").split("---\n", 2)[2]
     cells = [
         _cell(number, kind, source)
@@ -40,7 +40,7 @@ def notebook(page: Path) -> str:
 
 
 def _parts(text: str, page: Path) -> Iterator[tuple[str, str]]:
-    """Yield what stands between cells of code, and these."""
+    """Yield the code cells and the text between them."""
     end = 0
     for found in CELL.finditer(text):
         yield "markdown", _linked(text[end : found.start()], page)
@@ -50,7 +50,7 @@ def _parts(text: str, page: Path) -> Iterator[tuple[str, str]]:
 
 
 def _linked(text: str, page: Path) -> str:
-    """Return text whose links lead from the folder of examples to the pages, by their titles."""
+    """Return the text with links from the examples folder to the pages, labeled by page title."""
 
     def linked(found: re.Match[str]) -> str:
         target = (page.parent / found[2]).resolve()

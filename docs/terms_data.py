@@ -2,9 +2,9 @@
 
     python docs/terms_data.py counts.csv
 
-The table has a row for each pair of content words that occurs at least 9 times, and how often the
-pair, its first word and its second word occur in each package. With the versions that
-``load_terms`` names it is the bundled file without the judgments.
+The table has a row for each pair of content words that occurs at least 9 times, with the counts
+of the pair, its first word and its second word in each package. With the versions
+listed in ``load_terms``, the table equals the bundled file without the judgments.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ FUNCTION_WORDS = frozenset(
 
 
 def counts() -> pd.DataFrame:
-    """Return the candidates with their counts in each package, frequent ones first."""
+    """Return the candidates with their counts in each package, most frequent first."""
     pairs = {package: Counter[tuple[str, str]]() for package in PACKAGES}
     for package, runs in _distinct_sentences():
         for run in runs:
@@ -296,7 +296,7 @@ def counts() -> pd.DataFrame:
 
 
 def _distinct_sentences() -> Iterator[tuple[str, list[list[str]]]]:
-    """Yield each package's sentences once: docstrings repeat each other."""
+    """Yield each distinct sentence once per package, because docstrings repeat text."""
     seen = set()
     for package, _, tree in source_trees(None):
         for text in _docstrings(tree):
@@ -312,7 +312,7 @@ def _is_content(*words: str) -> bool:
 
 
 def _singular(word: str, seconds: Counter[str]) -> str:
-    """Return the singular of a word if the corpus has it, else the word."""
+    """Return the singular form of a word if the corpus contains it, or the word itself."""
     word = word.removesuffix("'s")
     if word == "axes":
         return "axis"
@@ -330,7 +330,7 @@ def _singular(word: str, seconds: Counter[str]) -> str:
 
 
 def _docstrings(tree: ast.Module) -> Iterator[str]:
-    """Yield the docstrings of a module, and the texts that it adds to compiled functions."""
+    """Yield the docstrings in a module and those that it adds to compiled functions."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node)
@@ -347,7 +347,7 @@ def _docstrings(tree: ast.Module) -> Iterator[str]:
 
 # ------------------------------------------------------------------------- The prose of docstrings
 #
-# Markup, code and cross-references are taken out.
+# Markup, code and cross-references are removed.
 
 # Directives with prose; others contain code, plots, tables or lists of names
 _PROSE_DIRECTIVES = frozenset(
@@ -356,7 +356,7 @@ _PROSE_DIRECTIVES = frozenset(
 )  # fmt: skip
 # Sections that consist of cross-references
 _REFERENCE_SECTIONS = frozenset(["see also", "references"])
-# Sections that define names: an unindented line is a name with its type, not a sentence
+# In sections that define names, an unindented line is a name with its type, not a sentence
 _DEFINING_SECTIONS = frozenset(
     ["parameters", "other parameters", "returns", "yields", "receives", "raises", "warns",
      "warnings", "attributes", "methods", "keyword arguments"]
@@ -370,12 +370,12 @@ _FIELD = re.compile(r"^\s*:[\w\s*]+:(\s|$)")
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\(?(?:\d+|[a-zA-Z#])[.)])\s+")
 _DEFINITION = re.compile(r"^\S.*\s:(\s|$)|^[\w.*, ]+:\s*$")
 
-# Within a line, anything that is not prose becomes a mark, which separates the words around it
+# Within a line, each non-prose element is replaced by a mark that separates adjacent words
 _BREAK = " | "
 _INLINE = re.compile(
     r"``.+?``"  # literal
     r"|:[\w:+-]+:`[^`]*`"  # role
-    r"|`[^`]*`_{0,2}"  # reference, or name of a parameter
+    r"|`[^`]*`_{0,2}"  # reference or parameter name
     r"|\|[^|\s][^|]*\|"  # substitution
     r"|\$[^$]+\$"  # mathematics
     r"|\[[\w*#]+\]_"  # footnote
@@ -391,8 +391,8 @@ _SHORT_WORDS = frozenset("aAI")
 def sentences(docstring: str) -> Iterator[list[list[str]]]:
     """Yield the sentences of a docstring, each as runs of adjacent words.
 
-    Words are in lower case. A hyphen joins two words as a space does; punctuation inside a
-    sentence, numbers, markup and code end a run.
+    Words are in lower case. Hyphens count as spaces; punctuation inside a sentence,
+    numbers, markup and code end a run.
     """
     for paragraph in _paragraphs(docstring):
         text = _INLINE.sub(_BREAK, " ".join(paragraph)).replace("**", "").replace("*", "")
@@ -403,7 +403,7 @@ def sentences(docstring: str) -> Iterator[list[list[str]]]:
 
 
 def _runs(sentence: str) -> list[list[str]]:
-    """Return the runs of adjacent words of a sentence; brackets and commas end a run as well."""
+    """Return the runs of adjacent words in a sentence; brackets and commas also end a run."""
     runs: list[list[str]] = [[]]
     for token in _TOKEN.findall(sentence):
         bare = token.strip("\"'“”‘’")
@@ -411,7 +411,7 @@ def _runs(sentence: str) -> list[list[str]]:
         bare = bare.strip("()[],\"'“”‘’")
         parts = bare.split("-") if bare else []
         if not parts or not all(map(_is_word, parts)):
-            runs.append([])  # code, a number or a sign: the words around it are not adjacent
+            runs.append([])  # code, a number or a symbol separates the words around it
             continue
         if opens:
             runs.append([])
@@ -426,7 +426,7 @@ def _is_word(part: str) -> bool:
 
 
 def _paragraphs(docstring: str) -> Iterator[list[str]]:
-    """Yield the lines of each paragraph of prose; a list item is a paragraph of its own."""
+    """Yield the lines of each prose paragraph; each list item is a separate paragraph."""
     paragraph: list[str] = []
     for line in _prose_lines(docstring.expandtabs().splitlines()):
         if not line.strip() or _BULLET.match(line):
@@ -441,8 +441,8 @@ def _paragraphs(docstring: str) -> Iterator[list[str]]:
 
 
 def _prose_lines(lines: list[str]) -> Iterator[str]:
-    """Yield the lines that are prose, and an empty line in place of everything else."""
-    section, skipping = "", None  # skipping: the indentation of a block that is left out
+    """Yield the lines of prose, with all other lines replaced by empty ones."""
+    section, skipping = "", None  # skipping: the indentation of a skipped block
     in_doctest = in_table = False
     for number, line in enumerate(lines):
         text, indent = line.strip(), len(line) - len(line.lstrip())
@@ -456,7 +456,7 @@ def _prose_lines(lines: list[str]) -> Iterator[str]:
                 continue
             skipping = None
         if _RULE.match(following) and not _RULE.match(text) and len(following) >= 3:
-            section = text.lower()  # a heading; its underline is a rule and falls below
+            section = text.lower()  # a heading, whose underline is skipped below
             yield ""
             continue
         in_doctest = in_doctest or text.startswith((">>>", "In ["))

@@ -1,6 +1,6 @@
 """
-Odds ratios over n
-==================
+Odds ratios by list length
+==========================
 
 The plot compares the odds of a true positive between the candidates found in only one
 of two lists.

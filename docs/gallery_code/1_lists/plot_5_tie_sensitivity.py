@@ -18,7 +18,7 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.tie_sensitivity("G2", "f", [200, 400, 800, 1200, 1600], n_keys=50)
 
 # %%
-# **How to read it.** Each bar is the range of p-values over random orders of equal
+# **How to read it.** Each bar shows the range of p-values over random orders of equal
 # scores. If a bar crosses the line, significance depends on the order.
 #
 # The caption for a paper:
@@ -26,7 +26,7 @@ ax = rankings.plot.tie_sensitivity("G2", "f", [200, 400, 800, 1200, 1600], n_key
 print(rankeval_pd.plotting.caption(ax))
 
 # %%
-# A stricter level:
+# A stricter significance level:
 
 rankings.plot.tie_sensitivity(
     "G2", "f", [200, 400, 800, 1200, 1600], n_keys=50, alpha=0.01

@@ -2,7 +2,7 @@
 Repetition on other samples
 ===========================
 
-The plot compares the variation in precision between five packages with the binomial
+The plot compares the variation in precision across five packages with the binomial
 model.
 
 Function: :func:`rankeval_pd.plotting.repetition`.
@@ -19,7 +19,7 @@ rankings = parts.rankeval(by="package", measures=["G2", "t"])
 ax = rankings.plot.repetition(n=100)
 
 # %%
-# **How to read it.** Each panel is a measure with a histogram of the precision in each
+# **How to read it.** Each panel shows, for one measure, a histogram of precision by
 # package. The gray curve is the binomial model for independent candidates. The colored
 # curve has the observed standard deviation. If the colored curve is wider, an interval
 # from one package understates the variation.

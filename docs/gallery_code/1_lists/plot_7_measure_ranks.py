@@ -1,6 +1,6 @@
 """
-Which measures are best or tied?
-================================
+Which measures are tied for first?
+==================================
 
 The plot shows the precision and the range of possible ranks for all measures at one n.
 

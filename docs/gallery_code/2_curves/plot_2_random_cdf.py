@@ -19,7 +19,7 @@ ax = rankings.plot.random_cdf(100, [0.5, 0.05])
 
 # %%
 # **How to read it.** Each curve is a cumulative distribution under one of three models.
-# The key lists the bounds from each model at each level p.
+# The legend lists the bounds from each model at each level p.
 #
 # The caption for a paper:
 

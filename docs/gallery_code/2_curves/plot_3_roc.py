@@ -20,8 +20,8 @@ ax = rankings.plot.roc(bands=0.05, isolines=[100, 500])
 
 # %%
 # **How to read it.** A curve near the upper left corner finds many terms with few
-# errors. The diagonal is a random order, with bounds in gray. A thin line connects
-# lists of equal length.
+# errors. The diagonal represents a random order, with bounds in gray. A thin line
+# connects lists of equal length.
 #
 # The caption for a paper:
 

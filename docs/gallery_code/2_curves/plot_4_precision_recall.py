@@ -36,6 +36,6 @@ rankings.plot.precision_recall(highlight="MI")
 rankings.plot.precision_recall(interval="pointwise", measures="G2")
 
 # %%
-# The bounds of chance:
+# Chance bounds:
 
 rankings.plot.precision_recall(bands=0.05)

@@ -2,7 +2,7 @@
 Detection error trade-off (DET)
 ===============================
 
-The plot shows false negative and false positive rates on the scale of normal quantiles.
+The plot shows false negative and false positive rates on a normal quantile scale.
 
 Function: :func:`rankeval_pd.plotting.det`.
 """

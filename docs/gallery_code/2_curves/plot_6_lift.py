@@ -20,7 +20,7 @@ ax = rankings.plot.lift(enrichment=0.05)
 
 # %%
 # **How to read it.** A random order has a lift of 1. The vertical line marks the first
-# 5% of the candidates. The key shows the enrichment factors at this line.
+# 5% of the candidates. The legend shows the enrichment factors there.
 #
 # The caption for a paper:
 
@@ -32,7 +32,7 @@ print(rankeval_pd.plotting.caption(ax))
 rankings.plot.lift(enrichment=0.01, measures=["G2", "f"])
 
 # %%
-# The bounds of chance:
+# Chance bounds:
 
 rankings.plot.lift(bands=0.05)
 

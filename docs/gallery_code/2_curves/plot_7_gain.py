@@ -19,8 +19,8 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.gain()
 
 # %%
-# **How to read it.** The diagonal is a random order. The upper gray line is an ideal
-# order with all terms first.
+# **How to read it.** The diagonal represents a random order. The upper gray line
+# represents an ideal order with all terms first.
 #
 # The caption for a paper:
 
@@ -32,7 +32,7 @@ print(rankeval_pd.plotting.caption(ax))
 rankings.plot.gain(interval="simultaneous", measures="G2")
 
 # %%
-# The bounds of chance:
+# Chance bounds:
 
 rankings.plot.gain(bands=0.05)
 

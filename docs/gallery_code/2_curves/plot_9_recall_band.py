@@ -19,8 +19,8 @@ ax = rankings.plot.recall_band()
 
 # %%
 # **How to read it.** The line is the proportion of all terms found among the first n
-# candidates. The band is valid simultaneously for all n. The gray line is a random
-# order.
+# candidates. The band is valid simultaneously for all n. The gray line represents
+# a random order.
 #
 # The caption for a paper:
 

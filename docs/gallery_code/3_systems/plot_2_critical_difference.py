@@ -36,25 +36,25 @@ systems = items.rankeval(metric="accuracy")
 ax = systems.plot.critical_difference()
 
 # %%
-# **How to read it.** Systems are placed by score. A bar on the right connects systems
-# that do not differ significantly.
+# **How to read it.** Systems are positioned by score. A bar on the right connects
+# systems that do not differ significantly.
 #
 # The caption for a paper:
 
 print(rankeval_pd.plotting.caption(ax))
 
 # %%
-# A stricter level:
+# A stricter significance level:
 
 systems.plot.critical_difference(alpha=0.001)
 
 # %%
-# With a sixth of the items, fewer systems differ significantly:
+# With one-sixth of the items, fewer systems differ significantly:
 
 items[::6].rankeval(metric="accuracy").plot.critical_difference()
 
 # %%
-# Association measures, by precision at one n:
+# Association measures compared by precision at one n:
 
 terms = rankeval_pd.datasets.load_terms()
 df = terms.rankeval.with_association_measures(["G2", "t", "MI", "f"])

@@ -45,12 +45,12 @@ ax = systems.plot.pairs()
 print(rankeval_pd.plotting.caption(ax))
 
 # %%
-# With a sixth of the items, fewer pairs differ significantly:
+# With one-sixth of the items, fewer pairs differ significantly:
 
 items[::6].rankeval(metric="accuracy").plot.pairs()
 
 # %%
-# A stricter level:
+# A stricter significance level:
 
 systems.plot.pairs(alpha=0.001)
 

@@ -26,7 +26,7 @@ systems = items.rankeval(metric="accuracy")
 ax = systems.plot.confidence()
 
 # %%
-# **How to read it.** Each dot is a pair of systems. Pairs above the line differ
+# **How to read it.** Each dot is one pair of systems. Pairs above the line differ
 # significantly. Confidence increases with the gain, but varies between pairs with
 # similar gains.
 #

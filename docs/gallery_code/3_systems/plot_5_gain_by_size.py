@@ -1,6 +1,6 @@
 """
-Required gain by size of the test set
-=====================================
+Required gain by test set size
+==============================
 
 The plot shows the gain required for significance in test sets of different sizes.
 
@@ -43,7 +43,7 @@ systems.plot.gain_by_size([100, 400, 1600])
 systems.plot.gain_by_size([50, 100, 200, 400, 800, 1600], draw="random")
 
 # %%
-# Fewer pairs, from every second system:
+# Fewer pairs, using every second system:
 
 part = items.iloc[:, ::2].rankeval(metric="accuracy")
 part.plot.gain_by_size([100, 200, 400, 800, 1600])

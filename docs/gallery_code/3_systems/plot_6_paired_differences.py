@@ -2,8 +2,8 @@
 Gain query by query
 ===================
 
-The plot shows the sorted differences between two search systems over queries, and the
-mean difference.
+The plot shows the sorted differences between two search systems, query by query, and
+the mean difference.
 
 Function: :func:`rankeval_pd.plotting.paired_differences`.
 """
@@ -18,7 +18,7 @@ ndcg = found.rankeval.per_query("nDCG@10", wide=True)
 ax = ndcg.rankeval.plot.paired_differences("bm25", "tfidf")
 
 # %%
-# **How to read it.** Each bar is a query. Bars above 0 favor the first system. Names
+# **How to read it.** Each bar is a query. Bars above 0 favor the first system. Labels
 # mark the queries with the largest differences. The mean and its interval are on the
 # right.
 #

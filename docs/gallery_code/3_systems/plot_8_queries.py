@@ -2,7 +2,7 @@
 Scatter plot of two search systems
 ==================================
 
-The plot shows the scores of two search systems for each query. Names mark the queries
+The plot shows the scores of two search systems for each query. Labels mark the queries
 with the largest differences.
 
 Function: :func:`rankeval_pd.plotting.queries`.

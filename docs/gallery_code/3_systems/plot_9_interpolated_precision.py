@@ -1,6 +1,6 @@
 """
-Interpolated precision at eleven levels of recall
-=================================================
+Interpolated precision at eleven recall levels
+==============================================
 
 The plot shows the interpolated precision at recall levels 0, 0.1, ..., 1, averaged over
 queries.
@@ -17,9 +17,9 @@ found = rankeval_pd.datasets.load_docstring_search(progress=False)
 ax = found.rankeval.plot.interpolated_precision(n_resamples=999)
 
 # %%
-# **How to read it.** Interpolated precision is the highest precision at a recall of at
-# least this level. A line that is high on the right shows a system that finds nearly
-# all relevant documents early.
+# **How to read it.** Interpolated precision is the highest precision at or above a
+# given recall level. A line that stays high on the right indicates a system that finds
+# nearly all relevant documents early.
 #
 # The caption for a paper:
 
