@@ -61,7 +61,7 @@ def calibration(
     data : DataFrame or Dataset
         Table of pairs from :func:`paired_bootstrap` with gain ≥ 0 in every row.
     other : DataFrame or Dataset
-        Results of the same systems on other data, as systems over test items.
+        Results of the same systems on other data, in the layout of test items by systems.
     bins : sequence of float
         Edges of the bins for p_value. A bin includes its upper edge. By default, the bins match
         Berg-Kirkpatrick et al. (2012).
@@ -72,8 +72,8 @@ def calibration(
         Confidence level of the interval.
     prior : {"flat", "estimated"}
         Prior of true gains for ``expected_agreement``. "flat" is overconfident for nearly equal
-        systems. "estimated" is normal around 0. The variance is the mean of gain² − gain_se²
-        over all pairs (of each group).
+        systems. "estimated" is a normal prior with mean 0. Its variance is the mean of gain² −
+        gain_se² over all pairs (of each group).
     n_resamples : int
         Number of draws for ci="systems".
     **roles
@@ -96,8 +96,8 @@ def calibration(
 
     Notes
     -----
-    An agreement below 1 − p does not show that distributions differ, because the other items are
-    also a sample. Compare the agreement with ``expected_agreement``. Pairs whose gain is 0 or
+    An agreement below 1 − p does not show that the distributions differ, because the other items
+    are only a sample. Compare the agreement with ``expected_agreement``. Pairs whose gain is 0 or
     undefined are excluded.
 
     References

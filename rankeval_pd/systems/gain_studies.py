@@ -79,9 +79,9 @@ def gain_threshold(
         Quantile of the borderline gains that defines the threshold.
     alternative : {"greater", "two-sided"}
         "greater", as in Berg-Kirkpatrick et al. (2012), uses the one-sided p-value. The threshold
-        is then valid only for a direction that was fixed beforehand, because the better system
-        comes first in tables of all pairs. A one-sided p of 0.05 then corresponds to a two-sided
-        p of 0.10. "two-sided" uses ``p_two_sided``.
+        is then valid only if the direction was fixed beforehand, because tables of all pairs list
+        the better system first. A one-sided p of 0.05 then corresponds to a two-sided p of 0.10.
+        "two-sided" uses ``p_two_sided``.
     relation : label, optional
         Use only pairs with this relation. By default the result has one row per relation, or one
         row without a column ``relation``.

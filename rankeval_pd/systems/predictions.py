@@ -38,7 +38,7 @@ def from_predictions(
     Returns
     -------
     DataFrame
-        Systems over test items. For accuracy, each model has one column that marks correct
+        One row per test item. For accuracy, each model has one column that marks correct
         predictions. Other metrics have two-level columns (system, statistic). Pass the same
         ``metric`` to the methods. The index comes from the data.
 
@@ -55,8 +55,8 @@ def from_predictions(
     Notes
     -----
     Scores equal scikit-learn's ``accuracy_score``, and ``precision_score``, ``recall_score`` and
-    ``f1_score`` for the positive class. Matthews's coefficient and averages over classes are not
-    supported.
+    ``f1_score`` for the positive class. The Matthews correlation coefficient and averages over
+    classes are not supported.
 
     Examples
     --------
