@@ -100,9 +100,8 @@ def detectable_gain(
 
     Notes
     -----
-    Power is computed for the t test. Degrees of freedom are items (or clusters) minus 1 and seeds
-    minus 1. Variances are treated as known, so results from two or three seeds are only
-    approximate.
+    Power is computed for the t test. Degrees of freedom are the number of items (or clusters) or
+    seeds, minus 1. Variances are treated as known, so results from few seeds are approximate.
 
     Examples
     --------
@@ -156,7 +155,7 @@ def needed_items(
     ------
     ValueError
         If a gain or standard error is missing or not above 0, if power is not above alpha, or if
-        no number of items is sufficient because there are too few seeds or the gain is tiny.
+        no number of items suffices because of too few seeds or a tiny gain.
 
     Examples
     --------
@@ -329,7 +328,7 @@ def _check_gain(gain: ArrayLike, gain_se: Any) -> None:
 
 
 def _news(plans: AnyArray, items: Any, seeds: Any) -> tuple[Any, Any]:
-    """Return the checked planned numbers of items and seeds."""
+    """Check and return the planned numbers of items and seeds."""
     if items is not None:
         check_numbers("n_items_new", items, 0.0, above=True, missing=False)
     if seeds is not None:

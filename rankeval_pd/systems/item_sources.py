@@ -1,4 +1,4 @@
-"""Create items from translations with references, or from repeated training."""
+"""Create item tables from translations and references, or from repeated training."""
 
 from __future__ import annotations
 
@@ -303,9 +303,9 @@ def synthetic_systems(
 
     Notes
     -----
-    The k-th training set of a given size is the same for all families. Systems of one family are
-    similar, especially for large training sets, like versions of a system under development. Each
-    column requires one model fit.
+    The k-th training set of a given size is the same for all families. Like versions of a system
+    under development, systems in the same family are similar, especially if the training sets are
+    large. Each column requires one model fit.
 
     References
     ----------

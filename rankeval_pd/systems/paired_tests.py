@@ -91,7 +91,7 @@ def paired_bootstrap(
     ----------
     data : DataFrame or Dataset
         A DataFrame with one row per test item and one column per system, or two-level columns
-        (system, statistic). A Dataset needs dimensions item and system and one variable per
+        (system, statistic). A Dataset needs the dimensions item and system, and one variable per
         statistic. Dask DataFrames and lazy Datasets in chunks of items give bit-identical results.
     a, b : names of systems, optional
         Systems to compare, in this order. Pass only ``a`` to compare one system with every other
@@ -117,9 +117,8 @@ def paired_bootstrap(
         the default is Tango's score interval. "tango" and "newcombe" are score intervals for paired
         proportions. Every interval includes 0 if p_adjusted (or p_value) is above 1 − level.
     families : mapping, sequence or callable, optional
-        Family of each system, as a mapping or in the order of the systems. The column ``relation``
-        is then "same" or "different". You can also pass a function that takes two names and
-        returns the relation.
+        Family of each system, by name or in the order of the systems, for a column ``relation``
+        ("same" or "different"). A function of two names that returns the relation also works.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis for ``p_value``. "greater" means that system_a is better, as in
         Berg-Kirkpatrick et al. (2012). One-sided tests have one-sided intervals.
@@ -210,11 +209,11 @@ def paired_bootstrap(
     If differences are symmetric, the error rate of "wild" is at most the nominal level for any
     number of items or groups. The smallest two-sided p-value for n items is 2^(1−n), so p-values
     from five items never reach 0.05. The events of Berg-Kirkpatrick et al. (2012) are too liberal
-    for few items. With ``seeds``, "wild" is a t test (see :func:`needed_seeds`). For ratios of
+    with few items. With ``seeds``, "wild" is a t test (see :func:`needed_seeds`). For ratios of
     sums between 0 and 1 (precision, recall, F1, AER, ratio) without ``groups``, "wild" needs no
     resamples. The test then uses the distribution of a difference between two dependent
     proportions (Storer and Kim 1990; Kosinski 2013), or McNemar's test for recall, and keeps the
-    nominal level for 10 guesses or more. "wild" linearizes scores with derivatives at the sums,
+    nominal level for 10 or more guesses. "wild" linearizes scores with derivatives at the sums,
     which is exact for means, sums and accuracy. All pairs share the same signs. All other events
     use the counts of :func:`resample_counts` with the same seed. Items (or clusters) are sorted by
     label, so the order of rows does not affect results. Monte Carlo p-values are (s + 1)/(b + 1),
@@ -315,9 +314,9 @@ def paired_permutation(
         As in :func:`paired_bootstrap`.
     test : {"swaps", "t", "wilcoxon"}
         "swaps" exchanges the outputs of the two systems on randomly chosen items. "t" is the
-        paired t test without draws. "wilcoxon" is the signed-rank test. The signed-rank test
-        reports the Hodges-Lehmann estimate (the median of means of two differences) as ``gain``,
-        with matching limits.
+        paired t test, which needs no draws. "wilcoxon" is the signed-rank test. The signed-rank
+        test reports the Hodges-Lehmann estimate (the median of means of two differences) as
+        ``gain``, with matching limits.
     alpha, level, skewness, progress
         As in :func:`paired_bootstrap`. With ``skewness=False``, the test uses only swaps.
     **roles

@@ -233,7 +233,7 @@ def _same(own: pd.Index, index: pd.Index | None, name: str) -> pd.Index:
 
 
 def _check_labels(name: Hashable, predicted: AnyArray, known: AnyArray) -> None:
-    """Reject scores, and predictions of a different type than the labels."""
+    """Reject scores, and predictions whose type differs from that of the labels."""
     others = [x for x in predicted.tolist() if x not in {*known.tolist()}]
     if any(isinstance(x, float) and x % 1.0 for x in others):
         raise ValueError(

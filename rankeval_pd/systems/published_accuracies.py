@@ -44,8 +44,8 @@ def compare_accuracies(
         Number or proportion of items that both systems answer correctly. By default, all possible
         numbers are considered.
     decimals : int, optional
-        Number of decimals of printed rates, such as 3 for 0.840 or 84.0%. By default the number
-        comes from the rate, such as 2 for 0.84.
+        Number of decimal places in printed rates, such as 3 for 0.840 or 84.0%. By default the
+        number comes from the rate, such as 2 for 0.84.
     alternative : {"two-sided", "greater", "less"}
         "greater" means that a is better than b.
     level : float
@@ -158,7 +158,7 @@ def _counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray
 
 
 def _digits(rate: float) -> int:
-    """Return the number of decimals in a rate."""
+    """Return the number of decimal places in a rate."""
     text = np.format_float_positional(rate, trim="-")
     return min(len(text.partition(".")[2]), _MOST_DIGITS) or 1
 

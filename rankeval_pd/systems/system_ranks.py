@@ -96,7 +96,7 @@ def system_ranks(
         rejected by a random-sign test of the items or by Hall's (1992) t test.
     adjust : {"auto", None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
         Adjustment for testing all pairs. "auto" means "max-t", or "holm" with ``test="t"``. With
-        None, "bh" and "by", rank limits are not simultaneous. "max-t-stepdown" has more power than
+        None, "bh" or "by", rank limits are not simultaneous. "max-t-stepdown" has more power than
         "max-t".
     adjust_over : {"all", "group"}
         Whether ranks are simultaneous over all groups, or within each group.
