@@ -61,7 +61,7 @@ def calibration(
     data : DataFrame or Dataset
         Table of pairs from :func:`paired_bootstrap` with gain ≥ 0 in every row.
     other : DataFrame or Dataset
-        Results of the same systems on other data, in the layout of test items by systems.
+        Results of the same systems on other data, as a table of test items by systems.
     bins : sequence of float
         Edges of the bins for p_value. A bin includes its upper edge. By default, the bins match
         Berg-Kirkpatrick et al. (2012).
@@ -71,7 +71,7 @@ def calibration(
     level : float
         Confidence level of the interval.
     prior : {"flat", "estimated"}
-        Prior of true gains for ``expected_agreement``. "flat" is overconfident for nearly equal
+        Prior for true gains in ``expected_agreement``. "flat" is overconfident for nearly equal
         systems. "estimated" is a normal prior with mean 0. Its variance is the mean of gain² −
         gain_se² over all pairs (of each group).
     n_resamples : int
@@ -396,7 +396,7 @@ def expected_agreement(
 
     Notes
     -----
-    Gains are assumed to be normally distributed around the population's gain. Under the flat prior
+    Gains are assumed to be normally distributed around the population gain. Under the flat prior
     (B = 1), the agreement with the population is 1 − p, which is overconfident for nearly equal
     systems. For B below 1, true gains are normal with mean 0 and variance τ², and B = τ²/(τ² +
     gain_se²). :func:`calibration` with prior="estimated" estimates τ² from the pairs. The formula

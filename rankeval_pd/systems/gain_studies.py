@@ -228,7 +228,7 @@ def gain_by_size(
     progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
-    """Test all pairs on subsets of the test set, in several sizes.
+    """Test all pairs on subsets of several sizes.
 
     Parameters
     ----------

@@ -100,8 +100,8 @@ def detectable_gain(
 
     Notes
     -----
-    Power is computed for the t test. Degrees of freedom are the number of items (or clusters) or
-    seeds, minus 1. Variances are treated as known, so results from few seeds are approximate.
+    Power is computed for the t test. The degrees of freedom are the number of items, clusters or
+    seeds minus 1. Variances are treated as known, so results from two or three seeds are rough.
 
     Examples
     --------
@@ -227,8 +227,8 @@ def needed_seeds(
     Raises
     ------
     ValueError
-        If the variance between seeds is missing, or if there are too few items for any number of
-        seeds.
+        If the variance between seeds is missing, or if there are too few items, whatever the
+        number of seeds.
 
     Examples
     --------

@@ -117,8 +117,8 @@ def paired_bootstrap(
         the default is Tango's score interval. "tango" and "newcombe" are score intervals for paired
         proportions. Every interval includes 0 if p_adjusted (or p_value) is above 1 − level.
     families : mapping, sequence or callable, optional
-        Family of each system, by name or in the order of the systems, for a column ``relation``
-        ("same" or "different"). A function of two names that returns the relation also works.
+        Family of each system, by name or in system order. The column ``relation`` is then "same"
+        or "different". A function of two names that returns the relation also works.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis for ``p_value``. "greater" means that system_a is better, as in
         Berg-Kirkpatrick et al. (2012). One-sided tests have one-sided intervals.

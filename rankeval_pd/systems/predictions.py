@@ -220,7 +220,7 @@ def _models(
 
 
 def _same(own: pd.Index, index: pd.Index | None, name: str) -> pd.Index:
-    """Return the common index; raise an error for different items."""
+    """Return the common index; raise an error if the items differ."""
     if index is None or index.equals(own):
         return own
     numbered = [isinstance(x, pd.RangeIndex) and x.start == 0 for x in (own, index)]

@@ -78,7 +78,7 @@ def system_ranks(
     progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
-    """Rank systems, with the uncertainty due to the choice of test items.
+    """Rank systems and quantify the uncertainty due to the choice of test items.
 
     Parameters
     ----------
