@@ -101,9 +101,9 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = 1) -> pd.DataFrame:
     y_true : sequence
         True label of each candidate, as a list, array or Series.
     scores : mapping, DataFrame, array or sequence
-        Scores by model name, or the scores of one model. Larger scores indicate the positive class.
-        You can pass sequences, or n x 2 arrays from ``predict_proba`` with sorted classes as in
-        scikit-learn. For such arrays, the column of the positive class is used.
+        Scores by model name, or the scores of one model. Larger scores indicate the positive
+        class. You can pass sequences, or n x 2 arrays from ``predict_proba`` with classes sorted
+        as in scikit-learn. For such arrays, the column of the positive class is used.
     positive : label
         The label of the positive class. All other labels are negative.
 
