@@ -61,19 +61,19 @@ def calibration(
     data : DataFrame or Dataset
         Table of pairs from :func:`paired_bootstrap` with gain ≥ 0 in every row.
     other : DataFrame or Dataset
-        Results of the same systems on other data, as systems over test items.
+        Results of the same systems on other data, as a table of test items by systems.
     bins : sequence of float
         Edges of the bins for p_value. A bin includes its upper edge. By default, the bins match
         Berg-Kirkpatrick et al. (2012).
     ci : {"clopper-pearson", "systems"}
         Kind of interval for the agreement. "clopper-pearson" is exact for independent pairs.
-        "systems" resamples systems because pairs share systems, and is never narrower.
+        "systems" resamples systems because pairs share systems. This interval is never narrower.
     level : float
         Confidence level of the interval.
     prior : {"flat", "estimated"}
-        Prior of true gains for ``expected_agreement``. "flat" is overconfident for nearly equal
-        systems. "estimated" is normal around 0. The variance is the mean of gain² − gain_se²
-        over all pairs (of each group).
+        Prior for true gains in ``expected_agreement``. "flat" is overconfident for nearly equal
+        systems. "estimated" is a normal prior with mean 0. Its variance is the mean of gain² −
+        gain_se² over all pairs (of each group).
     n_resamples : int
         Number of draws for ci="systems".
     **roles
@@ -96,8 +96,8 @@ def calibration(
 
     Notes
     -----
-    An agreement below 1 − p does not show that distributions differ, because the other items are
-    also a sample. Compare the agreement with ``expected_agreement``. Pairs whose gain is 0 or
+    An agreement below 1 − p does not show that the distributions differ, because the other items
+    are only a sample. Compare the agreement with ``expected_agreement``. Pairs whose gain is 0 or
     undefined are excluded.
 
     References
@@ -148,7 +148,7 @@ def _needed(prior: str) -> list[str]:
 
 
 def _shrunken(table: pd.DataFrame, groups: list[Hashable], prior: str) -> pd.DataFrame:
-    """Add the proportion of variance due to true gains to the pairs."""
+    """Add the proportion of variance due to true gains to the table of pairs."""
     table = table.reset_index(drop=True).assign(_part=1.0)
     if prior == "estimated":
         for _, part in grouped(table, groups):
@@ -189,7 +189,7 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
 
 
 def _check_given(roles: Mapping[str, Any]) -> None:
-    """Raise a ValueError if the attrs and roles lack metric or direction."""
+    """Raise a ValueError if the attrs and roles lack the metric or its direction."""
     metric, better = roles.get("metric"), roles.get("higher_is_better")
     lacking = []
     if metric is None:
@@ -270,7 +270,7 @@ def population_calibration(
     progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
-    """Return how often the sign of a gain on sampled items agrees with all items.
+    """Return how often gains on sampled items have the same sign as on all items.
 
     Parameters
     ----------
@@ -396,12 +396,12 @@ def expected_agreement(
 
     Notes
     -----
-    The formula assumes normal gains around the gain in the population. Under the flat prior (B =
-    1), the agreement with the population is 1 − p, which is overconfident for nearly equal systems.
-    For B below 1, true gains are normal around 0 with variance τ², and B = τ²/(τ² + gain_se²).
-    :func:`calibration` with prior="estimated" estimates τ² from the pairs. The formula assumes that
-    both test sets come from the same distribution, so a lower observed agreement indicates a shift.
-    The formula is also valid for tables that contain only positive gains.
+    Gains are assumed to be normally distributed around the population gain. Under the flat prior
+    (B = 1), the agreement with the population is 1 − p, which is overconfident for nearly equal
+    systems. For B below 1, true gains are normal with mean 0 and variance τ², and B = τ²/(τ² +
+    gain_se²). :func:`calibration` with prior="estimated" estimates τ² from the pairs. The formula
+    assumes that both test sets come from the same distribution, so a lower observed agreement
+    indicates a shift. The formula is also valid for tables that contain only positive gains.
 
     References
     ----------

@@ -66,7 +66,7 @@ def gain_threshold(
     n_resamples: int = 1000,
     rng: int | np.random.Generator | None = 0,
 ) -> Data:
-    """Estimate the gain needed for significance from borderline pairs.
+    """Use borderline pairs to estimate the gain needed for significance.
 
     Parameters
     ----------
@@ -79,18 +79,18 @@ def gain_threshold(
         Quantile of the borderline gains that defines the threshold.
     alternative : {"greater", "two-sided"}
         "greater", as in Berg-Kirkpatrick et al. (2012), uses the one-sided p-value. The threshold
-        is then valid only for a direction that was fixed beforehand, because the better system
-        comes first in tables of all pairs. A one-sided p of 0.05 then corresponds to a two-sided
-        p of 0.10. "two-sided" uses ``p_two_sided``.
+        is then valid only if the direction was fixed beforehand, because tables of all pairs list
+        the better system first. A one-sided p of 0.05 then corresponds to a two-sided p of 0.10.
+        "two-sided" uses ``p_two_sided``.
     relation : label, optional
-        Use only pairs with this relation. By default the result has one row per relation, or one
-        row without a column ``relation``.
+        Use only pairs with this relation. By default the result has one row per relation, or a
+        single row if there are no relations.
     n_items : int, optional
         Size of a similar test set, to which thresholds are scaled by the square-root law.
     ci : {"order", "systems"}
         Kind of interval for the threshold. "order" uses distribution-free order statistics for
-        independent pairs. "systems" resamples systems because pairs share systems, and is never
-        narrower.
+        independent pairs. "systems" resamples systems because pairs share systems. This interval
+        is never narrower.
     level : float
         Confidence level of the interval.
     n_resamples, rng
@@ -113,7 +113,7 @@ def gain_threshold(
     -----
     The upper limit of a 95% interval for the 95th percentile is finite for 72 or more pairs.
     Berg-Kirkpatrick et al. (2012) had 47 pairs. For a window with few pairs, report
-    ``threshold_all_pairs``. A threshold is valid for one test set, one metric and similar
+    ``threshold_all_pairs``. A threshold is valid only for one test set, one metric and similar
     systems.
 
     References
@@ -228,7 +228,7 @@ def gain_by_size(
     progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
-    """Test all pairs on subsets of the test set with several sizes.
+    """Test all pairs on subsets of several sizes.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ def _along_size(found: list[Any], sizes: list[int]) -> Any:
 
 
 def _domains(data: Any, by: list[Hashable], roles: Roles, draw: str) -> list[IntArray]:
-    """Return each domain's rows in the order in which subsets use the rows."""
+    """Return each domain's rows in the order in which subsets use them."""
     labels = item_labels(data, roles)
     number = np.zeros(len(labels), dtype=np.int64)
     if by and isinstance(data, xr.Dataset):

@@ -67,7 +67,7 @@ def detectable_gain(
     alpha: float = 0.05,
     alternative: Alternative = "two-sided",
 ) -> Any:
-    """Return the smallest gain that a test can detect with this power.
+    """Return the smallest gain that a test can detect with a given power.
 
     Parameters
     ----------
@@ -96,12 +96,12 @@ def detectable_gain(
     Returns
     -------
     float or array
-        The detectable gain in the unit of gain_se, for each row of a table.
+        The detectable gain in the units of gain_se, for each row of a table.
 
     Notes
     -----
-    Power is computed for the t test. Degrees of freedom are items (or clusters) minus 1 and seeds
-    minus 1. Variances are treated as known, so results from two or three seeds are rough.
+    Power is computed for the t test. The degrees of freedom are the number of items, clusters or
+    seeds minus 1. Variances are treated as known, so results from two or three seeds are rough.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def needed_items(
     alpha: float = 0.05,
     alternative: Alternative = "two-sided",
 ) -> Any:
-    """Return the number of items needed to detect a gain with this power.
+    """Return the number of items needed to detect a gain with a given power.
 
     Parameters
     ----------
@@ -154,8 +154,8 @@ def needed_items(
     Raises
     ------
     ValueError
-        If a gain or standard error is missing or not above 0, if power is not above alpha, or if no
-        number of items is sufficient because of the seeds or a tiny gain.
+        If a gain or standard error is missing or not above 0, if power is not above alpha, or if
+        no number of items suffices because of too few seeds or a tiny gain.
 
     Examples
     --------
@@ -227,8 +227,8 @@ def needed_seeds(
     Raises
     ------
     ValueError
-        If the variance between seeds is missing, or if no number of seeds is sufficient because of
-        the items.
+        If the variance between seeds is missing, or if there are too few items, whatever the
+        number of seeds.
 
     Examples
     --------
@@ -328,7 +328,7 @@ def _check_gain(gain: ArrayLike, gain_se: Any) -> None:
 
 
 def _news(plans: AnyArray, items: Any, seeds: Any) -> tuple[Any, Any]:
-    """Return the checked planned numbers of items and seeds."""
+    """Check and return the planned numbers of items and seeds."""
     if items is not None:
         check_numbers("n_items_new", items, 0.0, above=True, missing=False)
     if seeds is not None:
@@ -397,7 +397,7 @@ def _plan(parts: dict[str, AnyArray], accuracy: bool, pooled: float) -> AnyArray
     error, n = parts["gain_se"], parts["n_items"]
     gain = parts.get("gain", np.zeros(()))
     differ = np.minimum(n * error**2 + gain**2, 1.0) if accuracy else np.full((), np.nan)
-    # after an overflow, no test set is large enough, which raises an error
+    # after an overflow, no test set is large enough, and an error is raised
     with np.errstate(over="ignore"):
         square = error**2
     given = (
@@ -421,7 +421,7 @@ def check_numbers(
     infinite: bool = False,
     missing: bool = True,
 ) -> None:
-    """Raise a ValueError unless all numbers are in this range, or an allowed NaN.
+    """Raise a ValueError unless every number is in this range or is an allowed NaN.
 
     With ``above``, numbers must be greater than ``least``.
     """

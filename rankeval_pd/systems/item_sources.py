@@ -1,4 +1,4 @@
-"""Create items from translations with references, or from repeated training."""
+"""Create item tables from translations and references, or from repeated training."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def from_sacrebleu(
     Returns
     -------
     DataFrame
-        Systems over test items, with one row per segment and two-level columns (system, statistic).
-        Pass the same ``metric`` to the methods. For TER, lower is better, and the numerator is 100
-        times the number of edits, so scores are percentages as in sacrebleu.
+        One row per segment and two-level columns (system, statistic). Pass the same ``metric`` to
+        the methods. For TER, lower is better, and the numerator is 100 times the number of edits,
+        so scores are percentages as in sacrebleu.
 
     Raises
     ------
@@ -303,9 +303,9 @@ def synthetic_systems(
 
     Notes
     -----
-    The k-th training set of a size is the same for all families. Systems of one family are similar,
-    especially for large training sets, like versions of a system under development. Each column
-    requires one model fit.
+    The k-th training set of a given size is the same for all families. Like versions of a system
+    under development, systems in the same family are similar, especially if the training sets are
+    large. Each column requires one model fit.
 
     References
     ----------
@@ -394,7 +394,7 @@ def _check_model(model: Any) -> None:
 
 
 def _plan(sizes: Any, n_each: Any) -> list[tuple[int, int]]:
-    """Return every training set's size, and its number among equal sizes."""
+    """Return each training set's size, and its index among sets of that size."""
     whole = [sizes] if not np.iterable(sizes) else list(sizes)
     times = [n_each] * len(whole) if not np.iterable(n_each) else list(n_each)
     for name, values in (("sizes", whole), ("n_each", times)):
@@ -467,7 +467,7 @@ def resample_counts(
     -----
     All bootstrap methods use these counts. Each block of 1,000 resamples uses a separate child of
     ``SeedSequence(rng)``. If you increase ``n_resamples``, the first resamples stay the same for
-    all chunks, threads and workers. A count takes 7 ns and 8 bytes.
+    all chunks, threads and workers. Each count takes 7 ns and 8 bytes.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Test systems over test items in pairs (Berg-Kirkpatrick et al. 2012)."""
+"""Test pairs of systems on the same test items (Berg-Kirkpatrick et al. 2012)."""
 
 from __future__ import annotations
 
@@ -91,24 +91,24 @@ def paired_bootstrap(
     ----------
     data : DataFrame or Dataset
         A DataFrame with one row per test item and one column per system, or two-level columns
-        (system, statistic). A Dataset needs dimensions item and system and one variable per
+        (system, statistic). A Dataset needs the dimensions item and system, and one variable per
         statistic. Dask DataFrames and lazy Datasets in chunks of items give bit-identical results.
     a, b : names of systems, optional
         Systems to compare, in this order. Pass only ``a`` to compare one system with every other
         system. By default all pairs are compared.
     baseline : name of a system, optional
-        The system with which all other systems are compared, which becomes system_b. The gain is
-        above 0 if the other system is better. Use ``baseline`` instead of ``a`` and ``b``.
+        System to compare with all other systems, reported as system_b. The gain is above 0 if the
+        other system is better. Use ``baseline`` instead of ``a`` and ``b``.
     n_resamples : int, optional
         Number b of resamples. The default is at least 10,000 and depends on the family of tests,
-        ``adjust``, ``alpha`` and ``level``. Berg-Kirkpatrick et al. (2012) draw a million.
+        ``adjust``, ``alpha`` and ``level``. Berg-Kirkpatrick et al. (2012) use a million.
     event : {"wild", "recentred", "strict", "zero", "bias-corrected", "studentised"}
         Event whose probability is the one-sided p-value. "wild" is the wild bootstrap. This event
         multiplies each item's (or cluster's) contribution to the gain by a random sign, and counts
         sums that reach the gain δ. All other events resample items and use the resampled gains δ*.
         Events from Berg-Kirkpatrick et al. (2012) are "recentred" δ* ≥ 2δ, "strict" δ* > 2δ
         (figure 1), "zero" δ* ≤ 0, and "bias-corrected" δ* − mean δ* ≥ δ for metrics with biased
-        resampled gains. "studentised" uses (δ* − δ)/se* ≥ δ/se for skewed differences.
+        resampled gains. "studentised" is (δ* − δ)/se* ≥ δ/se, for skewed differences.
     method : {"auto", "exact", "monte-carlo"}
         "auto" computes the exact distribution if possible, and draws resamples otherwise.
     ci : {None, "wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe"}
@@ -117,15 +117,15 @@ def paired_bootstrap(
         the default is Tango's score interval. "tango" and "newcombe" are score intervals for paired
         proportions. Every interval includes 0 if p_adjusted (or p_value) is above 1 − level.
     families : mapping, sequence or callable, optional
-        Family of each system, by name or in order. The column ``relation`` is then "same" or
-        "different". You can also pass a function that takes two names and returns the relation.
+        Family of each system, by name or in system order. The column ``relation`` is then "same"
+        or "different". A function of two names that returns the relation also works.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis for ``p_value``. "greater" means that system_a is better, as in
         Berg-Kirkpatrick et al. (2012). One-sided tests have one-sided intervals.
     margin : float, optional
-        Largest gain that is irrelevant in practice. A margin adds ``p_equivalence``, the p-value
-        for a gain within ±margin. With "greater" or "less", the added column is ``p_noninferior``,
-        for a gain above -margin or below margin.
+        Largest gain that is negligible in practice. With a margin, the result contains
+        ``p_equivalence``, the p-value for a gain within ±margin. With "greater" or "less", it
+        contains ``p_noninferior`` instead, for a gain above -margin or below margin.
     adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
         Adjustment for the number of pairs. "max-t" compares each statistic with the largest
         statistic over all pairs in the same resamples. The intervals are then simultaneous.
@@ -180,7 +180,7 @@ def paired_bootstrap(
         * ``p_equivalence`` or ``p_noninferior``: only with ``margin``, unadjusted;
         * ``confidence`` = 1 − p_one_sided;
         * ``undecided``: whether the Monte Carlo interval for ``p_adjusted`` (``p_value`` without
-          ``adjust``) contains alpha, so you need more resamples;
+          ``adjust``) contains alpha, in which case you need more resamples;
         * ``exact``: whether p_value comes from an exact distribution, without Monte Carlo error;
         * ``n_items``; ``n_resamples``: number of resamples for p_value, 0 if exact;
         * ``p_one_sided``: p-value in the direction of the gain; ``leaning``: the system with the
@@ -194,34 +194,34 @@ def paired_bootstrap(
     -----
     RankevalWarning
         If at most 30 items have skewed or constant scores, if a system has fewer than 10 guesses
-        (below 5, p is NaN), if items or groups are too few for significance, if gains are resampled
-        from fewer than 30 items or 20 groups, or if scores do not vary.
+        (below 5, p is NaN), if there are too few items or groups for significance, if gains are
+        resampled from fewer than 30 items or 20 groups, or if scores do not vary.
 
     Raises
     ------
     ValueError
         If an item is missing for a system, there is only one system or item, a count is negative,
-        no exact distribution exists for ``method="exact"``, or resamples are too few for adjusted
-        p-values below alpha.
+        no exact distribution exists for ``method="exact"``, or there are too few resamples for
+        adjusted p-values below alpha.
 
     Notes
     -----
     If differences are symmetric, the error rate of "wild" is at most the nominal level for any
     number of items or groups. The smallest two-sided p-value for n items is 2^(1−n), so p-values
     from five items never reach 0.05. The events of Berg-Kirkpatrick et al. (2012) are too liberal
-    for few items. With ``seeds``, "wild" is a t test (see :func:`needed_seeds`). For ratios of sums
-    between 0 and 1 (precision, recall, F1, AER, ratio) without ``groups``, "wild" needs no
-    resamples. The test then uses the distribution of a difference between two dependent proportions
-    (Storer and Kim 1990; Kosinski 2013), or McNemar's test for recall, and keeps the nominal level
-    for 10 guesses or more. "wild" linearizes scores by derivatives at the sums, which is exact for
-    means, sums and accuracy. All pairs share the same signs. All other events use the counts of
-    :func:`resample_counts` with the same seed. Items (or clusters) are sorted by label, so the
-    order of rows does not affect results. Monte Carlo p-values are (s + 1)/(b + 1), or s/b for
-    "strict". An exact p-value of 0 is replaced by 2^−n. Resamples with an undefined metric count
-    against the alternative.
+    with few items. With ``seeds``, "wild" is a t test (see :func:`needed_seeds`). For ratios of
+    sums between 0 and 1 (precision, recall, F1, AER, ratio) without ``groups``, "wild" needs no
+    resamples. The test then uses the distribution of a difference between two dependent
+    proportions (Storer and Kim 1990; Kosinski 2013), or McNemar's test for recall, and keeps the
+    nominal level for 10 or more guesses. "wild" linearizes scores with derivatives at the sums,
+    which is exact for means, sums and accuracy. All pairs share the same signs. All other events
+    use the counts of :func:`resample_counts` with the same seed. Items (or clusters) are sorted by
+    label, so the order of rows does not affect results. Monte Carlo p-values are (s + 1)/(b + 1),
+    or s/b for "strict". An exact p-value of 0 is replaced by 2^−n. Resamples with an undefined
+    metric count against the alternative.
 
-    Exact distributions exist for mean, sum and accuracy if all differences are multiples of one
-    step and the sum of differences has at most a million values near the mean. Events that resample
+    Exact distributions are available for mean, sum and accuracy if all differences are multiples
+    of one step and their sum has at most a million values near the mean. Events that resample
     items have exact distributions only without ``groups``. For up to 16 items or groups (20 with
     method="exact"), "wild" enumerates all signs.
 
@@ -230,10 +230,10 @@ def paired_bootstrap(
     more, draws come from a normal distribution.
 
     "max-t" uses t statistics. Events other than "wild" compute the standard error in every
-    resample. The "max-t" interval contains the gains with a t statistic up to the critical value,
-    and excludes 0 if and only if p_adjusted is at most 1 − level. The better system comes first, so
-    for equal systems the one-sided p-value is at most 0.05 in 10% of samples. Use "greater" only if
-    the direction was fixed beforehand.
+    resample. The "max-t" interval contains the gains whose t statistic is at most the critical
+    value, and excludes 0 if and only if p_adjusted is at most 1 − level. The better system comes
+    first, so for equal systems the one-sided p-value is at most 0.05 in 10% of samples. Use
+    "greater" only if the direction was fixed beforehand.
 
     Each block of 1,000 resamples requires a matrix product of items x systems. For a Dask
     DataFrame, a worker needs memory for up to three copies of its items. Dask DataFrames do not
@@ -313,29 +313,29 @@ def paired_permutation(
     data, a, b, baseline, n_resamples, families, alternative, margin, adjust, adjust_over
         As in :func:`paired_bootstrap`.
     test : {"swaps", "t", "wilcoxon"}
-        "swaps" exchanges the outputs of both systems on random items. "t" is the paired t test
-        without draws. "wilcoxon" is the signed-rank test. The signed-rank test reports the
-        Hodges-Lehmann estimate (the median of means of two differences) as ``gain``, with
-        matching limits.
+        "swaps" exchanges the outputs of the two systems on randomly chosen items. "t" is the
+        paired t test, which needs no draws. "wilcoxon" is the signed-rank test. The signed-rank
+        test reports the Hodges-Lehmann estimate (the median of means of two differences) as
+        ``gain``, with matching limits.
     alpha, level, skewness, progress
         As in :func:`paired_bootstrap`. With ``skewness=False``, the test uses only swaps.
     **roles
         As in :func:`paired_bootstrap`. With ``groups``, whole clusters are swapped.
     method : {"auto", "exact", "monte-carlo"}
-        "auto" uses the exact distribution if possible. Exact distributions exist for mean, sum and
-        accuracy if all differences are multiples of one step. With at most 20 items (or clusters),
-        all swaps are enumerated for any metric.
+        "auto" uses the exact distribution if possible. Exact distributions are available for mean,
+        sum and accuracy if all differences are multiples of one step. With at most 20 items (or
+        clusters), all swaps are enumerated for any metric.
 
     Returns
     -------
     DataFrame or Dataset
         The columns of :func:`paired_bootstrap`, with the same warnings. ``p_one_sided`` is the
         probability of a gain at least this large for systems that are exchangeable on each item.
-        If the p-value of Hall's statistic (for ratios, from the distribution of ratios) is larger,
-        this p-value is used instead. ``gain_se`` is the standard deviation of the gain under
-        swaps, which assumes a true gain of 0. ``ci_low`` and ``ci_high`` are the gain minus the
-        quantiles of the gain under swaps. This interval agrees with the test but is too wide for
-        large gains, so report the interval of :func:`paired_bootstrap`.
+        If Hall's statistic (for ratios, the distribution of ratios) gives a larger p-value, the
+        larger p-value is reported. ``gain_se`` is the standard deviation of the gain under swaps,
+        which assumes a true gain of 0. ``ci_low`` and ``ci_high`` are the gain minus the quantiles
+        of the gain under swaps. This interval agrees with the test but is too wide for large
+        gains, so report the interval of :func:`paired_bootstrap`.
 
     Notes
     -----

@@ -38,7 +38,7 @@ def from_predictions(
     Returns
     -------
     DataFrame
-        Systems over test items. For accuracy, each model has one column that marks correct
+        One row per test item. For accuracy, each model has one column that marks correct
         predictions. Other metrics have two-level columns (system, statistic). Pass the same
         ``metric`` to the methods. The index comes from the data.
 
@@ -55,8 +55,8 @@ def from_predictions(
     Notes
     -----
     Scores equal scikit-learn's ``accuracy_score``, and ``precision_score``, ``recall_score`` and
-    ``f1_score`` for the positive class. Matthews's coefficient and averages over classes are not
-    supported.
+    ``f1_score`` for the positive class. The Matthews correlation coefficient and averages over
+    classes are not supported.
 
     Examples
     --------
@@ -101,9 +101,9 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = 1) -> pd.DataFrame:
     y_true : sequence
         True label of each candidate, as a list, array or Series.
     scores : mapping, DataFrame, array or sequence
-        Scores by model name, or the scores of one model. Larger scores indicate the positive class.
-        You can pass sequences, or n x 2 arrays from ``predict_proba`` with sorted classes as in
-        scikit-learn. For such arrays, the column of the positive class is used.
+        Scores by model name, or the scores of one model. Larger scores indicate the positive
+        class. You can pass sequences, or n x 2 arrays from ``predict_proba`` with classes sorted
+        as in scikit-learn. For such arrays, the column of the positive class is used.
     positive : label
         The label of the positive class. All other labels are negative.
 
@@ -220,7 +220,7 @@ def _models(
 
 
 def _same(own: pd.Index, index: pd.Index | None, name: str) -> pd.Index:
-    """Return the common index; raise an error for different items."""
+    """Return the common index; raise an error if the items differ."""
     if index is None or index.equals(own):
         return own
     numbered = [isinstance(x, pd.RangeIndex) and x.start == 0 for x in (own, index)]
@@ -233,7 +233,7 @@ def _same(own: pd.Index, index: pd.Index | None, name: str) -> pd.Index:
 
 
 def _check_labels(name: Hashable, predicted: AnyArray, known: AnyArray) -> None:
-    """Reject scores, and predictions of a different type than the labels."""
+    """Reject scores, and predictions whose type differs from that of the labels."""
     others = [x for x in predicted.tolist() if x not in {*known.tolist()}]
     if any(isinstance(x, float) and x % 1.0 for x in others):
         raise ValueError(

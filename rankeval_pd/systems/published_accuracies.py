@@ -37,15 +37,15 @@ def compare_accuracies(
     Parameters
     ----------
     correct_a, correct_b : int or float
-        Number of correct items for each system. A float below 1 is a printed rate.
+        Number of correct items for each system. A float below 1 is interpreted as a printed rate.
     n_items : int
         Number of test items, the same for both systems.
     both : int or float, optional
-        Number or rate of items that both systems answer correctly. By default, all possible
-        numbers are tried.
+        Number or proportion of items that both systems answer correctly. By default, all possible
+        numbers are considered.
     decimals : int, optional
-        Number of decimals of printed rates, such as 3 for 0.840 or 84.0%. By default the number
-        comes from the rate, such as 2 for 0.84.
+        Number of decimal places in printed rates, such as 3 for 0.840 or 84.0%. By default the
+        number comes from the rate, such as 2 for 0.84.
     alternative : {"two-sided", "greater", "less"}
         "greater" means that a is better than b.
     level : float
@@ -69,10 +69,10 @@ def compare_accuracies(
 
     Notes
     -----
-    The same gain can be significant if the systems disagree on twelve items, and not significant if
-    all errors are on different items. The p-value increases with the number of items on which the
-    systems disagree, so the smallest and largest possible numbers give bounds for the p-value. All
-    counts that round to the printed rate are tried.
+    The same gain can be significant if the systems disagree on twelve items, and not significant
+    if all errors are on different items. The p-value increases with the number of items on which
+    the systems disagree, so the smallest and largest possible numbers give bounds for the p-value.
+    All counts that round to the printed rate are considered.
 
     References
     ----------
@@ -158,7 +158,7 @@ def _counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray
 
 
 def _digits(rate: float) -> int:
-    """Return the number of decimals in a rate."""
+    """Return the number of decimal places in a rate."""
     text = np.format_float_positional(rate, trim="-")
     return min(len(text.partition(".")[2]), _MOST_DIGITS) or 1
 

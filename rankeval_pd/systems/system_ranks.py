@@ -78,7 +78,7 @@ def system_ranks(
     progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
-    """Rank systems, with the uncertainty due to the choice of test items.
+    """Rank systems and quantify the uncertainty due to the choice of test items.
 
     Parameters
     ----------
@@ -93,10 +93,10 @@ def system_ranks(
     ci : {None, "wild", "clopper-pearson", "bca", "percentile", "basic"}
         Kind of interval for the score. The default is "clopper-pearson" (exact binomial) for 0/1
         items without ``groups``, and "wild" otherwise. A "wild" interval contains the scores not
-        rejected by a test with random signs of the items, or by Hall's (1992) t test.
+        rejected by a random-sign test of the items or by Hall's (1992) t test.
     adjust : {"auto", None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
         Adjustment for testing all pairs. "auto" means "max-t", or "holm" with ``test="t"``. With
-        None, "bh" and "by", rank limits are not simultaneous. "max-t-stepdown" has more power than
+        None, "bh" or "by", rank limits are not simultaneous. "max-t-stepdown" has more power than
         "max-t".
     adjust_over : {"all", "group"}
         Whether ranks are simultaneous over all groups, or within each group.
@@ -132,12 +132,12 @@ def system_ranks(
     system if ``p_adjusted`` ≤ alpha. With probability at least 1 - alpha, all true ranks lie
     between ``rank_low`` and ``rank_high`` (Mogstad et al.). Without ``n_resamples``, drawing
     continues until no pair is undecided, up to eight times the initial number of resamples or 33
-    million gains in total. Only decisions for pairs with a p-value within about 0.002 of alpha then
-    depend on the seed, and ``undecided`` marks these pairs. The limits are wide for few items and
-    for similar systems. ``p_best`` is not the probability that the system is best in the
+    million gains in total. Only decisions for pairs with a p-value within about 0.002 of alpha
+    then depend on the seed, and ``undecided`` marks these pairs. The limits are wide for few items
+    and for similar systems. ``p_best`` is not the probability that the system is best in the
     population. For 100,000 items or more, ``p_best`` uses the draws of the tests instead of
-    resamples. The cost is the same as for the paired bootstrap (twice the cost below 100,000
-    items), plus systems² x resamples comparisons.
+    resamples. The cost is that of the paired bootstrap (doubled for fewer than 100,000 items),
+    plus systems² x resamples comparisons.
 
     References
     ----------
@@ -315,7 +315,7 @@ def resampling_bar(
 ) -> Iterator[Callable[[int], object]]:
     """Yield a function that advances a progress bar or does nothing.
 
-    ``draws`` is 0 for an unknown number of draws. There is no bar for lazy data.
+    ``draws`` is 0 if the number of draws is unknown. Lazy data have no progress bar.
     """
     if is_dask_frame(data) or (isinstance(data, xr.Dataset) and data.chunks):
         yield quiet
