@@ -58,9 +58,9 @@ def random_band(
         Whether the bounds apply jointly to all requested n, as in :func:`random_envelope` with
         alpha = p. By default, the bounds apply to each n separately, as in :func:`random_bound`.
     bound : {"critical", "discrete", "interpolated", "parametric"}
-        Kind of bound for separate n. Macskassy's (2005) bound is "discrete".
+        Kind of bound for each n. Macskassy's (2005) bound is "discrete".
     pool : {"retrieved", "all"} or int, optional
-        Candidates from which a random ranking is drawn, see :func:`random_test`.
+        Candidates from which a random ranking is drawn (see :func:`random_test`).
     **roles
         Column roles, see :func:`nbest_precision`.
 
@@ -149,7 +149,7 @@ def _band_columns(
 def _side_by_side(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, fits: BoolArray, bound: str
 ) -> FloatArray:
-    """Return the counts at a few n for many groups, with one search over all lists."""
+    """Return the counts for many groups at a few n, with one search over all lists."""
     counts = np.full((total.size, p.size, n.size), np.nan)
     group, place = np.nonzero(fits)
     size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))

@@ -218,13 +218,13 @@ def roc(
         height is ``tpr`` or ``fnr`` at a given ``fpr``, ``precision`` at a given ``recall``, and
         ``tpr`` or ``lift`` at a given ``share``. With "pointwise", ``level`` applies to each point
         separately. With "simultaneous", ``level`` applies jointly to all points. A simultaneous
-        band needs 30 candidates of each class. The band starts at lists with 5 true positives and
-        ends at lists that exclude 5 true positives. For ``roc`` and ``det`` the lists must also
+        band requires 30 candidates of each class. The band starts at lists with 5 true positives
+        and ends at lists that exclude 5 true positives. For ``roc`` and ``det``, lists must also
         include and exclude 5 negatives. Limits outside this range (``attrs["range"]``) are NaN.
     level : float
         Confidence level of the limits, for one ranking or for an average over groups.
     **roles
-        Column roles, see :func:`nbest_precision`. By default curves use ``ties="expected"``, the
+        Column roles, see :func:`nbest_precision`. By default, curves use ``ties="expected"``, the
         mean over all orders of equal scores. The curve is then a straight line within a block of
         equal scores, and the area under the curve equals :func:`area`. "blocks" gives one point per
         block, as in scikit-learn. "best" and "worst" bound the effect of the order of equal scores,
@@ -294,10 +294,10 @@ def precision_recall(
     Returns
     -------
     DataFrame or Dataset
-        The columns ``measure``, ``n``, ``threshold``, ``precision``, ``recall``, as in
-        :func:`roc`, starting at n = 1. With ``average``, the columns ``ci_low``, ``ci_high``,
-        ``n_queries`` and ``n_missing`` refer to ``precision``. A group without true positives
-        counts in the mean precision but not in the mean recall.
+        The columns ``measure``, ``n``, ``threshold``, ``precision``, ``recall``, as in :func:`roc`,
+        starting at n = 1. With ``average``, the columns ``ci_low``, ``ci_high``, ``n_queries`` and
+        ``n_missing`` refer to ``precision``. A group without true positives is included in the mean
+        precision but not in the mean recall.
 
     Notes
     -----
@@ -382,7 +382,7 @@ def gain(
         As in :func:`roc`.
     n : int, float, sequence, range or "deciles", optional
         Sizes of the lists, as counts or as fractions of the candidates (1.0 means all candidates).
-        "deciles" means the fractions 0.1, 0.2, ..., 1. By default every n is used. A simultaneous
+        "deciles" means the fractions 0.1, 0.2, ..., 1. By default, every n is used. A simultaneous
         band covers all requested n.
     **roles
         As in :func:`roc`, except that ``ties`` is "shared" by default if you pass ``n``.
