@@ -109,7 +109,7 @@ def compare_area(
         :func:`area`), or the value of :func:`partial_area`, :func:`bedroc` or :func:`enrichment`.
         If the list for an enrichment factor ends inside a tie, tied candidates count fractionally.
     fpr, tpr : float or pair of floats, optional
-        Range of the partial area, see :func:`partial_area`. Used by kind="partial".
+        Range of the partial area (see :func:`partial_area`). Used by kind="partial".
     share : float, optional
         Fraction of the candidates in the list. Used by kind="enrichment".
     bedroc_alpha : float
@@ -123,7 +123,7 @@ def compare_area(
         liberal if a class is small. Average precision allows only "t", with a standard error from
         influence values. The degrees of freedom are the size of the smaller class minus one.
     equal : {"block", "mean"}
-        Treatment of equal scores in average precision, see :func:`area`.
+        Treatment of equal scores in average precision (see :func:`area`).
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis. "greater" means that a has the larger area.
     margin : float, optional
@@ -140,7 +140,7 @@ def compare_area(
     progress : bool, optional
         Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
-        Column roles, see :func:`nbest_precision`. Equal scores always count one half.
+        Column roles (see :func:`nbest_precision`). Equal scores always count one half.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def compare_area(
     wide with 10 true positives and 1.3 times as wide with 100 (``width`` in ``area_laws.csv``). The
     test of average precision rejected at most 0.057 of true null hypotheses, and its interval had a
     coverage of at least 0.93 with 3 or more true positives but only 0.70 with 2
-    (``tests/reference/average_precision.csv``). The tests of the other kinds rejected at most
+    (``tests/reference/average_precision.csv``). For the other kinds, the tests rejected at most
     0.065. Cost: O(N log N) per measure, O(N) per pair.
 
     References

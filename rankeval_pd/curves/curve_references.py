@@ -62,14 +62,14 @@ def random_band(
     pool : {"retrieved", "all"} or int, optional
         Candidates from which a random ranking is drawn (see :func:`random_test`).
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles (see :func:`nbest_precision`).
 
     Returns
     -------
     DataFrame or Dataset
         One row per p and n (Dataset: dimensions p and n), and per ``measure`` with
         pool="retrieved". The columns are ``p``, ``n`` and the two coordinates of a list of size n
-        at the bound. If no list of size n can contain so many true positives, the coordinates
+        at the bound. If no list of size n can contain that many true positives, the coordinates
         that depend on the true positives are NaN.
 
     Notes
@@ -196,7 +196,7 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
     space : {"roc", "precision_recall", "det", "lift", "gain"}
         Curve whose coordinates are returned.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles (see :func:`nbest_precision`).
 
     Returns
     -------
@@ -206,8 +206,8 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
 
     Notes
     -----
-    In ROC space each line has the slope -(N - N+) / N+. The line crosses the ROC curve of a measure
-    at the point of the measure's n-best list. A lazy Dataset is computed immediately.
+    In ROC space, each line has the slope -(N - N+) / N+. The line crosses a measure's ROC curve at
+    the point of the measure's n-best list. A lazy Dataset is computed immediately.
 
     References
     ----------

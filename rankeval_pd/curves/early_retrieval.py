@@ -51,11 +51,11 @@ def enrichment(
         Fractions of the candidates, above 0 and at most 1. Each list is the smallest list
         with at least this fraction of the candidates.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Kind of interval, see :func:`nbest_recall`.
+        Kind of interval (see :func:`nbest_recall`).
     level : float
         Confidence level of the interval at each fraction.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles (see :func:`nbest_precision`).
 
     Returns
     -------
@@ -126,7 +126,7 @@ def bedroc(
     level : float
         Confidence level of the interval.
     **roles
-        Column roles, see :func:`nbest_precision`. ``ties`` has no effect, because candidates with
+        Column roles (see :func:`nbest_precision`). ``ties`` has no effect, because candidates with
         equal scores get the mean of their weights.
 
     Returns
@@ -140,7 +140,7 @@ def bedroc(
 
     Notes
     -----
-    Without ties the value equals RDKit's ``CalcBEDROC``. BEDROC depends on the prevalence, so
+    Without ties, the value equals RDKit's ``CalcBEDROC``. BEDROC depends on the prevalence, so
     compare only values for the same candidates. The interval uses Student's t on the logit scale.
     The result contains the outer limits of two such intervals: one for the ranking itself, and one
     with a positive and a negative added at each end. Without the added candidates, the variance
@@ -202,7 +202,7 @@ def partial_area(
     level : float
         Confidence level of the interval.
     **roles
-        Column roles, see :func:`nbest_precision`. ``ties`` has no effect, because the curve is a
+        Column roles (see :func:`nbest_precision`). ``ties`` has no effect, because the curve is a
         straight line within a block of equal scores.
 
     Returns
@@ -216,9 +216,9 @@ def partial_area(
 
     Notes
     -----
-    With ``fpr`` the area equals scikit-learn's ``roc_auc_score(max_fpr=)``. The interval is
-    computed from the mean true positive rate in the range by the method of :func:`bedroc`. In
-    simulations the coverage of 95% intervals was at least 0.953 (``tests/reference/early.csv``).
+    With ``fpr``, the area equals scikit-learn's ``roc_auc_score(max_fpr=)``. The interval is
+    computed from the mean true positive rate in the range with the method of :func:`bedroc`. In
+    simulations, the coverage of 95% intervals was at least 0.953 (``tests/reference/early.csv``).
     The cost is O(N log N).
 
     References
@@ -279,7 +279,7 @@ def positive_number(name: str, given: Any) -> float:
     if not number or isinstance(given, bool) or not 0.0 < float(given) < np.inf:
         raise ValueError(
             f"{name}={given!r}: pass a number above 0. Larger values emphasize earlier ranks; 20"
-            " is usual."
+            " is typical."
         )
     return float(given)
 

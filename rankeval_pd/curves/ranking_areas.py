@@ -59,8 +59,8 @@ def area(
     kind : {"roc", "ap"}
         "roc" is the area under the ROC curve. This area is the probability that a true positive has
         a higher score than a negative, with equal scores counting one half. "ap" is average
-        precision, the mean of the precision at the rank of each true positive, with equal scores as
-        one block.
+        precision, the mean of the precision at the rank of each true positive, treating equal
+        scores as one block.
     ci : {None, "newcombe", "delong", "logit"}
         Kind of interval. None means "newcombe" for the ROC area and "logit" for average precision.
         "newcombe" uses the standard deviation at each possible area, or DeLong's if larger. It
@@ -80,10 +80,10 @@ def area(
         Whether to average over all groups of ``by`` (Dataset: all batch dimensions). "macro" is the
         mean of the groups' areas. "micro" is the mean over all pairs of a positive and a negative
         from the same group (with "ap", over all positives). The interval treats the groups as the
-        sample, as in :func:`nbest_precision`. Columns ``n_queries`` and ``n_missing`` count the
+        sample, as in :func:`nbest_precision`. The columns ``n_queries`` and ``n_missing`` count the
         groups with and without an area.
     **roles
-        Column roles, see :func:`nbest_precision`. ``ties`` has no effect.
+        Column roles (see :func:`nbest_precision`). ``ties`` has no effect.
 
     Returns
     -------

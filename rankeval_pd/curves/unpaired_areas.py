@@ -64,7 +64,7 @@ def unpaired_area(
     ----------
     data : DataFrame or Dataset
         Candidates from two or more samples, with a score for each measure and a gold label. In a
-        Dataset the samples are the elements of the batch dimensions.
+        Dataset, the samples are the elements of the batch dimensions.
     kind : {"roc", "ap"}
         The area under the ROC curve or average precision (see :func:`area`).
     test : {"t", "delong"}
@@ -78,7 +78,7 @@ def unpaired_area(
     level : float
         Confidence level of the interval for the difference.
     **roles
-        Column roles, see :func:`nbest_precision`. ``by`` identifies the samples.
+        Column roles (see :func:`nbest_precision`). ``by`` identifies the samples.
 
     Returns
     -------
@@ -105,12 +105,12 @@ def unpaired_area(
     the variances of both areas. The variance under equal areas is Newcombe's (method 5) at the mean
     of the two areas. The test uses Student's distribution with Welch's degrees of freedom, or the
     normal distribution if Newcombe's variance is larger. The interval combines the intervals of
-    both areas by Zou and Donner's method and agrees with the test. If one sample has more than 1.2
-    times as many true positives as the other, the difference between average precisions is skewed.
-    The test then rejects 0 if Zou and Donner's interval excludes 0. In simulations with 5 or more
-    true positives, the 5% test rejected at most 0.060 of true null hypotheses, and the coverage
-    of 95% intervals was at least 0.93 (``tests/reference/unpaired.csv``). Average precision depends
-    on the prevalence, which can differ between samples. The cost is O(N log N).
+    both areas with Zou and Donner's method and agrees with the test. If one sample has more than
+    1.2 times as many true positives as the other, the difference between average precisions is
+    skewed. In this case, the test rejects 0 if Zou and Donner's interval excludes 0. In simulations
+    with 5 or more true positives, the 5% test rejected at most 0.060 of true null hypotheses, and
+    the coverage of 95% intervals was at least 0.93 (``tests/reference/unpaired.csv``). Average
+    precision depends on the prevalence, which can differ between samples. The cost is O(N log N).
 
     References
     ----------

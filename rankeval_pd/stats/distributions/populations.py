@@ -235,7 +235,7 @@ def _tilt(
 def _convolved(laws: FloatArray, times: IntArray) -> tuple[float, FloatArray]:
     """Return the distribution of the sum of all counts, starting at its lowest count.
 
-    Equal distributions are raised to a power by repeated squaring. The shortest two distributions
+    Equal distributions are raised to a power by repeated squaring. The two shortest distributions
     are then convolved repeatedly until only one is left, which keeps the arrays short.
     """
     number = itertools.count()

@@ -106,8 +106,8 @@ class _LevelSearch:
     def bracket(self) -> tuple[_LevelTrial, _LevelTrial | None]:
         """Return a level that satisfies the condition, and one that does not (None if all do).
 
-        Trials start at the level of the model and move toward the desired level, by the distance
-        that the model predicts and at least twice as far each time.
+        Trials start at the level of the model and move toward the desired level by the distance
+        that the model predicts, or at least twice the previous distance.
         """
         lowest, highest = math.log(self.alpha) - math.log(self.n.size), math.log(self.alpha)
         here = self.at(min(max(self.likely_level(0.0), lowest), highest))
@@ -193,7 +193,7 @@ class _LevelSearch:
     def hazard(self, c: float) -> float:
         """Return the approximate number of upward crossings of c by a Brownian bridge.
 
-        X_n is modeled as a Brownian bridge in time n / N. After standardization, and in the time
+        X_n is modeled as a Brownian bridge in time n / N. After standardization, on the time scale
         log(n / (N - n)) / 2, a bridge is an Ornstein-Uhlenbeck process, which crosses c about T c
         phi(c) times in a time T.
         """

@@ -422,7 +422,7 @@ def logit_limits(
 ) -> tuple[FloatArray, FloatArray]:
     """Return limits that are symmetric on the logit scale, using Student's quantile.
 
-    At a value of 0 or 1 the variance is 0, and the limits are the exact limits for 0, or for
+    At a value of 0 or 1, the variance is 0, and the limits are the exact limits for 0, or for
     ``positive``, successes in ``positive`` trials.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -437,8 +437,7 @@ def _cluster_variance(
 def apart(judged: BoolArray, cluster: IntArray) -> float:
     """Return the fraction of unjudged candidates in clusters without judged candidates.
 
-    The fraction is 1 if clusters are judged as a whole, and 0 if every cluster has judged
-    candidates.
+    The fraction is 1 if no cluster is partly judged, and 0 if every cluster has judged candidates.
     """
     return float(np.mean(~np.isin(cluster[~judged], cluster[judged]))) if not judged.all() else 1.0
 
@@ -463,8 +462,8 @@ def average_precision_bounds(
 ) -> tuple[float, float]:
     """Return the possible range of average precision; scores must be descending.
 
-    If k unjudged candidates are positive, average precision has its maximum if the first k are
-    positive, and its minimum if the last k are positive. The search over all k takes O(N).
+    If k unjudged candidates are positive, average precision is largest if the first k are positive
+    and smallest if the last k are positive. The search over all k takes O(N).
     """
     if judged.all():
         value = _plain(score, true)

@@ -96,11 +96,11 @@ def of_influences(
 
     With "max-t", the adjusted p-value is the probability that the largest standardized difference
     in the family is at least as large as the observed one. The joint distribution is Student's,
-    with the size of the smaller class minus 1 as degrees of freedom. A single pair gets the p-value
-    of ``compare_area`` with Welch's degrees of freedom, or, with ``student``, the family's degrees
-    of freedom. There is no test if a class has only one candidate. Variances and degrees of freedom
-    are for whole clusters with ``cluster``, and for average precisions with ``drift``. If the
-    scores give different rankings but the variance is 0, the standard error is infinite.
+    with the size of the smaller class minus 1 as degrees of freedom. For a single pair, the p-value
+    is that of ``compare_area``, with Welch's degrees of freedom or, with ``student``, the family's.
+    There is no test if a class has only one candidate. Variances and degrees of freedom are for
+    whole clusters with ``cluster``, and for average precisions with ``drift``. If the scores give
+    different rankings but the variance is 0, the standard error is infinite.
     """
     count = value.shape[-1]
     batch = value.shape[:-1]

@@ -317,7 +317,7 @@ class Ranking:
         return cut
 
     def accepted(self, threshold: FloatArray) -> Accepted:
-        """Count candidates and true positives with a score of at least the threshold.
+        """Count candidates and true positives with scores at or above the threshold.
 
         ``threshold`` has the same axes as ``score``, with thresholds instead of candidates on the
         last axis. NaN scores are never accepted, and a NaN threshold accepts no candidates. The

@@ -298,8 +298,8 @@ def with_two_scores(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return limits and p-value, by Miettinen and Nurminen's method for two-valued scores.
 
-    If the scores have two values, the area is (1 + d) / 2 with a difference d of two proportions,
-    and Mann and Whitney's test is the score test for d = 0.
+    If the scores have two values, the area is (1 + d) / 2, where d is a difference of two
+    proportions, and Mann and Whitney's test is the score test for d = 0.
     """
     from scipy import special
 
@@ -377,8 +377,8 @@ class Turns(NamedTuple):
 def turns(outline: Outline, ties: str, ranks: IntArray | None = None) -> Turns:
     """Return the lists that end just before or after true positives, and the longest list.
 
-    True positives with equal scores form blocks. With ``ties="best"`` and ``"worst"``, another list
-    ends inside each block. With ``"shared"``, ``ranks`` gives each true positive its own rank.
+    True positives with equal scores form blocks. With ``ties="best"`` and ``"worst"``, one more
+    list ends inside each block. With ``"shared"``, ``ranks`` gives each true positive its own rank.
     """
     start, end = _outline_blocks(outline)
     tp = np.cumsum(outline.tp)

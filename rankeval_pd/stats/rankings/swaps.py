@@ -442,8 +442,8 @@ def swap_tests(
     """Return p-values: the fraction of swaps that reach the observed statistic.
 
     The first p-value applies to each n separately, and the second is simultaneous over all n. Both
-    p-values add one to the counts and use the same draws, so the second is never below the first.
-    ``ends`` contains further statistics.
+    p-values are computed from the same draws, with one added to the counts, so the second is never
+    below the first. ``ends`` contains further statistics.
     """
     observed = region_statistic(nbest_regions(rank_a, rank_b, gold, n), n)
     drawing: Any = {"n_resamples": n_resamples, "seed": seed, "advance": advance}

@@ -322,7 +322,7 @@ def swap_tests(
     seed: int,
     advance: Callable[[int], object] = lambda _: None,
 ) -> swaps.SwapTests:
-    """Return the fraction of swaps with a difference in means at least as large.
+    """Return the fraction of swaps whose difference in means reaches the observed one.
 
     A swap exchanges the two weights of a candidate. Lists that become longer or shorter lose or
     gain candidates at the end. The size of the observed difference is derived from its p-value,
