@@ -49,9 +49,9 @@ def area_difference_limits(
 
     ``variances`` are the variances of both areas and of the difference. The variance of a small
     class is too small if the sample lacks the few candidates with extreme scores. For a given true
-    difference, DeLong's variance is therefore increased by the variance that 0.4 candidates of each
-    class add, reduced by the correlation, times true / (true - observed). At a true difference of
-    0, DeLong's variance is not changed. If the test rejects 0, the limit nearer to 0 comes from the
+    difference, the variance of 0.4 candidates of each class, reduced by the correlation, is
+    therefore multiplied by true / (true - observed) and added to DeLong's variance. For a true
+    difference of 0, nothing is added. If the test rejects 0, the limit nearer to 0 comes from the
     test. A positive ``moved`` shifts this limit toward 0. ``moved`` is the variance due to the
     number of true positives divided by the squared true difference (see ``ClusteredSpread``).
     """
