@@ -107,23 +107,23 @@ def compare_area(
     kind : {"roc", "ap", "partial", "bedroc", "enrichment"}
         The quantity to compare: the area under the ROC curve or average precision (see
         :func:`area`), or the value of :func:`partial_area`, :func:`bedroc` or :func:`enrichment`.
-        If the list for an enrichment factor ends inside a tie, the tied candidates count in part.
+        If the list for an enrichment factor ends inside a tie, tied candidates count fractionally.
     fpr, tpr : float or pair of floats, optional
-        Range of the partial area, see :func:`partial_area`. Used by kind="partial".
+        Range of the partial area (see :func:`partial_area`). Used by kind="partial".
     share : float, optional
         Fraction of the candidates in the list. Used by kind="enrichment".
     bedroc_alpha : float
-        Weight of early ranks, see ``alpha`` in :func:`bedroc`.
+        Weight of early ranks (see ``alpha`` in :func:`bedroc`).
     test : {"t", "delong"}
         "t" uses DeLong's standard error and Student's distribution with Welch's degrees of freedom
         for the two classes. If a class has fewer than 5 candidates, the degrees of freedom are the
-        size of the smaller class minus one. If the mean area is 0.95 or more, the distribution is
-        normal. The interval agrees with the test and allows for extreme candidates that are missing
-        from a small sample. "delong" uses the normal distribution, as in pROC, and is too liberal
-        if a class is small. Average precision has only "t", with a standard error from influence
-        values and degrees of freedom equal to the size of the smaller class minus one.
+        size of the smaller class minus one. A normal distribution is used if the mean area is 0.95
+        or more. The interval agrees with the test and allows for extreme candidates that are
+        missing from a small sample. "delong" uses the normal distribution, as in pROC, and is too
+        liberal if a class is small. Average precision allows only "t", with a standard error from
+        influence values. The degrees of freedom are the size of the smaller class minus one.
     equal : {"block", "mean"}
-        Treatment of equal scores in average precision, see :func:`area`.
+        Treatment of equal scores in average precision (see :func:`area`).
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis. "greater" means that a has the larger area.
     margin : float, optional
@@ -133,14 +133,14 @@ def compare_area(
     adjust : {None, "holm", "bonferroni", "bh", "by"}
         Adjustment of p-values and intervals for all pairs in all groups, as in :func:`compare`.
     adjust_over : {"all", "group"}
-        Whether the adjustment covers the pairs of all groups of ``by`` together or of each group
+        Whether to adjust over the pairs of all groups of ``by`` together or within each group
         separately.
     level : float
         Confidence level of the interval for the difference.
     progress : bool, optional
         Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
-        Column roles, see :func:`nbest_precision`. Equal scores always count one half.
+        Column roles (see :func:`nbest_precision`). Equal scores always count one half.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def compare_area(
         One row per pair (Dataset: dimension pair) with the columns ``measure_a``, ``measure_b``,
         ``area_a``, ``area_b``, ``difference`` = area_a - area_b, its confidence limits ``ci_low``
         and ``ci_high``, ``z`` = difference / ``se``, ``p_value`` and the standard error ``se``.
-        With "greater" or "less" the interval is one-sided and its other limit is the end of the
+        With "greater" or "less", the interval is one-sided and its other limit is the end of the
         possible range. ``better`` is the measure with the larger area if the difference is
         significant at 1 - ``level`` (after any adjustment), and NaN otherwise. ``leaning`` is the
         measure with the larger area whether or not the difference is significant. With ``adjust``,
@@ -162,17 +162,17 @@ def compare_area(
 
     Notes
     -----
-    The variance accounts for pairing. If the two rankings order every pair of a positive and a
-    negative alike, the difference and z are 0 and p is 1. If the variance is 0 but the difference
-    is not, as between a perfect ranking and its reverse, z and p are NaN. In simulations with
-    normal scores, the test at 5% rejected at most 0.062 of true null hypotheses, and DeLong's test
-    up to 0.20. With 10 or more true positives, the coverage of the 95% interval was at least 0.93,
-    compared with 0.77 for DeLong's (``tests/reference/areas.csv``). For areas up to 0.9 the
-    interval was at most 1.3 times as wide as DeLong's. For areas near 1 it was up to 3.3 times as
-    wide with 10 true positives and 1.3 times with 100 (``width`` in ``area_laws.csv``). The test of
-    average precision rejected at most 0.057 of true null hypotheses, and its interval had a
-    coverage of 0.93 or more with at least 3 true positives and 0.70 with 2
-    (``tests/reference/average_precision.csv``). The tests of the other kinds rejected at most
+    The variance accounts for pairing. If the two rankings order every positive-negative pair the
+    same way, the difference and z are 0 and p is 1. If the variance is 0 but the difference is not,
+    as between a perfect ranking and its reverse, z and p are NaN. In simulations with normal
+    scores, the 5% test rejected at most 0.062 of true null hypotheses, and DeLong's test up to
+    0.20. With 10 or more true positives, the coverage of the 95% interval was at least 0.93,
+    compared with 0.77 for DeLong's (``tests/reference/areas.csv``). For areas up to 0.9, the
+    interval was at most 1.3 times as wide as DeLong's. For areas near 1, it was up to 3.3 times as
+    wide with 10 true positives and 1.3 times as wide with 100 (``width`` in ``area_laws.csv``). The
+    test of average precision rejected at most 0.057 of true null hypotheses, and its interval had a
+    coverage of at least 0.93 with 3 or more true positives but only 0.70 with 2
+    (``tests/reference/average_precision.csv``). For the other kinds, the tests rejected at most
     0.065. Cost: O(N log N) per measure, O(N) per pair.
 
     References
@@ -354,7 +354,7 @@ def _pair_columns(
     if cluster is None:
         freedom = area_gaps.difference_freedom(freedom, (area_a, area_b), sizes)
     else:
-        # missing extreme candidates are single or whole clusters: take the geometric mean of both
+        # missing extreme candidates can be single or whole clusters: use the geometric mean of both
         sizes = [area_gaps.unseen_counts(size, found.groups[0]) for size in sizes]
     alike = np.asarray((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
     if alike.any():  # in all other cases the orders differ, and no further sorting is needed
@@ -386,7 +386,7 @@ def _limits(
 def _delong_limits(
     difference: FloatArray, sd: FloatArray, alike: FloatArray, level: float
 ) -> Limits:
-    # rankings that differ but have no variance give an interval of all possible differences
+    # if rankings differ but the variance is 0, the interval contains all possible differences
     half = z_of(level) * np.where((sd == 0.0) & (alike == 0.0), np.inf, sd)
     low, high = np.clip((difference - half, difference + half), -1.0, 1.0)
     return low, high

@@ -78,7 +78,7 @@ def limits(
 ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
     """Return the limits for the height of a curve (..., n); NaN if undefined.
 
-    If ``alone`` is True, there is only one group, and a class too small for a band raises an error.
+    If ``alone`` is True, there is only one group, and a class too small for a band is an error.
     """
     shape = exists.shape
     low, high = np.full(shape, np.nan), np.full(shape, np.nan)

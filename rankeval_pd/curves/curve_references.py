@@ -58,18 +58,18 @@ def random_band(
         Whether the bounds apply jointly to all requested n, as in :func:`random_envelope` with
         alpha = p. By default, the bounds apply to each n separately, as in :func:`random_bound`.
     bound : {"critical", "discrete", "interpolated", "parametric"}
-        Kind of bound for separate n. Macskassy's (2005) bound is "discrete".
+        Kind of bound for each n. Macskassy's (2005) bound is "discrete".
     pool : {"retrieved", "all"} or int, optional
-        Candidates from which a random ranking is drawn, see :func:`random_test`.
+        Candidates from which a random ranking is drawn (see :func:`random_test`).
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles (see :func:`nbest_precision`).
 
     Returns
     -------
     DataFrame or Dataset
         One row per p and n (Dataset: dimensions p and n), and per ``measure`` with
         pool="retrieved". The columns are ``p``, ``n`` and the two coordinates of a list of size n
-        at the bound. If no list of size n can contain so many true positives, the coordinates
+        at the bound. If no list of size n can contain that many true positives, the coordinates
         that depend on the true positives are NaN.
 
     Notes
@@ -149,7 +149,7 @@ def _band_columns(
 def _side_by_side(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, fits: BoolArray, bound: str
 ) -> FloatArray:
-    """Return the counts at a few n for many groups, with one search over all lists."""
+    """Return the counts for many groups at a few n, with one search over all lists."""
     counts = np.full((total.size, p.size, n.size), np.nan)
     group, place = np.nonzero(fits)
     size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))
@@ -196,7 +196,7 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
     space : {"roc", "precision_recall", "det", "lift", "gain"}
         Curve whose coordinates are returned.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles (see :func:`nbest_precision`).
 
     Returns
     -------
@@ -206,8 +206,8 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
 
     Notes
     -----
-    In ROC space each line has the slope -(N - N+) / N+. The line crosses the ROC curve of a measure
-    at the point of the measure's n-best list. A lazy Dataset is computed immediately.
+    In ROC space, each line has the slope -(N - N+) / N+. The line crosses a measure's ROC curve at
+    the point of the measure's n-best list. A lazy Dataset is computed immediately.
 
     References
     ----------

@@ -209,22 +209,22 @@ def roc(
         Candidates with a score for each measure and a gold label.
     average : {None, "macro", "micro"}
         Whether to average the curves of all groups of ``by`` (Dataset: all batch dimensions). At
-        each n, "macro" takes the mean of the groups' rates, and "micro" divides the sum of the
-        numerators by the sum of the denominators. A group with fewer than n candidates contributes
-        its last point. The area under an averaged curve differs from the averaged areas of
+        each n, "macro" averages the groups' rates, and "micro" divides the sum of the numerators by
+        the sum of the denominators. A group with fewer than n candidates contributes its last
+        point. The area under an averaged curve differs from the average area returned by
         :func:`area`.
     interval : {None, "pointwise", "simultaneous"}
         Whether to add confidence limits ``ci_low`` and ``ci_high`` for the height of the curve. The
         height is ``tpr`` or ``fnr`` at a given ``fpr``, ``precision`` at a given ``recall``, and
         ``tpr`` or ``lift`` at a given ``share``. With "pointwise", ``level`` applies to each point
         separately. With "simultaneous", ``level`` applies jointly to all points. A simultaneous
-        band needs 30 candidates of each class. The band starts at lists with 5 true positives and
-        ends at lists that exclude 5 true positives. For ``roc`` and ``det`` the lists must also
+        band requires 30 candidates of each class. The band starts at lists with 5 true positives
+        and ends at lists that exclude 5 true positives. For ``roc`` and ``det``, lists must also
         include and exclude 5 negatives. Limits outside this range (``attrs["range"]``) are NaN.
     level : float
         Confidence level of the limits, for one ranking or for an average over groups.
     **roles
-        Column roles, see :func:`nbest_precision`. By default curves use ``ties="expected"``, the
+        Column roles (see :func:`nbest_precision`). By default, curves use ``ties="expected"``, the
         mean over all orders of equal scores. The curve is then a straight line within a block of
         equal scores, and the area under the curve equals :func:`area`. "blocks" gives one point per
         block, as in scikit-learn. "best" and "worst" bound the effect of the order of equal scores,
@@ -236,10 +236,10 @@ def roc(
         One row per measure and n, from n = 0 (Dataset: dimensions measure and n; with
         ``ties="blocks"`` the dimension row). ``threshold`` is the score of the n-th candidate and
         is infinite at n = 0. ``fpr`` is the fraction of all negatives that are in the list, and
-        ``tpr`` the fraction of all positives. A rate is NaN if its class is empty. With
+        ``tpr`` is the fraction of all positives. A rate is NaN if its class is empty. With
         ``average``, the table has no ``threshold``. ``ci_low`` and ``ci_high`` are then the
         confidence limits for ``tpr`` over the groups, ``n_queries`` is the number of groups used,
-        and ``n_missing`` the number of groups excluded because a class is empty.
+        and ``n_missing`` is the number of groups excluded because a class is empty.
 
     Raises
     ------
@@ -250,9 +250,9 @@ def roc(
     -----
     The limits are Clopper–Pearson limits for an effective number of candidates that matches the
     variance of the curve, including the variance of the threshold. A simultaneous band is
-    calibrated on the largest deviation over all points. In simulations, 95% bands covered the whole
+    calibrated to the largest deviation over all points. In simulations, 95% bands covered the whole
     curve at least 95% of the time (``tests/reference/curve_bands.csv``). The cost is O(N log N),
-    plus two microseconds for each interval.
+    plus two microseconds per interval.
 
     References
     ----------
@@ -294,15 +294,15 @@ def precision_recall(
     Returns
     -------
     DataFrame or Dataset
-        The columns ``measure``, ``n``, ``threshold``, ``precision``, ``recall``, as in
-        :func:`roc`, starting at n = 1. With ``average``, the columns ``ci_low``, ``ci_high``,
-        ``n_queries`` and ``n_missing`` refer to ``precision``. A group without true positives
-        counts in the mean precision but not in the mean recall.
+        The columns ``measure``, ``n``, ``threshold``, ``precision``, ``recall``, as in :func:`roc`,
+        starting at n = 1. With ``average``, the columns ``ci_low``, ``ci_high``, ``n_queries`` and
+        ``n_missing`` refer to ``precision``. A group without true positives is included in the mean
+        precision but not in the mean recall.
 
     Notes
     -----
     The curve is not linear between two points, so do not integrate it with the trapezoidal rule.
-    Use :func:`area` for average precision, which takes the precision at the end of each block of
+    Use :func:`area` for average precision, which uses the precision at the end of each block of
     equal scores. The cost is O(N log N).
 
     References
@@ -374,7 +374,7 @@ def gain(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the gain curve of each measure, which is recall by list size.
+    """Return the gain curve of each measure: recall as a function of list size.
 
     Parameters
     ----------
@@ -382,7 +382,7 @@ def gain(
         As in :func:`roc`.
     n : int, float, sequence, range or "deciles", optional
         Sizes of the lists, as counts or as fractions of the candidates (1.0 means all candidates).
-        "deciles" means the fractions 0.1, 0.2, ..., 1. By default every n is used. A simultaneous
+        "deciles" means the fractions 0.1, 0.2, ..., 1. By default, every n is used. A simultaneous
         band covers all requested n.
     **roles
         As in :func:`roc`, except that ``ties`` is "shared" by default if you pass ``n``.

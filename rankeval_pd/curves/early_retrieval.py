@@ -51,11 +51,11 @@ def enrichment(
         Fractions of the candidates, above 0 and at most 1. Each list is the smallest list
         with at least this fraction of the candidates.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Kind of interval, see :func:`nbest_recall`.
+        Kind of interval (see :func:`nbest_recall`).
     level : float
         Confidence level of the interval at each fraction.
     **roles
-        Column roles, see :func:`nbest_precision`.
+        Column roles (see :func:`nbest_precision`).
 
     Returns
     -------
@@ -126,7 +126,7 @@ def bedroc(
     level : float
         Confidence level of the interval.
     **roles
-        Column roles, see :func:`nbest_precision`. ``ties`` has no effect, because candidates with
+        Column roles (see :func:`nbest_precision`). ``ties`` has no effect, because candidates with
         equal scores get the mean of their weights.
 
     Returns
@@ -140,11 +140,11 @@ def bedroc(
 
     Notes
     -----
-    Without ties the value equals RDKit's ``CalcBEDROC``. BEDROC depends on the prevalence, so
+    Without ties, the value equals RDKit's ``CalcBEDROC``. BEDROC depends on the prevalence, so
     compare only values for the same candidates. The interval uses Student's t on the logit scale.
     The result contains the outer limits of two such intervals: one for the ranking itself, and one
     with a positive and a negative added at each end. Without the added candidates, the variance
-    would be too small, because it depends on a few top candidates. In simulations the coverage of
+    would be too small, because it depends on a few top candidates. In simulations, the coverage of
     95% intervals was at least 0.953 (``tests/reference/early.csv``). The cost is O(N log N).
 
     References
@@ -195,30 +195,30 @@ def partial_area(
         Candidates with a score for each measure and a gold label.
     fpr : float or pair of floats, optional
         Largest false positive rate, above 0 and at most 1. The area then starts at a false positive
-        rate of 0. Pass a pair for the smallest and the largest rate.
+        rate of 0. Pass a pair to set the smallest and largest rates.
     tpr : float or pair of floats, optional
         Smallest true positive rate, at least 0 and below 1, for the area to the right of the curve.
-        Pass a pair for the smallest and the largest rate. Do not combine ``tpr`` with ``fpr``.
+        Pass a pair to set the smallest and largest rates. Do not combine ``tpr`` with ``fpr``.
     level : float
         Confidence level of the interval.
     **roles
-        Column roles, see :func:`nbest_precision`. ``ties`` has no effect, because the curve is a
+        Column roles (see :func:`nbest_precision`). ``ties`` has no effect, because the curve is a
         straight line within a block of equal scores.
 
     Returns
     -------
     DataFrame or Dataset
         One row per measure (Dataset: dimension measure). ``area`` is the area A in the range,
-        standardized as McClish's (1 + (A - least) / (most - least)) / 2. Here *least* is the area
-        of a random ranking, and *most* is the area of a perfect ranking. ``chance`` is one half.
-        ``ci_low`` and ``ci_high`` are the confidence limits, and ``se`` is the standard error from
-        influence values. Values are NaN under the same conditions as in :func:`area`.
+        standardized by McClish's formula (1 + (A - least) / (most - least)) / 2. Here *least* is
+        the area of a random ranking, and *most* is the area of a perfect ranking. ``chance`` is one
+        half. ``ci_low`` and ``ci_high`` are the confidence limits, and ``se`` is the standard error
+        from influence values. Values are NaN under the same conditions as in :func:`area`.
 
     Notes
     -----
-    With ``fpr`` the area equals scikit-learn's ``roc_auc_score(max_fpr=)``. The interval is
-    computed from the mean true positive rate in the range by the method of :func:`bedroc`. In
-    simulations the coverage of 95% intervals was at least 0.953 (``tests/reference/early.csv``).
+    With ``fpr``, the area equals scikit-learn's ``roc_auc_score(max_fpr=)``. The interval is
+    computed from the mean true positive rate in the range with the method of :func:`bedroc`. In
+    simulations, the coverage of 95% intervals was at least 0.953 (``tests/reference/early.csv``).
     The cost is O(N log N).
 
     References
@@ -279,7 +279,7 @@ def positive_number(name: str, given: Any) -> float:
     if not number or isinstance(given, bool) or not 0.0 < float(given) < np.inf:
         raise ValueError(
             f"{name}={given!r}: pass a number above 0. Larger values emphasize earlier ranks; 20"
-            " is usual."
+            " is typical."
         )
     return float(given)
 
@@ -303,7 +303,7 @@ def _asked(
 def _interval(
     found: EarlyShare, added: EarlyShare, level: float, cluster: IntArray | None
 ) -> tuple[FloatArray, FloatArray, FloatArray, tuple[IntArray, ...]]:
-    """Return outer limits for a proportion without and with added candidates, and its error.
+    """Return outer limits from the original and the extended sample, and the error.
 
     Each added candidate is a separate group. The last returned value is the number of groups.
     """

@@ -59,17 +59,17 @@ def area(
     kind : {"roc", "ap"}
         "roc" is the area under the ROC curve. This area is the probability that a true positive has
         a higher score than a negative, with equal scores counting one half. "ap" is average
-        precision, the mean of the precision at the rank of each true positive, with equal scores as
-        one block.
+        precision, the mean of the precision at the rank of each true positive, treating equal
+        scores as one block.
     ci : {None, "newcombe", "delong", "logit"}
         Kind of interval. None means "newcombe" for the ROC area and "logit" for average precision.
-        "newcombe" uses the standard deviation at each possible area, or DeLong's if larger. This
-        interval keeps its coverage near an area of 1 and for small classes. If scores have only two
+        "newcombe" uses the standard deviation at each possible area, or DeLong's if larger. It
+        maintains its coverage for areas near 1 and for small classes. If scores have only two
         values, "newcombe" is Miettinen and Nurminen's interval for a difference of two proportions.
         "delong" is area ± z se, as in pROC, and NaN if the standard error is 0. "logit" is DeLong's
-        interval on the logit scale. Average precision has only "logit", with Student's t. Two logit
-        intervals are computed, one around the average precision and one around a version in which
-        no positive counts in its own precision, and their outer limits are returned.
+        interval on the logit scale. Average precision allows only "logit", with Student's t. Two
+        logit intervals are computed, one around the average precision and one around a version in
+        which no positive counts in its own precision, and their outer limits are returned.
     level : float
         Confidence level of the interval.
     equal : {"block", "mean"}
@@ -80,10 +80,10 @@ def area(
         Whether to average over all groups of ``by`` (Dataset: all batch dimensions). "macro" is the
         mean of the groups' areas. "micro" is the mean over all pairs of a positive and a negative
         from the same group (with "ap", over all positives). The interval treats the groups as the
-        sample, as in :func:`nbest_precision`. Columns ``n_queries`` and ``n_missing`` count the
+        sample, as in :func:`nbest_precision`. The columns ``n_queries`` and ``n_missing`` count the
         groups with and without an area.
     **roles
-        Column roles, see :func:`nbest_precision`. ``ties`` has no effect.
+        Column roles (see :func:`nbest_precision`). ``ties`` has no effect.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def area(
         * ``ci_low``, ``ci_high``: the interval; NaN if a class has fewer than two candidates;
         * ``se``: the standard error, by DeLong's method for the ROC area and from influence values
           for average precision; NaN if the interval is NaN;
-        * ``p_value``: the two-sided p-value for a ROC area of one half. It is at most 1 - ``level``
+        * ``p_value``: two-sided p-value for a test of ROC area = 1/2. It is at most 1 - ``level``
           if and only if the interval excludes one half. The p-value is NaN with "ap", whose chance
           level depends on the sample, and with "delong" or "logit" if ``se`` is 0. There is no
           ``p_value`` with ``average``;
@@ -107,12 +107,12 @@ def area(
     -----
     RankevalWarning
         If a class has fewer than 10 candidates, because the coverage of the interval may be below
-        ``level``. If an interval lies below one half, because ``lower_is_better`` may be missing.
+        ``level``. If an interval lies below one half, which suggests a missing ``lower_is_better``.
 
     Notes
     -----
-    The interval refers to the area in the population from which the candidates were sampled. In
-    simulations with normal scores, the coverage of 95% intervals by "newcombe" was 0.939 or more if
+    The interval is for the area in the population from which the candidates were sampled. In
+    simulations with normal scores, the coverage of 95% "newcombe" intervals was 0.939 or more if
     each class had at least 5 candidates, and 0.83 and 0.86 if a class had 2 or 3. The coverage of
     DeLong's intervals was between 0.34 and 0.95 (``tests/reference/areas.csv``). The coverage for
     average precision was 0.938 or more with 2 to 1,000 true positives at prevalences of 0.01 to 0.5
@@ -209,7 +209,7 @@ def _roc_columns(
 def _with_limits(
     area: FloatArray, found: InfluenceSpread, level: float, ci: str
 ) -> tuple[AnyArray, ...]:
-    """Return the area, chance level, limits, standard error and p-value for one half."""
+    """Return the area, chance level, limits, standard error and p-value."""
     sizes = found.positive, found.negative
     if ci == "newcombe":
         limits = roc_areas.newcombe_limits(area, found.spread, *sizes, level)
@@ -356,8 +356,8 @@ def limits_of_two(
 ) -> Limits:  # fmt: skip
     """Return the limits for the difference between two average precisions.
 
-    ``power`` is the exponent of the correlation: 2 for single candidates and 1 for groups, where 2
-    made intervals 1.5 times as wide as needed.
+    ``power`` is the exponent of the correlation: 2 for single candidates and 1 for groups. For
+    groups, 2 made intervals 1.5 times as wide as needed.
     """
     own, freedom, moved, alike = (parts[:4], parts[4:8]), *parts[8:]
     limits = [
@@ -429,7 +429,7 @@ def spread_of(
     result = roc_areas.cluster_spread(influence, gold, present, cluster, drift, alone=alone)
     if warns:
         warn_of_few(result.clusters)
-    # if all ranks are correct or tied, groups have no variance and count as one candidate each
+    # if all ranks are correct or tied, the group variance is 0; count each group as one candidate
     known = result.spread.variance > 0.0
     few, many = result.effective
     positive, negative = np.where(known, positive, few), np.where(known, negative, many)
@@ -461,7 +461,7 @@ def _warn_if_few(positive: IntArray, negative: IntArray, what: str) -> None:
 
 
 def p_of_t(statistic: FloatArray, freedom: FloatArray | float, alternative: str) -> FloatArray:
-    """Return the p-value of Student's t; the normal one for infinite degrees of freedom."""
+    """Return the p-value of Student's t; normal for infinite degrees of freedom."""
     from scipy import special
 
     far = {"two-sided": -np.abs(statistic), "greater": -statistic, "less": statistic}[alternative]

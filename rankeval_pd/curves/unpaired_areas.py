@@ -64,9 +64,9 @@ def unpaired_area(
     ----------
     data : DataFrame or Dataset
         Candidates from two or more samples, with a score for each measure and a gold label. In a
-        Dataset the samples are the elements of the batch dimensions.
+        Dataset, the samples are the elements of the batch dimensions.
     kind : {"roc", "ap"}
-        The area under the ROC curve or average precision, see :func:`area`.
+        The area under the ROC curve or average precision (see :func:`area`).
     test : {"t", "delong"}
         "t" is described under Notes. "delong" uses the normal distribution and DeLong's standard
         error, as pROC does for unpaired curves. "delong" requires kind="roc" and is too liberal
@@ -78,7 +78,7 @@ def unpaired_area(
     level : float
         Confidence level of the interval for the difference.
     **roles
-        Column roles, see :func:`nbest_precision`. ``by`` identifies the samples.
+        Column roles (see :func:`nbest_precision`). ``by`` identifies the samples.
 
     Returns
     -------
@@ -105,12 +105,12 @@ def unpaired_area(
     the variances of both areas. The variance under equal areas is Newcombe's (method 5) at the mean
     of the two areas. The test uses Student's distribution with Welch's degrees of freedom, or the
     normal distribution if Newcombe's variance is larger. The interval combines the intervals of
-    both areas by Zou and Donner's method and agrees with the test. If one sample has more than 1.2
-    times as many true positives as the other, the difference between average precisions is skewed.
-    The test then rejects 0 if Zou and Donner's interval excludes 0. In simulations with 5 or more
-    true positives, the test at 5% rejected at most 0.060 of true null hypotheses, and the coverage
-    of 95% intervals was at least 0.93 (``tests/reference/unpaired.csv``). Average precision depends
-    on the prevalence, which can differ between samples. The cost is O(N log N).
+    both areas with Zou and Donner's method and agrees with the test. If one sample has more than
+    1.2 times as many true positives as the other, the difference between average precisions is
+    skewed. In this case, the test rejects 0 if Zou and Donner's interval excludes 0. In simulations
+    with 5 or more true positives, the 5% test rejected at most 0.060 of true null hypotheses, and
+    the coverage of 95% intervals was at least 0.93 (``tests/reference/unpaired.csv``). Average
+    precision depends on the prevalence, which can differ between samples. The cost is O(N log N).
 
     References
     ----------
@@ -211,7 +211,7 @@ _FAVORED = ("leaning", "better")
 
 
 def _of_dataset(each: xr.Dataset, options: dict[str, Any]) -> xr.Dataset:
-    """Return the pairs of the batch elements along ``pair``."""
+    """Return the pairs of batch elements along ``pair``."""
     batch = [dim for dim in each.dims if dim != "measure"]
     flat = each.stack(sample=batch, create_index=False) if batch else each.expand_dims("sample")  # noqa: PD013
     flat = flat.drop_vars([name for name in flat.coords if name != "measure"])
@@ -256,17 +256,17 @@ def _pairs(samples: list[Hashable]) -> list[tuple[int, int]]:
     """Return the index pairs of the samples; reject a single sample."""
     if len(samples) < 2:
         raise ValueError(
-            "unpaired_area compares independent samples, but data has only one. Name the column of"
-            " samples, by=..., or for a Dataset add a dimension of samples. To compare measures on"
-            " the same candidates, call compare_area."
+            "unpaired_area compares independent samples, but data contains only one. Name the"
+            " column of samples (by=...), or add a dimension of samples to the Dataset. To compare"
+            " measures on the same candidates, call compare_area."
         )
     return list(itertools.combinations(range(len(samples)), 2))
 
 
 def sample_area(ranking: Ranking, *, kind: str) -> tuple[AnyArray, ...]:
-    """Return the area and the data for its limits, see :class:`_SampleAreas`.
+    """Return the area and the data for its limits (see :class:`_SampleAreas`).
 
-    For average precision the number of negatives is missing, because the variance under equal
+    For average precision, the number of negatives is omitted, because the variance under equal
     values is unknown.
     """
     if kind == "roc":
@@ -312,7 +312,7 @@ class _SampleAreas(NamedTuple):
         return early.ap_limits(self.area, corrected, error, freedom, self.positive, level)
 
 
-_EVEN = 1.2  # up to this ratio of true positives the difference is hardly skewed
+_EVEN = 1.2  # up to this ratio of true positives, the difference has little skew
 
 
 def _ap_statistic(a: _SampleAreas, b: _SampleAreas, freedom: FloatArray) -> FloatArray:
@@ -365,7 +365,7 @@ def area_contrasts(
     z = np.where(np.isinf(z), np.nan, z)
     shared = np.full(z.shape, np.nan)
     if kind == "ap":
-        # without variation there is no test, and only the single intervals are combined
+        # without variation, there is no test, and only the areas' own intervals are combined
         uneven = np.maximum(a.positive, b.positive) > _EVEN * np.minimum(a.positive, b.positive)
         uneven &= variance > 0.0
         shared = np.where(uneven, np.maximum(freedom, 1.0), np.nan)

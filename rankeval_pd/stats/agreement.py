@@ -115,9 +115,9 @@ def _with_limits(
 ) -> Agreement:
     """Return the coefficient with its interval, which is widened for a rare label.
 
-    A label is rare if all labels except the most common one have, in total, fewer votes than 5
-    candidates. In this case, a second interval is computed after adding a candidate with the
-    rarest label from all annotators. The outer limits of both intervals are returned.
+    A label is rare if all labels except the most common one together have fewer votes than 5
+    candidates. In this case, a second interval is computed after adding a candidate to which all
+    annotators give the rarest label. The outer limits of both intervals are returned.
     """
     found = _with_interval(per_candidate, of, level)
     share = counts.sum(axis=0).max(initial=0) / max(counts.sum(), 1)
@@ -135,7 +135,7 @@ def _pairs_apart(counts: IntArray, weight: FloatArray | float) -> FloatArray:
 
 
 def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) -> Agreement:
-    """Return 1 - observed / expected, and its jackknife interval by Student's t.
+    """Return 1 - observed / expected, and its jackknife interval based on Student's t.
 
     The interval is computed on the scale of Fisher's z. The degrees of freedom come from the
     squared influences, because a few candidates with a rare label account for nearly all of the

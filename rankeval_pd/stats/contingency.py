@@ -1,7 +1,7 @@
 """Association measures for 2x2 contingency tables, from the four observed frequencies.
 
-The formulas follow Evert's (2004) on-line repository of association measures. R1 and C1 are the
-frequencies of the first and the second word, and E11 = R1 C1 / N. Scores are high if the two words
+The formulas follow Evert's (2004) online repository of association measures. R1 and C1 are the
+frequencies of the first and second words, and E11 = R1 C1 / N. Scores are high if the two words
 occur together more often than expected. A score of 0/0 is undefined and returned as NaN.
 """
 
@@ -37,7 +37,7 @@ def log_likelihood(
 ) -> FloatArray:
     """Return Dunning's G2 with the sign of O11 - E11.
 
-    The sum of O log(O/E) is computed as the sum of four positive deviances. Both sums are equal
+    The sum of O log(O/E) is computed as the sum of four positive deviances. The two sums are equal
     because the differences O - E add up to 0.
     """
     total = o11 + o12 + o21 + o22
@@ -195,7 +195,7 @@ def log_odds_ratio_discounted(
 def log_relative_risk(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
-    """Return log((O11/C1) / (O12/C2)), the log risk of the first word with the second."""
+    """Return log((O11/C1) / (O12/C2)), the log relative risk of the first word given the second."""
     return _log_ratio(o11 * (o12 + o22), o12 * (o11 + o21))
 
 

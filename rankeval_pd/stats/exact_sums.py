@@ -28,7 +28,7 @@ class ExactSums(NamedTuple):
     undefined: BoolArray  #: (row,): whether any number is not finite
 
     def plus(self, other: ExactSums) -> ExactSums:
-        """Return the sums over the numbers of both objects."""
+        """Return the sums of the numbers in both objects combined."""
         return ExactSums(self.wholes + other.wholes, self.undefined | other.undefined)
 
     def rounded(self) -> FloatArray:

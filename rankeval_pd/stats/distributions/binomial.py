@@ -41,7 +41,7 @@ def tails(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
     lp = np.where(proper, log_pmf(inside, n, zs), 0.0)
     above_mode = inside >= np.floor((n + 1.0) * zs)
     infinite = np.full_like(n, np.inf)
-    # one series suffices, upward from i if i is at or above the mode, otherwise downward
+    # sum one series only: upward from i if i is at or above the mode, otherwise downward
     up, down = n - inside, inside
     odds = zs / (1.0 - zs)
     series = ratio_sum(
@@ -116,7 +116,7 @@ def poisson_tails(i: AnyArray, mean: AnyArray | float) -> Tails:
     inside = np.clip(i, 0.0, highest)
     above_mode = inside >= np.floor(mean)
     series = np.zeros(i.shape)
-    # the series differ between the two sides, and each mean needs only one of them
+    # each side of the mean has its own series, and only the series of one side is needed
     for side in (True, False):
         here = above_mode == side
         x, m = inside[here], np.where(mean[here] > 0.0, mean[here], 1.0)

@@ -45,7 +45,7 @@ def log_pmf(i: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArra
 def support(
     total: AnyArray | float, positive: AnyArray | float, n: AnyArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the lowest and the highest possible count."""
+    """Return the lowest and highest possible counts."""
     return np.maximum(0.0, n - (total - positive)), np.minimum(n, positive)
 
 
@@ -68,7 +68,7 @@ def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: A
     lp = log_pmf(inside, np.maximum(total, 1.0), positive, n)
     above_mode = inside >= mode(total, positive, n)
     # the other three cells of the table: P(i + 1) / P(i) = only_positive only_listed / ((i + 1)
-    # (neither + 1)), and for P(i - 1) / P(i) the two pairs are exchanged
+    # (neither + 1)), and for P(i - 1) / P(i) the two pairs are swapped
     only_listed, only_positive = n - inside, positive - inside
     neither = (total - positive) - n + inside
     series = ratio_sum(
@@ -110,8 +110,8 @@ def ratio_sum(
 
     The ratios decrease with t and reach 0 at t = min(a, b), where a and b are integers. c and d are
     positive. If b and d are infinite, the corresponding factors are 1, and the same applies to an
-    infinite a or c. The cost is proportional to the number of relevant terms, which is about eight
-    standard deviations of the distribution and fewer far from the mode.
+    infinite a or c. The cost is proportional to the number of relevant terms. These span about
+    eight standard deviations, or fewer far from the mode.
     """
     result: FloatArray = _series_sums(a, b, c, d, weight, highest_power=0)[0]
     return result
@@ -189,11 +189,11 @@ def _series_sums_of_block(
                 totals[power] += m**power * term
             a -= 1.0
             c += 1.0
-        # stop sums that overflowed as well, because they never converge
+        # also stop sums that have overflowed, because they never converge
         last = totals[highest_power]
         going = (m**highest_power * term > _NEGLIGIBLE * last) & np.isfinite(last)
-        # compress the arrays only after a quarter of the sums is finished: copies cost more than
-        # terms
+        # compress the arrays only after a quarter of the sums are done: copying costs more than
+        # summing
         if np.count_nonzero(going) <= 0.75 * active.size:
             result[:, active] = totals
             active, term, totals = active[going], term[going], totals[:, going]
@@ -245,9 +245,9 @@ def tails_beyond_support(
 # --------------------------------------------------- Logarithms of factorials without cancellation
 #
 # ``lgamma`` of ten million is 1.5e8, so differences between such values lose eight of their sixteen
-# digits. Loader's decomposition expresses every binomial and hypergeometric probability by Stirling
-# remainders and deviances. Stirling remainders are always small, and deviances are small unless the
-# probability is tiny.
+# digits. Loader's decomposition expresses binomial and hypergeometric probabilities in terms of
+# Stirling remainders and deviances. Stirling remainders are always small, and deviances are small
+# unless the probability is tiny.
 #
 # Reference: C. Loader (2000), Fast and accurate computation of binomial probabilities.
 
@@ -309,8 +309,8 @@ def real_stirling_remainder(x: FloatArray) -> FloatArray:
 def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = None) -> FloatArray:
     """Return x log(x/mean) + mean - x >= 0 (Loader's bd0), accurate if x is close to mean.
 
-    0 log 0 counts as 0, and a mean of 0 requires x = 0. Pass ``difference`` = x - mean if you know
-    this difference more accurately than by subtraction.
+    0 log 0 counts as 0, and a mean of 0 requires x = 0. Pass ``difference`` = x - mean if it is
+    available with more precision than subtraction gives.
     """
     x, mean = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(mean, dtype=float))
     total = x + mean
@@ -354,9 +354,9 @@ def first_near(
     high: FloatArray,
     guess: FloatArray,
 ) -> FloatArray:
-    """Return the result of :func:`first_true`, with a search that starts at a guess.
+    """Return the result of :func:`first_true`, searching outward from a guess.
 
-    From the guess, each step is four times as large as the last one until the steps bracket the
+    From the guess, each step is four times as large as the previous one until the steps bracket the
     change. The bracket is then halved repeatedly. The cost is logarithmic in the error of the
     guess. ``predicate`` is also called with the positions of the numbers that are not yet
     determined.

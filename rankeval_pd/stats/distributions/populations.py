@@ -29,7 +29,7 @@ class Finite:
 
     @property
     def opposite(self) -> Finite:
-        """The same candidates with the labels exchanged."""
+        """The same candidates with the labels swapped."""
         return Finite(self.total, self.total - self.positive)
 
     def at(self, where: BoolArray) -> Finite:
@@ -41,7 +41,7 @@ class Finite:
         return hypergeometric.support(self.total, self.positive, n)
 
     def tails(self, i: FloatArray, n: FloatArray) -> Tails:
-        """Return the upper tails at counts i in lists of n."""
+        """Return the upper tails at counts i in lists of size n."""
         return hypergeometric.tails(i, self.total, self.positive, n)
 
     def up(self, i: FloatArray, n: FloatArray) -> FloatArray:
@@ -76,7 +76,7 @@ class FiniteEach:
         return hypergeometric.support(self.total, self.positive, n)
 
     def tails(self, i: FloatArray, n: FloatArray) -> Tails:
-        """Return the upper tails at counts i in lists of n."""
+        """Return the upper tails at counts i in lists of size n."""
         return hypergeometric.tails(i, self.total, self.positive, n)
 
 
@@ -95,7 +95,7 @@ class InfiniteEach:
         return np.where(self.prior == 1.0, n, 0.0), np.where(self.prior == 0.0, 0.0, n)
 
     def tails(self, i: FloatArray, n: FloatArray) -> Tails:
-        """Return the upper tails at counts i in lists of n."""
+        """Return the upper tails at counts i in lists of size n."""
         return binomial.tails(i, n, self.prior)
 
 
@@ -107,7 +107,7 @@ class Infinite:
 
     @property
     def opposite(self) -> Infinite:
-        """The same population with the labels exchanged."""
+        """The same population with the labels swapped."""
         return Infinite(1.0 - self.prior)
 
     def at(self, where: BoolArray) -> Infinite:
@@ -123,7 +123,7 @@ class Infinite:
         )
 
     def tails(self, i: FloatArray, n: FloatArray) -> Tails:
-        """Return the upper tails at counts i in lists of n."""
+        """Return the upper tails at counts i in lists of size n."""
         return binomial.tails(i, n, self.prior)
 
     def up(self, i: FloatArray, n: FloatArray) -> FloatArray:
@@ -177,8 +177,8 @@ def tails_of_sum(count: float, laws: FloatArray, times: IntArray) -> Tails:
 
     Notes
     -----
-    The relative error is about 1e-12. The cost is a few convolutions of arrays with lengths of
-    about twenty standard deviations.
+    The relative error is about 1e-12. The cost is a few convolutions of arrays about twenty
+    standard deviations long.
     """
     i = np.arange(float(laws.shape[1]))
     possible = laws > -np.inf
@@ -235,7 +235,7 @@ def _tilt(
 def _convolved(laws: FloatArray, times: IntArray) -> tuple[float, FloatArray]:
     """Return the distribution of the sum of all counts, starting at its lowest count.
 
-    Equal distributions are raised to a power by repeated squaring. The shortest two distributions
+    Equal distributions are raised to a power by repeated squaring. The two shortest distributions
     are then convolved repeatedly until only one is left, which keeps the arrays short.
     """
     number = itertools.count()

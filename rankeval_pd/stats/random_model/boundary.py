@@ -27,9 +27,9 @@ from rankeval_pd.stats.random_model.random_counts import critical_counts
 # * A random order of N candidates is an infinite random sequence, given that N+ of the first N are
 #   positive. The recursion therefore uses constant probabilities (Eqs 17, 18), and each removed
 #   mass is weighted by the probability that the rest contains the remaining positives.
-# * Very improbable low counts are dropped, see :func:`_lowest_kept`.
-# * X_k never decreases, so only the last k before each rise of the boundary is relevant, see
-#   :func:`crossing_by_jumps`. The recursion over every k, with boundaries as rows of one array, is
+# * Very improbable low counts are dropped (see :func:`_lowest_kept`).
+# * X_k never decreases, so only the last k before each rise of the boundary is relevant (see
+#   :func:`crossing_by_jumps`). The recursion over every k, with boundaries as rows of one array, is
 #   used only for many boundaries at very many k.
 
 _LOST_SHARE = 1e-13  # largest relative error from dropping low counts
@@ -45,15 +45,15 @@ _CELLS_IN_MEMORY = 2**22  # list sizes k in all rows: 32 MB
 def boundary_probability(counts: FloatArray, n: FloatArray, population: Population) -> FloatArray:
     """Return P(X_n >= count at some n) for each row of counts, with ascending n.
 
-    The cost of a row is about ten microseconds per rise of the boundary. For many rows the cost is
-    about ten standard deviations of X_n for every n and row, if this cost is lower. The relative
-    error is about 1e-12, down to 1e-300.
+    The cost of a row is about ten microseconds per rise of the boundary. For many rows, another
+    method is used if it costs less. Its cost is about ten standard deviations of X_n per n and row.
+    The relative error is about 1e-12, down to 1e-300.
     """
     lowest, highest = population.support(n)
     if not counts.size or (lowest == highest).all():  # X_n is not random
         return (counts <= lowest).any(axis=-1).astype(float)
-    # X_n never decreases, so a ranking that has the count for a later n will reach it there. Lower
-    # the boundary to its minimum over all later n, (row, n)
+    # X_n never decreases, so a count that a ranking reaches now is also reached at any later n.
+    # Lower the boundary to its minimum over all later n, (row, n)
     path = np.minimum.accumulate(counts[:, ::-1], axis=-1)[:, ::-1]
     sure = (path <= lowest).any(axis=-1)
     path = np.clip(path, 1.0, highest[-1] + 1.0).astype(np.int64)
@@ -62,7 +62,7 @@ def boundary_probability(counts: FloatArray, n: FloatArray, population: Populati
     if isinstance(population, Finite):
         prior = round(prior * 2.0**53) / 2.0**53
     k = n.astype(np.int64)
-    # a ranking that reaches a count also has it at the last n before the next rise
+    # a ranking that reaches the path at any n is still there at the last n before its next rise
     ends = np.diff(path, append=int(highest[-1]) + 2) > 0
     result, rows = np.ones(path.shape[0]), np.flatnonzero(~sure)
     if _jumps_cost_less(int(ends[rows].sum()), rows.size, int(k[-1])):
@@ -76,7 +76,7 @@ def boundary_probability(counts: FloatArray, n: FloatArray, population: Populati
 
 
 def _jumps_cost_less(jumps: int, rows: int, last: int) -> bool:
-    """Return whether jumps, row by row, cost less than steps for all rows at once."""
+    """Return whether row-by-row jumps are cheaper than steps for all rows at once."""
     # measured costs: a step takes 6 us, plus 1 ns for each of about sqrt(k) counts per row; a jump
     # takes 8 us, plus 1 ms per boundary
     each = 6e-6 + 1e-9 * math.sqrt(last) * rows
@@ -123,8 +123,8 @@ def _crossing_by_steps(
 def _first_crossings(path: IntArray, kept: IntArray, prior: float) -> FloatArray:
     """Return ``_START`` times P(an infinite random sequence first reaches the path at k).
 
-    The result is (row, k). The path never decreases, so a sequence always reaches it exactly at the
-    count on the path.
+    The result is (row, k). The path never decreases, so a sequence always has exactly the path's
+    count on reaching it.
     """
     rows, last = path.shape
     taken = np.zeros((last, rows))
@@ -158,7 +158,7 @@ def _first_crossings(path: IntArray, kept: IntArray, prior: float) -> FloatArray
             np.multiply(before, odds, out=risen)
             np.add(after, risen, out=after)
             reached = place[k - start]
-            # "clip" writes to ``out`` without a buffer; all places are inside
+            # "clip" writes to ``out`` without a buffer; all indices are in bounds
             cells.take(reached, out=taken[k], mode="clip")
             cells[reached] = 0.0
         # restore the factors 1 - prior that the recursion omits
@@ -194,7 +194,7 @@ def simultaneous_p_values(
     population: Population,
     advance: Callable[[int], object] = lambda _: None,
 ) -> FloatArray:
-    """Return the probability, for each p, of a p-value of at most p at any list size.
+    """Return, for each p, the probability that any list size has a p-value <= p.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def simultaneous_p_values(
 
     Notes
     -----
-    The cost is one boundary for each different p. For more than 3,000 list sizes, at most about 550
+    The cost is one boundary for each distinct p. For more than 3,000 list sizes, at most about 550
     p-values are computed. The remaining p-values are rounded up to the next computed value, but
     never across 0.1, 0.05, 0.01 or 0.001. Values below 1e-6 are rounded up to p times the number of
     list sizes.
@@ -240,7 +240,7 @@ def simultaneous_p_values(
 
 
 def _rounded_up(log_p: FloatArray, at: Callable[[IntArray], FloatArray]) -> FloatArray:
-    """Return an increasing function, computed at some places and rounded up at all others."""
+    """Return an increasing function, computed at some points and rounded up elsewhere."""
     levels = np.linspace(log_p[0], log_p[-1], _LEVELS if log_p.size <= _MANY else _FEWER)
     places = np.unique(np.searchsorted(log_p, [*levels, log_p[-1]]))  # the first of equal p
     values = at(places)
@@ -269,7 +269,7 @@ def _rounded_up(log_p: FloatArray, at: Callable[[IntArray], FloatArray]) -> Floa
 # does not depend on the width of the distribution.
 
 _SHORTEST_STRETCH = 16  # number of rises in a stretch that is not halved
-_SAMPLED_RISES = 1024  # number of rises searched for the one most likely to be reached
+_SAMPLED_RISES = 1024  # number of rises among which to search for the one most likely to be reached
 # limits are tabulated for all lengths up to this multiple of the number of rises
 _DENSE_FACTOR = 64
 
@@ -329,7 +329,7 @@ def _largest_counts(rare: float, lengths: bytes, population: Population) -> IntA
 
 
 class _CountLimits:
-    """The fewest and the most likely numbers of positives in stretches of many lengths."""
+    """Lower and upper limits for the number of positives in stretches of each length."""
 
     def __init__(self, lengths: IntArray, rises: int, rare: float, population: Population) -> None:
         last = int(lengths.max())
@@ -340,11 +340,11 @@ class _CountLimits:
         self._fewest = self.all - _largest_counts(rare, key, population.opposite)
 
     def most(self, lengths: IntArray) -> IntArray:
-        """Return the largest likely number of positives among this many candidates."""
+        """Return the largest plausible number of positives among this many candidates."""
         return self._most[self._place(lengths)]
 
     def fewest(self, lengths: IntArray) -> IntArray:
-        """Return the smallest likely number of positives."""
+        """Return the smallest plausible number of positives."""
         few: IntArray = np.maximum(self._fewest[self._place(lengths)], 0)
         return few
 
@@ -449,7 +449,7 @@ class _Walk:
 def _step_laws(
     lengths: IntArray, prior: float, known: _CountLimits
 ) -> dict[int, tuple[int, FloatArray]]:
-    """Return the smallest count and the probabilities from this count on, for each length."""
+    """Return, for each length, the smallest count and the probabilities from there on."""
     # compute all distributions in one flat array, (length, count), and then split it
     fewest, most = known.fewest(lengths), known.most(lengths)
     sizes = most - fewest + 1

@@ -22,7 +22,7 @@ from rankeval_pd.stats.random_model.random_counts import critical_counts, larges
 _EQUAL = 1e-12  # probabilities within this relative difference count as equal
 _MOST_STEPS = 2**14  # number of highest steps that are listed; all other steps count as a slope
 _MARGIN = 0.03  # relative error allowed for a guess
-_LEAST_ASIDE = 1e-4  # least fraction of the bracket by which a trial exceeds the guess
+_LEAST_ASIDE = 1e-4  # minimum fraction of the bracket by which a trial exceeds the guess
 _CORRELATION_TIME = 0.3  # list sizes further apart than this log-odds time are independent
 
 
@@ -96,7 +96,7 @@ class _LevelSearch:
             if log_t is None:
                 break
             middle = self.at(log_t)
-            # a trial just beyond the level, from the nearer end, moves the other end
+            # a trial from the nearer end that lands just beyond the level moves the other end
             share = _share_below(self.alpha, low.reached, high.reached)
             far_end_moved = self.holds(middle) == (share >= 0.5)
             behind = 0 if far_end_moved else behind + 1
@@ -106,8 +106,8 @@ class _LevelSearch:
     def bracket(self) -> tuple[_LevelTrial, _LevelTrial | None]:
         """Return a level that satisfies the condition, and one that does not (None if all do).
 
-        Trials start at the level of the model and move toward the desired level, by the distance
-        that the model predicts and at least twice as far each time.
+        Trials start at the level of the model and move toward the desired level by the distance
+        that the model predicts, or at least twice the previous distance.
         """
         lowest, highest = math.log(self.alpha) - math.log(self.n.size), math.log(self.alpha)
         here = self.at(min(max(self.likely_level(0.0), lowest), highest))
@@ -129,7 +129,7 @@ class _LevelSearch:
 
         Return None if there is no step between the two ends.
         """
-        # fraction of the hazard between the ends that is below alpha, moved by the margin
+        # position of alpha between the hazards of the two ends, shifted by the margin
         share = _share_below(self.alpha, low.reached, high.reached)
         aside = max(min(share, 1.0 - share), _LEAST_ASIDE) * margin
         upwards = share < 0.5
@@ -193,7 +193,7 @@ class _LevelSearch:
     def hazard(self, c: float) -> float:
         """Return the approximate number of upward crossings of c by a Brownian bridge.
 
-        X_n is modeled as a Brownian bridge in time n / N. After standardization, and in the time
+        X_n is modeled as a Brownian bridge in time n / N. After standardization, on the time scale
         log(n / (N - n)) / 2, a bridge is an Ornstein-Uhlenbeck process, which crosses c about T c
         phi(c) times in a time T.
         """
@@ -216,7 +216,7 @@ def _log_hazard(p: float) -> float:
 
 
 def _share_below(wanted: float, low: float, high: float) -> float:
-    """Return the relative position of a probability between two others, in log rates."""
+    """Return how far a probability lies between two others, on the log-rate scale."""
     first, wanted, last = (_log_hazard(p) for p in (low, wanted, high))
     if not (first < last and math.isfinite(last - first)):
         return 0.5
@@ -224,7 +224,7 @@ def _share_below(wanted: float, low: float, high: float) -> float:
 
 
 def _log_odds_time(n: FloatArray, population: Population) -> FloatArray:
-    """Return the time for each n in which X_n resembles an Ornstein-Uhlenbeck process."""
+    """Return the time scale on which X_n resembles an Ornstein-Uhlenbeck process."""
     time: FloatArray = np.log(n) / 2.0
     if isinstance(population, Finite):
         time -= np.log(np.maximum(population.total - n, 1.0)) / 2.0
@@ -232,9 +232,9 @@ def _log_odds_time(n: FloatArray, population: Population) -> FloatArray:
 
 
 def _step_heights(n: FloatArray, time: FloatArray, population: Population) -> FloatArray:
-    """Return the approximate effect of a change by one count at each n, in a common unit.
+    """Return the approximate effect of changing each count by one, in a common unit.
 
-    Moving the boundary by one standard deviation has the same effect in equal times. The result
+    Moving the boundary by one standard deviation has the same effect over equal times. The result
     converts standard deviations of X_n to counts.
     """
     gaps = np.minimum(np.diff(time), _CORRELATION_TIME)

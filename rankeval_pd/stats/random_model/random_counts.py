@@ -23,7 +23,7 @@ from rankeval_pd.stats.distributions.populations import (
 # Two algorithms give the same bounds. For a few n, each bound is found by bisection on the exact
 # tail. For every n, the bound is a path that increases by 0 or 1 with each candidate. The path is
 # split into a few hundred stretches. Each stretch starts from an exact tail, and all stretches
-# advance in parallel by the recursion (Eqs 12 to 15), with all quantities in units of p.
+# advance in parallel with the recursion (Eqs 12 to 15), with all quantities in units of p.
 
 _LEAST_LOG_P = -700.0  # for smaller p, tails in units of p could overflow
 _EQUAL = 1e-12  # a tail within this relative difference of p counts as equal
@@ -43,7 +43,7 @@ BOUND_KINDS = ("critical", "discrete", "interpolated", "parametric")
 
 
 def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatArray:
-    """Return the bound with this name."""
+    """Return the named bound."""
     if kind == "parametric":
         return parametric_bound(p, n, population.prior)
     result: FloatArray = getattr(bounds(p, n, population), kind)
@@ -51,7 +51,7 @@ def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatAr
 
 
 def bound_each(kind: str, p: float, n: FloatArray, population: FiniteEach) -> FloatArray:
-    """Return the bound with this name if each list has its own population."""
+    """Return the named bound for lists that each have their own population."""
     if kind == "parametric":
         return parametric_each(p, n, population.prior)
     result: FloatArray = getattr(bounds_each(p, n, population), kind)
@@ -74,8 +74,8 @@ def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
 def bounds_each(p: float, n: FloatArray, population: FiniteEach | InfiniteEach) -> Bounds:
     """Return the bounds at level p if each list has its own population.
 
-    All distinct lists are searched in parallel. The cost per list is a few tails, or a few
-    microseconds, regardless of the number of populations.
+    All distinct lists are searched in parallel. The cost per list is a few tail evaluations, or a
+    few microseconds, regardless of the number of populations.
     """
     if isinstance(population, InfiniteEach):
         lists, back = unique_rows(n, population.prior)
@@ -92,7 +92,7 @@ def bounds_each(p: float, n: FloatArray, population: FiniteEach | InfiniteEach) 
 
 
 def unique_rows(*columns: AnyArray) -> tuple[list[Any], IntArray]:
-    """Return the distinct rows of values, and the number of the distinct row for each row.
+    """Return the distinct rows of values, and each row's index among them.
 
     ``np.unique(axis=...)`` gives the same result but takes several times as long.
     """
@@ -142,7 +142,7 @@ def _critical_tails(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the critical count c, P(X >= c) / p and P(X = c - 1) / p."""
     first, last = float(n.min()), float(n.max())
-    # search if n are few or far apart, or if p is so small that tails overflow in units of p
+    # search if the n are few or far apart, or if p is so small that tails overflow in units of p
     if (
         n.size <= MOST_SEARCHED
         or last - first > MOST_SEARCHED * n.size
@@ -183,7 +183,7 @@ def _critical_search(
 def _normal_quantile(
     log_p: FloatArray, n: FloatArray, population: Population | FiniteEach | InfiniteEach
 ) -> FloatArray:
-    """Return the rounded normal quantile as a guess at which the upper tail is p."""
+    """Return the rounded normal quantile, a guess at the count with an upper tail of p."""
     from scipy import special
 
     variance = n * population.prior * (1.0 - population.prior)
@@ -229,8 +229,8 @@ def _next_size(
     # the same counts at n + 1; P(X = c - 2) is replaced by its ratio to P(X = c - 1)
     below = below * population.stay(c - 1.0, n) * (n + 1.0) / (n + 2.0 - c)
     at_next = at * stay + gain
-    # if the tail exceeds p, c increases by 1. P(X' >= c + 1) follows from P(X >= c) - P(X = c).
-    # Both are at most p, so the subtraction is accurate enough
+    # if the tail exceeds p, c increases by 1. P(X' >= c + 1) is computed from P(X >= c) - P(X = c).
+    # Both terms are at most p, so the subtraction is accurate enough
     tail = np.where(rises, np.maximum(tail - at, 0.0) + at * up, tail + gain)
     with np.errstate(divide="ignore", invalid="ignore"):
         above = at_next * ((n + 1.0 - c) / (c + 1.0)) * (up / stay)
@@ -250,7 +250,7 @@ def parametric_bound(p: float, n: FloatArray, prior: float) -> FloatArray:
     if prior == 1.0:
         return n.copy()
     result = np.zeros_like(n)
-    # the root is above 0 if P(X > 0) is above p, which is true from some n on
+    # the root is above 0 if P(X > 0) is above p, which holds from some n onward
     positive = -np.expm1(n * np.log1p(-prior)) > p
     # use a spline only if a list of positives alone is far rarer than p; otherwise the root is
     # close to n and not smooth
@@ -309,8 +309,8 @@ def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArr
         # bisect if the secant leaves the bracket or if a tail has underflowed
         inside = (secant >= low) & (secant <= high) & np.isfinite(at_x + at_other)
         new = np.where(at_x == 0.0, x, np.where(inside, secant, 0.5 * (low + high)))
-        # the error of a secant step is about the product of the errors of both points, over the
-        # scale
+        # the error of a secant step is about the product of the errors of both points, divided by
+        # the scale
         ends = np.minimum(np.maximum(new, 1e-3), np.maximum(n - new, 1e-12 * n))
         scale = np.minimum(sd, ends)
         settled = inside & (np.abs(new - x) <= 1e-8 * scale) & (np.abs(x - other) <= 1e-3 * scale)
@@ -372,9 +372,9 @@ def averaged_tails(
 ) -> LogTails:
     """Return the tails of T0 + j t / m at the observed counts, for each number j.
 
-    Comparing T0 m + j t uses integers, so rounding errors cannot affect equality. The limits for T0
-    repeat from one j to the next. Only about T^2 / 2 of the J T tails for J values of j and T
-    possible t are therefore different.
+    T0 m + j t is compared as an integer, so rounding errors cannot affect equality. The limits for
+    T0 repeat from one j to the next. With J values of j and T values of t, only about T^2 / 2 of
+    the J T tails are therefore distinct.
     """
     in_block, log_weight = _block_counts(above, tp_above, size, tp, model)
     # with fewer positives in the block, more are needed above: T0 >= T0_observed + needed/m
@@ -390,7 +390,7 @@ def averaged_tails(
         # round up for "at least", and add one to the rounded-down value for "more"
         ge[part] = np.logaddexp.reduce(log_weight + lookup(-(-needed // size)), axis=-1)
         gt[part] = np.logaddexp.reduce(log_weight + lookup(needed // size + 1), axis=-1)
-    return LogTails(np.minimum(ge, 0.0), np.minimum(gt, 0.0))  # the sum can exceed 1 by rounding
+    return LogTails(np.minimum(ge, 0.0), np.minimum(gt, 0.0))  # rounding can push the sum above 1
 
 
 def _block_counts(
@@ -418,7 +418,7 @@ TailLookup = Callable[[IntArray], FloatArray]  # (j, t) of T0 minus the observed
 def _tail_table(
     missing: IntArray, in_block: IntArray, above: float, size: float, model: Population, seen: int
 ) -> TailLookup:
-    """Compute every tail for 0 < j <= m with a limit between 0 and ``missing``."""
+    """Compute every tail with 0 < j <= m and a limit between 0 and ``missing``."""
     # all limits from the lowest to the highest for each t, in one array: (t, limit)
     lowest, highest = np.minimum(missing, 0), np.maximum(missing, 0) + 1
     counts = highest - lowest + 1

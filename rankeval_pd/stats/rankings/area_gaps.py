@@ -19,7 +19,7 @@ _NORMAL = 0.85, 0.95  # mean areas: Student's t up to the first, normal from the
 def difference_freedom(
     freedom: FloatArray, areas: tuple[FloatArray, FloatArray], sizes: Sequence[Any]
 ) -> FloatArray:
-    """Return the degrees of freedom for a difference of areas, which increase near 1.
+    """Return the degrees of freedom for a difference of areas, raised for areas near 1.
 
     For areas near 1, a few placements determine the difference. These placements increase both the
     difference and its standard error, so a normal test is conservative. If a class has fewer than 5
@@ -33,9 +33,9 @@ def difference_freedom(
 
 
 def unseen_counts(size: AnyArray, groups: AnyArray | int) -> FloatArray:
-    """Return the size of a class that determines its unseen candidates, at most its own.
+    """Return the effective class size used for unseen candidates, at most ``size``.
 
-    Candidates of a group are alike in part, so it lies between candidates and groups.
+    It is the geometric mean of the candidate and group counts, because group members are similar.
     """
     return np.asarray(np.minimum(size, np.sqrt(size * groups)), dtype=float)
 
@@ -49,11 +49,11 @@ def area_difference_limits(
 
     ``variances`` are the variances of both areas and of the difference. The variance of a small
     class is too small if the sample lacks the few candidates with extreme scores. For a given true
-    difference, DeLong's variance is therefore increased by the variance that 0.4 candidates of each
-    class add, reduced by the correlation, times true / (true - observed). At a true difference of
-    0, DeLong's variance is not changed. If the test rejects 0, the limit nearer to 0 is the limit
-    of the test, which a positive ``moved`` moves toward 0. ``moved`` is the variance from the
-    number of true positives, relative to the squared true difference (see ``ClusteredSpread``).
+    difference, the variance of 0.4 candidates of each class, reduced by the correlation, is
+    therefore multiplied by true / (true - observed) and added to DeLong's variance. For a true
+    difference of 0, nothing is added. If the test rejects 0, the limit nearer to 0 comes from the
+    test. A positive ``moved`` shifts this limit toward 0. ``moved`` is the variance due to the
+    number of true positives divided by the squared true difference (see ``ClusteredSpread``).
     """
     gap = np.asarray(areas[0] - areas[1], dtype=float)
     variance, t = variances[2], t_of(np.maximum(freedom, 1.0), level)

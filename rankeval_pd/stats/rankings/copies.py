@@ -7,7 +7,7 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
 _LOOKED_AT = 256  # number of candidates checked before all candidates are compared
-_LEAST = 10  # with fewer candidates, two measures are equal by chance
+_LEAST = 10  # with fewer candidates, two measures can be equal by chance
 _ROUNDING = 1e-12  # relative difference below which scores count as equal
 
 
@@ -70,7 +70,7 @@ def stands_for(a: IntArray, b: IntArray, *, ordered: bool) -> IntArray:
     return np.array(result, dtype=np.int64)
 
 
-_SHARE = 0.2  # least fraction of candidates that are repeated in another group
+_SHARE = 0.2  # minimum fraction of candidates that are repeated in another group
 
 
 def again_in_groups(score: FloatArray, number: IntArray, label: AnyArray) -> BoolArray | None:

@@ -19,8 +19,8 @@ from rankeval_pd.stats.rankings.ranking import Blocks, Ranking, inverse
 # mean, plus its contribution to the lists of the positives at or below its rank. The influence of a
 # negative is its negative contribution to the same lists.
 #
-# The mean over all orders of equal scores follows from the same sums, because a block of m
-# candidates with t positives has t / m of a positive at each rank.
+# The mean over all orders of equal scores uses the same sums, because at each rank of a block with
+# m candidates and t positives, t / m positives are expected.
 
 
 class Influence(NamedTuple):
@@ -54,8 +54,8 @@ def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
     """Return average precision and the influences in O(N log N); NaN without positives.
 
     If ``ties`` is "expected", the result is the mean over all orders of equal scores. Otherwise
-    each score forms one block. In an incomplete ranking, a positive without a score has a precision
-    of 0.
+    each score forms one block. In an incomplete ranking, a positive without a score contributes a
+    precision of 0.
     """
     at = _RankedLists.of(ranking, ties)
     positive, negative = at.positive, at.negative
@@ -124,12 +124,12 @@ class _RankedLists(NamedTuple):
         listed = ranking.eligible.sum(axis=-1)[..., np.newaxis]
         rank = np.arange(1, true.shape[-1] + 1)
         before, after = (np.take_along_axis(counts, edge, axis=-1) for edge in (start, end))
-        # a block forms a single list that ends with the block
+        # each block corresponds to a single list, which ends with the block
         n, tp, share = np.maximum(end, 1), after.astype(float), true.astype(float)
         reach = np.ones(true.shape)
         if ties == "expected":
-            # a list ends at each rank of a block, with t / m of a positive at this rank. Given a
-            # positive there, each earlier rank in the block has (t - 1) / (m - 1) of a positive
+            # a list ends at each rank of a block, where t / m positives are expected. Given a
+            # positive there, (t - 1) / (m - 1) positives are expected at each earlier rank
             size = np.maximum(end - start, 1)
             there = (after - before) / size
             ahead = (rank - start - 1) * (after - before - 1) / np.maximum(size - 1, 1)
@@ -155,7 +155,7 @@ class _RankedLists(NamedTuple):
     def from_own_on(self, values: FloatArray) -> FloatArray:
         """Return, for each rank, the sum over the lists that contain its candidate.
 
-        These lists are all lists that end below the candidate's block, and the fraction ``reach``
+        The sum includes every list that ends below the candidate's block, and a fraction ``reach``
         of the lists that end inside the block.
         """
         values = np.where(self.inside, values, 0.0)
@@ -249,7 +249,7 @@ def student_quantile(freedom: FloatArray | IntArray, level: float) -> FloatArray
 # -------------------------------------------------------------------- BEDROC and partial ROC areas
 #
 # Both statistics are means over two samples of fixed size, the positives and the negatives. The
-# variances follow from the influences of the candidates.
+# variances are computed from the influences of the candidates.
 #
 # References: J.-F. Truchon and C. I. Bayly (2007), Evaluating virtual screening methods: good and
 # bad metrics for the "early recognition" problem, Journal of Chemical Information and Modeling 47.
@@ -422,7 +422,7 @@ def logit_limits(
 ) -> tuple[FloatArray, FloatArray]:
     """Return limits that are symmetric on the logit scale, using Student's quantile.
 
-    At a value of 0 or 1 the variance is 0, and the limits are the exact limits for 0, or for
+    At a value of 0 or 1, the variance is 0, and the limits are the exact limits for 0, or for
     ``positive``, successes in ``positive`` trials.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

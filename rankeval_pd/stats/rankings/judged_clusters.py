@@ -7,10 +7,10 @@ judging rate r contributes
     w sqrt(1 - r) (y - p),
 
 where p is the proportion of true positives in the candidate's stratum. This gives the error of a
-sample of whole clusters. Unjudged candidates in clusters with judged candidates add only the error
-of single candidates. If all candidates are judged, the error is 0. As in ``cluster_totals``, the
-interval is Wilson's for the effective number of judged candidates, or Student's for the
-Horvitz-Thompson estimator.
+sample of whole clusters. If a cluster has judged candidates, its unjudged candidates add only the
+error of sampling single candidates. If all candidates are judged, the error is 0. As in
+``cluster_totals``, the interval is Wilson's for the effective number of judged candidates, or
+Student's for the Horvitz-Thompson estimator.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class JudgedClusters(NamedTuple):
         return low, high
 
     def _fixed_sizes(self, first: IntArray, judged: FloatArray, recall: FloatArray) -> FloatArray:
-        """Return the variance of recall divided by the binomial one, for single candidates.
+        """Return the variance of recall divided by its binomial variance, for single candidates.
 
         The sizes of the list and of the remaining candidates are fixed, so only the two precisions
         vary.
@@ -139,7 +139,7 @@ class JudgedClusters(NamedTuple):
         return np.where(listed[self.here], found, n.size)
 
     def _blocks(self, n: IntArray) -> Iterator[slice]:
-        """Yield blocks of lists for which the tables by cluster fit in memory."""
+        """Yield blocks of lists whose cluster tables fit in memory."""
         step = max(1, 2_000_000 // (int(self.cluster.max(initial=0)) + 1))
         for start in range(0, n.size, step):
             yield slice(start, start + step)

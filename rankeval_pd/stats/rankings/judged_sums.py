@@ -18,8 +18,8 @@ from rankeval_pd.stats.rankings.roc_areas import ALONE
 # Estimated numbers of true positives in partly judged sets, with limits.
 #
 # The last axis contains sums over a set: the numbers of candidates, of judged candidates and of
-# judged true positives. The same three numbers follow for each stratum, or weighted by the inverse
-# probabilities of being judged.
+# judged true positives. Next come the same three numbers for each stratum, or sums weighted by the
+# inverse probabilities of being judged.
 
 _COUNTS = 3
 _LEAST = 4.0  # clusters with positives, sufficient for average precision in simulations
@@ -220,13 +220,13 @@ def hypergeometric_limits(
     low, high = tp, size - (judged - tp)
 
     def enough(total: FloatArray, these: IntArray) -> BoolArray:
-        """Return whether so many positives make the sample's number probable enough."""
+        """Return whether this total makes ``tp`` or more in the sample probable enough."""
         tails = hypergeometric.tails(tp[these], size[these], total, judged[these])
         result: BoolArray = np.exp(tails.ge) > alpha
         return result
 
     def too_many(total: FloatArray, these: IntArray) -> BoolArray:
-        """Return whether so many positives make so few in the sample too improbable."""
+        """Return whether this total makes ``tp`` or fewer in the sample too improbable."""
         inside = np.minimum(total, high[these])
         false, all_ = (judged - tp)[these], size[these]
         upper = hypergeometric.tails(false, all_, all_ - inside, judged[these]).ge
@@ -305,9 +305,9 @@ def average_precision(
     """Estimate average precision with limits; candidates are sorted by decreasing score.
 
     The estimator is inferred average precision (Yilmaz and Aslam 2006) with inverse probability
-    weights. At each judged positive, the precision combines the positive, which counts 1, with an
-    estimate for the rest of the list. With the Horvitz-Thompson estimator, this estimate is the
-    sum of the weights in the rest. Equal scores form one block.
+    weights. At each judged positive, the precision combines the positive itself, counted as 1, with
+    an estimate for the rest of the list. With the Horvitz-Thompson estimator, this estimate is the
+    sum of the weights in the rest of the list. Equal scores form one block.
     """
     low, high = average_precision_bounds(score, true, judged)
     weights = _weights(judged, probability, stratum, design)
@@ -418,7 +418,7 @@ def _cluster_variance(
     weight: FloatArray, rate: FloatArray, influence: FloatArray, judged: BoolArray, hit: BoolArray,
     cluster: IntArray,
 ) -> tuple[float, float]:  # fmt: skip
-    """Return the variance over samples of clusters, and the number with positives.
+    """Return the variance over cluster samples, and the number of positive clusters.
 
     As in :func:`roc_areas.cluster_spread`, totals are divided by a power of 1 - h. The second
     result is Simpson's effective number of clusters with positives. There are at least 3 degrees
@@ -437,8 +437,7 @@ def _cluster_variance(
 def apart(judged: BoolArray, cluster: IntArray) -> float:
     """Return the fraction of unjudged candidates in clusters without judged candidates.
 
-    The fraction is 1 if clusters are judged as a whole, and 0 if every cluster has judged
-    candidates.
+    The fraction is 1 if no cluster is partly judged, and 0 if every cluster has judged candidates.
     """
     return float(np.mean(~np.isin(cluster[~judged], cluster[judged]))) if not judged.all() else 1.0
 
@@ -461,10 +460,10 @@ def _limits(
 def average_precision_bounds(
     score: FloatArray, true: BoolArray, judged: BoolArray
 ) -> tuple[float, float]:
-    """Return the range of possible average precision; candidates sorted by falling score.
+    """Return the possible range of average precision; scores must be descending.
 
-    If k unjudged candidates are positive, average precision has its maximum if the first k are
-    positive, and its minimum if the last k are positive. All k are tried in O(N).
+    If k unjudged candidates are positive, average precision is largest if the first k are positive
+    and smallest if the last k are positive. The search over all k takes O(N).
     """
     if judged.all():
         value = _plain(score, true)

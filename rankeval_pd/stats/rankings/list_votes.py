@@ -2,7 +2,7 @@
 
 Let e be the mean label at the end of a list. The contribution u of a candidate is y - e if the
 first list contains the candidate, minus y - e for the second list if that list contains the
-candidate. The variance of the difference is the sum of u^2 about the mean of u over all candidates.
+candidate. The variance of the difference is the sum over all candidates of (u - mean of u)^2.
 This is the delta method for lists with a random threshold; see
 :mod:`rankeval_pd.stats.intervals.bands`.
 """

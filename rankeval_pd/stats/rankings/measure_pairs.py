@@ -32,7 +32,7 @@ def pairs(count: int) -> list[tuple[int, int]]:
 
 
 def with_one(count: int, baseline: int) -> list[int]:
-    """Return the numbers of the pairs with one measure."""
+    """Return the indices of the pairs that include the baseline."""
     return [number for number, pair in enumerate(pairs(count)) if baseline in pair]
 
 
@@ -96,11 +96,11 @@ def of_influences(
 
     With "max-t", the adjusted p-value is the probability that the largest standardized difference
     in the family is at least as large as the observed one. The joint distribution is Student's,
-    with the size of the smaller class minus 1 as degrees of freedom. A single pair gets the p-value
-    of ``compare_area`` with Welch's degrees of freedom, or, with ``student``, the family's degrees
-    of freedom. There is no test if a class has only one candidate. Variances and degrees of freedom
-    refer to whole clusters with ``cluster``, and to average precisions with ``drift``. If the
-    scores give different rankings but the variance is 0, the standard error is infinite.
+    with the size of the smaller class minus 1 as degrees of freedom. For a single pair, the p-value
+    is that of ``compare_area``, with Welch's degrees of freedom or, with ``student``, the family's.
+    There is no test if a class has only one candidate. Variances and degrees of freedom are for
+    whole clusters with ``cluster``, and for average precisions with ``drift``. If the scores give
+    different rankings but the variance is 0, the standard error is infinite.
     """
     count = value.shape[-1]
     batch = value.shape[:-1]
@@ -270,8 +270,8 @@ def decided(
 ) -> Decided:
     """Return p-values and intervals, adjusted for the pairs ``of`` (by default all pairs).
 
-    ``stands`` contains, for each pair, the first pair with the same two rankings. Both pairs share
-    one test. A pair of equal rankings has the value -1 and no test.
+    ``stands`` contains, for each pair, the first pair with the same two rankings. The two pairs
+    share one test. If the two rankings are equal, the value is -1 and there is no test.
     """
     if stands is not None and how.adjust is not None:
         these = list(range(stands.size)) if of is None else of
@@ -367,9 +367,9 @@ def decide(
 ) -> RankTable:
     """Return the possible ranks, and each measure's difference from a reference.
 
-    The ranks follow from the tests of all pairs. With a baseline, the differences are from the
-    baseline and adjusted for these comparisons. Without a baseline, the differences are from the
-    best observed measure and adjusted for all pairs.
+    The ranks are derived from the tests of all pairs. With a baseline, each measure is compared
+    with the baseline, adjusting for these comparisons. Without one, each measure is compared with
+    the best observed measure, adjusting for all pairs.
     """
     count, alpha = tested.measures, round(1.0 - how.level, 12)
     every = decided(tested, how, stands=stands)

@@ -84,7 +84,7 @@ class Retrieved(NamedTuple):
         return np.bincount(self.query[where], minlength=self.n_queries)
 
     def running(self, where: BoolArray) -> IntArray:
-        """Return the number of selected documents up to each document in the query: (document)."""
+        """Return a running count of the selected documents in each query: (document)."""
         # a cumulative sum over all queries, minus its value before the query
         total = np.cumsum(where)
         counts = np.bincount(self.query, minlength=self.n_queries)
@@ -138,7 +138,7 @@ def retrieve(
         One element for each row of the collection.
     n_queries : int
     tie_ranks : callable
-        Function for the order of equal scores, called with the tied rows only.
+        Function for the order of equal scores, called only with the tied rows.
     single : bool
         Whether scores are compared as float32.
 
@@ -275,7 +275,7 @@ def average_precision(
 
 
 def ap_norm(request: MetricRequest, judged: Judgments) -> IntArray:
-    """Return the denominator of average precision: the number of positives, or at most k."""
+    """Return the denominator of average precision: positives, or min(k, positives)."""
     total = positive_counts(request, judged)
     return total if request.norm != "min" else np.minimum(total, request.cutoff or total)
 
@@ -364,7 +364,7 @@ def bpref(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> Fl
     total = positive_counts(request, judged)
     most = np.minimum(judged.tally((judged.grade >= 0.0) & (judged.grade < request.least)), total)
     above = np.minimum(retrieved.running(negative), total[retrieved.query])
-    # number of judged negatives above each positive, at most the number of positives
+    # number of judged negatives above each positive, capped at the number of positives
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(above > 0, 1.0 - above / most[retrieved.query].astype(float), 1.0)
     return ratio_or_nan(retrieved.add(share, hit), total)
@@ -416,7 +416,7 @@ def expected_reciprocal_rank(
 
 
 def judged_share(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the fraction of judged documents among the first k, or fewer, documents.
+    """Return the fraction of judged documents among the first k (or all if fewer).
 
     A grade below 0 marks an unjudged document.
     """

@@ -123,8 +123,8 @@ def average_precision(
 
     Let a block start after s documents, b of which are positive. Position i has a positive with
     probability r/m. Given this positive, the expected number of positives up to i is b + 1 + (i - s
-    - 1)(r - 1)/(m - 1). The sum of this number divided by i over the block needs only a harmonic
-    sum. With beside = (r - 1)/(m - 1), the result is (b + 1 - beside (s + 1)) times the sum of 1/i,
+    - 1)(r - 1)/(m - 1). To sum this number divided by i over the block, only a harmonic sum is
+    needed. With beside = (r - 1)/(m - 1), the sum is (b + 1 - beside (s + 1)) times the sum of 1/i,
     plus beside times the number of positions.
     """
     block = tie_blocks(retrieved, retrieved.grade >= request.least)

@@ -63,7 +63,7 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
     options = with_resamples(options, len(pairs))
     if options.ci == "clopper-pearson" and not items.binary:
         raise ValueError(
-            "ci='clopper-pearson' is an interval of a proportion: every item must be right or"
+            "ci='clopper-pearson' is an interval for a proportion: every item must be right or"
             " wrong, 0 or 1, with metric='accuracy' or 'mean' and without groups=. Pass ci='wild',"
             " or omit ci."
         )
@@ -109,7 +109,7 @@ class RankLimits(NamedTuple):
 
 
 def any_of_system(undecided: BoolArray, systems: int) -> BoolArray:
-    """Return, for each system, whether the condition is true for any of its pairs."""
+    """Return, for each system, whether any of its pairs is undecided."""
     result = np.zeros(systems, dtype=bool)
     result[np.stack(np.triu_indices(systems, 1))[:, undecided].ravel()] = True
     return result
@@ -178,7 +178,7 @@ def _score_limits(draws: Draws, level: float) -> Limits:
 
 
 def _largest_limits(draws: Draws, options: PairOptions) -> Limits:
-    """Return limits for the scores not rejected by the largest statistic over systems."""
+    """Return limits of the scores that the max-statistic test over systems accepts."""
     every = np.arange(draws.items.n_systems)
     about, room = np.sqrt(draws.spread.systems), draws.room_of(every)
     varies = about > room
@@ -238,7 +238,7 @@ def resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArra
 
 
 # -------------------------------------------------------------------------------------------------
-# Thresholds with guaranteed precision or recall after a search over all thresholds.
+# Thresholds whose precision or recall is guaranteed despite a search over all thresholds.
 
 
 class Sets(NamedTuple):
@@ -251,7 +251,7 @@ class Sets(NamedTuple):
     others: int  #: total number of negatives
     groups: IntArray | None = None  #: number of groups in each set, with clusters only
     weigh: Callable[[float], FloatArray] | None = None
-    """Returns the weight of a candidate at a confidence level, in a set or in all positives."""
+    """Returns a candidate's weight in a set, or in all positives, at a confidence level."""
 
     def low(self, size: AnyArray, level: float) -> FloatArray:
         """Return the lower limit for the proportion tp / size at this confidence level."""
@@ -340,7 +340,7 @@ def recall(sets: Sets, wanted: float, level: float) -> Promise:
 def youden(sets: Sets, _: float, level: float) -> Promise:
     """Return the set with the largest Youden's J, and a lower limit valid for all sets."""
     if not sets.n.size or not sets.positive or not sets.others:
-        return Promise(None, np.nan, "J needs candidates of both classes")
+        return Promise(None, np.nan, "J requires candidates in both classes")
     index = sets.tp / sets.positive - (sets.n - sets.tp) / sets.others
     chosen = int(np.argmax(index))
     margin = math.sqrt(-0.5 * math.log(1.0 - level) * (1.0 / sets.positive + 1.0 / sets.others))

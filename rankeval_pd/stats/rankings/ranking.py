@@ -115,7 +115,7 @@ class Whole(NamedTuple):
     accepted: IntArray | None = None  #: (2, measure, cut) sizes and true positives
 
     def of(self, measures: IntArray) -> Whole:
-        """Return the properties for some measures; a measure can occur more than once."""
+        """Return the properties of the given measures, which may be repeated."""
         sets = None if self.accepted is None else self.accepted[:, measures]
         return self._replace(
             end=self.end[measures],
@@ -132,7 +132,7 @@ def every(candidates: int, whole: Whole | None = None) -> IntArray:
 
 
 class Size(NamedTuple):
-    """The number of candidates and of true positives in a ranking."""
+    """The numbers of candidates and true positives in a ranking."""
 
     total: IntArray
     positive: IntArray
@@ -172,7 +172,7 @@ class Ranking:
         whole: Whole | None = None,
         positions: IntArray | None = None,
     ) -> Ranking:
-        """Return the rankings by score; the arrays are broadcast."""
+        """Broadcast the arrays, and return the rankings by score."""
         score, true, present = np.broadcast_arrays(score, gold & present, present)
         if positions is not None:
             positions = np.broadcast_to(positions, score.shape)
@@ -223,7 +223,7 @@ class Ranking:
 
     @cached_property
     def here(self) -> IntArray:
-        """(...): the number of present candidates in memory."""
+        """(...): the number of candidates present in memory."""
         return np.asarray(self.present.sum(axis=-1))
 
     @cached_property
@@ -241,7 +241,7 @@ class Ranking:
 
     @cached_property
     def blocks(self) -> tuple[IntArray, IntArray]:
-        """(..., rank): the numbers of candidates with higher, and with at least equal, scores."""
+        """(..., rank): numbers of candidates with a higher score, and with this score or higher."""
         return blocks(self.scores_by_rank, np.array(self.score.shape[-1]))
 
     @property
@@ -301,9 +301,9 @@ class Ranking:
         return counts
 
     def cuts_tie(self, n: IntArray) -> BoolArray:
-        """Return whether lists of size n exclude candidates with the last score.
+        """Return whether lists of size n exclude candidates tied with the last one.
 
-        The result is (..., n). Two NaN count as equal. Only the ranks n and n + 1 are read.
+        The result is (..., n). NaN values count as equal. Only the ranks n and n + 1 are read.
         """
         width = self.score.shape[-1]
         if not width:
@@ -317,7 +317,7 @@ class Ranking:
         return cut
 
     def accepted(self, threshold: FloatArray) -> Accepted:
-        """Count candidates and true positives with a score of at least the threshold.
+        """Count candidates and true positives with scores at or above the threshold.
 
         ``threshold`` has the same axes as ``score``, with thresholds instead of candidates on the
         last axis. NaN scores are never accepted, and a NaN threshold accepts no candidates. The
@@ -336,7 +336,7 @@ class Ranking:
 
 
 def _sums_from_0(true: BoolArray) -> IntArray:
-    """Return cumulated true positives: (..., rank) -> (..., rank from 0)."""
+    """Return cumulative true positives: (..., rank) -> (..., rank from 0)."""
     tp = np.zeros((*true.shape[:-1], true.shape[-1] + 1), dtype=np.int64)
     np.cumsum(true, axis=-1, out=tp[..., 1:])
     return tp
@@ -366,7 +366,7 @@ def _beyond(
 def blocks(ranked: FloatArray, total: IntArray) -> tuple[IntArray, IntArray]:
     """Count, for each rank, candidates with higher scores, and with equal or higher scores.
 
-    Two NaN count as equal. There are no candidates at ranks above ``total``.
+    NaN values count as equal. There are no candidates at ranks above ``total``.
     """
     width = ranked.shape[-1]
     rank = np.broadcast_to(np.arange(1, width + 1), ranked.shape)
@@ -408,7 +408,7 @@ def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest
 
 
 class Blocks(NamedTuple):
-    """The present candidates by rank, with the blocks of equal scores."""
+    """The candidates that are present, in rank order, and the blocks of equal scores."""
 
     positions: IntArray  #: (..., rank)
     true: BoolArray  #: (..., rank)

@@ -19,9 +19,9 @@ from rankeval_pd.stats.rankings.ranking import Blocks, Ranking
 #
 # References: E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Comparing the areas under
 # two or more correlated receiver operating characteristic curves, Biometrics 44. X. Sun and W. Xu
-# (2014), Fast implementation of DeLong's algorithm: ranks replace all pairs. R. G. Newcombe (2006),
-# Confidence intervals for an effect size measure based on the Mann-Whitney statistic, part 2,
-# Statistics in Medicine 25.
+# (2014), Fast implementation of DeLong's algorithm: ranks instead of all pairs. R. G. Newcombe
+# (2006), Confidence intervals for an effect size measure based on the Mann-Whitney statistic, part
+# 2, Statistics in Medicine 25.
 
 LEAST = 4.0  # class degrees of freedom below which the smaller class determines the total
 ALONE = 0.7  # smallest power with sufficient coverage; with 1, 1.4 times as wide
@@ -98,7 +98,7 @@ class AreaSpread(NamedTuple):
 def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> AreaSpread:
     """Return DeLong's variance with degrees of freedom, from the placements.
 
-    The variance is the sum of one term for each class.
+    The variance is a sum with one term per class.
     """
     placement, gold, present = np.broadcast_arrays(placement, gold, present)
     parts, sizes = [], []
@@ -149,13 +149,13 @@ def cluster_spread(
 
     The totals in a class are divided by the square root of 1 - h, where h is the fraction of the
     class in the cluster (Bell and McCaffrey). The degrees of freedom are Simpson's number of
-    clusters in the more uneven class minus one, see ``cluster_totals``, or at least 4. They are
-    larger for a difference, because the totals are symmetric for equal measures. An average
-    precision also depends on the prevalence, with a slope of ``drift`` per unit of the logit. Its
-    totals are divided by 1 - h, or by a power of 1 - h if ``alone``, and the degrees of freedom are
-    at least 6. Both minimums require enough clusters. Near 0 or 1, few clusters have candidates on
-    the wrong side, and a sample may lack these clusters. For an area ``alone``, a fraction of
-    Newcombe's variance for one candidate per cluster is therefore added.
+    clusters in the more uneven class minus one (see ``cluster_totals``), but at least 4. A
+    difference has more degrees of freedom, because the totals are symmetric if the measures are
+    equal. Average precision also depends on the prevalence, with a slope of ``drift`` per unit of
+    the logit. Its totals are divided by 1 - h (or a power of it if ``alone``), with at least 6
+    degrees of freedom. Both minimums assume enough clusters. Near 0 or 1, few clusters have
+    candidates on the wrong side, and a sample may lack these clusters. For an area ``alone``, a
+    fraction of Newcombe's variance for one candidate per cluster is therefore added.
     """
     placement, gold, present, cluster = np.broadcast_arrays(placement, gold, present, cluster)
     shape = placement.shape[:-1]
@@ -298,8 +298,8 @@ def with_two_scores(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return limits and p-value, by Miettinen and Nurminen's method for two-valued scores.
 
-    If the scores have two values, the area is (1 + d) / 2 with a difference d of two proportions,
-    and Mann and Whitney's test is the score test for d = 0.
+    If the scores have two values, the area is (1 + d) / 2, where d is a difference of two
+    proportions, and Mann and Whitney's test is the score test for d = 0.
     """
     from scipy import special
 
@@ -319,7 +319,7 @@ def with_two_scores(
 def p_of_half(
     area: FloatArray, found: AreaSpread, positive: IntArray, negative: IntArray, ci: str
 ) -> FloatArray:
-    """Return the two-sided p-value for an area of one half, consistent with ``ci``.
+    """Return the two-sided p-value for a test of area = 1/2, consistent with ``ci``.
 
     The p-value is NaN if the interval is NaN or if there is no variation.
     """
@@ -345,7 +345,7 @@ def p_of_half(
 # ---------------------------------------------------------------------------- Outlines of rankings
 #
 # An outline contains the scores of the true positives and the numbers of negatives between them.
-# This information in O(N+) is sufficient for curves, for the area under the ROC curve and for its
+# These O(N+) numbers are sufficient to compute curves, the area under the ROC curve and its
 # variance.
 
 
@@ -377,8 +377,8 @@ class Turns(NamedTuple):
 def turns(outline: Outline, ties: str, ranks: IntArray | None = None) -> Turns:
     """Return the lists that end just before or after true positives, and the longest list.
 
-    True positives with equal scores form blocks. With ``ties="best"`` and ``"worst"``, another list
-    ends inside each block. With ``"shared"``, each true positive has a separate rank in ``ranks``.
+    True positives with equal scores form blocks. With ``ties="best"`` and ``"worst"``, one more
+    list ends inside each block. With ``"shared"``, ``ranks`` gives each true positive its own rank.
     """
     start, end = _outline_blocks(outline)
     tp = np.cumsum(outline.tp)
@@ -409,7 +409,7 @@ def scores_at(n: IntArray, outline: Outline, scores: FloatArray, last: FloatArra
     """Return the n-th score for the lists at turning points.
 
     ``scores`` contains the scores of the true positives. ``last`` contains the score of the last
-    negative above each true positive score, and below all scores. The score for n = 0 is -inf.
+    negative above each of them, and of the last negative below all of them. For n = 0 it is -inf.
     """
     # the block that ends at or after n: n is inside the block or among the negatives above it
     start, end = _outline_blocks(outline)
@@ -422,7 +422,7 @@ def scores_at(n: IntArray, outline: Outline, scores: FloatArray, last: FloatArra
 def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
     """Return the area under the ROC curve and DeLong's variance with degrees of freedom.
 
-    The results are equal to :func:`placements` and :func:`area_spread` for the single candidates.
+    The results equal those of :func:`placements` and :func:`area_spread` for single candidates.
     """
     positive, negative = outline.positive, outline.negative
     # negatives above each score of true positives; twice the number of discordant pairs

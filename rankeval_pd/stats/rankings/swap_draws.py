@@ -147,7 +147,7 @@ class TrueSlots(NamedTuple):
                 octet = octets[:, draw // 8].copy()
             np.bitwise_and(octet, 1, out=own[: octet.size])
             octet >>= 1
-            # each byte of the product is the sum of the bytes up to it, over eight slots
+            # each byte of the product is a running sum over the bytes of eight slots
             within = (own.view("<u8") * np.uint64(0x0101010101010101)).view(np.uint8)
             np.cumsum(within[7::8], dtype=np.int32, out=before[1:])
             if not whole and min(before[-1], octet.size - before[-1]) < most:
@@ -164,7 +164,7 @@ class TrueSlots(NamedTuple):
 # A candidate's random numbers depend only on the seed, the resample and the candidate's key.
 #
 # Draws from a part of the data that contains all requested lists are therefore equal to draws from
-# the full data. The order of the rows and all other candidates have no effect.
+# the full data. The row order and the other candidates have no effect.
 
 Keys = np.ndarray[Any, np.dtype[np.uint64]]
 Bits = np.ndarray[Any, np.dtype[np.uint8]]
@@ -182,7 +182,7 @@ def mix(x: Keys) -> Keys:
 
 
 def words(keys: Keys, seed: int, start: int, stop: int) -> Keys:
-    """Return 64 fair bits for each key and 64 resamples, starting with the word of ``start``.
+    """Return words of 64 fair bits for each key, from resample ``start`` to ``stop``.
 
     The result is (key, word), with the first resample of each word in the lowest bit.
     """

@@ -41,10 +41,10 @@ def least_swaps(n_tests: int, alpha: float) -> int:
 
 
 def enough_swaps(n_tests: int, alpha: float) -> int:
-    """Return the default number of swaps: ten times the least, and at least 999.
+    """Return the default number of swaps: ten times the minimum, and at least 999.
 
-    For more than 50 tests, the default is the smallest number for twice the number of tests, or
-    for 500 tests if this is larger.
+    For more than 50 tests, the default is the minimum for twice as many tests, or for 500 tests if
+    that is larger.
     """
     tests = max(n_tests, 1)
     return max(999, least_swaps(min(10 * tests, max(500, 2 * tests)), alpha))
@@ -99,7 +99,7 @@ def _rank_blocks(
 def _ranks(
     slots: Slots, keys: Keys, most: int, half: int, draws: tuple[int, int, int]
 ) -> tuple[IntArray, IntArray, IntArray] | None:
-    """Return candidates and ranks; None if a list of ``most`` ends outside the slots.
+    """Return candidates and ranks; None if a list of size ``most`` ends beyond the slots.
 
     The first ranking gets the a slots of unswapped and the b slots of swapped candidates. A
     candidate's rank is the number of the ranking's slots up to the candidate's slot.
@@ -129,7 +129,7 @@ def _ranks(
     of_a, of_b = (up_to[np.minimum(side[near], reach)] for side in (slots.a, slots.b))
     del up_to, first, swap
     first_rank = np.where(moved, of_b, of_a)
-    # the remaining slots up to each slot give the ranks in the second ranking, in the same arrays
+    # reuse the arrays for the second ranking, whose ranks count the remaining slots up to each slot
     for counts, side in ((of_a, slots.a[near]), (of_b, slots.b[near])):
         slot = np.where(side < reach, side + 1, 2 * (most + 1)).astype(np.int32)
         np.subtract(slot[:, np.newaxis], counts, out=counts)
@@ -158,11 +158,11 @@ def swapped(
     slots = Slots.of(rank_a, rank_b)
     keys = swap_draws.by_position(rank_a.size) if keys is None else keys
     only = n - nbest_regions(rank_a, rank_b, gold, n).overlap
-    # a list of size n ends near slot 2n, within about the root of the number of unshared candidates
+    # a list of size n ends near slot 2n, give or take the square root of the unshared candidates
     half = np.ceil(_FAR * np.sqrt(only / 2.0)).astype(np.int64) + 2
     stops = np.minimum(2 * (n + half), slots.candidate.size)
     inside = int((stops - 2 * np.maximum(n - half, 0)).sum())
-    # for many n the windows overlap and contain more slots than all slots up to the last end
+    # for many n, windows overlap and together contain more slots than there are up to the last end
     if inside > stops.max(initial=0):
         yield from _at_many_n(
             rank_a, rank_b, gold, n, keys, n_resamples=n_resamples, seed=seed, advance=advance
@@ -190,7 +190,7 @@ def swapped(
 def _at_many_n(
     rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray, keys: Keys, **drawing: Any
 ) -> Iterator[Regions]:
-    """Yield the counts from the ranks of all candidates within reach of a list."""
+    """Yield the counts, computed from the ranks of all candidates that a list can reach."""
     # use walks if a block of draws does not fit in the cache, and ranks otherwise
     if 2 * int(n.max()) > _LONG:
         yield from _draw_by_draw(rank_a, rank_b, gold, n, keys, **drawing)
@@ -239,7 +239,7 @@ def _half(rank_a: IntArray, rank_b: IntArray, most: int) -> int:
 
 
 def _counted(ranks: IntArray, listed: IntArray) -> IntArray:
-    """Count the ranks of each draw in each list; ``listed`` is the first list of a rank."""
+    """Count the ranks of each draw in each list; ``listed`` is each rank's first list."""
     lists = int(listed[-1])
     counts = [np.bincount(listed[drawn], minlength=lists + 1)[:lists] for drawn in ranks]
     return np.cumsum(np.array(counts, dtype=np.int64).reshape(-1, lists), axis=-1)
@@ -338,8 +338,8 @@ def _sums_ahead(
 ) -> IntArray:
     """Count the first ranking's slots, and its true positives, before each window.
 
-    A candidate with both slots before the window counts once. A candidate with one slot before the
-    window counts if the first ranking has this slot. The result is (window, all and true, draw).
+    A candidate with both slots before the window counts once. A candidate with one slot there
+    counts if that slot belongs to the first ranking. The result is (window, all and true, draw).
     """
     from scipy import sparse
 
@@ -439,11 +439,11 @@ def swap_tests(
     seed: int,
     advance: Advance = lambda _: None,
 ) -> SwapTests:
-    """Return p-values: the fraction of swaps with a statistic at least as large.
+    """Return p-values: the fraction of swaps that reach the observed statistic.
 
     The first p-value applies to each n separately, and the second is simultaneous over all n. Both
-    p-values add one to the counts and use the same draws, so the second is never below the first.
-    ``ends`` contains further statistics.
+    p-values are computed from the same draws, with one added to the counts, so the second is never
+    below the first. ``ends`` contains further statistics.
     """
     observed = region_statistic(nbest_regions(rank_a, rank_b, gold, n), n)
     drawing: Any = {"n_resamples": n_resamples, "seed": seed, "advance": advance}
@@ -484,8 +484,8 @@ def decided_swap_tests(
 ) -> SwapTests:
     """Return :func:`swap_tests` with enough swaps to resolve p-values near alpha.
 
-    The number of swaps is quadrupled, up to ``most``, until the Monte Carlo interval of the p-value
-    times each of ``tests`` excludes alpha. With ``each``, this is done separately for each n.
+    The number of swaps is quadrupled, up to ``most``, until no Monte Carlo interval of the p-value,
+    multiplied by one of ``tests``, contains alpha. With ``each``, every n is checked separately.
     """
     draws = n_resamples
     while True:

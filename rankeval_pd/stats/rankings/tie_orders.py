@@ -66,13 +66,13 @@ class TiedLists:
 
     @property
     def cut_off(self) -> bool:
-        """Whether the data are the top ranks only, so the last blocks can be incomplete."""
+        """Whether the data contain only top ranks, which can leave last blocks incomplete."""
         whole = self.pair[0].whole
         return whole is not None and whole.reach < whole.total
 
     @cached_property
     def levels(self) -> list[list[IntArray]]:
-        """For each ranking, the smallest n with a candidate's weight above 0, and with weight 1."""
+        """For each ranking, the n at which each weight first exceeds 0 and first reaches 1."""
         edges = [[np.take(x, side.ranks - 1) for x in side.blocks] for side in self.pair]
         return [[start + 1, end] for start, end in edges]
 
@@ -159,9 +159,9 @@ class TiedLists:
     def p(self, alternative: str) -> FloatArray:
         """Return the p-values for the difference; 1 for equal lists.
 
-        The result is the larger of two p-values. The first is from the score test on the effective
-        counts in the regions, which allows for few candidates. The second is from a normal
-        distribution, which allows for random thresholds.
+        The result is the larger of two p-values. The first comes from the score test on the
+        effective counts in the regions, which allows for few candidates. The second comes from a
+        normal distribution, which allows for random thresholds.
         """
         from scipy import special
 
@@ -232,7 +232,7 @@ class TiedLists:
 
     @property
     def regions(self) -> tuple[FloatArray, FloatArray]:
-        """The mean size of a region and the mean true positives in both regions, over orders."""
+        """Over tie orders, the mean size of a region and mean true positives in both regions."""
         shared, (a, b) = self._blocks[0], self.tp
         return self.n - shared.sum(axis=0), a + b - 2.0 * shared[1]
 
@@ -301,7 +301,7 @@ def _points(lists: NBest, n: IntArray) -> tuple[FloatArray, FloatArray]:
 def _upper_point(
     size: FloatArray, tp: FloatArray, taken: FloatArray, guess: FloatArray
 ) -> FloatArray:
-    """Return the smallest count exceeded in at most ``TAIL`` of the orders."""
+    """Return the smallest count exceeded with a probability of at most ``TAIL``."""
 
     def enough(count: FloatArray, these: IntArray) -> BoolArray:
         law = size[these], tp[these], taken[these]
@@ -322,7 +322,7 @@ def swap_tests(
     seed: int,
     advance: Callable[[int], object] = lambda _: None,
 ) -> swaps.SwapTests:
-    """Return the fraction of swaps with a difference in means at least as large.
+    """Return the fraction of swaps whose difference in means reaches the observed one.
 
     A swap exchanges the two weights of a candidate. Lists that become longer or shorter lose or
     gain candidates at the end. The size of the observed difference is derived from its p-value,
