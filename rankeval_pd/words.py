@@ -196,7 +196,8 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
     first = part[part["value"] == best["value"]]
     shown = unit.value(best["value"])
     if "ci_low" in part and np.isfinite([best["ci_low"], best["ci_high"]]).any():
-        shown += f", {level_of(attrs)} interval {unit.limits(best['ci_low'], best['ci_high'])}"
+        interval = f"{attrs.get('intervals', '')} {level_of(attrs)} interval".strip()
+        shown += f", {interval} {unit.limits(best['ci_low'], best['ci_high'])}"
     elif "ci_low" in part:
         shown += f", no {level_of(attrs)} interval"
     have = "have" if len(first) > 1 else "has"
@@ -254,7 +255,7 @@ def _ranks(first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs) -
         untested = others["ci_low"].isna().to_numpy()
     they, are, do = ("They", "are", "do") if len(first) > 1 else ("It", "is", "does")
     unadjusted = " (unadjusted tests)" if len(first) + len(others) > 2 else ""
-    how = f" ({adjustment(attrs)})" if adjustment(attrs) else unadjusted
+    how = f" ({adjustment(attrs, brief=True)})" if adjustment(attrs) else unadjusted
     texts: tuple[tuple[str, Any, str], ...] = (
         (f"{they} {do} not differ significantly from", alike & ~untested, "or"),
         (f"{they} {are} significantly better than", apart, "and"),

@@ -74,13 +74,16 @@ def test_a_verdict_in_words(candidates):
         best, *others = table[table["n"] == n].to_dict("records")
         assert text.startswith(
             f"{best['measure']} has the highest precision at n = {n} ({100 * best['value']:.1f}%,"
-            f" 95% interval {100 * best['ci_low']:.1f}% to {100 * best['ci_high']:.1f}%)."
+            f" simultaneous 95% interval {100 * best['ci_low']:.1f}% to"
+            f" {100 * best['ci_high']:.1f}%)."
         )
         tied = [x["measure"] for x in others if {*x["letters"]} & {*best["letters"]}]
         worse = [x["measure"] for x in others if not {*x["letters"]} & {*best["letters"]}]
         assert f"It does not differ significantly from {join(tied, 'or')} (" in text
         assert (f"It is significantly better than {join(worse)}." in text) == bool(worse)
-        assert "all 6 pairs at each n by max-t within each pair and Bonferroni over pairs" in text
+        assert "(adjusted for all 6 pairs at each n)" in text
+    methods = in_words(table, methods=True)
+    assert "all 6 pairs at each n by max-t within each pair and Bonferroni over pairs" in methods
 
 
 def test_a_baseline_in_words(candidates):

@@ -215,12 +215,15 @@ _ALONE = re.compile(
 )
 
 
-def adjustment(attrs: Mapping[Any, Any]) -> str:
-    """Describe the adjustment and family of p-values, or return ""."""
+def adjustment(attrs: Mapping[Any, Any], *, brief: bool = False) -> str:
+    """Describe the adjustment and family of p-values, or return "". A brief text omits the method.
+    """
     method = attrs.get("adjust")
     if method is None or _ALONE.fullmatch(str(attrs.get("family"))):
         return ""
     family = f" for {attrs['family']}" if "family" in attrs else ""
+    if brief and family:
+        return f"adjusted{family}"
     if str(method).startswith("max-t") and _of_lists(attrs) and "1 pair" not in family:
         over = "Bonferroni" if method == "max-t" else "step-down"
         return f"adjusted{family} by max-t within each pair and {over} over pairs"
