@@ -82,7 +82,7 @@ def test_against_statsmodels():
 @given(st.integers(0, 1000))
 @settings(max_examples=15)
 def test_an_area_of_single_candidates_is_delong_s(seed):
-    """DeLong's variance, and the formula of Bell and McCaffrey computed cluster by cluster."""
+    """DeLong's variance, and Bell and McCaffrey's formula computed cluster by cluster."""
     rng = np.random.default_rng(seed)
     score, gold = rng.integers(0, 9, 40) * 1.0, rng.random(40) < 0.4
     gold[:4] = [True, True, False, False]

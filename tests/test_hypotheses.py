@@ -54,7 +54,7 @@ def _scores(table: pd.DataFrame, metric: str) -> pd.Series:
 @pytest.mark.parametrize(("metric", "options"), SETTINGS)
 @pytest.mark.parametrize("several", [False, True])
 def test_the_score_is_that_of_sacrebleu(metric, options, several):
-    """sacrebleu's corpus_score, one reference and several."""
+    """sacrebleu's corpus_score, with one or several references."""
     first = _texts(0)
     hypotheses = {"near": _near(first, 1), "far": _texts(2)}
     streams = [first, _near(first, 3), _texts(4)] if several else [first]

@@ -46,7 +46,7 @@ def test_difference_regions(candidates, alternative, column):
 
 
 def test_random_model(candidates):
-    """R's phyper, at block ends of the ranking."""
+    """R's phyper, at the ends of tied blocks."""
     found = candidates.rankeval.random_test(R["n_a"], measures="good", ties="error")
     same(found["tp"], R["tp_a"], 0)
     same(found["p_value"], R["p_random"])

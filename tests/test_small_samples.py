@@ -403,7 +403,7 @@ def test_newcombes_limits_are_the_published_ones():
 
 
 def test_newcombes_correlation_is_corrected_for_continuity():
-    """Newcombe's method 10, with statsmodels' Wilson limits, for 20, 12, 2 and 16 of 50."""
+    """Newcombe's method 10, with statsmodels' Wilson limits, for counts 20, 12, 2 and 16."""
     (low_a, high_a), (low_b, high_b) = (
         proportion_confint(right, 50, method="wilson") for right in (32, 22)
     )

@@ -1,4 +1,4 @@
-"""Pictures that cells drew get a text in their place: what is drawn, in which section, by what."""
+"""Alternative texts for the plots of code cells: the section and what each plot shows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import rankeval_pd
 
 
 def what_is_drawn(code: str) -> str:
-    """Return the first sentences of the plots that this code calls."""
+    """Return the first docstring line of each plot function that this code calls."""
     names = re.findall(r"\bplot(?:ting)?\.(\w+)\(", code)
     plots = [getattr(rankeval_pd.plotting, name, None) for name in dict.fromkeys(names)]
     lines = [
@@ -23,7 +23,7 @@ def what_is_drawn(code: str) -> str:
 
 
 class AlternativeTexts(SphinxPostTransform):
-    """Write an ``alt`` for each picture that has none."""
+    """Add an ``alt`` text to each image without one."""
 
     default_priority = 900
 

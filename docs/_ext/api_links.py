@@ -1,7 +1,7 @@
-"""Pages of the API lead to a how-to, an explanation and the gallery; the gallery leads back.
+"""Links from the API pages to a how-to, an explanation and the gallery, and back.
 
-``api_links.csv`` has a row for each public name. The roles of columns are listed in full on one
-page; the pages of the API link to it.
+``api_links.csv`` has a row for each public name. The full list of column roles is on one page, and
+the API pages link to that page.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ ROLES = "Column roles, described in :doc:`/api/roles`."
 
 
 def table() -> dict[str, dict[str, str]]:
-    """Return the row of each public name, without the name of the package."""
+    """Return the row for each public name; names omit the package prefix."""
     with TABLE.open(encoding="utf-8", newline="") as file:
         return {row["name"]: row for row in csv.DictReader(file)}
 
 
 def links(row: dict[str, str], gallery: bool = True) -> str:
-    """Return the line that leads to the pages of this row."""
+    """Return a line of links to the pages in this row."""
     found = [f"How-to: :doc:`/{row['howto']}`", f"Explanation: :doc:`/{row['explanation']}`"]
     if gallery and row["gallery"]:
         found.append(f"Gallery: :doc:`/gallery/{row['gallery']}`")
@@ -30,7 +30,7 @@ def links(row: dict[str, str], gallery: bool = True) -> str:
 
 
 def shorten_roles(lines: list[str]) -> None:
-    """Replace the list of roles in a docstring by a link to their page."""
+    """Replace the list of roles in a docstring with a link to the page on roles."""
     start = next((k for k, line in enumerate(lines) if line.endswith(": roles, optional")), None)
     if start is None:
         return

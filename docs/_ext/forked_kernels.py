@@ -1,8 +1,8 @@
-"""The kernels of pages are forks of one process, which has imported what most pages import.
+"""Fork the Jupyter kernels from one process that has already imported common packages.
 
-Each page that runs code has a kernel of its own, and one that starts anew takes two seconds until
-pandas, xarray and matplotlib are there. This package is not among them: a page that does not
-import it must not find its accessor. Where a process cannot be forked, kernels start as usual.
+Each page that runs code has its own kernel. A new kernel needs two seconds to import pandas, xarray
+and matplotlib. The process does not import rankeval_pd, because pages must import the accessor
+themselves. If the system cannot fork processes, kernels start as usual.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ IMPORTED = (
 
 
 class Fork:
-    """What of a process's handle Jupyter asks for."""
+    """The parts of a process handle that Jupyter uses."""
 
     stdin = stdout = stderr = None
 
@@ -48,7 +48,7 @@ class Fork:
         return None
 
     def wait(self) -> int:
-        return 0  # asked for when it has ended
+        return 0  # called only after the process has ended
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
@@ -62,7 +62,7 @@ class Fork:
 
 
 class ForkedProvisioner(LocalProvisioner):
-    """Start a kernel by asking the process that is forked."""
+    """Start a kernel by sending a request to the forking process."""
 
     first: subprocess.Popen[str] | None = None
 
@@ -94,14 +94,14 @@ def setup(app: Any) -> dict[str, bool]:
 
 
 def fork_as_asked() -> None:
-    """Fork a kernel for each line that comes in, and say which process it is."""
+    """Fork a kernel for each input line and print its process ID."""
     import importlib
 
-    # what a kernel says before matplotlib is there; the backend itself looks for its kernel
+    # kernels set this before they import matplotlib; the backend then finds its own kernel
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     for name in IMPORTED:
         importlib.import_module(name)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who ends is gone
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended kernels leave no zombies
     for line in sys.stdin:
         pid = os.fork()
         if not pid:

@@ -1,4 +1,4 @@
-"""The first use of a word of the glossary on a page leads to its definition."""
+"""Link the first use of each glossary term on a page to its definition."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from docutils import nodes
 from sphinx import addnodes
 
 WHERE = "start/glossary"
-#: whose text is left as it is
+#: nodes whose text is not changed
 LEFT = (nodes.title, nodes.literal, nodes.literal_block, nodes.reference, nodes.math, nodes.term)
-#: definitions that are meant wherever the word stands; others are linked by hand
+#: terms with a single meaning on all pages; other terms are linked by hand
 UNMISTAKABLE = (
     "acceptance set", "acceptance region", "difference region", "n-best list", "pointwise",
     "simultaneous", "sup-t", "max-t", "wild bootstrap", "Monte Carlo error", "baseline precision",

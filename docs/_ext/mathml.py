@@ -1,4 +1,4 @@
-"""Formulas as MathML: no script, no font and no network is needed to read them."""
+"""Render formulas as MathML, which requires no scripts, fonts or network access."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ logger = logging.getLogger(__name__)
 
 
 def mathml(node: Any, *, inline: bool) -> str:
-    """Return the formula; one that is not understood is a warning and stands as it is."""
-    # sizes of brackets are left to the browser
+    """Return the formula as MathML, or warn and return the source if parsing fails."""
+    # the browser sets the sizes of brackets
     source = node.astext()
     for sized in ("\\bigl", "\\bigr", "\\Bigl", "\\Bigr", "\\big", "\\Big"):
         source = source.replace(sized, "")
     same = {"\\tfrac": "\\frac", "\\dfrac": "\\frac", "\\dots": "\\ldots", "½": "\\frac{1}{2}"}
     for command, known in same.items():
         source = source.replace(command, known)
-    # \frac12 is one half, and not 12 over what follows
+    # \frac12 means one half, not 12 over the next token
     source = re.sub(r"\\frac\s*(\d)\s*(\d)", r"\\frac{\1}{\2}", source)
     source = re.sub(r"(\\text\{[^{}]*\})", lambda found: found[1].replace("\\_", "_"), source)
-    # a space between a function's name and the letter that it is of
+    # add a space between a function name and a letter that follows
     source = re.sub(r"(\\operatorname\{\w+\}|\\ln)\s*(?=[A-Za-z])", r"\1\\,", source)
     try:
         return str(tex2mathml(source, as_block=not inline))

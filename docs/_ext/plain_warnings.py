@@ -1,4 +1,4 @@
-"""A warning of a cell is shown by its name and words, without the file and line that gave it."""
+"""Show warnings from code cells without file names and line numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PLACED = re.compile(r"^\S+:\d+: (\w*Warning: .*)(?:\n  .*)?$", re.M)
 
 
 class PlainWarnings(SphinxPostTransform):
-    """Take the places out of what cells wrote to stderr: they are those of the machine."""
+    """Remove file names and line numbers from the stderr output of code cells."""
 
     default_priority = 900
 

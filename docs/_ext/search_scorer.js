@@ -1,5 +1,5 @@
-/* The first pages that search gives are those whose titles have the words of the question, and
-   those that answer questions, before those that list names. */
+/* Rank pages higher if their titles contain words from the query, or if they answer questions
+   instead of listing names. */
 var Scorer = {
   score: ([docname, title, anchor, descr, score]) => {
     const plain = (text) => (text.toLowerCase().match(/[a-z0-9]+/g) || []).map((word) => word.replace(/s$/, ""));

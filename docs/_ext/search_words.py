@@ -1,6 +1,6 @@
-"""The words that people bring lead to the page that answers first in the search.
+"""Make the site search list the best page for common words first.
 
-Each row of ``search_words.csv`` is an index entry of its page; pages do not show it.
+Each row of ``search_words.csv`` adds a hidden index entry to a page.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ TABLE = Path(__file__).with_name("search_words.csv")
 
 
 def table() -> dict[str, str]:
-    """Return the page of each word."""
+    """Return the page for each search word."""
     with TABLE.open(encoding="utf-8", newline="") as file:
         return {row["word"]: row["page"] for row in csv.DictReader(file)}
 
 
 class SearchWords(SphinxTransform):
-    """Add the words of a page to its index entries, before the index is collected."""
+    """Add the words of a page to its index entries, before the index is built."""
 
     default_priority = 800
 

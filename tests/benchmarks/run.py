@@ -61,13 +61,13 @@ def against_peers(n_candidates: int, sample: int) -> list[tuple[str, float, str,
         (
             "`compare`, whole table",
             seconds(lambda: df.rankeval.compare("good", "fair")),
-            f"loop of `scipy.stats.fisher_exact`, p-value only, extrapolated from {sample} n",
+            f"loop of `scipy.stats.fisher_exact`, p-value only, extrapolated from {sample} sizes",
             extrapolated(fisher, rows, total),
         ),
         (
             "`random_bound`, all columns",
             seconds(lambda: df.rankeval.random_bound(0.05)),
-            f"loop of `scipy.stats.hypergeom.ppf`, one column, extrapolated from {sample} n",
+            f"loop of `scipy.stats.hypergeom.ppf`, one column, extrapolated from {sample} sizes",
             extrapolated(
                 lambda row: stats.hypergeom.ppf(0.95, total, positive, row + 1), rows, total
             ),

@@ -175,11 +175,11 @@ def page() -> str:
         opening(
             "accuracy",
             "How accurate are the numbers?",
-            "We compared each statistic with a reference from another source: exact fractions and"
+            "We compared each statistic with an independent reference: exact fractions and"
             " enumeration, mpmath with 50 digits, SciPy, statsmodels, scikit-learn, R, RDKit,"
             " trec_eval and sacrebleu. *error* is the worst relative error, and *values* is the"
             " range of absolute reference values. For a root, the error is the residual of the"
-            " equation divided by its slope. For a probability, the error is the error of the"
+            " equation divided by its slope. For a probability, the error refers to the"
             " logarithm; far below 1e-308, the last digit of the logarithm limits the accuracy."
             " `tests/proof/accuracy.csv` lists the test for each row. The test contains the"
             " reference and fails if an error exceeds its limit.",
@@ -216,7 +216,7 @@ def of_peers() -> str:
         " each call to a function with a counterpart in this package. trec_eval (pytrec_eval) and"
         " sacrebleu are run on seeded random cases. Two numbers agree if their relative difference"
         f" is at most 1e-9. {agree:,} of {tried:,} cases agree, and {tried - agree} differ for the"
-        " reason shown. `tests/peers/counts.csv` contains the counts for each function."
+        " reasons shown. `tests/peers/counts.csv` contains the counts for each function."
     )
     rows = [
         {
@@ -234,6 +234,6 @@ def of_peers() -> str:
     return f"{said}\n\n{as_table(pd.DataFrame(rows))}"
 
 
-PEERS = "## Test cases of other packages"
+PEERS = "## Test cases from other packages"
 BESIDE = {"more": "Accuracy of areas, systems and association measures"}
 LATER = ("Areas, curves, queries", "Systems over test items", "Association measures")

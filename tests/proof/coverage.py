@@ -232,7 +232,7 @@ def page() -> str:
     parts = [
         opening(
             "coverage",
-            "Do intervals and tests keep their level?",
+            "Do intervals and tests maintain their nominal level?",
             "We simulated every interval, band and test with known true values. Each topic has a"
             " page that lists all procedures:",
             led_to("coverage", {name: title for name, (title, _) in TOPICS.items()}),
@@ -242,11 +242,11 @@ def page() -> str:
             "* *power*: the proportion of tests that detect a real difference, as planned\n"
             "* *width*: the width relative to the narrowest valid interval (1.3)\n"
             "* *warned*: the proportion of needless warnings (.1)",
-            "Tables show any other target explicitly. *worst* and *median* refer to the simulated"
-            " values over all *settings*. *short* counts the settings that miss the target by more"
-            f" than {ERRORS} Monte Carlo errors (±; .000 if all outcomes were enumerated). *far*"
-            " counts settings with a coverage more than .02 below the target or a size more than"
-            " .01 above the target. *alternatives* are other common methods. `tests/reference`"
+            "Tables state any other target. *worst* and *median* refer to the simulated"
+            " values across all *settings*. *short* counts the settings that miss the target by"
+            f" more than {ERRORS} Monte Carlo errors (±; .000 if all outcomes were enumerated)."
+            " *far* counts settings with a coverage more than .02 below the target or a size more"
+            " than .01 above the target. *alternatives* are other common methods. `tests/reference`"
             " contains the scripts and all settings (CSV).",
         ),
         "## Where a default falls short",

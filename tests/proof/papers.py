@@ -94,8 +94,8 @@ def evert() -> list[Number]:
         equal("section 1, figure 1, baseline", "11.09%", _percent(baseline, 2)),
         claim(
             "section 1, G² and t are the best", "n = 100 to 2000",
-            f"both above X² at {int(both.sum()):,} of {len(both):,} n, above f at every n",
-            bool(both.all()), f"t is below X² from n = {int(both.index[~both].min()):,} on",
+            f"both above X² at {int(both.sum()):,} of {len(both):,} sizes, above f at every n",
+            bool(both.all()), f"t first falls short at n = {int(both.index[~both].min()):,}",
         ),
         claim(
             "section 1, t marginally better", "n ≈ 800",
@@ -104,12 +104,12 @@ def evert() -> list[Number]:
             bool(at["precision_a"] > at["precision_b"]),
         ),
         claim(
-            "section 1, G² better", "n ≥ 1500", f"ahead at every n from {_since(ahead, n)} on",
+            "section 1, G² better", "n ≥ 1500", f"ahead at every n ≥ {_since(ahead, n)}",
             _since(ahead, n) <= 1500,
         ),
         claim(
             "section 1, G² and t by far superior to f", "n = 100 to 2000",
-            f"at {int(((tp['G2'] > tp['f']) & (tp['t'] > tp['f'])).sum()):,} of {len(tp):,} n",
+            f"at {int(((tp['G2'] > tp['f']) & (tp['t'] > tp['f'])).sum()):,} of {len(tp):,} sizes",
             bool(((tp["G2"] > tp["f"]) & (tp["t"] > tp["f"])).all()),
         ),
         equal(
@@ -121,12 +121,12 @@ def evert() -> list[Number]:
         equal("section 3.2, upper limit of 200 of 500", "44.4%", _percent(interval.ci_high)),
         claim(
             "figure 2, both above the baseline", "every n",
-            f"at {int((low[['G2', 'X2']] > baseline).all(axis=1).sum()):,} of {len(low):,} n",
+            f"at {int((low[['G2', 'X2']] > baseline).all(axis=1).sum()):,} of {len(low):,} sizes",
             bool((low[["G2", "X2"]] > baseline).all(axis=None)),
         ),
         claim(
             "figure 2, the intervals of G² and X² overlap", "every n",
-            f"no overlap at {len(apart)} n between {apart.min()} and {apart.max()}", apart.empty,
+            f"no overlap at {len(apart)} sizes from {apart.min()} to {apart.max()}", apart.empty,
             "the lower limit for G² is above the upper limit for X²",
         ),
         claim(
@@ -135,7 +135,7 @@ def evert() -> list[Number]:
             bool(first["n_first"] == 100 and first["n_last"] >= 1250),
         ),
         claim(
-            "figure 3, read as one claim about all n", "up to n = 1250",
+            "figure 3, taken as one claim about all n", "up to n = 1250",
             "all n together (max-t): " + ", ".join(
                 f"{a} to {b}" for a, b in together[["n_first", "n_last"]].to_numpy() if b > a
             ),
@@ -146,7 +146,7 @@ def evert() -> list[Number]:
             " and ".join(f"{100 * (x - 1):.0f}%" for x in ratios),
             all(1.2 <= round(x, 1) <= 1.4 for x in ratios),
         ),
-        equal("section 4, failures expected of 80 intervals", "4", f"{0.05 * 80:.0f}"),
+        equal("section 4, expected failures in 80 intervals", "4", f"{0.05 * 80:.0f}"),
         claim(
             "section 4, 12 failures of 80", "p < .001",
             f"p = {rankeval_pd.coverage_for(12, 80, 0.05):.6f}",
@@ -199,7 +199,7 @@ def _cells() -> Iterable[Number]:
         what = f"p = {cell.p:g}" if cell.p is not None else f"p of {cell.tp:g}"
         kinds = "/".join(cell.kinds)
         ours = cell._replace(size=given).ours()
-        reason = f"reproduces with {_said(cell.size)}, not with {_said(given)}"
+        reason = f"reproduced with {_said(cell.size)}, not with {_said(given)}"
         assert cell.ours() == cell.printed
         yield equal(
             f"table {cell.table}, k = {cell.n}, {what}, {kinds}", cell.printed, ours, reason
@@ -221,7 +221,7 @@ def _claims() -> Iterable[Number]:
     for k, printed in ((10, "0.70"), (30, "2.10")):
         yield equal(
             f"table 4, prior, k = {k}", printed, f"{k * 18 / 256:.2f}",
-            "reproduces with a proportion of 0.07, not with 18 of 256",
+            "reproduced with a proportion of 0.07, not with 18 of 256",
         )  # fmt: skip
     share = 10 * papers["n_positive"] / papers["n_candidates"]
     yield equal("table 3, prior, 117 papers", "4.0", f"{share:.1f}")
@@ -233,7 +233,7 @@ def _claims() -> Iterable[Number]:
     rare = {"n_candidates": 10**6, "n_positive": 100}
     one = random_pvalue(1, 10, **rare)
     yield claim(
-        "section 3.1, one positive among 10, from 100 in a million",
+        "section 3.1, one positive among 10, if 100 of 10⁶ are positive",
         "p = 0.001",
         f"{one:.5f}",
         one <= 0.001,
@@ -245,7 +245,7 @@ def _claims() -> Iterable[Number]:
     )
     yield claim(
         "section 2.1, n(1, p) = 1 for p < N⁻/N", f"p < {1 - 3123 / 16769:.2f}",
-        f"up to {most:g} among 0.1, 0.18, 0.19, 0.5, 0.8", most == 0.8,
+        f"up to {most:g} (tried: 0.1, 0.18, 0.19, 0.5, 0.8)", most == 0.8,
         "the equation is correct for p ≤ N⁺/N",
     )  # fmt: skip
     for what, tp, k, printed in (("Rocchio", 5, 10, "0.025"), ("Maximum Entropy", 9, 20, "0.006")):
@@ -300,7 +300,7 @@ def berg_kirkpatrick() -> list[Number]:
         equal("section 4.2, tests with the right sign", "92%", _percent(869 / 942, 0)),
         claim(
             "section 3.1.1, a threshold from 47 comparisons", "95th percentile",
-            f"the 95% interval begins at gain {threshold['threshold_low']:.0f} and has"
+            f"the 95% interval starts at gain {threshold['threshold_low']:.0f} and has"
             f" {'an' if ends else 'no'} upper limit",
             ends, "an upper limit requires 72 gains",
         ),

@@ -40,7 +40,7 @@ def test_against_statsmodels(method, p):
 
 @pytest.mark.parametrize("method", ADJUSTMENTS)
 def test_families(method):
-    """Each row is a separate family, with NaN, ties and tiny p-values."""
+    """Each row is a separate family; rows contain NaN, ties and tiny p-values."""
     p = np.array(
         [
             [0.01, np.nan, 0.04, 0.03, 0.01],

@@ -161,7 +161,7 @@ def test_tiny_probabilities(level, total, positive, either_way):
 
 @pytest.mark.parametrize(("n_x", "n_y"), [(8, 12), (30, 50), (200, 37)])
 def test_smirnov_of_two_samples(n_x, n_y, either_way):
-    """Smirnov's test, whose statistic defines another boundary."""
+    """Smirnov's test, whose statistic defines a different boundary."""
     total = n_x + n_y
     for seed in range(4):
         drawn = np.random.default_rng(seed).permutation(total) - 0.12 * total * seed
@@ -266,7 +266,7 @@ def test_random_rankings_reach_the_envelope_as_often_as_it_says():
 
 @pytest.mark.parametrize(("total", "positive"), [(9, 4), (11, 3), (10, 5)])
 def test_adjusted_by_all_orders(total, positive):
-    """Proportion of all orders with a smallest p-value that is at most as large."""
+    """Proportion of all orders whose smallest p-value is at most the observed p-value."""
     n = np.array([2, 3, 5, total - 1, total])
     tails = [
         [exact.tail(exact.hypergeometric(total, positive, int(k)), i) for i in range(positive + 1)]

@@ -56,7 +56,7 @@ def check_all(p, population, laws):
 @pytest.mark.parametrize("p", LEVELS)
 @pytest.mark.parametrize("total", [1, 2, 3, 6, 13])
 def test_finite_by_enumeration(p, total):
-    """Every n of every small set in fractions, with n = N, N+ = 0 and N+ = N."""
+    """Every n for small sets, computed in fractions, including n = N, N+ = 0 and N+ = N."""
     for positive in range(total + 1):
         laws = [exact.hypergeometric(total, positive, n) for n in range(1, total + 1)]
         check_all(p, Finite(total, positive), laws)
@@ -65,7 +65,7 @@ def test_finite_by_enumeration(p, total):
 @pytest.mark.parametrize("p", LEVELS)
 @pytest.mark.parametrize("prior", [0.0, 1e-6, 0.2, 0.5, 0.97, 1.0])
 def test_infinite_by_enumeration(p, prior):
-    """Every n up to 30 in fractions, with priors of 0 and 1."""
+    """Every n up to 30, computed in fractions, including priors of 0 and 1."""
     check_all(p, Infinite(prior), [exact.binomial(n, prior) for n in range(1, 31)])
 
 

@@ -292,7 +292,7 @@ def test_small_formulas(table):
     ],
 )
 def test_close_to_independence(table):
-    """2 sum O log(O/E) in mpmath with 50 digits, in spite of cancellation."""
+    """2 sum O log(O/E) in mpmath with 50 digits, where terms nearly cancel."""
     with mpmath.workdps(50):
         a, b, c, d = (mpf(x) for x in table)
         n = a + b + c + d

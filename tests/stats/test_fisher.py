@@ -21,7 +21,7 @@ SIZES = [(1, 1), (1, 4), (5, 5), (7, 3), (6, 12), (11, 11), (20, 13)]
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize(("n_a", "n_b"), SIZES)
 def test_by_enumeration(n_a, n_b, alternative):
-    """Every table of these sizes in fractions; p = 1 with no or only positives."""
+    """Every table of these sizes, in fractions; p = 1 if all or no candidates are positive."""
     for tp_a, tp_b in itertools.product(range(n_a + 1), range(n_b + 1)):
         found = fisher_test(tp_a, n_a, tp_b, n_b, alternative)
         trivial = tp_a + tp_b in (0, n_a + n_b)

@@ -66,7 +66,7 @@ def test_published(ci, low, high, digits):
 @pytest.mark.parametrize("ci", SHIFTS)
 @pytest.mark.parametrize(("tp", "n", "level"), HARD)
 def test_limits_solve_their_equation(ci, tp, n, level):
-    """Beta tails in mpmath with 50 digits at the limits, as relative errors of the limits."""
+    """Beta tails at the limits, in mpmath with 50 digits; errors are relative to the limits."""
     fp, target = n - tp, (1 - mpf(level)) / 2
 
     def mean_tail(shifts, *, upper):
@@ -249,7 +249,7 @@ def test_blaker_by_scanning(n, level):
     ],
 )
 def test_blaker_solves_its_equation(tp, n, level, mirrored):
-    """Beta tails in mpmath with 50 digits at the limits, which are roots or equal tails."""
+    """Beta tails at the limits (roots or points of equal tails), in mpmath with 50 digits."""
     low, high = blaker(n - tp if mirrored else tp, n, level)
     limit = float(high if mirrored else low)
 
@@ -355,7 +355,7 @@ def test_of_large_sets_that_share_candidates_the_limits_are_walds():
 
 
 def test_agresti_caffo_against_statsmodels():
-    """statsmodels' confint_proportions_2indep(method="agresti-caffo"); never beyond -1 or 1."""
+    """statsmodels' confint_proportions_2indep(method="agresti-caffo"), clipped to [-1, 1]."""
     for table in [(3, 17, 9, 20), (1, 2, 1, 3), (63, 192, 34, 192), (400, 10**6, 300, 10**6)]:
         expected = confint_proportions_2indep(*table, method="agresti-caffo", alpha=0.1)
         assert_allclose(agresti_caffo(*table, 0.9), expected, rtol=1e-10)
@@ -490,7 +490,7 @@ def test_extreme_jeffreys(n, level):
 
 @pytest.mark.parametrize(("tp", "n"), [(1, 10**7), (9_999_999, 10**7), (3, 10**4), (2.5, 7.25)])
 def test_wilson_in_mpmath(tp, n):
-    """The roots of (n + z2) p^2 - (2 tp + z2) p + tp^2/n = 0 with 50 digits: no cancellation."""
+    """Roots of (n + z2) p^2 - (2 tp + z2) p + tp^2/n = 0, with 50 digits, without cancellation."""
     with mpmath.workdps(50):
         z2 = 2 * mpmath.erfinv(mpf(0.95)) ** 2
         spread = mpmath.sqrt(z2 * (z2 + 4 * mpf(tp) * (n - mpf(tp)) / n))

@@ -87,7 +87,7 @@ def test_what_stands_at_or_below_each_candidate():
 
 
 def test_gamma_limits_of_fay_and_feuer():
-    """Fay and Feuer's (1997) chi-squared quantiles with an added candidate of maximal weight."""
+    """Fay and Feuer's (1997) chi-squared quantiles, with an added candidate of maximum weight."""
     rng = np.random.default_rng(1)
     chance = rng.uniform(0.1, 0.5, 400)
     true, judged = rng.random(400) < 0.3, rng.random(400) < chance

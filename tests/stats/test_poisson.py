@@ -32,7 +32,7 @@ def test_against_scipy(mean):
     [(200, 0.001), (5000, 12.5), (10**6, 10**5), (1_000_500, 10**6), (3, 40.0), (10, 100.0)],
 )
 def test_far_tails(i, mean):
-    """Logarithms of the tail in mpmath with 50 digits, far below 1e-308."""
+    """Logarithm of the tail, far below 1e-308, in mpmath with 50 digits."""
     wanted = exact.log(exact.big_poisson_tail(i, Fraction(mean)))
     assert_allclose(binomial.poisson_tails(i, mean).ge, wanted, rtol=1e-10)
 

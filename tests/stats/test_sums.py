@@ -72,7 +72,7 @@ def test_one_is_said_only_of_what_is_certain():
 
 @pytest.mark.parametrize("count", [60, 100, 200, 390, 400])
 def test_far_below_what_a_float_holds(count):
-    """Exact p-values from 0.1 to 1e-800 for 400 lists with one positive among 100 each."""
+    """Exact p-values from 0.1 to 1e-800 for 400 queries, each with one positive among 100."""
     law = summed([exact.hypergeometric(100, 1, 1)])
     times = np.array([400])
     found = tails_of_sum(float(count), sized([(100, 1, 1)]), times)

@@ -63,7 +63,7 @@ def close(found, ge, gt, atol):
 
 @pytest.mark.parametrize(("total", "positive", "n"), SMALL)
 def test_hypergeometric_by_enumeration(total, positive, n):
-    """All lists enumerated, with n = N, n = 0, no or only positives, and i off the support."""
+    """All lists enumerated, including n = N, n = 0, N+ = 0, N+ = N, and i outside the support."""
     law = exact.hypergeometric(total, positive, n)
     for i in range(-1, total + 2):
         found = hypergeometric.tails(i, total, positive, n)
@@ -73,7 +73,7 @@ def test_hypergeometric_by_enumeration(total, positive, n):
 @pytest.mark.parametrize("z", [0.0, 1e-9, 0.1, 0.5, 0.75, 1.0])
 @pytest.mark.parametrize("n", [0, 1, 2, 7, 30])
 def test_binomial_by_enumeration(n, z):
-    """All outcomes enumerated in fractions, with z = 0, z = 1, n = 0 and i off the support."""
+    """All outcomes, in fractions, including z = 0, z = 1, n = 0, and i outside the support."""
     law = exact.binomial(n, z)
     for i in range(-1, n + 2):
         close(binomial.tails(i, n, z), exact.tail(law, i), exact.tail(law, i + 1), atol=1e-12)
