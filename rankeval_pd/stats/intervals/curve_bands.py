@@ -2,8 +2,8 @@
 
 If the candidates are a sample, a curve varies with the candidates in the lists and with the ends of
 the lists. Let y be the label of a candidate, and w = 1 if the list of size n contains the
-candidate. If the list takes a fraction f of a block of equal scores, w = f inside this block. Let
-``edge`` be the proportion of true positives around the end of the list. The influence of a
+candidate. If the list contains a fraction f of a block of tied candidates, w = f for this block.
+Let ``edge`` be the proportion of true positives around the end of the list. The influence of a
 candidate is
 
     y (a + b w) + (1 - y) (d + c w),
@@ -43,7 +43,7 @@ class CurveLists(NamedTuple):
     n: FloatArray
     tp: FloatArray
     edge: FloatArray  #: proportion of true positives around the end
-    above: FloatArray  #: candidates above the block of equal scores that the list cuts, or n
+    above: FloatArray  #: candidates above the block of tied scores at the end of the list, or n
     tp_above: FloatArray
     size: FloatArray  #: candidates in this block, at least 1
     tp_block: FloatArray
@@ -51,7 +51,7 @@ class CurveLists(NamedTuple):
     positive: int
 
     def chosen(self, which: AnyArray) -> CurveLists:
-        """Return some of the lists."""
+        """Return the selected lists."""
         return CurveLists._make([*(x[which] for x in self[:7]), *self[7:]])
 
 
@@ -63,7 +63,7 @@ class _Influence(NamedTuple):
 
 
 def _odds(space: str, x: CurveLists) -> FloatArray:
-    """Return the odds of a true positive at the end, moved to the side with wider limits."""
+    """Return the odds of a true positive at the end of the list, shifted to widen limits."""
     width = np.maximum(40.0, x.n**0.8)  # window of :func:`bands.edge_precision`
     error = np.sqrt(x.edge * (1.0 - x.edge) / width)
     edge = x.edge - error if space == "precision_recall" else x.edge + error

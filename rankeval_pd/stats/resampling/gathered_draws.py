@@ -1,4 +1,4 @@
-"""The interface of tests to items that are distributed over workers."""
+"""Test data and draws for items that are distributed over workers."""
 
 from __future__ import annotations
 

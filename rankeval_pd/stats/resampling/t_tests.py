@@ -27,7 +27,7 @@ def t_pairs(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
     if not isinstance(items, Items) or not single or items.unit() is None:
         raise ValueError(
             "test='t' supports only items in memory, with metric='mean' or 'accuracy' and without"
-            " groups, strata and seeds. Omit test, or call paired_bootstrap."
+            " groups, strata or seeds. Omit test, or call paired_bootstrap."
         )
     if options.simultaneous:
         raise ValueError(

@@ -39,7 +39,7 @@ def overdispersion(
         return Overdispersion(
             chi2 / freedom,
             chi2 / special.chdtri(freedom, tail),
-            # constant counts give no upper limit
+            # no upper limit if the counts are constant
             np.where(chi2 == 0.0, np.inf, chi2 / (2.0 * special.gammaincinv(0.5 * freedom, tail))),
             special.chdtrc(freedom, chi2),
         )
@@ -150,7 +150,7 @@ class _SizeClass(NamedTuple):
 def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) -> IntervalFailures:
     """Return the expected number of failures and the p-value under equal mean precision.
 
-    The count in a sample and the counts in the other samples are random. Given the total number of
+    The counts in all samples are random. Given the total number of
     true positives, the count in a sample determines the precision of the other samples, and the
     counts are binomial variables with a fixed sum. The distribution of the number of failures is
     therefore exact for any precision. Counts more than 12 standard deviations from the mean are
@@ -291,7 +291,7 @@ def _failure_law(kinds: list[_SizeClass], total: int, length: int, width: int) -
     """Return P(sum = total, failures = f), f modulo the width: (f).
 
     The transform of the distribution over all samples is the product of the samples' transforms.
-    Only one total is needed, which takes a single term of the inverse transform along the sum.
+    Only one total is needed, so one term of the inverse transform along the sum suffices.
     Along the failures, the full inverse transform is computed.
     """
     # for each size, the transforms (angle of the sum) for counts inside and outside the interval
