@@ -49,7 +49,7 @@ from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_o
 
 Advance = Callable[[int], object]
 _CELLS_AT_ONCE = 2_000_000  # cells (list, cluster) in memory: 16 MB
-_LEAST, _LEAST_OF_RECALL = 4.0, 7.0  # least degrees of freedom, from simulations
+_LEAST, _LEAST_OF_RECALL = 4.0, 7.0  # minimum degrees of freedom, from simulations
 ADDED = 0.1  # fraction of a candidate's square, adequate in simulations of lists with one label
 _TINY = 1e-300
 _ROUNDING = 1e-7  # a smaller standard deviation of influences is a rounding error
@@ -150,7 +150,7 @@ class ListTotals(NamedTuple):
         def counts(weight: FloatArray, first: IntArray) -> FloatArray:
             return list_counts(weight, first, cluster, self.n.size, n_clusters)
 
-        # with two rankings, subtract the second list from the first, so shared candidates cancel
+        # for two rankings, subtract the second list from the first; shared candidates cancel out
         one = np.ones_like(gold)
         total = np.zeros((self.n.size, n_clusters))
         size = np.zeros_like(total)

@@ -28,13 +28,13 @@ from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.intervals.bands import critical_value
 from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson
 
-LEAST = 30  #: least number of candidates in each class for a simultaneous band
-ENDS = 5  #: least number of candidates of a class inside and outside the lists in a band
+LEAST = 30  #: minimum number of candidates in each class for a simultaneous band
+ENDS = 5  #: minimum number of candidates of a class inside and outside the lists in a band
 DRAWS = 1000
 _POINTS = 200  # number of lists searched for the largest deviation
 _BETWEEN = 0.5826
 _ADDED = 2.0  # candidates of each class added at both ends, so that no variance is 0 by chance
-_RATIO = 0.5  # least variance, in units of the binomial variance
+_RATIO = 0.5  # minimum variance, in units of the binomial variance
 
 
 class CurveLists(NamedTuple):
@@ -126,7 +126,7 @@ def curve_limits(space: str, x: CurveLists, level: float) -> Limits:
 
 
 def _alike(across: FloatArray, low: FloatArray, high: FloatArray) -> Limits:
-    """Return the outer limits over the lists at the same position on the x axis."""
+    """Return the outermost limits of the lists at the same position on the x axis."""
     first = np.flatnonzero(np.diff(across, prepend=-1.0) > 0.0)
     times = np.diff(np.append(first, across.size))
     low, high = np.minimum.reduceat(low, first), np.maximum.reduceat(high, first)
@@ -134,7 +134,7 @@ def _alike(across: FloatArray, low: FloatArray, high: FloatArray) -> Limits:
 
 
 def covered(space: str, x: CurveLists) -> AnyArray:
-    """Return whether a simultaneous band covers each list."""
+    """Return whether each list is part of a simultaneous band."""
     negative, fp = x.total - x.positive, x.n - x.tp
     inside = (x.tp >= ENDS) & (x.tp <= x.positive - ENDS)
     if space in ("roc", "det"):

@@ -279,7 +279,7 @@ def overlap_difference(
     Parameters
     ----------
     tp, size : tuple of arrays
-        Numbers of true positives and of candidates in both sets, in a only, and in b only.
+        Numbers of true positives and of candidates: in both sets, only in a, and only in b.
     level : float
     phi : float
         Variance of the number of true positives divided by the binomial variance.

@@ -61,7 +61,7 @@ def _beta_limits(
     low, high = np.zeros(tp.shape), np.ones(tp.shape)
     low[some] = beta_quantile(tp[some], fp[some], lower, tail, upper_tail=False)
     high[not_all] = beta_quantile(tp[not_all], fp[not_all], upper, tail, upper_tail=True)
-    return np.minimum(low, high), high  # at tiny levels both limits are equal up to rounding
+    return np.minimum(low, high), high  # at tiny levels, both limits are equal up to rounding
 
 
 _LAST_STEP = 1e-5  # after a Halley step of this size the error is below 1e-15
@@ -78,7 +78,7 @@ def beta_quantile(
     *,
     upper_tail: bool,
 ) -> FloatArray:
-    """Return the p at which the mean tail of the Beta(tp + a, fp + b) is ``tail``.
+    """Return the p at which the mean tail of the Beta(tp + a, fp + b) distributions is ``tail``.
 
     The relative error, with respect to p and to 1 - p, is about 1e-13. If both counts are 100 or
     more, the quantiles are computed from one polynomial (:func:`fit_expansion`). Otherwise the
@@ -370,7 +370,7 @@ INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {
 # inversion of incomplete gamma functions, and of the beta function in the same issue) has the same
 # small parameter, but the coefficients are expensive functions of a/b.
 
-LEAST_EXPANDED = 100.0  #: least a and b for which the polynomial is used
+LEAST_EXPANDED = 100.0  #: smallest a and b for which the polynomial is used
 _DEGREE = 10
 _GRID_POINTS = 16  # number of grid points in each direction
 _WORST_RESIDUAL = 2e-13  # largest acceptable absolute error of a logit
@@ -422,7 +422,7 @@ def fit_expansion(exact: Logits) -> QuantileExpansion | None:
     # Chebyshev points for t in [-1, 1] and for σ relative to its maximum, flattened: (point)
     turn = np.cos((np.arange(_GRID_POINTS) + 0.5) * np.pi / _GRID_POINTS)
     t, part = (x.ravel() for x in np.meshgrid(turn, 0.5 * (1.0 + turn), indexing="ij"))
-    # at the largest σ for this t, the smaller of a and b has its least value
+    # at the largest σ for this t, the smaller of a and b has its minimum value
     width = part * np.sqrt(2.0 / (LEAST_EXPANDED * (1.0 + np.abs(t))))
     a, b = 2.0 / (width**2 * (1.0 + t)), 2.0 / (width**2 * (1.0 - t))
     wanted = exact(a, b) - np.log(a / b)

@@ -56,7 +56,7 @@ def happened(
         inside = gains - center < gain - room
     else:
         inside = gains < 2.0 * gain - room
-    return int(gains.size - np.count_nonzero(inside))  # NaN counts as outside
+    return int(gains.size - np.count_nonzero(inside))  # NaN is treated as outside
 
 
 def beyond(t_star: FloatArray, t: float) -> int:
@@ -301,11 +301,11 @@ def studentised(
 # The wild bootstrap under the null hypothesis draws random signs for the items' contributions.
 #
 # A score is a sum of contributions from items or clusters. For means and sums, this is exact; every
-# other metric is linearized. If two systems are equally good, an item's contribution to the gain
-# favors both systems with the same probability, so the sign is random (Wu 1986, Liu 1988; Cameron,
-# Gelbach and Miller 2008 for clusters). The same signs can be used to test any other value of the
-# gain. The values that are not rejected lie between quantiles of the gain on random subsets
-# (Hartigan 1969), so the p-value and the interval come from one distribution.
+# other metric is linearized. If two systems are equally good, an item's contribution to the gain is
+# equally likely to favor either system, so the sign is random (Wu 1986, Liu 1988; Cameron, Gelbach
+# and Miller 2008 for clusters). The same signs can be used to test any other value of the gain. The
+# values that are not rejected lie between quantiles of the gain on random subsets (Hartigan 1969),
+# so the p-value and the interval come from one distribution.
 
 _EVERY = 2**16  # largest number of subsets that are always enumerated
 LINEARISED = 1e-8  # accuracy of numeric derivatives, relative to the largest contribution
@@ -440,7 +440,7 @@ def limits(
         low, high = np.full((2, len(sums)), [[-np.inf], [np.inf]])
     else:
         last = scores.shape[1] - 1 - most
-        if most > last:  # at very low levels every score is rejected: return the middle
+        if most > last:  # at very low levels, every score is rejected: return the middle
             most = last = (scores.shape[1] - 1) // 2
         low, high = np.partition(scores, [most, last], axis=1)[:, [most, last]].T
     return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)

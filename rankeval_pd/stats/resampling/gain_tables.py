@@ -51,7 +51,7 @@ class Pairs(NamedTuple):
     family_p: FloatArray  #: p to adjust over groups; with max-t, adjusted over pairs
     family_low: FloatArray  #: limits of the Monte Carlo interval
     family_high: FloatArray
-    gain_se_items: FloatArray  #: NaN without seeds, like the next field
+    gain_se_items: FloatArray  #: NaN if there are no seeds, as in the next field
     gain_se_seeds: FloatArray
     n_seeds: IntArray  #: number of seeds for the system with fewer seeds
 
@@ -361,9 +361,8 @@ def margin_p(
 ) -> FloatArray:
     """Return the p-value for the margin for each pair; NaN without variation.
 
-    The p-value is exact for items that are correct or wrong. For other metrics, the test is based
-    on the mean contribution of an item (or group) to the gain. Seeds increase the variance of this
-    mean.
+    The p-value is exact for 0/1 items. For other metrics, the test is based on the mean
+    contribution of an item (or group) to the gain. Seeds increase the variance of this mean.
     """
     pairs = np.where(found.swapped[:, np.newaxis], pairs[:, ::-1], pairs)
     if items.binary:

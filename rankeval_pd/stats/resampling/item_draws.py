@@ -249,7 +249,7 @@ class Draws:
         return np.asarray(seeds.error[:, np.newaxis] * t.T)
 
     def _with_seeds(self, errors: FloatArray) -> FloatArray:
-        """Return standard errors (pair, ...) including the variation over seeds."""
+        """Return standard errors (pair, ...) including the variation across seeds."""
         if self.items.seeds is None:
             return errors
         variance = (self.items.seeds.error[self.pairs] ** 2).sum(axis=1)
@@ -348,7 +348,7 @@ _AGAINST = 0.9  # standard errors between 0 and the mean of items outside the ta
 
 
 def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
-    """Return whether a pair has few skewed items, or a system has a constant extreme score.
+    """Return whether a pair has few, skewed items, or a system has a constant extreme score.
 
     Tests are liberal if a few large gains balance small losses on all other items, or vice versa. A
     sample may lack the items with large gains. A tail is harmless if the other gains average about

@@ -20,7 +20,7 @@ MOST_POINTS = 1_000_000  # number of computed values in a distribution: 8 MB
 _MANY = 64  # number of different values above which distributions are convolved
 _LEAST_PLAIN_TAIL = 0.01  # larger tails need no tilting
 _SAMPLE_SIZE = 4096  # number of differences that usually suffices to exclude a lattice
-_ROUNDING = 1e-12  # differences within this relative difference count as equal
+_ROUNDING = 1e-12  # numbers within this relative difference are treated as equal
 _SPREAD = 12.0, 40  # distance from the mean beyond which the probability is below 1e-20
 _EQUAL = 1e-9  # tolerance for a multiple of the step, as a fraction of the step
 
@@ -197,7 +197,7 @@ def _common_step(a: float, b: float, smallest: float) -> float:
 
     The result is 0 if the divisor is below ``smallest``.
     """
-    # a remainder counts as 0 within 1e-6 smallest steps of 0 or of the divisor
+    # a remainder within 1e-6 smallest steps of 0 or of the divisor is treated as 0
     nothing = 1e-6 * smallest
     while b > nothing:
         if b < (1.0 - _EQUAL) * smallest:

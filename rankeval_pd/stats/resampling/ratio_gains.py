@@ -1,4 +1,4 @@
-"""Tests and intervals for differences of two ratios of sums, such as precision values.
+"""Tests and intervals for differences between two ratios of sums, such as precision values.
 
 A ratio of sums between 0 and 1 is modeled as the proportion of correct answers among n answers. If
 every numerator is 0 or 1 and every denominator is 1, n is the sum of the denominators. Otherwise n
@@ -30,7 +30,7 @@ from rankeval_pd.stats.intervals.proportions import clopper_pearson, t_of, z_of
 from rankeval_pd.stats.resampling.metric_sums import RatioForm
 from rankeval_pd.stats.significance.unconditional import paired_boschloo
 
-FEW_ANSWERS = 10  #: least number of guesses for which the error rate of the test is at most alpha
+FEW_ANSWERS = 10  #: minimum number of guesses for which the error rate of the test is at most alpha
 LEAST_ANSWERS = 5  #: number of guesses below which there is no test
 _LARGE = 100.0  # n p (1 - p) above which a normal distribution is accurate to 1% in the tails
 _ROOM = 1e-7  # sums that differ by less than this fraction of an answer are equal

@@ -13,7 +13,7 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling.metric_sums import Score, WholeColumns
 
-BLOCK = 1000  # number of resamples per child of the seed; a change of this number changes all draws
+BLOCK = 1000  # number of resamples per child seed; changing this number changes all draws
 _COUNTS_IN_MEMORY = 8_000_000  # number of cells (resample, item) drawn in one call of the generator
 _DRAWN_BYTES = 2**25  # bytes of counts (uint8) per chunk: 32 MB
 _CACHED_COUNTS = 2**18  # counts (uint8) that fit into the processor's cache: 256 kB

@@ -90,7 +90,7 @@ def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float
     if not moved.size:
         return 1.0, 1.0
     sizes = np.abs(moved)
-    order = np.argsort(sizes)  # absolute values that differ only by rounding count as equal
+    order = np.argsort(sizes)  # absolute values that differ only by rounding are tied
     step = np.cumsum(np.diff(sizes[order], prepend=0.0) > room)
     level = np.empty(step.size, dtype=np.int64)
     level[order] = step

@@ -78,7 +78,7 @@ class AnyItems(Protocol):
         ...
 
     def unit(self) -> float | None:
-        """Return the change in the score per unit of the first statistic, if constant."""
+        """Return the change in the score per unit of the first statistic, if it is constant."""
         ...
 
     def both_right(self, pairs: IntArray) -> FloatArray:
@@ -233,7 +233,7 @@ class PairOptions(NamedTuple):
     keep_order: bool  #: whether the order of a pair is fixed even if the gain is negative
     n_alike: int = 1  #: number of groups in the family of tests, including this one
     alternative: str = "two-sided"
-    most: int = 0  #: largest number of draws while a pair in an adjusted family is undecided
+    most: int = 0  #: maximum number of draws if a pair in an adjusted family is undecided
     skewness: bool = False  #: whether sign and swap tests and intervals allow for skewness
 
     @property

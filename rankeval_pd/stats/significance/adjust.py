@@ -235,7 +235,7 @@ def simultaneous_limits(
 
 LEAST = 10_000  # default number of resamples
 
-MORE = 8  # largest factor on the number of resamples while a pair is undecided
+MORE = 8  # the number of resamples grows by at most this factor if a pair is undecided
 _DECIDING = 10  # expected number of resamples beyond the critical value
 
 

@@ -18,7 +18,7 @@ from rankeval_pd.stats.distributions.populations import hypergeometric_laws, tai
 #
 # Evert (2004), section 3.3.
 
-_AS_LIKELY = 1e-7  # tables within this relative difference count as equally likely, as in R
+_AS_LIKELY = 1e-7  # as in R, tables within this relative difference are treated as equally likely
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 

@@ -51,7 +51,7 @@ def mixed_tail(t: FloatArray, share: Any, freedom: Any, of_seeds: Any) -> FloatA
 
 # ---------------------------------------------------------------------------------- Planned power
 
-_MANY, _NODES, _FEW_NODES = 200.0, 20, 8  # degrees of freedom that count as infinite; nodes
+_MANY, _NODES, _FEW_NODES = 200.0, 20, 8  # degrees of freedom treated as infinite; nodes
 
 
 class Parts(NamedTuple):

@@ -28,7 +28,7 @@ from rankeval_pd.stats.distributions import binomial, hypergeometric
 # (1970), Raised conditional level of significance for the 2x2-table when testing the equality of
 # two probabilities, Statistica Neerlandica 24.
 
-_AS_EXTREME = 1e-10  # Fisher p-values within this relative difference count as equal
+_AS_EXTREME = 1e-10  # Fisher p-values within this relative difference are treated as equal
 # points of the first grid per 1/sqrt(N) of phi = asin(sqrt(pi)), which is two standard deviations
 _GRID_DENSITY = 8.0
 _REFINEMENT = np.arange(-7.0, 8.0, 2.0) / 8.0  # finer points around a peak, in units of the width
@@ -140,8 +140,8 @@ def _attained_levels(level: float, n_a: int, n_b: int) -> FloatArray:
 
     For each number of positives k = 0, ..., n_a + n_b, the attained level is P(X >= c), where c is
     the smallest count for which this probability is at most the level. From k to k + 1, c increases
-    by 0 or 1, and the probabilities follow by a recursion (Macskassy 2005, Eqs 12 to 15). Each step
-    adds a rounding error of 1e-16 times the level.
+    by 0 or 1, and the probabilities are computed recursively (Macskassy 2005, Eqs 12 to 15). Each
+    step adds a rounding error of 1e-16 times the level.
     """
     total = n_a + n_b
     attained = [0.0]
