@@ -461,7 +461,7 @@ def share_limits(value: FloatArray, se: FloatArray, count: IntArray, level: floa
 
 
 def alike_share(count: AnyArray, level: float) -> FloatArray:
-    """Return the lower limit for the proportion of equal values if all ``count`` values are equal.
+    """Return the lower limit for the proportion of equal values if all ``count`` agree.
 
     This is the Clopper-Pearson lower limit, which is 1 for an infinite count.
     """

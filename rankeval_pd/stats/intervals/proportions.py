@@ -78,7 +78,7 @@ def beta_quantile(
     *,
     upper_tail: bool,
 ) -> FloatArray:
-    """Return the p at which the mean tail of the Beta(tp + a, fp + b) distributions is ``tail``.
+    """Return the p at which the Beta(tp + a, fp + b) tails have the mean ``tail``.
 
     The relative error, with respect to p and to 1 - p, is about 1e-13. If both counts are 100 or
     more, the quantiles are computed from one polynomial (:func:`fit_expansion`). Otherwise the

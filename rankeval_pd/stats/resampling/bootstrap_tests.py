@@ -72,7 +72,7 @@ def monte_carlo(hits: IntArray, n_resamples: int, event: str) -> FloatArray: ...
 
 
 def monte_carlo(hits: int | IntArray, n_resamples: int, event: str) -> float | FloatArray:
-    """Return p = (s + 1)/(b + 1), or p = s/b for the event in figure 1, as printed in the paper."""
+    """Return p = (s + 1)/(b + 1), or p = s/b as printed in figure 1 of the paper."""
     return hits / n_resamples if event == "strict" else (hits + 1) / (n_resamples + 1)
 
 

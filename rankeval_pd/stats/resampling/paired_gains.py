@@ -299,7 +299,7 @@ def _of_largest(draws: Draws, largest: MaxT, rows: Rows) -> Limits:
 
 
 def with_proportions(draws: Draws, limits: Limits, error: FloatArray) -> Limits:
-    """Return simultaneous limits; pairs without variation get Tango's, with Bonferroni's level."""
+    """Return simultaneous limits; Tango-Bonferroni limits for pairs without variation."""
     items, options = draws.items, draws.options
     low, high = (np.where(error > 0.0, limit, np.nan) for limit in limits)
     if items.binary:

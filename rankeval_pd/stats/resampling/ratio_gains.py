@@ -1,4 +1,4 @@
-"""Tests and intervals for differences between two ratios of sums, such as precision values.
+"""Tests and intervals for differences between ratios of sums, such as precision values.
 
 A ratio of sums between 0 and 1 is modeled as the proportion of correct answers among n answers. If
 every numerator is 0 or 1 and every denominator is 1, n is the sum of the denominators. Otherwise n
