@@ -27,7 +27,7 @@ from rankeval_pd.stats.rankings.swap_draws import Keys
 #
 # and the variance is (p (1 - p) + (1 - n/N) (p - edge)^2) / n. If each influence is multiplied by a
 # standard normal number, the sums of the influences vary like the whole curve. The largest
-# standardized sum over all n gives the factor by which a band must be wider than an interval.
+# standardized sum over all n determines how much wider a band must be than an interval.
 
 Advance = Callable[[int], object]
 _BLOCK = 4_000_000  # multipliers in memory at once
@@ -138,7 +138,7 @@ def difference_spread(
 
 
 class Cells(NamedTuple):
-    """Candidates in cells, where a cell lies in the same lists at every requested n."""
+    """Groups (cells) of candidates that are in the same lists at every requested n."""
 
     size: FloatArray
     tp: FloatArray  #: size if the candidates are true positives, otherwise 0
@@ -149,11 +149,11 @@ class Cells(NamedTuple):
     keys: Keys  #: key of each candidate's draws
 
     def multipliers(self, seed: int, start: int, stop: int, *, at_once: bool = False) -> FloatArray:
-        """Return, for each cell, the sum of one standard normal number per candidate.
+        """Return the sum of standard normal draws, one per candidate, for each cell.
 
         Large cells use random signs instead of normal numbers, because the sum is nearly normal.
-        Candidates outside all lists form separate cells. With ``at_once``, each sum is drawn as a
-        single normal number from one candidate's key.
+        Candidates outside all lists form separate cells. With ``at_once``, each sum is a single
+        normal draw that uses one candidate's key.
         """
         if at_once:
             drawn = swap_draws.normals(self.keys[self.where], seed, start, stop)
@@ -190,7 +190,7 @@ class Cells(NamedTuple):
         last = 0
         while last < candidates.size:
             first, last = last, min(last + width, candidates.size)
-            if kind is np.float64:  # whole cells fix the order of summation
+            if kind is np.float64:  # cells are kept whole to fix the order of summation
                 last = int(ends[np.searchsorted(ends, last, side="right") - 1])
             part = slice(first, last)
             drawn = draw(self.keys[candidates[part]], seed, start, stop).astype(kind, copy=False)
@@ -212,8 +212,8 @@ def cells(
 ) -> Cells:
     """Return the candidates in cells; ``n`` increases, and the last cell is in no list.
 
-    ``keys`` are the keys of the candidates' draws, by default the positions of the candidates. With
-    ``whole``, the candidates outside all lists are only counted, in one cell for each label.
+    ``keys`` are the keys of the candidates' draws, by default the positions of the candidates. If
+    ``whole`` is given, candidates outside all lists are only counted, in one cell for each label.
     """
     keys = swap_draws.by_position(gold.size) if keys is None else keys
     times: IntArray = np.ones(gold.size, dtype=np.int64)
@@ -240,7 +240,7 @@ def cells(
 def _with_rest(
     gold: BoolArray, ranks: tuple[IntArray, ...], n: IntArray, keys: Keys, whole: Whole
 ) -> tuple[BoolArray, tuple[IntArray, ...], Keys, IntArray]:
-    """Return listed candidates, and one per label for all unlisted candidates, with counts."""
+    """Return listed candidates, one candidate per label for the unlisted ones, and counts."""
     listed = np.min(ranks, axis=0) <= n[-1]
     positive = int(gold[listed].sum())
     rest = np.array(
@@ -273,8 +273,8 @@ def largest(
     Z is the sum of multipliers times influences over the candidates, divided by its standard
     deviation, the square root of ``influence``. ``center`` is subtracted from the influences of all
     candidates, and ``of_true`` is added to the influences of all true positives. For two rankings,
-    Z uses the differences of the influences. The draws in each cell are summed first, or drawn
-    ``at_once``.
+    Z uses the differences of the influences. ``at_once`` draws the sum of the multipliers in each
+    cell directly.
     """
     true = found.tp > 0
     lists = [_entering(first, true, center.size) for first in found.first]
@@ -311,15 +311,15 @@ def _entering(first: IntArray, true: BoolArray, n_lists: int) -> tuple[Any, Any]
 
 
 def draws_needed(level: float) -> int:
-    """Return the number of draws for which one is expected to exceed the quantile."""
+    """Return the number of draws needed to expect one draw above the quantile."""
     return math.ceil(level / (1.0 - level) * (1.0 - 1e-12))
 
 
 def critical_value(largest_of_draw: FloatArray, level: float) -> float:
     """Return the ``level`` quantile of the draws, with the data counted as one draw.
 
-    The result is at least the normal quantile for a single n. The draws carry no information if the
-    labels do not vary over the lists.
+    The result is at least the normal quantile for a single n. The draws are uninformative if all
+    candidates in the lists have the same label.
     """
     ordered = np.sort(largest_of_draw)
     rank = math.ceil((ordered.size + 1) * level * (1.0 - 1e-12))
@@ -343,7 +343,7 @@ def critical_value(largest_of_draw: FloatArray, level: float) -> float:
 
 _ADDED = swap_draws.mix(np.arange(2**33, 2**33 + 4, dtype=np.uint64))  # keys that no candidate has
 _NEAR = 1_000  # number of ranks on each side in the kernel estimate of the edge
-_LEAST = 0.5  # least variance, as a fraction of a fixed region's variance
+_LEAST = 0.5  # minimum variance, as a fraction of a fixed region's variance
 _PLUS = 2  # number of true positives added at each end
 
 
@@ -363,8 +363,8 @@ class RecallSpread(NamedTuple):
     def effective(self, positive: IntArray) -> FloatArray:
         """Return the number of true positives, at most 2 N+, with the same variance of recall.
 
-        In short lists with many true positives, recall varies far less than in a fixed region. But
-        with less than half of the region's variance, the coverage of the limits is too low.
+        In short lists with many true positives, recall varies far less than in a fixed region.
+        However, using less than half of the region's variance makes the coverage too low.
         """
         return np.asarray(positive / np.fmax(self.ratio, _LEAST), dtype=float)
 
@@ -446,7 +446,7 @@ def exact_band(found: Sup, positive: int) -> Limits:
 
 
 def emproc_band(found: Sup, n: IntArray, positive: int) -> Limits:
-    """Return recall ± factor times se, limited to 0 and the recall of a perfect ranking."""
+    """Return recall ± factor * se, between 0 and the recall of a perfect ranking."""
     half = found.factor * np.sqrt(found.spread.variance / found.spread.positive)
     center, ideal = found.spread.recall, np.minimum(1.0, n / positive)
     return np.maximum(center - half, 0.0), np.minimum(center + half, ideal)

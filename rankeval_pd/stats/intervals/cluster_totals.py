@@ -22,7 +22,7 @@ from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_o
 # and the variance of the number of true positives is the sum of u^2 about the mean of u. Large
 # clusters bias this variance downward because they influence the estimates. Each total is therefore
 # divided by a power of 1 - h, where h is the cluster's fraction of the candidates. The power is 1
-# for a region (the jackknife) and 1/2 for an n-best list of given size (Bell and McCaffrey). The
+# for a region (the jackknife) and 1/2 for an n-best list of a given size (Bell and McCaffrey). The
 # critical values come from Student's t, because a variance estimated from few totals is uncertain.
 # The degrees of freedom are Satterthwaite's for totals proportional to the cluster sizes m, (sum
 # m^2)^2 / sum m^4. The degrees of freedom are at most k - 1 with k clusters in the list. The
@@ -32,11 +32,11 @@ from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_o
 #
 # For the difference between two equally good lists, the totals are symmetrically distributed. The t
 # statistic of symmetric totals is conservative if the totals are unequal. The totals are therefore
-# not rescaled, and the degrees of freedom are G - 1. With k clusters in the lists, they are limited
-# to 2 k - 1, because otherwise tests with a few equal totals would reject far too often. If one
-# list is better, its gain grows with the number of true positives, which varies between samples of
-# clusters. As in Fieller's method, an interval therefore adds a part of this variance at each true
-# difference.
+# not rescaled, and the degrees of freedom are G - 1. With k clusters in the lists, the degrees of
+# freedom are limited to 2 k - 1, because otherwise tests with a few equal totals would reject far
+# too often. If one list is better, its gain grows with the number of true positives, which varies
+# between samples of clusters. As in Fieller's method, an interval therefore adds a part of this
+# variance at each true difference.
 #
 # References: R. M. Bell and D. F. McCaffrey (2002), Bias reduction in standard errors for linear
 # regression with multi-stage samples, Survey Methodology 28. C. Franco et al. (2019), Comparative
@@ -49,8 +49,8 @@ from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_o
 
 Advance = Callable[[int], object]
 _CELLS_AT_ONCE = 2_000_000  # cells (list, cluster) in memory: 16 MB
-_LEAST, _LEAST_OF_RECALL = 4.0, 7.0  # least degrees of freedom, from simulations
-ADDED = 0.1  # fraction of a candidate's square, sufficient in simulations for lists with one label
+_LEAST, _LEAST_OF_RECALL = 4.0, 7.0  # minimum degrees of freedom, from simulations
+ADDED = 0.1  # fraction of a candidate's square, adequate in simulations of lists with one label
 _TINY = 1e-300
 _ROUNDING = 1e-7  # a smaller standard deviation of influences is a rounding error
 
@@ -62,7 +62,7 @@ class ClusterSpread(NamedTuple):
     freedom: FloatArray  #: degrees of freedom of the variance
     n_groups: IntArray  #: number of clusters with candidates in the list
     influence: FloatArray  #: variance of the observed totals, without additions
-    clusters: int  #: number of all clusters, in the list or not
+    clusters: int  #: total number of clusters, in the list or not
 
     def quantile(self, level: float) -> FloatArray:
         """Return the two-sided quantile of Student's t."""
@@ -78,7 +78,7 @@ def list_counts(
 ) -> FloatArray:
     """Return the sums of weights (list, cluster) over the candidates with first <= list.
 
-    The sums by first list and cluster are computed first, then cumulated over the lists.
+    The sums by first list and cluster are computed first and then accumulated over the lists.
     """
     flat = first * n_clusters + cluster
     sums = np.bincount(flat, weights=weight, minlength=(n_lists + 1) * n_clusters)
@@ -117,7 +117,7 @@ class ListTotals(NamedTuple):
         return int(self.cluster.max(initial=-1)) + 1 if self.everyone is None else self.everyone
 
     def listed(self) -> ListTotals:
-        """Return only the totals of clusters in some list; all other totals are 0."""
+        """Return the totals of clusters in at least one list; all other totals are 0."""
         here = np.min(self.ranks, axis=0) <= self.n.max(initial=0)
         return self._replace(
             gold=self.gold[here],
@@ -150,7 +150,7 @@ class ListTotals(NamedTuple):
         def counts(weight: FloatArray, first: IntArray) -> FloatArray:
             return list_counts(weight, first, cluster, self.n.size, n_clusters)
 
-        # with two rankings, subtract the second list from the first, so shared candidates cancel
+        # for two rankings, subtract the second list from the first; shared candidates cancel out
         one = np.ones_like(gold)
         total = np.zeros((self.n.size, n_clusters))
         size = np.zeros_like(total)
@@ -166,8 +166,8 @@ class ListTotals(NamedTuple):
 def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> ClusterSpread:
     """Return the variance of the sum of the totals in O(lists times clusters).
 
-    ``added`` is the square of a candidate's influence. This square times the typical cluster size
-    keeps the variance of a proportion above 0 if all candidates have the same label.
+    ``added``, the square of a candidate's influence, is multiplied by the typical cluster size. The
+    product keeps the variance of a proportion above 0 if all candidates have the same label.
     """
     if len(factors := factors_of(totals.cluster)) > 1:
         one, other, cells = (
@@ -223,8 +223,8 @@ def unequal_freedom(
 def between(own: AnyArray | float, most: AnyArray | float) -> FloatArray:
     """Return the harmonic mean of the degrees of freedom for listed and for all clusters.
 
-    Tests and bands are conservative with the degrees of freedom for a few listed clusters, and
-    liberal with the degrees of freedom for all clusters.
+    Tests and bands are conservative if the degrees of freedom come from a few listed clusters, and
+    liberal if they come from all clusters.
     """
     most = np.maximum(own, most)
     return np.asarray(own * 2.0 * most / np.maximum(own + most, _TINY))
@@ -282,10 +282,10 @@ def simpson_number(size: FloatArray) -> FloatArray:
 
 # Two crossed factors, such as verb and particle. The variances from the totals for the levels of
 # both factors are added, and the variance from the totals for the cells is subtracted (A. C.
-# Cameron, J. B. Gelbach and D. L.
-# Miller 2011, Robust inference with multiway clustering, Journal of Business and Economic
-# Statistics 29). The result is at least the variance for each single factor, which also keeps the
-# result above 0. Student's t has the degrees of freedom of the factor with fewer levels.
+# Cameron, J. B. Gelbach and D. L. Miller 2011, Robust inference with multiway clustering, Journal
+# of Business and Economic Statistics 29). The result is at least the variance for each single
+# factor and therefore cannot be negative. Student's t has the degrees of freedom of the factor with
+# fewer levels.
 
 _FACTOR = 2**32  # cell number = (1 + level of one factor) times this + level of the other factor
 
@@ -321,7 +321,7 @@ class WholeSpread(NamedTuple):
 def whole_spread(
     totals: ListTotals, of_positive: FloatArray, of_all: FloatArray, *, by_positive: bool
 ) -> WholeSpread:
-    """Return the variance, as counts, of recall or of the excess over a random list.
+    """Return the variance of the count for recall, or for the excess over a random list.
 
     ``of_positive`` times the true positives in a cluster is subtracted from the cluster's total,
     and ``of_all`` times the candidates in the cluster is added. The size of a cluster is its number
@@ -364,7 +364,7 @@ def _jackknifed(
 def effective_size(
     n: IntArray, precision: FloatArray, found: ClusterSpread, level: float, most: float = 1.0
 ) -> FloatArray:
-    """Return the size of a region of independent candidates with the same interval.
+    """Return the number of independent candidates that would give the same interval.
 
     This is Korn and Graubard's effective size: n times the ratio of the binomial variance to the
     cluster variance, times the squared ratio of the normal quantile to Student's quantile. The
@@ -435,17 +435,17 @@ def query_ratio(above: FloatArray, below: FloatArray) -> QueryMean:
         rest = np.where(known, over - value[..., np.newaxis] * under, 0.0)
         squares = (rest**2).sum(axis=-1)
         se = np.sqrt(np.where(count > 1, count / (count - 1.0), np.nan) * squares) / total
-        # a standard error no larger than rounding errors means that all queries are equal
+        # all queries are equal if the standard error is within rounding errors
         se = np.where(se <= 1e-14 * np.abs(value), 0.0, se)
     return QueryMean(value, se, count)
 
 
 def share_limits(value: FloatArray, se: FloatArray, count: IntArray, level: float) -> Limits:
-    """Return Clopper-Pearson limits for a mean of proportions, with an effective number.
+    """Return Clopper-Pearson limits for a mean of proportions, with an effective sample size.
 
-    As in Korn and Graubard (1998), the effective number follows from the standard error, Student's
-    quantile and the number of queries. If all queries have the same value, the limits follow from
-    the largest plausible proportion of queries with a different value.
+    As in Korn and Graubard (1998), the effective size is computed from the standard error,
+    Student's quantile and the number of queries. If all queries have the same value, the limits are
+    computed from the largest plausible proportion of queries with a different value.
     """
     known = ~np.isnan(value) & (count > 1)
     value = np.where(known, np.clip(value, 0.0, 1.0), 0.5)
@@ -461,7 +461,7 @@ def share_limits(value: FloatArray, se: FloatArray, count: IntArray, level: floa
 
 
 def alike_share(count: AnyArray, level: float) -> FloatArray:
-    """Return the lower limit for the proportion of equal queries if all ``count`` are equal.
+    """Return the lower limit for the proportion of equal values if all ``count`` agree.
 
     This is the Clopper-Pearson lower limit, which is 1 for an infinite count.
     """

@@ -2,8 +2,8 @@
 
 If the candidates are a sample, a curve varies with the candidates in the lists and with the ends of
 the lists. Let y be the label of a candidate, and w = 1 if the list of size n contains the
-candidate. If the list takes a fraction f of a block of equal scores, w = f inside this block. Let
-``edge`` be the proportion of true positives around the end of the list. The influence of a
+candidate. If the list contains a fraction f of a block of tied candidates, w = f for this block.
+Let ``edge`` be the proportion of true positives around the end of the list. The influence of a
 candidate is
 
     y (a + b w) + (1 - y) (d + c w),
@@ -28,13 +28,13 @@ from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.intervals.bands import critical_value
 from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson
 
-LEAST = 30  #: least number of candidates in each class for a simultaneous band
-ENDS = 5  #: least number of candidates of a class inside and outside the lists in a band
+LEAST = 30  #: minimum number of candidates in each class for a simultaneous band
+ENDS = 5  #: minimum number of candidates of a class inside and outside the lists in a band
 DRAWS = 1000
 _POINTS = 200  # number of lists searched for the largest deviation
 _BETWEEN = 0.5826
 _ADDED = 2.0  # candidates of each class added at both ends, so that no variance is 0 by chance
-_RATIO = 0.5  # least variance, in units of the binomial variance
+_RATIO = 0.5  # minimum variance, in units of the binomial variance
 
 
 class CurveLists(NamedTuple):
@@ -43,7 +43,7 @@ class CurveLists(NamedTuple):
     n: FloatArray
     tp: FloatArray
     edge: FloatArray  #: proportion of true positives around the end
-    above: FloatArray  #: candidates above the block of equal scores that the list cuts, or n
+    above: FloatArray  #: candidates above the block of tied scores at the end of the list, or n
     tp_above: FloatArray
     size: FloatArray  #: candidates in this block, at least 1
     tp_block: FloatArray
@@ -51,7 +51,7 @@ class CurveLists(NamedTuple):
     positive: int
 
     def chosen(self, which: AnyArray) -> CurveLists:
-        """Return some of the lists."""
+        """Return the selected lists."""
         return CurveLists._make([*(x[which] for x in self[:7]), *self[7:]])
 
 
@@ -63,7 +63,7 @@ class _Influence(NamedTuple):
 
 
 def _odds(space: str, x: CurveLists) -> FloatArray:
-    """Return the odds of a true positive at the end, moved to the side with wider limits."""
+    """Return the odds of a true positive at the end of the list, shifted to widen limits."""
     width = np.maximum(40.0, x.n**0.8)  # window of :func:`bands.edge_precision`
     error = np.sqrt(x.edge * (1.0 - x.edge) / width)
     edge = x.edge - error if space == "precision_recall" else x.edge + error
@@ -126,7 +126,7 @@ def curve_limits(space: str, x: CurveLists, level: float) -> Limits:
 
 
 def _alike(across: FloatArray, low: FloatArray, high: FloatArray) -> Limits:
-    """Return the outer limits over the lists at the same position on the x axis."""
+    """Return the outermost limits of the lists at the same position on the x axis."""
     first = np.flatnonzero(np.diff(across, prepend=-1.0) > 0.0)
     times = np.diff(np.append(first, across.size))
     low, high = np.minimum.reduceat(low, first), np.maximum.reduceat(high, first)
@@ -134,7 +134,7 @@ def _alike(across: FloatArray, low: FloatArray, high: FloatArray) -> Limits:
 
 
 def covered(space: str, x: CurveLists) -> AnyArray:
-    """Return whether a simultaneous band covers each list."""
+    """Return whether each list is part of a simultaneous band."""
     negative, fp = x.total - x.positive, x.n - x.tp
     inside = (x.tp >= ENDS) & (x.tp <= x.positive - ENDS)
     if space in ("roc", "det"):

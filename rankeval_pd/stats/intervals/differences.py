@@ -88,7 +88,7 @@ def _score_high(
     z = z_of(level)
     total = n_a + n_b
     observed = tp_a / n_a - tp_b / n_b
-    # counts divided by an overdispersion may add up to at most 1, and the limit is then 1
+    # counts divided by an overdispersion can have a sum of 1 or less; the limit is then 1
     known = (total > 1.0) & (observed < 1.0)
 
     def gap(
@@ -159,7 +159,7 @@ def _restricted_variance(
     # x of n have the smaller proportion s, and y of m have s + gap
     x, n, y, m = np.where(difference >= 0.0, tables[[2, 3, 0, 1]], tables)
     s = restricted_share(gap, x, n, y, m)
-    # near the upper end, count negatives instead, because small proportions keep their digits
+    # near the upper end, count negatives instead, because small proportions are more accurate
     turned = s > 0.5 * (1.0 - gap)
     x, n, y, m = np.where(turned, np.stack([m - y, m, n - x, n]), np.stack([x, n, y, m]))
     s = np.where(turned, 1.0 - gap - s, s)
@@ -257,8 +257,8 @@ def agree_with_test(
 ) -> Limits:
     """Return the limits, extended to 0 if the test does not reject a difference of 0.
 
-    The interval can only become wider, so the coverage cannot decrease. If a one-sided test does
-    not reject, the other side remains unknown, so the other limit is not changed.
+    The interval can only become wider, so the coverage cannot decrease. A one-sided test gives no
+    information about the other side, so the other limit is not changed.
     """
     kept = p_value > (1.0 - level) * (1.0 + 1e-12)
     if alternative != "less":
@@ -279,7 +279,7 @@ def overlap_difference(
     Parameters
     ----------
     tp, size : tuple of arrays
-        Numbers of true positives and of candidates in both sets, in a only, and in b only.
+        Numbers of true positives and of candidates: in both sets, only in a, and only in b.
     level : float
     phi : float
         Variance of the number of true positives divided by the binomial variance.
@@ -349,8 +349,8 @@ def correlated_limits(
     ``variances`` are the variances of both values and of their difference. The test rejects
     differences outside ``tested``. The distances of the limits are combined like standard errors
     (Zou and Donner 2008), with the correlation raised to ``power``. The limits are then widened to
-    include all differences that the test does not reject. If the test rejects 0, the limit on the
-    side of 0 is the limit of the test.
+    include all differences that the test does not reject. If the test rejects 0, the limit closer
+    to 0 is taken from the test.
     """
     gap = values[0] - values[1]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -438,7 +438,7 @@ def paired_score(only_a: AnyArray | int, only_b: AnyArray | int, n: float, delta
 
 
 def _over_error(excess: Any, variance: Any) -> Any:
-    """Return an excess divided by its standard error: 0 or infinite without variance."""
+    """Return an excess divided by its standard error; 0 or infinite if the variance is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = excess / np.sqrt(np.maximum(variance, 0.0))
     return np.where(excess == 0.0, 0.0, ratio)

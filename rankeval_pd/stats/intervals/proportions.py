@@ -51,7 +51,7 @@ def _beta_limits(
     """Return the limits at which the mean of tails of Beta(tp + a, fp + b) is (1 - level)/2.
 
     ``lower`` and ``upper`` are lists of (a, b). The lower limit is 0 at tp = 0, and the upper limit
-    is 1 at tp = n. With ``inner``, no limits are computed at tp = 0 and tp = n.
+    is 1 at tp = n. If ``inner`` is True, no limits are computed at tp = 0 and tp = n.
     """
     tail = (1.0 - level) / 2.0
     tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
@@ -61,7 +61,7 @@ def _beta_limits(
     low, high = np.zeros(tp.shape), np.ones(tp.shape)
     low[some] = beta_quantile(tp[some], fp[some], lower, tail, upper_tail=False)
     high[not_all] = beta_quantile(tp[not_all], fp[not_all], upper, tail, upper_tail=True)
-    return np.minimum(low, high), high  # at tiny levels both limits are equal up to rounding
+    return np.minimum(low, high), high  # at tiny levels, both limits are equal up to rounding
 
 
 _LAST_STEP = 1e-5  # after a Halley step of this size the error is below 1e-15
@@ -78,7 +78,7 @@ def beta_quantile(
     *,
     upper_tail: bool,
 ) -> FloatArray:
-    """Return the p at which the mean tail of the Beta(tp + a, fp + b) is ``tail``.
+    """Return the p at which the Beta(tp + a, fp + b) tails have the mean ``tail``.
 
     The relative error, with respect to p and to 1 - p, is about 1e-13. If both counts are 100 or
     more, the quantiles are computed from one polynomial (:func:`fit_expansion`). Otherwise the
@@ -105,7 +105,7 @@ def beta_quantile(
 def _cached_expansion(
     shifts: tuple[tuple[float, float], ...], tail: float, upper_tail: bool
 ) -> QuantileExpansion | None:
-    """Return the polynomial for the quantiles of a tail, or None if it is too inaccurate."""
+    """Return the polynomial for the quantiles of a tail, or None if it is not accurate enough."""
     # for the mean of two beta tails, a and b are the means of their parameters
     shift = [sum(s[k] for s in shifts) / len(shifts) for k in (0, 1)]
     return fit_expansion(
@@ -195,7 +195,7 @@ def _set_infinite_logits(
     x[few[sign * (area_1 - tail) < 0.0]] = np.inf
 
 
-# if a or b is below the first number, quantiles can be below the second, or as close to 1
+# if a or b is below the first number, quantiles can be closer to 0 or 1 than the second
 _FRACTION_OF_SUCCESS, _LEAST_QUANTILE = 0.05, 1e-300
 _FARTHEST_LOGIT = 700.0  # exp(-700) is 1e-304, near the smallest float
 # if a is at most the first and b at least the second number, sum the tail term by term
@@ -207,8 +207,8 @@ def _beta_tail(
 ) -> FloatArray:
     """Return I_p(a, b), or 1 - I_p(a, b) for the upper tail; q is 1 - p.
 
-    The terms are summed for a few successes in very many trials, because SciPy's function loses
-    digits in this case.
+    The terms are summed for a few successes in very many trials, because SciPy's function is less
+    accurate in this case.
     """
     from scipy import special
 
@@ -218,7 +218,7 @@ def _beta_tail(
     rare = (a <= _FEW_TERMS) & (b >= _MANY_TRIALS) & (a == np.floor(a))
     if rare.any():
         a, b, p = a[rare], b[rare], p[rare]
-        # 1 - I_p(a, b) = (1 - p)^b (1 + b p + b (b + 1) p^2 / 2 + ...), a terms for integer a
+        # 1 - I_p(a, b) = (1 - p)^b (1 + b p + b (b + 1) p^2 / 2 + ...), a finite sum for integer a
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             term = np.exp(b * np.log1p(-p))
             total = term.copy()
@@ -254,7 +254,7 @@ def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """Return the limits of Wilson's score test; (0, 1) for an empty list."""
     tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
     z2 = z_of(level) ** 2
-    size = np.where(n > 0, n, 1.0)  # n can be below 1 after division by an overdispersion
+    size = np.where(n > 0, n, 1.0)  # n can be below 1 after division by the overdispersion
     share = tp / size
     # The limits are the roots of (n + z2) p^2 - (2 tp + z2) p + tp^2/n = 0. The smaller roots
     # for p and for 1 - p follow from the product of the roots, without cancellation.
@@ -283,7 +283,7 @@ def blaker(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     low, high = np.zeros(tp.shape), np.ones(tp.shape)
     some, not_all = tp > 0, fp > 0
     low[some] = _expit(_blaker_low(tp[some], fp[some], 1.0 - level))
-    # the upper limit is the negated lower logit for the negatives, without loss of digits
+    # on the logit scale, the upper limit is minus the lower limit for the negatives
     high[not_all] = _expit(-_blaker_low(fp[not_all], tp[not_all], 1.0 - level))
     return low, high
 
@@ -317,7 +317,7 @@ def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
         return np.where(k >= 0.0, result, 0.0)
 
     def gap(x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
-        # the larger of both conditions, each scaled to [-1, 1], which is negative below the limit
+        # both conditions are scaled to [-1, 1]; the larger value is negative below the limit
         tail = upper(x, tp, fp)
         risen, left = tail + lower(x, k - 1.0, tp, fp), lower(x, k, tp, fp)
         return np.maximum((risen - alpha) / (risen + alpha), (tail - left) / (tail + left))
@@ -370,7 +370,7 @@ INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {
 # inversion of incomplete gamma functions, and of the beta function in the same issue) has the same
 # small parameter, but the coefficients are expensive functions of a/b.
 
-LEAST_EXPANDED = 100.0  #: least a and b for which the polynomial is used
+LEAST_EXPANDED = 100.0  #: smallest a and b for which the polynomial is used
 _DEGREE = 10
 _GRID_POINTS = 16  # number of grid points in each direction
 _WORST_RESIDUAL = 2e-13  # largest acceptable absolute error of a logit
@@ -385,7 +385,7 @@ class QuantileExpansion(NamedTuple):
     coefficients: tuple[tuple[float, ...], ...]
 
     def quantiles(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        """Return the quantiles of Beta(a, b), flat arrays."""
+        """Return the quantiles of Beta(a, b) for flat arrays."""
         result = np.empty(a.size)
         for start in range(0, a.size, _QUANTILES_AT_ONCE):
             part = slice(start, start + _QUANTILES_AT_ONCE)
@@ -422,7 +422,7 @@ def fit_expansion(exact: Logits) -> QuantileExpansion | None:
     # Chebyshev points for t in [-1, 1] and for σ relative to its maximum, flattened: (point)
     turn = np.cos((np.arange(_GRID_POINTS) + 0.5) * np.pi / _GRID_POINTS)
     t, part = (x.ravel() for x in np.meshgrid(turn, 0.5 * (1.0 + turn), indexing="ij"))
-    # at the largest σ for this t, the smaller of a and b has its least value
+    # at the largest σ for this t, the smaller of a and b has its minimum value
     width = part * np.sqrt(2.0 / (LEAST_EXPANDED * (1.0 + np.abs(t))))
     a, b = 2.0 / (width**2 * (1.0 + t)), 2.0 / (width**2 * (1.0 - t))
     wanted = exact(a, b) - np.log(a / b)

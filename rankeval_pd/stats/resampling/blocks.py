@@ -121,7 +121,7 @@ def facts_of(block: ItemStatistics) -> Facts:
 
 
 class ItemTotals(NamedTuple):
-    """The properties of all items, with the plan."""
+    """Sums and common properties of all items, and the plan of the computation."""
 
     plan: Plan
     totals: FloatArray  #: (system, statistic)
@@ -203,13 +203,13 @@ def contributions(
 
 
 class ContributionSums(NamedTuple):
-    """Sums and largest values of contributions, then of weights."""
+    """Sums and largest values of contributions, followed by those of weights."""
 
     sums: ExactSums
     sizes: FloatArray
 
     def plus(self, other: ContributionSums) -> ContributionSums:
-        """Return the sums and maxima of both blocks."""
+        """Return the combined sums and maxima."""
         return ContributionSums(self.sums.plus(other.sums), np.maximum(self.sizes, other.sizes))
 
     @property
@@ -241,7 +241,7 @@ def squares_of(
 
 
 def ratio_sums_of(block: ItemStatistics, known: ItemTotals) -> ExactSums | None:
-    """Return the sums that tests of ratios need."""
+    """Return the sums needed for tests of ratios."""
     form = known.plan.ratio_form
     if form is None or not known.plan.options.skewness:
         return None
@@ -252,12 +252,12 @@ def ratio_sums_of(block: ItemStatistics, known: ItemTotals) -> ExactSums | None:
 
 
 class Laws(NamedTuple):
-    """The differences of the pairs, if all differences may lie on a lattice."""
+    """The differences for each pair; None if they cannot lie on a lattice."""
 
     pairs: tuple[NumberCounts | None, ...]
 
     def merged(self, others: Sequence[Laws], n_items: int) -> Laws:
-        """Return the differences of all blocks."""
+        """Return the combined differences from all blocks."""
         return Laws(
             tuple(
                 _together([laws.pairs[k] for laws in (self, *others)], n_items)
@@ -276,7 +276,7 @@ def _together(parts: Sequence[NumberCounts | None], n_items: int) -> NumberCount
 
 
 def laws_of(block: ItemStatistics, known: ItemTotals) -> Laws:
-    """Return the differences of the pairs; None without an exact distribution."""
+    """Return the differences of the pairs; None if there is no exact distribution."""
     plan = known.plan
     wanted = known.unit is not None and plan.options.method != "monte-carlo"
     if not wanted or block.own.shape[1] == 0:
@@ -328,7 +328,7 @@ def signed_sums(
     needs: Needs,
     number: int,
 ) -> FloatArray | None:
-    """Return the sums of contributions and weights over items with flipped signs.
+    """Return sums over items of contributions and weights with random signs.
 
     The sums cover one block of resamples, as integers (level, resample, column).
     """

@@ -56,13 +56,13 @@ def happened(
         inside = gains - center < gain - room
     else:
         inside = gains < 2.0 * gain - room
-    return int(gains.size - np.count_nonzero(inside))  # NaN counts as outside
+    return int(gains.size - np.count_nonzero(inside))  # NaN is treated as outside
 
 
 def beyond(t_star: FloatArray, t: float) -> int:
     """Count resamples with a centered studentized gain at least as large as observed."""
     room = EQUAL * max(abs(t), 1.0) if np.isfinite(t) else 0.0
-    return int(t_star.size - np.count_nonzero(t_star < t - room))  # NaN counts as not below
+    return int(t_star.size - np.count_nonzero(t_star < t - room))  # NaN is counted
 
 
 @overload
@@ -72,7 +72,7 @@ def monte_carlo(hits: IntArray, n_resamples: int, event: str) -> FloatArray: ...
 
 
 def monte_carlo(hits: int | IntArray, n_resamples: int, event: str) -> float | FloatArray:
-    """Return p = (s + 1)/(b + 1), or p = s/b for the event in figure 1, as printed there."""
+    """Return p = (s + 1)/(b + 1), or p = s/b as printed in figure 1 of the paper."""
     return hits / n_resamples if event == "strict" else (hits + 1) / (n_resamples + 1)
 
 
@@ -123,8 +123,8 @@ def accelerated(
 ) -> tuple[float, float]:
     """Return the BCa tails (Efron 1987), corrected for bias and acceleration.
 
-    ``share_below`` is the proportion of resamples below the estimate, with ties counted half. If
-    the correction is undefined, the tails of the percentile interval are returned.
+    ``share_below`` is the proportion of resamples below the estimate plus half of the proportion of
+    ties. If the correction is undefined, the tails of the percentile interval are returned.
     """
     from scipy.special import ndtr, ndtri
 
@@ -142,7 +142,7 @@ def accelerated(
 
 
 def quantiles(samples: FloatArray, shares: tuple[float, float]) -> tuple[float, float]:
-    """Return two linearly interpolated quantiles; NaN counts as beyond both."""
+    """Return two linearly interpolated quantiles; NaN values lie beyond both."""
     size = samples.size
     ranks = [share * (size - 1) for share in shares]
     needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
@@ -204,9 +204,9 @@ def law_interval(
 
 
 def gradients(sums: FloatArray, score: Score) -> FloatArray:
-    """Return derivatives of the score by each sum, (..., statistic), by central differences.
+    """Return central-difference derivatives of the score for each sum: (..., statistic).
 
-    A sum of 0 does not change in similar data, so the derivative counts as 0.
+    A sum of 0 would also be 0 in similar data, so the derivative is set to 0.
     """
     result = np.zeros_like(sums)
     for k in range(sums.shape[-1]):
@@ -300,12 +300,12 @@ def studentised(
 # -------------------------------------------------------------------------------------------------
 # The wild bootstrap under the null hypothesis draws random signs for the items' contributions.
 #
-# A score is a sum of contributions from items or clusters. The sum is exact for means and sums, and
-# a linearization for every other metric. If two systems are equally good, an item's contribution to
-# the gain favors both systems with the same probability, so the sign is random (Wu 1986, Liu 1988;
-# Cameron, Gelbach and Miller 2008 for clusters). The same signs can test any other value of the
-# gain. The values that are not rejected lie between quantiles of the gain on random subsets
-# (Hartigan 1969), so the p-value and the interval come from one distribution.
+# A score is a sum of contributions from items or clusters. For means and sums, this is exact; every
+# other metric is linearized. If two systems are equally good, an item's contribution to the gain is
+# equally likely to favor either system, so the sign is random (Wu 1986, Liu 1988; Cameron, Gelbach
+# and Miller 2008 for clusters). The same signs can be used to test any other value of the gain. The
+# values that are not rejected lie between quantiles of the gain on random subsets (Hartigan 1969),
+# so the p-value and the interval come from one distribution.
 
 _EVERY = 2**16  # largest number of subsets that are always enumerated
 LINEARISED = 1e-8  # accuracy of numeric derivatives, relative to the largest contribution
@@ -358,7 +358,7 @@ def mean_weights(drawn: FloatArray) -> FloatArray:
 def first_order(drawn: FloatArray, slopes: FloatArray) -> FloatArray:
     """Return the sum of statistics (system, drawn, statistic) times slopes."""
     added = np.zeros(drawn.shape[:2])
-    for k in range(drawn.shape[2]):  # sum in this order for any shape
+    for k in range(drawn.shape[2]):  # the order of summation does not depend on the shape
         added += drawn[..., k] * slopes[:, k, np.newaxis]
     return added
 
@@ -384,8 +384,8 @@ def looks_at_every(items: AnyItems, options: PairOptions) -> bool:
 def subset_sums(parts: Contributions, items: Items, options: PairOptions, step: Step) -> Subsets:
     """Return the sums for all systems over the same random subsets, or over every subset.
 
-    Contributions from seeds get a normal factor, because these draws are only used for the
-    correlation between pairs.
+    Contributions from seeds are multiplied by normal draws, because these draws are used only for
+    the correlation between pairs.
     """
     n = parts.weights.size
     every = looks_at_every(items, options)
@@ -406,7 +406,7 @@ def subset_sums(parts: Contributions, items: Items, options: PairOptions, step: 
 def reached(sums: FloatArray, room: FloatArray) -> IntArray:
     """Count the subsets for which gains with flipped signs are at least as large as the gains.
 
-    Undefined ``sums`` (pair, subset) also count. ``room`` is (pair,).
+    Undefined ``sums`` (pair, subset) are counted. ``room`` is (pair,).
     """
     return np.asarray(sums.shape[-1] - np.count_nonzero(sums > room[..., np.newaxis], axis=-1))
 
@@ -426,7 +426,7 @@ def limits(
 
     A score s is rejected as too low if the proportion of subsets with a score of at most s is at
     most (1 - level) / 2. One is added to both counts unless all subsets are enumerated. The empty
-    subset is compatible with any score. With few items a limit can be infinite.
+    subset is compatible with any score. With few items, a limit can be infinite.
     """
     undefined = np.isnan(sums).any(axis=1)
     added = 0 if every else 1
@@ -440,7 +440,7 @@ def limits(
         low, high = np.full((2, len(sums)), [[-np.inf], [np.inf]])
     else:
         last = scores.shape[1] - 1 - most
-        if most > last:  # at very low levels every score is rejected: return the middle
+        if most > last:  # at very low levels, every score is rejected: return the middle
             most = last = (scores.shape[1] - 1) // 2
         low, high = np.partition(scores, [most, last], axis=1)[:, [most, last]].T
     return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)

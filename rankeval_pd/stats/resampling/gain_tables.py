@@ -18,7 +18,7 @@ from rankeval_pd.stats.significance import skewness
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, MaxT, adjust, interval_levels
 from rankeval_pd.stats.significance.equivalence import mean_p, of_margin, paired_p
 
-# ------------------------------ The table of all pairs of systems: order, exact laws, and columns
+# ------------------------------ The table of all pairs of systems: order, exact tests, and columns
 
 _WHOLE = 2**53  # float64 represents every integer up to this value
 METHODS = ("auto", "exact", "monte-carlo")
@@ -51,7 +51,7 @@ class Pairs(NamedTuple):
     family_p: FloatArray  #: p to adjust over groups; with max-t, adjusted over pairs
     family_low: FloatArray  #: limits of the Monte Carlo interval
     family_high: FloatArray
-    gain_se_items: FloatArray  #: NaN without seeds, like the next field
+    gain_se_items: FloatArray  #: NaN if there are no seeds, as in the next field
     gain_se_seeds: FloatArray
     n_seeds: IntArray  #: number of seeds for the system with fewer seeds
 
@@ -73,7 +73,7 @@ class Rows(NamedTuple):
         return np.fmax(self.p, self.least), np.fmax(self.ordered, self.least_ordered)
 
     def put(self, which: int | IntArray, *values: Any) -> None:
-        """Store the results for one or more pairs, as the first columns in order."""
+        """Store the results for one or more pairs, in the first columns, in order."""
         for column, value in zip(self, values, strict=False):
             column[which] = value
 
@@ -85,7 +85,7 @@ def no_rows(pairs: int) -> Rows:
 
 
 def allow_for_skewness(rows: Rows, draws: Draws) -> None:
-    """Store Hall's one-sided p-values, for the order of the pair and for the gain's sign.
+    """Store Hall's p-values, in the order of the pair and in the direction of the gain.
 
     Ratios of sums use the distribution from ``ratio_gains`` instead.
     """
@@ -104,14 +104,14 @@ def allow_for_skewness(rows: Rows, draws: Draws) -> None:
 
 
 def ratio_p(draws: Draws) -> tuple[FloatArray, FloatArray]:
-    """Return one-sided p-values for ratios, for the pair's order and for the gain's sign."""
+    """Return p-values for ratios, in the order of the pair and in the direction of the gain."""
     assert draws.parametric is not None
     up, down = (np.where(draws.parametric.few, np.nan, tail) for tail in draws.parametric.tails)
     return up, np.where(draws.gains(np.arange(up.size)) < 0.0, down, up)
 
 
 def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
-    """Widen limits to gains not rejected by Hall's test or by the test of ratios."""
+    """Widen limits to include gains not rejected by Hall's test or by the ratio test."""
     if draws.parametric is not None:
         own = draws.parametric.limits(options.two_tailed)
         return np.fmin(found[0], own[0]), np.fmax(found[1], own[1])
@@ -136,11 +136,11 @@ def oriented(
 def lattices_of(
     draws: Draws, options: PairOptions, which: Iterable[int], *, signs: bool
 ) -> list[Lattice | None]:
-    """Return the lattice for each pair's differences; None if absent or not wanted.
+    """Return the lattice for each pair's differences; None if not found or not needed.
 
     Positive differences favor the first system, and the gain is the sum of the differences times
-    the unit. With ``signs``, items are swapped or get a random sign. Otherwise items are drawn one
-    by one.
+    the unit. With ``signs``, items are swapped or receive a random sign. Otherwise items are drawn
+    one by one.
     """
     items, bootstraps = draws.items, not signs
     unit = items.unit()
@@ -162,7 +162,7 @@ def lattices_of(
 def wants_lattices(
     options: PairOptions, unit: float | None, *, clusters: bool, signs: bool
 ) -> bool:
-    """Return whether exact distributions are wanted for differences on a lattice."""
+    """Return whether to look for lattices, which allow exact distributions."""
     if not signs and (clusters or options.event == "studentised"):
         return False
     return options.method != "monte-carlo" and unit is not None
@@ -182,8 +182,8 @@ def _why_not_exact(
         reason = "event='studentised' needs the standard error of every resample"
     else:
         reason = (
-            "the differences of some pair are not multiples of one step, or their sum has more than"
-            " a million possible values"
+            "the differences for at least one pair are not multiples of one step, or their sum has"
+            " more than a million possible values"
         )
     also = "" if bootstraps else f", or for at most {ENUMERATED} items"
     return (
@@ -244,8 +244,8 @@ def sd(gains: FloatArray) -> float:
 def family_options(rows: Rows, options: PairOptions) -> PairOptions:
     """Return the options with the level for each interval in a family of tests.
 
-    Tests in other groups of the family are unknown at this point and count as not rejected. The
-    intervals for false discovery rates are therefore wider.
+    The results of tests in other groups are not yet known, and these tests count as not rejected.
+    The intervals for false discovery rates are therefore wider.
     """
     p, ordered = rows.p_values()
     own = options.sided(p, np.minimum(1.0, 2.0 * ordered))
@@ -331,7 +331,7 @@ def _above(high: FloatArray, options: PairOptions) -> FloatArray:
 
 def reaching(limits: tuple[Any, Any], p_value: Any, level: float) -> tuple[Any, Any]:
     """Widen limits to include 0 if the reported p-value exceeds 1 - level."""
-    kept = ~(p_value <= (1.0 - level) * (1.0 + 1e-12))  # also if there is no test
+    kept = ~(p_value <= (1.0 - level) * (1.0 + 1e-12))  # True if p is NaN
     low, high = limits
     return np.where(kept & (low > 0.0), 0.0, low), np.where(kept & (high < 0.0), 0.0, high)
 
@@ -361,9 +361,8 @@ def margin_p(
 ) -> FloatArray:
     """Return the p-value for the margin for each pair; NaN without variation.
 
-    The p-value is exact for items that are correct or wrong. For other metrics, the test is based
-    on the mean contribution of an item, or group, to the gain. Seeds increase the variance of this
-    mean.
+    The p-value is exact for 0/1 items. For other metrics, the test is based on the mean
+    contribution of an item (or group) to the gain. Seeds increase the variance of this mean.
     """
     pairs = np.where(found.swapped[:, np.newaxis], pairs[:, ::-1], pairs)
     if items.binary:

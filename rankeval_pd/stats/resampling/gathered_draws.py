@@ -1,4 +1,4 @@
-"""The interface of tests to items that are distributed over workers."""
+"""Test data and draws for items that are distributed over workers."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class RemoteFacts:
         return self.known.both is not None
 
     def unit(self) -> float | None:
-        """Return the change in the score per unit of the first statistic, if constant."""
+        """Return the change in the score per unit of the first statistic, if it is constant."""
         return self.known.unit
 
     def both_right(self, pairs: IntArray) -> FloatArray:

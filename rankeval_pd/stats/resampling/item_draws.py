@@ -1,4 +1,4 @@
-"""Draws of items, in this process or by the workers that store the items."""
+"""Draws of items, from this process or from the workers that store the items."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Draws:
 
     @property
     def _binary_spread(self) -> ContributionSpread:
-        """The variation of correct and wrong items, from counts."""
+        """The variation of 0/1 items, computed from counts."""
         n, right = float(self.items.n_items), self.items.totals[:, 0]
         better, worse = (x.astype(float) for x in better_counts(self.items, self.pairs))
 
@@ -133,7 +133,7 @@ class Draws:
 
     @property
     def factor(self) -> float:
-        """The factor that converts a ratio of contribution and weight sums to a score."""
+        """The factor that converts sum(contributions) / sum(weights) to a score."""
         return self.unit * self.level.weight
 
     @cached_property
@@ -175,7 +175,7 @@ class Draws:
 
     @cached_property
     def own_errors(self) -> FloatArray:
-        """The standard error of each pair's gain, (pair,), by the method for resamples."""
+        """The standard error of each pair's gain, computed as for resamples: (pair,)."""
         once, sums = np.ones((1, self.drawn.shape[1])), self.drawn.sum(axis=1)[np.newaxis]
         return np.asarray(self._with_seeds(self._errors_of(once, sums))[:, 0])
 
@@ -196,7 +196,7 @@ class Draws:
         return self.items.both_right(pairs).reshape(every.size, every.size)
 
     def _normal_subsets(self) -> bootstrap_tests.Subsets:
-        """Return nearly normal sums over random subsets of correct and wrong items."""
+        """Return normally distributed sums over random subsets of 0/1 items."""
         sums = np.append(self.items.sign * self.items.totals[:, 0], self.items.n_items)
         squares = np.block([[self._together, sums[:-1, np.newaxis]], [sums]])
         drawn = resamples.normal_draws(sums / 2.0, squares / 4.0, *self._size)
@@ -208,7 +208,7 @@ class Draws:
         return self.options.n_resamples, self.options.seed
 
     def _normal_scores(self) -> FloatArray:
-        """Return nearly normal scores for resamples of correct and wrong items."""
+        """Return normally distributed scores for resamples of 0/1 items."""
         n = self.items.n_items
         spread = (self._together / n - np.outer(self.theta, self.theta)) / n
         return resamples.normal_draws(self.theta, spread, *self._size).T
@@ -249,7 +249,7 @@ class Draws:
         return np.asarray(seeds.error[:, np.newaxis] * t.T)
 
     def _with_seeds(self, errors: FloatArray) -> FloatArray:
-        """Return standard errors (pair, ...) including the variation over seeds."""
+        """Return standard errors (pair, ...) including the variation across seeds."""
         if self.items.seeds is None:
             return errors
         variance = (self.items.seeds.error[self.pairs] ** 2).sum(axis=1)
@@ -263,7 +263,7 @@ class Draws:
 
     @cached_property
     def without(self) -> FloatArray:
-        """The leave-one-out scores, without each item or cluster in turn."""
+        """The leave-one-out scores for each item or cluster."""
         return self.items.sign * resamples.leave_one_out(self.drawn, self.items.score)
 
     def gains(self, which: AnyArray) -> FloatArray:
@@ -305,7 +305,7 @@ class Draws:
 
     @cached_property
     def leans(self) -> FloatArray:
-        """The skewness of contributions divided by the root of the sample size: (pair,)."""
+        """The skewness of contributions divided by the square root of the sample size: (pair,)."""
         return leans(self.spread.pairs, self.spread.cubes, self.level, self.pairs)
 
     @cached_property
@@ -336,7 +336,7 @@ class Draws:
 
     @property
     def student_factor(self) -> float:
-        """Return the factor that converts the root of a sum of squares to a standard error."""
+        """Return the factor that converts sqrt(sum of squares) to a standard error."""
         return float(np.sqrt(self.items.n_drawn / (self.items.n_drawn - 1.0)))
 
 
@@ -348,10 +348,10 @@ _AGAINST = 0.9  # standard errors between 0 and the mean of items outside the ta
 
 
 def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
-    """Return whether a pair has few skewed items, or a system has a constant extreme score.
+    """Return whether a pair has few, skewed items, or a system has a constant extreme score.
 
-    Tests are liberal if a few large gains balance small losses on all other items, or vice versa.
-    A sample may lack the items with large gains. A tail is harmless if all other gains are around
+    Tests are liberal if a few large gains balance small losses on all other items, or vice versa. A
+    sample may lack the items with large gains. A tail is harmless if the other gains average about
     0, for example if some queries differ strongly in both directions. If a system has the same
     score on all items, its rare failures or successes are missing from the sample.
     """
@@ -370,7 +370,7 @@ def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
 
 
 def _against_the_tail(draws: Draws, side: FloatArray) -> AnyArray:
-    """Return, for each pair, whether gains outside the tail have the opposite sign."""
+    """Return whether gains outside the tail have the opposite sign, for each pair."""
     a, b = draws.pairs.T
     gains = side[:, np.newaxis] * (draws.parts.values[a] - draws.parts.values[b])
     about = gains - gains.mean(axis=1, keepdims=True)

@@ -20,7 +20,7 @@ MOST_POINTS = 1_000_000  # number of computed values in a distribution: 8 MB
 _MANY = 64  # number of different values above which distributions are convolved
 _LEAST_PLAIN_TAIL = 0.01  # larger tails need no tilting
 _SAMPLE_SIZE = 4096  # number of differences that usually suffices to exclude a lattice
-_ROUNDING = 1e-12  # differences within this relative difference count as equal
+_ROUNDING = 1e-12  # numbers within this relative difference are treated as equal
 _SPREAD = 12.0, 40  # distance from the mean beyond which the probability is below 1e-20
 _EQUAL = 1e-9  # tolerance for a multiple of the step, as a fraction of the step
 
@@ -52,13 +52,13 @@ class Lattice(NamedTuple):
 
     @property
     def spread(self) -> float:
-        """The root of the sum of squared deviations of the multiples from the mean."""
+        """The square root of the sum of squared deviations of the multiples from the mean."""
         n, total = int(self.times.sum()), self.total
         return math.sqrt((n * _dot(self.times, self.multiples, self.multiples) - total**2) / n)
 
     @property
     def size(self) -> float:
-        """The root of the sum of squared multiples."""
+        """The square root of the sum of squared multiples."""
         return math.sqrt(_dot(self.times, self.multiples, self.multiples))
 
 
@@ -99,15 +99,15 @@ def count_numbers(differences: FloatArray, of_items: int) -> NumberCounts | None
 
 
 def has_no_lattice(values: FloatArray, of_items: int) -> bool:
-    """Return whether ascending numbers, possibly for some items only, have no lattice.
+    """Return whether sorted numbers from all or some of the items have no lattice.
 
-    The limit of ``MOST_POINTS`` values for the sum and the spread of the numbers imply a smallest
+    The sum can have at most ``MOST_POINTS`` values, so the spread of the numbers implies a smallest
     step. If two different numbers are closer than this step, there is no lattice.
     """
     if values.size < 2:
         return False
     spread = float(values[-1] - values[0])
-    # differences between numbers that agree in eight digits are too inexact
+    # differences between numbers that agree in eight digits are not accurate enough
     if max(abs(values[0]), abs(values[-1])) >= 1e8 * spread:
         return False
     gaps = np.diff(values)
@@ -154,7 +154,7 @@ def lattice_of(found: NumberCounts) -> Lattice | None:
 def _least_step(n: int) -> float:
     """Return the smallest step for a sum of n numbers, relative to their spread.
 
-    For many items, only values near the mean are computed, see :func:`_law`.
+    For many items, only values near the mean are computed; see :func:`_law`.
     """
     return min(n, _SPREAD[0] * math.sqrt(n) + 2.0 * _SPREAD[1]) / MOST_POINTS
 
@@ -197,7 +197,7 @@ def _common_step(a: float, b: float, smallest: float) -> float:
 
     The result is 0 if the divisor is below ``smallest``.
     """
-    # a remainder counts as 0 within 1e-6 smallest steps of 0 or of the divisor
+    # a remainder within 1e-6 smallest steps of 0 or of the divisor is treated as 0
     nothing = 1e-6 * smallest
     while b > nothing:
         if b < (1.0 - _EQUAL) * smallest:
@@ -296,11 +296,11 @@ Part = tuple[IntArray, FloatArray, int]  #: numbers, probabilities, and the numb
 
 
 def _law(parts: list[Part], mean: float, variance: float, most: int) -> tuple[int, FloatArray]:
-    """Return the smallest sum of independent numbers up to ``most``, and the distribution.
+    """Return the first value and the distribution of a sum with values from 0 to ``most``.
 
-    Values with probabilities below rounding errors are omitted. The characteristic function of each
-    number, centered at an integer near the mean, is summed minus 1 before taking logarithms. Powers
-    for many items are therefore accurate.
+    Values with probabilities below rounding errors are omitted. Each number is centered at an
+    integer near its mean, and log1p is applied to its characteristic function minus 1. Powers for
+    many items are therefore accurate.
     """
     from scipy import fft
 

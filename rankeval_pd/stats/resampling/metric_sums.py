@@ -28,7 +28,7 @@ class MetricFormula(NamedTuple):
     higher_is_better: bool = True
     # : pairs of counts (part, whole), in which the part cannot exceed the whole
     parts: tuple[tuple[str, str], ...] = ()
-    most: float = np.inf  #: largest possible score, if scores have the range from 0 to this value
+    most: float = np.inf  #: largest possible score, if scores range from 0 to this value
 
 
 def _ratio(above: AnyArray, below: AnyArray) -> FloatArray:
@@ -79,7 +79,7 @@ def bleu(sums: AnyArray) -> FloatArray:
 
 
 class RatioForm(NamedTuple):
-    """A score as a ratio of two sums, with the factors on the statistics in both sums."""
+    """The weights of the statistics in a score that is a ratio of two sums."""
 
     above: tuple[int, ...]
     below: tuple[int, ...]
@@ -118,7 +118,7 @@ _BLEU = (
     "total_3", "total_4",
 )  # fmt: skip
 
-#: The second statistic of mean, rouge and accuracy is the number of items unless it is given.
+#: The second statistic of mean, rouge and accuracy is the number of items by default.
 METRICS: dict[str, MetricFormula] = {
     "mean": MetricFormula(("value", "items"), ratio),
     "sum": MetricFormula(("value",), plain_sum),
@@ -153,7 +153,7 @@ METRICS: dict[str, MetricFormula] = {
 # : Names of metrics in sentences and on axes.
 WRITTEN = {"f1": "F1", "aer": "AER", "bleu": "BLEU", "chrf": "chrF", "rouge": "ROUGE", "ter": "TER"}
 
-# : Metrics with a known direction. Means, sums and ratios are not included, as they can measure
+# : Metrics with a known direction. Means, sums and ratios are excluded because they can measure
 # errors.
 DIRECTED_METRICS = frozenset(METRICS) - {"mean", "sum", "ratio"}
 
@@ -171,9 +171,9 @@ def chrf_formula(orders: int) -> MetricFormula:
 #
 # Each number is split into two or more pieces. The pieces are integer multiples of units that
 # depend only on the largest number in the column. The units are chosen so that float64 represents
-# weighted sums of pieces exactly. A matrix product therefore gives the same sums for any library,
-# any number of threads and any blocks of items. Bits below 2^-60 of the largest number in the
-# column are rounded away.
+# weighted sums of pieces exactly. A matrix product therefore gives the same sums, regardless of the
+# library, the number of threads and the blocks of items. Bits below 2^-60 of the largest number in
+# the column are rounded away.
 
 _KEPT_BITS = 60  # number of bits kept below the largest number of a column
 _EXACT_BITS = 52  # number of bits in a weighted sum of pieces; float64 has 53
@@ -243,7 +243,7 @@ class WholeColumns:
         runs = [slice(start, start + step) for start in range(0, len(values), step)]
         filled: BoolArray = np.zeros((levels, kept.size), dtype=bool)
         bits, largest = 0, 0.0
-        # first pass: find each (level, column) that is not all 0, with bits and largest piece. Two
+        # first pass: find the nonzero (level, column), the bits used and the largest piece. Two
         # passes are used because the pieces of all levels need more memory than the kept pieces.
         for run in runs:
             sizes_of_pieces = np.abs(own.pieces(values[run][:, kept]))
@@ -327,7 +327,7 @@ class ContributionLevel(NamedTuple):
 
     @classmethod
     def of(cls, values: FloatArray, weights: FloatArray) -> ContributionLevel:
-        """Return the level for contributions (system, drawn) with weights (drawn,)."""
+        """Return the sums for contributions (system, drawn) with weights (drawn,)."""
         summed = exact_sums(np.vstack([values, weights])).rounded()
         return cls(summed[:-1], largest_sizes(values), float(summed[-1]))
 
@@ -352,7 +352,7 @@ def sums_of_squares(
 ) -> ExactSums:
     """Return sums of powers of contributions (system, drawn) for ``contribution_spread``.
 
-    With ``raw``, squares about 0 are included, which simultaneous intervals need.
+    ``raw`` adds squares about 0, which are needed for simultaneous intervals.
     """
     # rows with one number (row, 1) are systems, and rows with two numbers (row, 2) are pairs
     own = np.arange(len(values))[:, np.newaxis]
@@ -404,7 +404,7 @@ def cube_exponents(level: ContributionLevel, rows: IntArray) -> IntArray:
 def leans(
     squares: FloatArray, cubes: FloatArray, level: ContributionLevel, rows: IntArray
 ) -> FloatArray:
-    """Return the skewness divided by the root of the number of items."""
+    """Return the skewness divided by the square root of the number of items."""
     squares = np.ldexp(squares, -2 * cube_exponents(level, rows))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(squares > 0.0, cubes / squares**1.5, 0.0)

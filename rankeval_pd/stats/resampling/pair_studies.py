@@ -12,8 +12,8 @@ from rankeval_pd.stats.resampling import resamples
 def order_limits(values: FloatArray, quantile: float, level: float) -> tuple[float, float]:
     """Return a distribution-free interval for a quantile from two order statistics.
 
-    With too few values, the lower limit is 0, the smallest possible gain, or the upper limit is
-    infinite.
+    If there are too few values, the lower limit is 0 (the smallest possible gain), or the upper
+    limit is infinite.
     """
     from scipy.special import bdtr
 

@@ -69,7 +69,7 @@ def paired_bootstrap(
     step : callable
         Called with the number of new resamples.
     draws : Draws, optional
-        Earlier draws for these pairs in this order. With earlier draws, no intervals are returned.
+        Earlier draws for these pairs, in the same order. If passed, no intervals are returned.
     """
     if isinstance(items, Items) and items.factors is not None:
         return crossed_pairs(items, pairs, options)
@@ -97,7 +97,7 @@ def paired_bootstrap(
     return found
 
 
-_MOST_NUMBERS = 2**25  # resampled gains per pair while draws continue
+_MOST_NUMBERS = 2**25  # limit on resampled gains (pairs x draws) for additional draws
 
 
 def _goes_on(found: Pairs, items: AnyItems, options: PairOptions) -> bool:
@@ -163,7 +163,7 @@ def _tested(
 
 
 def allows_for_skewness(items: AnyItems, options: PairOptions) -> bool:
-    """Return whether to allow for skewness, which 0/1 items do not need."""
+    """Return whether to allow for skewness; this is unnecessary for 0/1 items."""
     return options.skewness and not items.binary
 
 
@@ -209,7 +209,7 @@ def _wild_max_t(draws: Draws) -> MaxT:
     """Return max-t results with the same signs for all pairs and studentized gains.
 
     Random signs do not change the sum of squares, so the t statistic in a draw is an increasing
-    function of the gain divided by the root of this sum.
+    function of the gain divided by the square root of this sum.
     """
     a, b = draws.pairs.T
     gains, scale = draws.level.sums[a] - draws.level.sums[b], np.sqrt(draws.spread.raw)
@@ -236,7 +236,7 @@ def _wild_max_t(draws: Draws) -> MaxT:
 
 
 def widening(draws: Draws) -> FloatArray:
-    """Return the increase in squares about another gain, per squared distance."""
+    """Return the increase in the sum of squares per squared distance from the gain."""
     a, b = draws.pairs.T
     sums = draws.level.sums[a] - draws.level.sums[b]
     moved = np.abs(sums) > draws.room(np.arange(len(draws.pairs)))
@@ -248,8 +248,8 @@ def widening(draws: Draws) -> FloatArray:
 def held_back(draws: Draws, t: FloatArray, *, alone: bool = False) -> FloatArray:
     """Return the sign or swap statistics, or Hall's statistic if it rejects less often.
 
-    For ratios, the normal quantiles of the p-values are used instead of Hall's statistic. With
-    ``alone``, these quantiles are returned even if they reject more often.
+    For ratios, the normal quantiles of the p-values are used instead of Hall's statistic. If
+    ``alone`` is True, these quantiles are returned even if they reject more often.
     """
     if draws.parametric is not None:
         own = draws.parametric.statistics
@@ -281,7 +281,7 @@ def largest_of(
 
 
 def _of_largest(draws: Draws, largest: MaxT, rows: Rows) -> Limits:
-    """Return the gains not rejected by the largest statistic over all pairs."""
+    """Return limits of the gains not rejected by the max-t test."""
     every = np.arange(len(draws.pairs))
     gain, error = draws.gains(every), rows.error
     if draws.options.event == "wild" and draws.parametric is not None:
@@ -299,7 +299,7 @@ def _of_largest(draws: Draws, largest: MaxT, rows: Rows) -> Limits:
 
 
 def with_proportions(draws: Draws, limits: Limits, error: FloatArray) -> Limits:
-    """Return simultaneous limits, with Tango's for pairs without differing items (Bonferroni)."""
+    """Return simultaneous limits; Tango-Bonferroni limits for pairs without variation."""
     items, options = draws.items, draws.options
     low, high = (np.where(error > 0.0, limit, np.nan) for limit in limits)
     if items.binary:
@@ -382,13 +382,13 @@ def _limits(
 
 
 def _wild_limits(draws: Draws, which: IntArray, error: FloatArray, options: PairOptions) -> Limits:
-    """Return limits for the gains not rejected by random signs."""
+    """Return limits of the gains that the random sign test does not reject."""
     subsets = draws.subsets
     low, high = bootstrap_tests.limits(
         draws.turned(which), subsets.weights, draws.factor, every=subsets.every,
         level=options.two_tailed, room=draws.room(which),
     )  # fmt: skip
-    varies = error > 0.0  # without variation, the possible variation is unknown
+    varies = error > 0.0  # without variation, the variance is unknown
     return np.where(varies, low, np.nan), np.where(varies, high, np.nan)
 
 
@@ -412,7 +412,7 @@ def _interval(
         cells = both, up, down, items.n_items - both - up - down
         return differences.paired_newcombe(cells, options.two_tailed)
     if not error > 0.0:
-        return np.nan, np.nan  # without variation, the possible variation is unknown
+        return np.nan, np.nan  # without variation, the variance is unknown
     if kind == "wild":
         which, subsets = np.array([k]), draws.subsets
         lowest, highest = _wild_limits(draws, which, np.array([error]), options)
@@ -422,7 +422,7 @@ def _interval(
             result = as_p_says(result, gain, p_two_sided, near, options)
         return result
     lean = draws.without[a] - draws.without[b] if kind == "bca" else np.empty(0)
-    if options.event == "wild":  # "exact" is for random signs
+    if options.event == "wild":  # "exact" applies only to random signs
         drawn_again = options._replace(
             method="auto" if options.method == "exact" else options.method
         )
@@ -454,8 +454,8 @@ def _of_event(
 ) -> tuple[float, float]:
     """Return limits that agree with the event's p-value for a gain of 0.
 
-    The event's interval and the p-value can disagree by rounding, or if the number of resamples
-    beyond 0 is exactly at the critical value.
+    The event's interval and the p-value can disagree because of rounding, or if the number of
+    resamples beyond 0 is exactly at the critical value.
     """
     if options.ci != bootstrap_tests.DUAL[options.event]:
         return found

@@ -1,9 +1,9 @@
-"""Tests and intervals for differences of two ratios of sums, such as precision values.
+"""Tests and intervals for differences between ratios of sums, such as precision values.
 
 A ratio of sums between 0 and 1 is modeled as the proportion of correct answers among n answers. If
 every numerator is 0 or 1 and every denominator is 1, n is the sum of the denominators. Otherwise n
-is the effective number that gives the variance of the ratio. The covariance of two systems is
-modeled by a number of shared answers. If both true ratios are equal, the difference is
+is the effective number of answers that gives the variance of the ratio. The covariance of two
+systems is modeled as a number of shared answers. If both true ratios are equal, the difference is
 
     X / n_a − Y / n_b + Z (1 / n_a − 1 / n_b),
 
@@ -30,14 +30,14 @@ from rankeval_pd.stats.intervals.proportions import clopper_pearson, t_of, z_of
 from rankeval_pd.stats.resampling.metric_sums import RatioForm
 from rankeval_pd.stats.significance.unconditional import paired_boschloo
 
-FEW_ANSWERS = 10  #: least number of guesses for which the error rate of the test is at most alpha
+FEW_ANSWERS = 10  #: minimum number of guesses for which the error rate of the test is at most alpha
 LEAST_ANSWERS = 5  #: number of guesses below which there is no test
 _LARGE = 100.0  # n p (1 - p) above which a normal distribution is accurate to 1% in the tails
 _ROOM = 1e-7  # sums that differ by less than this fraction of an answer are equal
 
 
 def ratio_sums(values: FloatArray, form: RatioForm, pairs: IntArray) -> ExactSums:
-    """Return the sums over items that :class:`RatioGains` needs."""
+    """Return the sums over items needed for :class:`RatioGains`."""
     above, below = values @ form.above, values @ form.below
     wholes = [values[..., k] ** 2 for k in form.wholes]
     outside = (above < 0.0) | (above > below)
@@ -83,7 +83,7 @@ class RatioGains:
             size = self.share * (1.0 - self.share) * self._below**2 / variance
         # : (system,): effective number of answers, from the variance of the ratio
         self.size = np.where((variance > 1e-12 * self._below) & (size > 0.0), size, items)
-        # : (system,): number of guesses, or of other answers in the denominator
+        # : (system,): number of guesses, or effective number of answers in the denominator
         self.answers: FloatArray = np.nan_to_num(np.min(answers, axis=0))
         #: whether all numerators are between 0 and their denominators
         self.bounded = not outside.any() and bool((totals[:, form.wholes] >= 0.0).all())
@@ -97,7 +97,7 @@ class RatioGains:
 
     @staticmethod
     def _products(sums: FloatArray, a: Any, b: Any) -> FloatArray:
-        """Return sums of products of numerators minus these parts of the denominators."""
+        """Return sums of products of residuals, which are numerator - ratio * denominator."""
         xu, xv, yu, yv = sums.T
         return np.asarray(xu - b * xv - a * yu + a * b * yv)
 
@@ -113,7 +113,7 @@ class RatioGains:
         return up, down
 
     def _counts(self, k: int) -> tuple[int, int] | None:
-        """Return the answers correct in one system only, if both answer the same items once."""
+        """Return the discordant counts if both systems answer each item once, else None."""
         xu, xv, yu, yv = self._both[k]
         a, b = self._pairs[k]
         same = self._below[a] == self._below[b] == yv
@@ -143,7 +143,7 @@ class RatioGains:
 
     @cached_property
     def statistics(self) -> FloatArray:
-        """The normal quantiles of the p-values; 0 without a test: (pair,)."""
+        """The normal quantiles of the p-values; 0 if there is no test: (pair,)."""
         from scipy.special import ndtri
 
         up, down = self.tails
@@ -151,7 +151,7 @@ class RatioGains:
         return np.where(self.few, 0.0, found)
 
     def limits_at(self, statistic: float) -> tuple[FloatArray, FloatArray]:
-        """Return limits for the gains with a statistic within this value: (pair,)."""
+        """Return limits of the gains with an absolute statistic up to this value: (pair,)."""
         from scipy.special import ndtr
 
         if np.isnan(statistic):  # a score in the family is undefined
@@ -159,7 +159,7 @@ class RatioGains:
         return self.limits(1.0 - 2.0 * float(ndtr(-statistic)))
 
     def limits(self, level: float) -> tuple[FloatArray, FloatArray]:
-        """Return limits, within -1 and 1, for the gains that neither tail rejects: (pair,)."""
+        """Return the interval of gains that are not rejected, within [-1, 1]: (pair,)."""
         low, high = np.full((2, len(self._pairs)), np.nan)
         for k, pair in enumerate(self._pairs):
             if np.isfinite(self.share[pair]).all():
@@ -179,7 +179,7 @@ class RatioGains:
 
 
 class _Law(NamedTuple):
-    """The distribution of a difference of two proportions, see the module docstring."""
+    """The distribution of a difference between two proportions; see the module docstring."""
 
     share_a: float
     share_b: float
@@ -217,7 +217,7 @@ class _Law(NamedTuple):
     def _tails(self, n_a: int, n_b: int, shared: int, p_a: float, p_b: float) -> FloatArray:
         if shared >= 0:
             return self._weighted(n_a, n_b, shared, p_a, p_b, 1.0 / n_a - 1.0 / n_b)
-        # a shared answer is correct for only one system: average both cases, for symmetric tails
+        # a shared answer is correct for only one system: average the cases for symmetric tails
         weights = 1.0 / n_a + 1.0 / n_b, -1.0 / n_a - 1.0 / n_b
         found = [self._weighted(n_a, n_b, -shared, p_a, p_b, weight) for weight in weights]
         return np.asarray(0.5 * (found[0] + found[1]))
@@ -225,7 +225,7 @@ class _Law(NamedTuple):
     def _weighted(
         self, n_a: int, n_b: int, both: int, p_a: float, p_b: float, weight: float
     ) -> FloatArray:
-        """Return the tails for this weight of a shared answer in the difference."""
+        """Return the tails if each shared answer has this weight in the difference."""
         p = (n_a * p_a + n_b * p_b) / (n_a + n_b)
         sizes, shares = (n_a - both, n_b - both, both), (p_a, p_b, p)
         weights = 1.0 / n_a, -1.0 / n_b, weight
@@ -243,7 +243,7 @@ class _Law(NamedTuple):
         return np.array([of_x @ at[0] @ of_z, of_x @ (1.0 - at[1]) @ of_z])
 
     def limits(self, level: float) -> tuple[float, float]:
-        """Return limits for the gains not rejected, which agree with both tails at 0."""
+        """Return the interval of gains not rejected, in agreement with both tails at 0."""
         gap, tail = self.share_a - self.share_b, (1.0 - level) / 2.0
 
         def end(which: int, far: float) -> float:
@@ -304,6 +304,6 @@ def _nearly_normal(
         return np.array([away <= room, away >= -room], dtype=float)
     skewness = float((w**3 * n * p * (1.0 - p) * (1.0 - 2.0 * p)).sum()) / variance**1.5
     z = (away + np.array([-room, room])) / np.sqrt(variance)
-    most = 0.5 * np.maximum(np.abs(z), 1.0)  # far in the tail the term would change the sign
+    most = 0.5 * np.maximum(np.abs(z), 1.0)  # far out in the tail, this term could change the sign
     z -= np.clip((z * z - 1.0) * skewness / 6.0, -most, most)
     return np.array([ndtr(-z[0]), ndtr(z[1])])

@@ -1,7 +1,7 @@
 """Resamples of test items as counts for all systems, and random swaps of two systems.
 
-Draws are generated in blocks of :data:`BLOCK` resamples. Each block has a separate child of the
-seed, so the draws depend only on the seed and the number of items.
+Draws are generated in blocks of :data:`BLOCK` resamples. Each block has its own child seed, so the
+draws depend only on the seed and the number of items.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling.metric_sums import Score, WholeColumns
 
-BLOCK = 1000  # number of resamples per child of the seed; a change of this number changes all draws
+BLOCK = 1000  # number of resamples per child seed; changing this number changes all draws
 _COUNTS_IN_MEMORY = 8_000_000  # number of cells (resample, item) drawn in one call of the generator
 _DRAWN_BYTES = 2**25  # bytes of counts (uint8) per chunk: 32 MB
 _CACHED_COUNTS = 2**18  # counts (uint8) that fit into the processor's cache: 256 kB
@@ -127,7 +127,7 @@ def t_draws(freedom: FloatArray, n_resamples: int, seed: Seed) -> FloatArray:
 def normal_draws(
     mean: FloatArray, covariance: FloatArray, n_resamples: int, seed: Seed
 ) -> FloatArray:
-    """Return normal draws, (resample, column), from the same children as :func:`t_draws`."""
+    """Return normal draws, (resample, column), from the same child seeds as :func:`t_draws`."""
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     parts = [
@@ -164,8 +164,7 @@ def swaps_of(n_items: int, first: int, last: int, block: int, size: int, seed: S
     drawn = np.empty((size, stop - start), dtype=np.uint8)
     for trial in range(size):
         chunk, row = divmod(trial, step)
-        # ``rng.bytes`` uses whole words of 4 bytes in each call, and PCG64 can skip words of 8
-        # bytes
+        # ``rng.bytes`` consumes whole 4-byte words in each call, and PCG64 can skip 8-byte words
         begun = chunk * 4 * -(-step * width // 4)
         place = begun + row * width + start
         rng = np.random.PCG64(child)
@@ -274,10 +273,10 @@ def chunk_slices(chunks: Iterator[AnyArray]) -> Iterator[tuple[slice, AnyArray]]
 
 
 def statistic_columns(values: FloatArray) -> FloatArray:
-    """Reshape (system, item, statistic) to (item, column) by system and statistic."""
+    """Reshape (system, item, statistic) to (item, column), ordered by system and statistic."""
     return np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
 
 
 def leave_one_out(values: FloatArray, score: Score) -> FloatArray:
-    """Return the score of every system without each item in turn, (system, item)."""
+    """Return the leave-one-out scores of every system: (system, item)."""
     return score(values.sum(axis=1, keepdims=True) - values)

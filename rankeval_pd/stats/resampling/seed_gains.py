@@ -39,7 +39,7 @@ class SeedGains:
 
     @cached_property
     def few(self) -> BoolArray:
-        """Whether each pair has no test: (pair,), always False."""
+        """Whether a pair cannot be tested: (pair,), always False."""
         return np.zeros(self._gain.size, dtype=bool)
 
     @cached_property
@@ -78,7 +78,7 @@ class SeedGains:
         return self.limits(1.0 - 2.0 * float(ndtr(-statistic)))
 
     def limits(self, level: float) -> Limits:
-        """Return limits for the gains that neither tail rejects, (pair,); NaN without variation."""
+        """Return the interval of gains that are not rejected: (pair,); NaN without variation."""
         return self._limits(level, 1, self._gain)
 
     def score_limits(self, level: float, _: float) -> Limits:

@@ -35,7 +35,7 @@ def signed_rank_pairs(
     if not isinstance(items, Items) or not single or items.unit() is None:
         raise ValueError(
             "test='wilcoxon' supports only items in memory, with metric='mean' or 'accuracy' and"
-            " without groups, strata and seeds. Omit test."
+            " without groups, strata or seeds. Omit test."
         )
     if options.simultaneous:
         raise ValueError(
@@ -90,7 +90,7 @@ def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float
     if not moved.size:
         return 1.0, 1.0
     sizes = np.abs(moved)
-    order = np.argsort(sizes)  # absolute values that differ only by rounding count as equal
+    order = np.argsort(sizes)  # absolute values that differ only by rounding are tied
     step = np.cumsum(np.diff(sizes[order], prepend=0.0) > room)
     level = np.empty(step.size, dtype=np.int64)
     level[order] = step
@@ -119,13 +119,13 @@ def _nearly_normal(total: int, ranks: IntArray) -> float:
 
 @lru_cache(maxsize=64)
 def _first_walsh(n: int, level: float) -> int:
-    """Return the position, from below, of the Walsh average at the limit; 0 if none."""
+    """Return the rank of the Walsh average at the lower limit; 0 if there is no limit."""
     tail = (1.0 - level) / 2.0
     most = n * (n + 1) // 2
     if most <= MOST_POINTS:
         ranks = np.arange(1, n + 1)
         law = SignedSum(ranks)
-        chances = np.cumsum(law.law)  # distribution of the sum of positive ranks, from 0 on
+        chances = np.cumsum(law.law)  # distribution of the sum of positive ranks, starting at 0
         return int(np.count_nonzero(chances <= tail * (1.0 + 1e-12)))
     spread = np.sqrt(n * (n + 1.0) * (2.0 * n + 1.0) / 24.0)
     return max(0, int(np.floor(most / 2.0 + 0.5 - z_of(level) * spread)))
@@ -139,13 +139,13 @@ def hodges_lehmann(ordered: FloatArray) -> float:
 
 
 def _partners(ordered: FloatArray, most: float) -> IntArray:
-    """Return, for each number, the first later position at which the mean is larger."""
+    """Return the first position after each number at which their mean exceeds ``most``."""
     found = np.searchsorted(ordered, 2.0 * most - ordered[::-1], "right")[::-1]
     return np.maximum(found, np.arange(ordered.size))
 
 
 def _count_means(ordered: FloatArray, most: float) -> int:
-    """Count the means of two numbers that are at most this large."""
+    """Count the pairs of numbers with a mean of at most ``most``."""
     return int((_partners(ordered, most) - np.arange(ordered.size)).sum())
 
 
@@ -162,7 +162,7 @@ def _next_to_0(ordered: FloatArray, room: float) -> tuple[float, float]:
 def walsh_average(ordered: FloatArray, which: int) -> float:
     """Return the Walsh average at this position among all Walsh averages.
 
-    Means are counted without listing them until only a few remain. The cost equals about 20
+    The means are counted, and only the last few candidates are listed. The cost is that of about 20
     sorts of n numbers.
     """
     n, place = ordered.size, np.arange(ordered.size)

@@ -119,7 +119,7 @@ _Columns = tuple[FloatArray, FloatArray, FloatArray, bool, FloatArray, FloatArra
 def _swapped_rows(
     gains: FloatArray, theta: FloatArray, options: PairOptions, *, every: bool
 ) -> _Columns:
-    """Return gains (pair, trial) and theta (pair, 2) from the trials."""
+    """Return the results for gains (pair, trial) and scores ``theta`` (pair, 2)."""
     gain, trials = theta[:, 0] - theta[:, 1], gains.shape[1]
     scale = np.fmax(np.abs(theta).max(axis=1), np.fmax.reduce(np.abs(gains), axis=1))
     hits = _reached(gains, gain, scale)
@@ -135,7 +135,7 @@ def _swapped_rows(
     doubled = np.minimum(1.0, 2.0 * ordered)
     low, high = as_each_p_says(limits, gain, doubled, gain[:, np.newaxis] - gains, options)
     error = row_sd(gains)
-    varies = error > 0.0  # without variation, the items give no interval
+    varies = error > 0.0  # no interval without variation among the items
     low, high = np.where(varies, low, np.nan), np.where(varies, high, np.nan)
     return error, p, ordered, not every, low, high
 

@@ -27,7 +27,7 @@ def t_pairs(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
     if not isinstance(items, Items) or not single or items.unit() is None:
         raise ValueError(
             "test='t' supports only items in memory, with metric='mean' or 'accuracy' and without"
-            " groups, strata and seeds. Omit test, or call paired_bootstrap."
+            " groups, strata or seeds. Omit test, or call paired_bootstrap."
         )
     if options.simultaneous:
         raise ValueError(
@@ -42,7 +42,7 @@ def t_pairs(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
     rows.error[:] = error = _errors(items, pairs)
     varies = error > 0.0
     t = np.divide(gain, error, where=varies, out=np.zeros_like(gain))
-    up, down = stdtr(freedom, -t), stdtr(freedom, t)  # without variance p is 1/2
+    up, down = stdtr(freedom, -t), stdtr(freedom, t)  # without variance, p is 1/2
     rows.p[:], rows.ordered[:] = up, np.where(gain < 0.0, down, up)
 
     def limits_at(options: PairOptions) -> Limits:
@@ -55,7 +55,7 @@ def t_pairs(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
 
 
 def _errors(items: Items, pairs: IntArray) -> FloatArray:
-    """Return the standard error of each pair's gain; rounding errors count as 0."""
+    """Return the standard error of each pair's gain; rounding errors are treated as 0."""
     values = items.statistics[..., 0]
     result = np.empty(len(pairs))
     step = max(1, _TOGETHER // max(items.n_items, 1))

@@ -25,7 +25,7 @@ def quiet(count: int) -> None:
 
 
 class AnyItems(Protocol):
-    """The data, except draws, for a test of systems over items; see :class:`Items`."""
+    """The interface of the data for a test over items, without draws; see :class:`Items`."""
 
     @property
     def score(self) -> Score:
@@ -39,7 +39,7 @@ class AnyItems(Protocol):
 
     @property
     def ratio_form(self) -> RatioForm | None:
-        """The score as a ratio of sums over items that are drawn one by one, if possible."""
+        """The score as a ratio of sums over independently drawn items, if possible."""
         ...
 
     @property
@@ -74,11 +74,11 @@ class AnyItems(Protocol):
 
     @property
     def binary(self) -> bool:
-        """Whether every single item is correct or wrong."""
+        """Whether every item is either correct or wrong."""
         ...
 
     def unit(self) -> float | None:
-        """Return the change in the score per unit of the first statistic, if constant."""
+        """Return the change in the score per unit of the first statistic, if it is constant."""
         ...
 
     def both_right(self, pairs: IntArray) -> FloatArray:
@@ -88,7 +88,7 @@ class AnyItems(Protocol):
 
 @dataclass(frozen=True)
 class Items:
-    """Results of systems on test items, with the score."""
+    """Results of systems on test items, and the scoring function."""
 
     statistics: FloatArray  #: (system, item, statistic)
     cluster: IntArray | None  #: cluster number of each item
@@ -188,7 +188,7 @@ class Items:
 
     @property
     def binary(self) -> bool:
-        """Whether every single item is correct or wrong, which allows exact distributions."""
+        """Whether every item is either correct or wrong, which allows exact distributions."""
         return self._binary
 
     @cached_property
@@ -233,7 +233,7 @@ class PairOptions(NamedTuple):
     keep_order: bool  #: whether the order of a pair is fixed even if the gain is negative
     n_alike: int = 1  #: number of groups in the family of tests, including this one
     alternative: str = "two-sided"
-    most: int = 0  #: largest number of draws while a pair in an adjusted family is undecided
+    most: int = 0  #: maximum number of draws if a pair in an adjusted family is undecided
     skewness: bool = False  #: whether sign and swap tests and intervals allow for skewness
 
     @property
@@ -266,13 +266,13 @@ _NORMAL_ITEMS = 100_000  # number of items from which sums are nearly normal
 
 
 def nearly_normal(binary: bool, n_items: int, options: PairOptions) -> bool:
-    """Return whether sums of correct and wrong items are drawn from a normal distribution."""
+    """Return whether sums of 0/1 items are drawn from a normal distribution."""
     many = binary and n_items >= _NORMAL_ITEMS
     return many and options.method != "monte-carlo" and not studentises(options)
 
 
 def signs_rank(n_drawn: int, options: PairOptions) -> bool:
-    """Return whether the test signs also determine how often each system is best.
+    """Return whether the signs drawn for the tests also determine the possible ranks.
 
     With many items, scores from signs and from resampling have the same distribution, and
     resampling takes three times as long.
@@ -282,7 +282,7 @@ def signs_rank(n_drawn: int, options: PairOptions) -> bool:
 
 
 # -------------------------------------------------------------------------------------------------
-# Training seeds, which are crossed with items, and strata, which contain items.
+# Training seeds (crossed with items) and strata (sets of items)
 
 
 class Seeds(NamedTuple):
@@ -302,9 +302,8 @@ class Seeds(NamedTuple):
     def freedom_of(self, pairs: IntArray) -> FloatArray:
         """Return the degrees of freedom for the difference of two means: (pair,).
 
-        Welch's formula is used with the smaller number of training runs for both systems.
-        With a larger number for one system, tests would be liberal if the runs of the other
-        system vary more.
+        Welch's formula is used with the smaller number of training runs for both systems. If the
+        larger number were used, tests would be liberal when the system with fewer runs varies more.
         """
         if self.pooled:
             return self.freedom[pairs[:, 0]]
@@ -336,7 +335,7 @@ def mean_of_strata(score: Score, strata: int) -> Score:
 def mean_of_seeds(score: Score, seeds: int) -> Score:
     """Return the mean score over seeds from sums (..., seed x statistic).
 
-    The last statistic of each seed is above 0 if the system has a training run with this seed.
+    The last statistic for each seed is positive if the system has a training run with this seed.
     """
 
     def averaged(sums: AnyArray) -> FloatArray:

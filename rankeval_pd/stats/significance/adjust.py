@@ -57,7 +57,7 @@ def adjust(p_values: FloatArray, method: str) -> FloatArray:
 def interval_levels(p_values: FloatArray, method: str, level: float) -> FloatArray:
     """Return the level at which the interval for each test agrees with :func:`adjust`.
 
-    An interval that is dual to its test excludes 0 at this level only if the adjusted p-value is at
+    An interval that inverts its test excludes 0 at this level only if the adjusted p-value is at
     most 1 - level. Holm's method uses the intervals of Bonferroni's method. For "bh" and "by" the
     level is 1 - R (1 - level) / m if R of m tests are rejected, with R = 1 if no test is rejected
     (Benjamini and Yekutieli 2005, False discovery rate-adjusted multiple confidence intervals for
@@ -92,9 +92,9 @@ def step_down(p_values: FloatArray, family: IntArray) -> FloatArray:
 
     This is Holm's step-down method for families, such as pairs of measures with a test for each n.
     Starting from the smallest, each p-value is multiplied by the number of families with remaining
-    tests. A family counts until its last test is rejected, because the last hypothesis can be true
-    even if all others in the family are false. With one test per family, the result is Holm's. The
-    p-values of a single family are not changed.
+    tests. A family is included until its last test is rejected, because the last hypothesis can be
+    true even if all others in the family are false. With one test per family, the result is Holm's.
+    The p-values of a single family are not changed.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def step_down(p_values: FloatArray, family: IntArray) -> FloatArray:
 
 
 class MaxT(NamedTuple):
-    """P-values for each pair, unadjusted and adjusted with the largest statistic."""
+    """P-values for each pair, unadjusted and adjusted by max-t."""
 
     alone: FloatArray  #: (pair,)
     single: FloatArray  #: (pair,): single-step; at most alpha if the statistic exceeds ``critical``
@@ -151,7 +151,7 @@ def max_t(
     two_sided : bool
         Whether to compare absolute values.
     every : bool
-        Whether all possible resamples are enumerated, so that 1 is not added to the counts.
+        Whether all possible resamples are enumerated. In this case, 1 is not added to the counts.
     centered : callable, optional
         A function like ``t_star``, for data shifted to a gain of 0 for each pair. Single-step
         p-values and critical values are then the larger values from the two functions. If gains
@@ -185,7 +185,7 @@ def max_t(
 
     stepped = share(down)
     stepped[order] = np.maximum.accumulate(stepped[order])
-    # number of resamples that can be as large if the p-value is at most 1 - level
+    # number of resamples that can reach the critical value if p is at most 1 - level
     added = 0 if every else 1
     most = int(np.floor((1.0 - level) * (n_resamples + added) * (1.0 + 1e-12))) - added
     critical = np.inf if most < 0 else both[:, max(n_resamples - 1 - most, 0)].max()
@@ -206,9 +206,9 @@ def simultaneous_limits(
     gain, error : array (pair,)
     critical : float
     widening : array (pair,), optional
-        Increase in the variance per squared distance from the gain, for tests with a standard error
-        under the null hypothesis. There are no limits if the error is 0, or if no distance is
-        rejected.
+        Increase in the variance per unit of squared distance from the gain, for tests that estimate
+        the standard error under the null hypothesis. There are no limits if the error is 0, or if
+        no distance is rejected.
     lean : array (pair,), optional
         Skewness of the items' differences divided by the square root of the number of items. The
         limits then also include gains not rejected by Hall's statistic. With few items, the sample
@@ -235,7 +235,7 @@ def simultaneous_limits(
 
 LEAST = 10_000  # default number of resamples
 
-MORE = 8  # largest factor on the number of resamples while a pair is undecided
+MORE = 8  # the number of resamples grows by at most this factor if a pair is undecided
 _DECIDING = 10  # expected number of resamples beyond the critical value
 
 
@@ -261,7 +261,7 @@ def with_resamples(options: PairOptions, n_pairs: int) -> PairOptions:
     if options.n_resamples:
         return options
     deciding = _DECIDING * (needed_resamples(options, n_pairs) + 1)
-    tests = n_pairs if options.adjust in ADJUSTMENTS else 1  # the limits are further in the tails
+    tests = n_pairs if options.adjust in ADJUSTMENTS else 1  # limits are farther in the tails
     tests *= options.n_alike if options.adjust is not None else 1
     limiting = _whole(_DECIDING * options.tails * tests / (1.0 - options.level))
     first = max(LEAST, deciding, limiting)
@@ -270,7 +270,7 @@ def with_resamples(options: PairOptions, n_pairs: int) -> PairOptions:
 
 
 def check_enough(options: PairOptions, n_pairs: int) -> None:
-    """Raise a ValueError if adjusted p-values cannot be significant with these resamples."""
+    """Raise a ValueError if there are too few resamples for significant adjusted p-values."""
     needed = needed_resamples(options, n_pairs)
     if options.adjust is None or options.n_resamples >= needed:
         return

@@ -1,4 +1,4 @@
-"""Tests whether precision over samples fits the binomial model (Evert 2004, section 4)."""
+"""Tests whether precision across samples fits the binomial model (Evert 2004, section 4)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def overdispersion(
         return Overdispersion(
             chi2 / freedom,
             chi2 / special.chdtri(freedom, tail),
-            # constant counts give no upper limit
+            # no upper limit if the counts are constant
             np.where(chi2 == 0.0, np.inf, chi2 / (2.0 * special.gammaincinv(0.5 * freedom, tail))),
             special.chdtrc(freedom, chi2),
         )
@@ -150,11 +150,10 @@ class _SizeClass(NamedTuple):
 def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) -> IntervalFailures:
     """Return the expected number of failures and the p-value under equal mean precision.
 
-    The count in a sample and the counts in the other samples are random. Given the total number of
-    true positives, the count in a sample determines the precision of the other samples, and the
-    counts are binomial variables with a fixed sum. The distribution of the number of failures is
-    therefore exact for any precision. Counts more than 12 standard deviations from the mean are
-    omitted.
+    The counts in all samples are random. Given the total number of true positives, the count in a
+    sample determines the precision of the other samples, and the counts are binomial variables with
+    a fixed sum. The distribution of the number of failures is therefore exact for any precision.
+    Counts more than 12 standard deviations from the mean are omitted.
 
     The cost is one fast Fourier transform over the likely numbers of failures and of true positives
     for each sample size. The computation takes a second for 20,000 samples of 55 sizes.
@@ -291,8 +290,8 @@ def _failure_law(kinds: list[_SizeClass], total: int, length: int, width: int) -
     """Return P(sum = total, failures = f), f modulo the width: (f).
 
     The transform of the distribution over all samples is the product of the samples' transforms.
-    Only one total is needed, which takes a single term of the inverse transform along the sum.
-    Along the failures, the full inverse transform is computed.
+    Only one total is needed, so one term of the inverse transform along the sum suffices. Along
+    the failures, the full inverse transform is computed.
     """
     # for each size, the transforms (angle of the sum) for counts inside and outside the interval
     parts = []

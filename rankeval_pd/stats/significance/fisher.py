@@ -1,4 +1,4 @@
-"""Exact conditional tests by Fisher, Cochran-Mantel-Haenszel and McNemar, and odds ratios."""
+"""Fisher's, McNemar's and Cochran-Mantel-Haenszel exact tests, and odds ratios."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rankeval_pd.stats.distributions.populations import hypergeometric_laws, tai
 #
 # Evert (2004), section 3.3.
 
-_AS_LIKELY = 1e-7  # tables within this relative difference count as equally likely, as in R
+_AS_LIKELY = 1e-7  # as in R, tables within this relative difference are treated as equally likely
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -141,7 +141,7 @@ def stratified_exact_test(
     cost of the convolutions is proportional to the variance of the sum.
     """
     both = x + y
-    # strata with the same m and x + y have the same distribution, computed once
+    # strata with the same m and x + y have the same distribution, which is computed once
     tables, times = np.unique(np.stack([m, both]), axis=1, return_counts=True)
     size, positive = tables.astype(float)
     observed, total = float(x.sum()), float(both.sum())
@@ -263,7 +263,7 @@ def conditional_odds_ratio(
     candidates are positive. The logarithms of all results are accurate to about 1e-12. The cost
     increases with the standard deviation of the count. The interval inverts two one-sided tests.
     The two-sided Fisher test orders tables by probability instead. The test can therefore reject an
-    odds ratio of 1 inside the interval, or accept an odds ratio of 1 outside.
+    odds ratio of 1 that is inside the interval, or accept one that is outside.
     """
     tp_a, n_a, tp_b, n_b = (
         np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)

@@ -103,7 +103,7 @@ class Pilot(NamedTuple):
         return drawn_laws(n, left, true)
 
     def laws_of_rates(self, n: int) -> FloatArray:
-        """Return distributions for n draws from an infinite population, by rate: (point, k)."""
+        """Return distributions for n draws from an infinite population: (rate, k)."""
         from scipy import special
 
         rates = special.betaincinv(*self._beta, (np.arange(_POINTS) + 0.5) / _POINTS)

@@ -1,4 +1,4 @@
-"""The t test for a gain with variance from items and seeds, and planned power.
+"""The t test for a gain with variance from items and seeds, and its power.
 
 The variance from seeds has few degrees of freedom (Welch 1947, Satterthwaite 1946), and the
 variance from items has many. A combined number of degrees of freedom would be too large if the
@@ -20,7 +20,7 @@ from rankeval_pd.stats.significance.unconditional import MOST_ITEMS, paired_bosc
 
 _HALVINGS = 60  # relative accuracy of the logarithm of a tail
 _LEAST_LOG = -230.0  # smallest log tail; SciPy's t quantiles are wrong below 1e-109
-_ENDLESS, _FARTHEST = 1e9, 1e300  # degrees of freedom that count as normal and as infinite
+_ENDLESS, _FARTHEST = 1e9, 1e300  # degrees of freedom treated as normal; value used for infinity
 
 
 def mixed_critical(level: Any, share: Any, freedom: Any, of_seeds: Any) -> FloatArray:
@@ -38,7 +38,7 @@ def critical_of(tail: Any, share: Any, freedom: Any, of_seeds: Any) -> FloatArra
 
 
 def mixed_tail(t: FloatArray, share: Any, freedom: Any, of_seeds: Any) -> FloatArray:
-    """Return the p-value for a t statistic, the tail with this critical value."""
+    """Return the p-value for a t statistic, that is, the tail for this critical value."""
     size = np.abs(t)
     low, high = np.full(t.shape, _LEAST_LOG), np.full(t.shape, np.log(0.5))
     for _ in range(_HALVINGS):
@@ -51,7 +51,7 @@ def mixed_tail(t: FloatArray, share: Any, freedom: Any, of_seeds: Any) -> FloatA
 
 # ---------------------------------------------------------------------------------- Planned power
 
-_MANY, _NODES, _FEW_NODES = 200.0, 20, 8  # degrees of freedom that count as infinite; nodes
+_MANY, _NODES, _FEW_NODES = 200.0, 20, 8  # degrees of freedom treated as infinite; nodes
 
 
 class Parts(NamedTuple):
@@ -64,7 +64,7 @@ class Parts(NamedTuple):
     pooled: bool = False
 
     def edges(self, tail: float) -> tuple[FloatArray, FloatArray]:
-        """Return the smallest significant gains for possible variances, with probabilities."""
+        """Return the smallest significant gain and the probability of each possible variance."""
         if not self.seeds:
             spread, chance = _chi2(self.freedom, 4 * _NODES)
             return critical_of(tail, 0.0, self.freedom, 1.0) * np.sqrt(self.items * spread), chance
@@ -109,7 +109,7 @@ def _chi2(freedom: float, nodes: int) -> tuple[FloatArray, FloatArray]:
 
 
 def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) -> float:
-    """Return the power of McNemar's exact test on n items, given the rate of differences."""
+    """Return the power of McNemar's exact test on n items, given the discordance rate."""
     from scipy import special
 
     if n * differ > _NORMAL:  # use the normal distribution
@@ -148,7 +148,7 @@ def _unconditional_level(n: int, tail: float) -> float:
     counts = [(k, m - k) for m in range(1, n + 1) for k in range(m // 2 + 1, m + 1)]
     k, m = np.array([(a, a + b) for a, b in counts], dtype=float).T
     order = np.argsort(p := _upper(k, m, 0.5))
-    low, high = -1, order.size  # the test rejects up to low
+    low, high = -1, order.size  # positions up to low are rejected
     while high - low > 1:
         middle = (low + high) // 2
         rejected = paired_boschloo(*counts[order[middle]], n) <= tail * (1.0 + 1e-12)

@@ -1,8 +1,8 @@
 """Hall's (1992) transformation of the t statistic for means of skewed differences.
 
 Random sign tests assume symmetric differences. If a few items contribute most of the variance, a
-random sign test rejects too often in one tail. If Hall's statistic is also required to reject, the
-error rate stays below the level, and no power is lost for symmetric differences.
+random sign test rejects too often in one tail. If Hall's test must reject as well, the error rate
+stays below the level, and no power is lost for symmetric differences.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def transformed(t: FloatArray, lean: FloatArray) -> FloatArray:
     ----------
     P. Hall (1992), On the removal of skewness by transformation, equation 2.4.
     """
-    share = lean * t  # use products instead of powers, so that -t and -lean give the exact negative
+    share = lean * t  # use products instead of powers, so that -t and -lean only change the sign
     return np.asarray(t + share * t / 3.0 + share * share * t / 27.0 + lean / 6.0)
 
 

@@ -28,10 +28,10 @@ from rankeval_pd.stats.distributions import binomial, hypergeometric
 # (1970), Raised conditional level of significance for the 2x2-table when testing the equality of
 # two probabilities, Statistica Neerlandica 24.
 
-_AS_EXTREME = 1e-10  # Fisher p-values within this relative difference count as equal
+_AS_EXTREME = 1e-10  # Fisher p-values within this relative difference are treated as equal
 # points of the first grid per 1/sqrt(N) of phi = asin(sqrt(pi)), which is two standard deviations
 _GRID_DENSITY = 8.0
-_REFINEMENT = np.arange(-7.0, 8.0, 2.0) / 8.0  # positions of finer points around a peak, in widths
+_REFINEMENT = np.arange(-7.0, 8.0, 2.0) / 8.0  # finer points around a peak, in units of the width
 _ROUNDS = 9  # rounds, each with a quarter of the width: the error of the maximum is at most 1e-13
 _ROUNDING = 1e-15
 _REACH = 9.0  # standard deviations of K; probabilities beyond are rounding errors
@@ -49,7 +49,7 @@ def boschloo(
     alternative: str,
     progress: Progress = iter,
 ) -> FloatArray:
-    """Return p-values of Boschloo's test, which uses Fisher's one-sided p as statistic.
+    """Return p-values of Boschloo's test, in which the statistic is Fisher's one-sided p.
 
     Parameters
     ----------
@@ -64,9 +64,9 @@ def boschloo(
     Notes
     -----
     p is 1 if a region is empty, or if none or all of the candidates are true positives. Memory
-    grows with N = n_a + n_b, and time with at most N^1.5. The time per table is 2 ms for two
-    regions of 50, 5 ms for 200, 30 ms for 2,000 and 200 ms for 10,000. The relative accuracy is
-    1e-11, and a p-value below 1e-300 may be returned as 0.
+    grows with N = n_a + n_b, and time with at most N^1.5. A table takes 2 ms for two regions of 50
+    candidates, 5 ms for 200, 30 ms for 2,000 and 200 ms for 10,000. The relative accuracy is 1e-11,
+    and a p-value below 1e-300 may be returned as 0.
     """
     return _p_values(boschloo_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
 
@@ -79,7 +79,7 @@ def barnard(
     alternative: str,
     progress: Progress = iter,
 ) -> FloatArray:
-    """Return p-values of Barnard's test, which uses the pooled z-score as statistic.
+    """Return p-values of Barnard's test, in which the statistic is the pooled z-score.
 
     The two-sided test includes all tables with an abs(z) at least as large as observed. Integer
     arithmetic detects equal z-scores exactly. The parameters and notes are described in
@@ -113,7 +113,7 @@ def boschloo_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) ->
         if tp_a * n_b < tp_b * n_a:
             tp_a, n_a, tp_b, n_b = tp_b, n_b, tp_a, n_a
         observed = _one_sided_boschloo(tp_a, n_a, tp_b, n_b)
-        # the other tail is needed only if its p is smaller, which a few pi usually rule out
+        # the other tail matters only if its p is smaller; a few values of pi usually rule this out
         return min(
             1.0, 2.0 * min(observed, _one_sided_boschloo(tp_b, n_b, tp_a, n_a, enough=observed))
         )
@@ -123,7 +123,7 @@ def boschloo_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) ->
 def _one_sided_boschloo(
     tp_a: int, n_a: int, tp_b: int, n_b: int, enough: float = math.inf
 ) -> float:
-    """Return the p-value of "greater", or ``enough`` if it is at least as large."""
+    """Return the p-value for "greater", or ``enough`` if the p-value is larger."""
     positive = tp_a + tp_b
     if _uninformative(n_a, n_b, positive):
         return 1.0
@@ -138,10 +138,10 @@ def _one_sided_boschloo(
 def _attained_levels(level: float, n_a: int, n_b: int) -> FloatArray:
     """Return the attained levels of Fisher's one-sided tests, in units of ``level``.
 
-    Given k = 0, ..., n_a + n_b positives, the attained level is P(X >= c), where c is the smallest
-    count for which this probability is at most the level. From k to k + 1, c increases by 0 or 1,
-    and the probabilities follow by a recursion (Macskassy 2005, Eqs 12 to 15). Each step adds a
-    rounding error of 1e-16 times the level.
+    For each number of positives k = 0, ..., n_a + n_b, the attained level is P(X >= c), where c is
+    the smallest count for which this probability is at most the level. From k to k + 1, c increases
+    by 0 or 1, and the probabilities are computed recursively (Macskassy 2005, Eqs 12 to 15). Each
+    step adds a rounding error of 1e-16 times the level.
     """
     total = n_a + n_b
     attained = [0.0]
@@ -190,11 +190,11 @@ def paired_boschloo(only_a: int, only_b: int, n: int) -> float:
 
     Notes
     -----
-    The test applies Boschloo's idea to McNemar's exact test, with McNemar's p-value as statistic.
-    p is the probability of a statistic at most as large as observed, maximized over the rate of
-    differing items. p is therefore at most McNemar's p-value. If p is below the p-value of the
-    score statistic, McNemar's p-value is below it as well. Tango's interval therefore excludes 0
-    whenever p is significant.
+    The test applies Boschloo's idea to McNemar's exact test and uses McNemar's p-value as the
+    statistic. p is the probability of a statistic at most as large as observed, maximized over the
+    rate of discordant items. p is therefore at most McNemar's p-value. If p is below the p-value of
+    the score statistic, McNemar's p-value is below it as well. Tango's interval therefore excludes
+    0 whenever p is significant.
     """
     from scipy import special
 
@@ -216,7 +216,7 @@ def barnard_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) -> 
     if alternative == "less":
         return barnard_cell(tp_b, n_b, tp_a, n_a, "greater")
     total, positive = n_a + n_b, tp_a + tp_b
-    # up to a constant factor z is D / sqrt(S), with D = tp_a (n_a + n_b) - k n_a and
+    # up to a constant factor, z is D / sqrt(S), with D = tp_a (n_a + n_b) - k n_a and
     # S = k (n_a + n_b - k)
     gap = tp_a * total - positive * n_a
     if alternative == "two-sided":
@@ -240,7 +240,7 @@ def barnard_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) -> 
 def _least_extreme_counts(k: IntArray, n_a: int, n_b: int, gap: int, spread: int) -> IntArray:
     """Return the smallest count in a, given k positives, with D/sqrt(S) >= gap/sqrt(spread).
 
-    The gap is positive. A first result in floats is corrected by at most 1 with Python integers
+    The gap is positive. A floating-point result is corrected by at most 1, using Python integers
     (dtype object), for which D^2 spread >= gap^2 S is exact.
     """
     total = n_a + n_b
@@ -350,8 +350,8 @@ def score_test(
     Parameters
     ----------
     tp_a, n_a, tp_b, n_b : array
-        True positives and sizes of the two regions. Divide both by the overdispersion if there is
-        any; the values can be fractional. The arrays are broadcast.
+        True positives and sizes of the two regions. If the counts are overdispersed, divide both by
+        the overdispersion; the values can be fractional. The arrays are broadcast.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis. "greater" means that the proportion in a is larger.
 
