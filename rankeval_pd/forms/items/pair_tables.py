@@ -23,8 +23,8 @@ _NEEDED = ("system_a", "system_b", "gain", "p_value")
 def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
     """Return the table of pairs as a frame, and the names of the group columns.
 
-    ``p_value`` becomes one-sided in the direction of the gain for every alternative. ``more`` lists
-    further required columns. n_items can also be stored in the attrs.
+    For every alternative, ``p_value`` becomes one-sided in the direction of the gain. ``more``
+    lists further required columns. n_items can also be stored in the attrs.
     """
     check_items(data)
     if str(data.attrs.get("adjust", "")).startswith("max-t"):
