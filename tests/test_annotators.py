@@ -180,7 +180,7 @@ def test_each_has_the_rows_of_every_annotator_first_and_never_combined():
 @pytest.mark.parametrize(
     ("roles", "told"),
     [
-        ({"gold": ["a1"]}, "a list must name several annotators"),
+        ({"gold": ["a1"]}, "a list must name two or more annotators"),
         ({"gold": []}, "contains no names"),
         ({"gold": ["a1", "a1"]}, "each once"),
         ({"gold": "a1", "agreement": "any"}, "agreement='any' needs several annotators"),

@@ -368,7 +368,7 @@ def _of_those_there(
     if metric.name == "sum" or not metric.names:
         raise ValueError(
             f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is smaller, so"
-            " these scores are not comparable. Pass another metric, such as metric='ratio'."
+            " these scores are not comparable. Pass a different metric, such as metric='ratio'."
         )
     known: BoolArray = np.asarray(~np.isnan(values).any(axis=-1, keepdims=True))
     for name, row in zip(names, known, strict=True):

@@ -269,7 +269,7 @@ def crossed(
     cluster: IntArray | None,
     beside: ItemDesign,
 ) -> Items:
-    """Return items from (system, seed, item, statistic), combining strata and seeds.
+    """Return Items for an array (system, seed, item, statistic) with strata and seeds.
 
     For means and sums, strata determine the items' weights, and seeds are averaged. For other
     metrics, each stratum and seed has separate sums.

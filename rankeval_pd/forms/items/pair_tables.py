@@ -183,7 +183,7 @@ def check_sizes(sizes: Any, largest: int | None, *, least: int = 2) -> list[int]
     upper = "" if largest is None else f" to {largest}, the number of items"
     for value in values:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-            raise TypeError(f"sizes: {shown(value)} is not a whole number. Pass numbers of items.")
+            raise TypeError(f"sizes: {shown(value)} is not a whole number. Pass whole numbers.")
         if value < least or (largest is not None and value > largest):
             raise ValueError(f"sizes: {shown(value)}: pass whole numbers from {least}{upper}.")
     return list(dict.fromkeys(int(value) for value in values))

@@ -93,7 +93,7 @@ _NEXT = {
     "strata": "Omit strata.",
     "seeds": "Average each system over its seeds, and mention this in your report.",
 }
-OF_FRAME = "Call ddf.compute() if the data fit into memory."
+OF_FRAME = "Call ddf.compute() if the data fit in memory."
 
 # ---------------------------------------------------------------------------------- Dask DataFrames
 
@@ -103,7 +103,7 @@ def frame_items(
 ) -> tuple[list[ItemBlock], int]:
     """Return the item blocks of a Dask DataFrame, and the number of items.
 
-    The scheduler runs once over the index or the first column to number the items.
+    To number the items, the scheduler runs once over the index or the first column.
     """
     systems, metric = table.systems, table.metric
     meta: pd.DataFrame = ddf._meta

@@ -319,9 +319,9 @@ def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
     sentences = [f"The table was made with {made}{sizes}."]
     if known(frame, ("p_value", "p_adjusted", "rank_low", "p_max")):
         side = attrs.get("alternative", "two-sided")
-        what = "Differences were tested by"
+        what = "Differences were tested with"
         if method == "random_test":
-            what, side = "Counts of true positives were compared with a random ranking by", "more"
+            what, side = "True-positive counts were compared with a random ranking using", "more"
         sentences.append(f"{what} {_test_of(frame, attrs)}.")
         side = side if side == "two-sided" else f"one-sided ({side})"
         how = adjustment(attrs) or "unadjusted"

@@ -54,8 +54,8 @@ def annotators_of(data: Any, roles: Roles) -> list[Hashable]:
         names = [_name_of(x, k) for k, x in enumerate(roles.gold)]
         if len(dict.fromkeys(names)) < len(names) or len(names) < 2:
             raise ValueError(
-                f"gold={names!r}: a list must name several annotators, each once. For a single "
-                f"gold label, pass gold={names[0]!r}."
+                f"gold={names!r}: a list must name two or more annotators, each once. For a single"
+                f" gold label, pass gold={names[0]!r}."
                 if names
                 else (
                     "gold=[] contains no names. Pass the name of the gold label, or the names of"

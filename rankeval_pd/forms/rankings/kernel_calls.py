@@ -390,7 +390,7 @@ def ask_pairs(
 def in_blocks(
     asked: Sequence[_Asked], inner: xr.Dataset, together: int = _BLOCK
 ) -> Iterator[Sequence[_Asked]]:
-    """Yield blocks of pairs or measures that fit into memory."""
+    """Yield blocks of pairs or measures that fit in memory."""
     width = max(1, together // max(1, inner["gold"].size))
     for start in range(0, max(len(asked), 1), width):
         yield asked[start : start + width]

@@ -313,8 +313,8 @@ def check_n(n: Any) -> Sizes:
         return None
     if isinstance(n, range) and len(n) > _MOST:
         raise ValueError(
-            f"n={n!r} requests {len(n):,} lists for every measure, which do not fit into memory."
-            " Pass fewer list sizes, or None for every n."
+            f"n={n!r} requests {len(n):,} lists for every measure, too many to fit in memory. Pass"
+            " fewer list sizes, or None for every n."
         )
     if isinstance(n, range) or (isinstance(n, np.ndarray) and n.ndim == 1 and n.dtype.kind in "iu"):
         if len(n) and max(int(max(n)), -int(min(n))) > _LARGEST:
