@@ -133,7 +133,7 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs
     end = " The list ends inside a tie." if row.get("tied") else ""
     if row.get("_chosen") and row["ci_low_best"] < row["ci_low"]:
         limits = units["precision"].limits(row["ci_low_best"], row["ci_high_best"])
-        end = f" After correction for choosing the best measure, the interval is {limits}.{end}"
+        end = f" After correction for the choice of measure, the interval is {limits}.{end}"
     if "n_accepted" in row and texts.get("threshold") == _NONE:
         return f"No threshold for {row['measure']} reaches the requested value."
     if sentence is not None:
