@@ -193,7 +193,7 @@ def check_size(sizes: FloatArray, systems: list[Hashable]) -> None:
     for name, largest in zip(systems, sizes, strict=True):
         if largest > 1e150 or 0.0 < largest < 1e-150:
             raise ValueError(
-                f"the largest absolute number of system {shown(name)} is {largest:.3g}, whose"
+                f"for system {shown(name)}, the largest absolute value is {largest:.3g}, and its"
                 " square overflows or underflows float64. Divide the scores of all systems by the"
                 " same constant, or take their logarithms."
             )
