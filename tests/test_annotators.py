@@ -180,8 +180,8 @@ def test_each_has_the_rows_of_every_annotator_first_and_never_combined():
 @pytest.mark.parametrize(
     ("roles", "told"),
     [
-        ({"gold": ["a1"]}, "a list must name several annotators"),
-        ({"gold": []}, "names no column"),
+        ({"gold": ["a1"]}, "a list must name two or more annotators"),
+        ({"gold": []}, "contains no names"),
         ({"gold": ["a1", "a1"]}, "each once"),
         ({"gold": "a1", "agreement": "any"}, "agreement='any' needs several annotators"),
         ({"gold": THREE, "agreement": "most"}, "agreement='most' is not one of 'majority'"),

@@ -561,7 +561,10 @@ def test_curves_of_few(gold):
         (lambda r: r.roc(ties="error"), "ties='error'"),
         (lambda r: r.random_test(adjust="envelope"), "Pass the list sizes that you need"),
         (lambda r: r(label="c").gain(ties="shared"), "repeated values"),
-        (lambda r: r(label="twice").gain(ties="shared"), "has repeated values among equal scores"),
+        (
+            lambda r: r(label="twice").gain(ties="shared"),
+            "has repeated values among tied candidates",
+        ),
         (lambda r: r(missing="raise").gain(), "missing='raise'"),
         (lambda r: r(missing="drop").gain(), "missing='drop'"),
         (lambda r: r(gold="id", positive=["w1", "x"], measures="c").gain(), "the value 'x'"),

@@ -235,7 +235,7 @@ def refused(**keywords: Any) -> Ask:
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (refused(by="d"), "Call it for each domain"),
+        (refused(by="d"), "Call this method for each domain"),
         (refused(groups="d"), "Sum each cluster first"),
         (refused(strata="d"), "the items of a stratum are spread"),
         (refused(seeds="d"), "Average each system over its seeds"),

@@ -230,7 +230,7 @@ def test_no_measure_at_all(df, items):
     with pytest.raises(ValueError, match="measures"):
         df.rankeval(measures=[]).nbest_precision(2)
     with pytest.raises(
-        ValueError, match=r"measures=\[\] names no system \(systems: 'a', 'b', 'c'\)"
+        ValueError, match=r"measures=\[\] contains no names \(systems: 'a', 'b', 'c'\)"
     ):
         items.rankeval(measures=[]).paired_bootstrap()
 
@@ -273,7 +273,7 @@ def test_free_memory_knows_the_limit_of_the_process():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda df: df.rankeval(measures=[["x"]]).nbest_precision(1), "names no columns"),
+        (lambda df: df.rankeval(measures=[["x"]]).nbest_precision(1), "is not a column name"),
         (lambda df: df.rankeval(ties=pd.NA).nbest_precision(1), "ties="),
         (
             lambda df: df.rankeval.with_association_measures(cells=None),
@@ -746,7 +746,7 @@ def test_windows_beyond_all_candidates(df, window):
 @pytest.mark.parametrize("missing", ["raise", "drop"])
 def test_measures_in_two_dimensions(missing):
     data = batches(q=2, candidate=5)
-    with pytest.raises(TypeError, match=r"array\(\[\[1, 2\]\]\) names no columns"):
+    with pytest.raises(TypeError, match=r"array\(\[\[1, 2\]\]\) is not a column name"):
         data.rankeval.judged_precision(1, measures=np.array([[1, 2]]), missing=missing)
 
 
@@ -765,7 +765,7 @@ def test_what_is_no_name_or_names_nothing(df, items):
     with pytest.raises(KeyError, match=r"b: no column \{\}"):
         df.rankeval.difference_band("x", {}, 5)
     for data in (df, batches(q=0, candidate=5)):
-        with pytest.raises(ValueError, match="names no measure"):
+        with pytest.raises(ValueError, match="contains no names"):
             data.rankeval.random_bound(measures=[])
     with pytest.raises(ValueError, match="is empty"):
         df.rankeval.with_association_measures({})

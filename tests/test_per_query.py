@@ -459,7 +459,7 @@ def test_a_document_that_stands_twice_is_found_in_any_query(where, ordered):
     assert len(per_query(frame, "P@1")) == 2000
     twice = where + 1 if where % 40 < 39 else where - 1
     frame.loc[where, "document"] = frame.loc[twice, "document"]
-    with pytest.raises(ValueError, match=r"occurs 2 times in a query \(1 rows too many"):
+    with pytest.raises(ValueError, match=r"occurs 2 times in a query \(1 extra rows"):
         per_query(frame, "P@1")
 
 

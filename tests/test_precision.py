@@ -221,5 +221,5 @@ def test_the_interval_of_the_best_of_several_measures():
     alone = simulated.rankeval.nbest_precision(60, measures="good")
     assert alone["ci_low_best"].tolist() == alone["ci_low"].tolist() == [found["ci_low"].max()]
     words = rankeval_pd.in_words(found)
-    assert words.count("correction for the selection among the measures, the interval is") == 1
+    assert words.count("correction for the choice of measure, the interval is") == 1
     assert "Allowing" not in rankeval_pd.in_words(alone)

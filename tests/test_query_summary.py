@@ -144,7 +144,7 @@ def test_what_has_no_such_answer_refuses_the_roles_of_queries(role):
     frame = experiment(seed=5)
     [(name, given)] = role.items()
     with pytest.raises(
-        ValueError, match=f"{name}={given!r} is a role of candidates, but data contains test items"
+        ValueError, match=f"{name}={given!r} applies only to rankings, but data contains test items"
     ):
         frame.rankeval.per_query("AP", wide=True).rankeval(**role).paired_bootstrap()
     with pytest.raises(ValueError, match=f"{name}='no' is not one of"):
@@ -158,7 +158,7 @@ def test_methods_of_rankings_say_where_the_grades_are():
     ):
         frame.rankeval.nbest_precision(1)
     twice = pd.concat([frame, frame.assign(query="2")]).rename(columns={"grade": "gold"})
-    with pytest.raises(ValueError, match=r"name the column of queries, by=\.\.\."):
+    with pytest.raises(ValueError, match=r"name the query column, by=\.\.\."):
         twice.rankeval.nbest_precision(1, min_grade=1, key="document", measures="run")
 
 

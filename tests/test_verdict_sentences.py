@@ -636,7 +636,7 @@ def test_small_p_values_and_bounds_of_them():
     assert told == "The difference of 20.0 points has a p-value between < 0.001 and 0.031."
     frame = pd.DataFrame({"measure": ["Q0"], "threshold": [np.nan], "n_accepted": 0, "tp": 0,
                           "precision": np.nan, "recall": np.nan, "ci_low": np.nan})  # fmt: skip
-    assert in_words(frame) == "No threshold of Q0 reaches the requested value."
+    assert in_words(frame) == "No threshold for Q0 reaches the requested value."
 
 
 def test_a_loss_is_higher_where_less_is_better():

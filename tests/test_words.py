@@ -180,11 +180,11 @@ def test_methods_name_the_test_the_family_and_the_seed(candidates):
     table = candidates.rankeval(rng=5).compare(n=[50, 100], adjust="max-t")
     text = in_words(table, methods=True)
     assert "at n = 50 and 100" in text
-    assert "by random swaps of the candidates that only one of the two lists contains." in text
+    assert "with random swaps of the candidates that are in only one of the two lists." in text
     assert "The tests were two-sided and adjusted for all 6 pairs at 2 sizes by max-t" in text
     signs = (ITEMS.median() < ITEMS).rankeval.paired_bootstrap("a", "b")
     exact = in_words(signs, methods=True)
-    assert "by McNemar's exact test (unconditional for up to 200 items)." in exact
+    assert "with McNemar's exact test (unconditional for up to 200 items)." in exact
     assert "drawn" not in exact
     assert f"{table.attrs['n_resamples']:,} resamples were drawn" in text
 

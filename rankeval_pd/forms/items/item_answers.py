@@ -56,7 +56,7 @@ class ItemQuestion(NamedTuple):
     of_pairs: tuple[str, ...] = ()  #: columns with one value per pair if ``over`` is "system"
     #: converts all answers and the dimensions of the groups to the final answers
     finish: Finish | None = None
-    #: returns the data that distributed items must provide for this number of pairs
+    #: returns the sums needed from distributed items for this number of pairs
     spread: Callable[[int], ItemNeeds] | None = None
     #: describes the family of tests, given the pairs and the number of groups
     family: Callable[[IntArray, int], Mapping[str, Any]] = lambda _pairs, _groups: {}
@@ -93,7 +93,7 @@ def answer_items(
         The columns of the result, in order.
     a, b : names of systems, optional
         Systems to compare. If you pass ``a`` and ``b``, one pair is compared. If you pass only
-        ``a``, all pairs with ``a`` are compared. By default all pairs are compared.
+        ``a``, all pairs with ``a`` are compared. By default, all pairs are compared.
     baseline : name of a system, optional
         System with which every other system is compared, as an alternative to ``a`` and ``b``.
     relate : callable, optional
@@ -152,7 +152,7 @@ def answer_items(
 def _gathered(
     ddf: Any, table: ItemTable, roles: Roles, question: ItemQuestion, pairs: IntArray
 ) -> AnyItems:
-    """Return statistics from a Dask DataFrame's items, summed on the workers."""
+    """Return the statistics of the items in a Dask DataFrame, summed on the workers."""
     graph = Graph()
     parts, n_items = frame_items(graph, ddf, table, roles)
     if n_items <= FEW:
@@ -300,7 +300,7 @@ def _answer_dataset(
 
 
 def _is_spread(data: xr.Dataset, roles: Roles, question: ItemQuestion) -> bool:
-    """Return whether workers can sum lazy items in several chunks."""
+    """Return whether the items are lazy and workers can sum them in several chunks."""
     if set(data.dims) != {roles.dim, "system"} or question.spread is None:
         return False
     if len(data.chunks.get(roles.dim, ())) < 2 or data.sizes[roles.dim] <= FEW:

@@ -37,15 +37,15 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
     for name in ("unjudged", "ties"):
         if keywords.get(name) in ("negative", "skip", "trec"):
             raise ValueError(
-                f"{name}={keywords[name]!r} is a role of candidates, but data contains test items."
-                f" Omit {name}."
+                f"{name}={keywords[name]!r} applies only to rankings, but data contains test"
+                f" items. Omit {name}."
             )
     for name in _OF_RANKINGS:
         if keywords.get(name) is not None:
             raise ValueError(
-                f"{name}={_as_given(keywords[name])} is a role of rankings with a gold label, but"
-                f" this method compares systems over test items. Omit {name}, or for rankings call"
-                f" compare.{_of_predictions(roles.metric) if name == 'gold' else ''}"
+                f"{name}={_as_given(keywords[name])} applies only to rankings with a gold label,"
+                f" but this method compares systems over test items. Omit {name}, or for rankings"
+                f" call compare.{_of_predictions(roles.metric) if name == 'gold' else ''}"
             )
     if roles.missing not in ("raise", "ratio"):
         raise ValueError(
@@ -54,13 +54,13 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
         )
     if roles.average is not None and roles.strata is None:
         raise ValueError(
-            f"average={roles.average!r} combines strata, but there are none. Name the column of"
-            " strata, strata=..., or omit average."
+            f"average={roles.average!r} combines strata, but there are none. Name the strata"
+            " column, strata=..., or omit average."
         )
     if roles.seed_variance is not None and roles.seeds is None:
         raise ValueError(
             f"seed_variance={roles.seed_variance!r} pools the variances across training seeds, but"
-            " there are none. Name the column of seeds, seeds=..., or omit seed_variance."
+            " there are no seeds. Name the seed column, seeds=..., or omit seed_variance."
         )
     check_better(roles.higher_is_better)
     return roles
@@ -78,8 +78,8 @@ def _check_weight(roles: Roles) -> None:
     if len(roles.factors) != 1 or roles.strata is not None or roles.metric == "sum":
         raise ValueError(
             f"weight='group' with groups={roles.groups!r}, strata={roles.strata!r},"
-            f" metric={roles.metric!r}: the mean over groups needs one column of groups, no strata,"
-            " and a metric that is not a sum. Name the groups, groups=..., or omit weight."
+            f" metric={roles.metric!r}: the mean over groups needs one group column, no strata,"
+            " and a metric other than a sum. Name the groups, groups=..., or omit weight."
         )
 
 
@@ -110,7 +110,7 @@ def check_items(data: object) -> None:
 
 
 def _as_given(value: object) -> str:
-    """Return a role as text, or the type of a role that consists of values."""
+    """Return a role as text, or the type of the values if a role is given as values."""
     return f"<{type(value).__name__}>" if are_values(value) else shown(value)
 
 
@@ -136,7 +136,7 @@ def _of_predictions(metric: object) -> str:
 
 
 def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
-    """Return the column or index level for a role, even in two-level headers."""
+    """Return the column or index level for a role, even with a two-level header."""
     if frame.columns.nlevels > 1 and not names_level(frame, name):
         places = [i for i, c in enumerate(frame.columns) if name in {c, c[0]}]
         if len(places) == 1:
@@ -158,7 +158,7 @@ def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> p
     plain = frame.set_index(columns, append=True)
     if plain.index.nlevels == 1 + len(beside) and seeds in frame.index.names:
         raise ValueError(
-            f"seeds={seeds!r}: no index level identifies the items. Add the column of items to the"
+            f"seeds={seeds!r}: no index level identifies the items. Add the item column to the"
             f" index: data.set_index([..., {seeds!r}])."
         )
     plain = plain.droplevel(seeds)
@@ -212,8 +212,8 @@ def system_columns(
         if not _is_number(frame.iloc[:, place]):
             if str(key[0]) == "system":
                 raise ValueError(
-                    "data looks like a long table with a column 'system'. Name the columns of"
-                    " systems, scores and items: system='system', score='...', item='...'."
+                    "data looks like a long table with a column 'system'. Name the system, score"
+                    " and item columns: system='system', score='...', item='...'."
                 )
             continue
         if key in by_name:
@@ -237,7 +237,7 @@ def system_columns(
         by_name = {k: by_name[k] for name in wanted for k in by_name if k[0] in {name}}
         if not wanted:
             raise ValueError(
-                f"measures={roles.measures!r} names no system (systems: {listed(systems)}). Name"
+                f"measures={roles.measures!r} contains no names (systems: {listed(systems)}). Name"
                 " two or more systems, or omit measures."
             )
     return by_name
@@ -260,7 +260,7 @@ def _is_number(values: pd.Series) -> bool:
 
 
 def _refuse_runs(frame: pd.DataFrame) -> None:
-    """Raise a ValueError for runs, which contain scores of documents."""
+    """Raise a ValueError for runs, which contain document scores."""
     raise ValueError(
         "data has columns 'query' and 'document', so each row looks like a retrieved document, not"
         " a test item. Call this method on the result of data.rankeval.per_query('nDCG@10',"
@@ -299,7 +299,7 @@ def item_order(labels: pd.Index) -> IntArray:
 
 
 def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
-    """Return the number of each item's group, with groups sorted by label."""
+    """Return the group number of each item, with groups sorted by label."""
     missing = int(values.isna().sum())
     if missing:
         raise ValueError(

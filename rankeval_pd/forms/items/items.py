@@ -140,12 +140,12 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
         return
     if len(systems) > len(frame) > 1:
         warn(
-            f"data has {len(systems)} systems and {len(frame)} items, more systems than items. "
-            "Rows must be items and columns systems: transpose with data.T. If the layout is "
-            "right, name the systems: measures=list(data)."
+            f"data has more systems ({len(systems)}) than items ({len(frame)}). Rows must be"
+            " items, and columns must be systems: transpose with data.T. If the layout is right,"
+            " name the systems: measures=list(data)."
         )
     if frame.columns.nlevels > 1:
-        return  # only columns of systems have statistics
+        return  # only system columns have statistics
     groups = {}
     by = as_names(roles.by, frame.columns)
     if by:
@@ -170,9 +170,9 @@ def roles_of_systems(data: pd.DataFrame | xr.Dataset, roles: Mapping[str, Any]) 
         return dict(roles)
     if chosen.seeds is not None and chosen.seeds not in data.columns.names:
         raise ValueError(
-            f"seeds={chosen.seeds!r} names a column, but this method draws subsets of the items, "
-            "so each row must be one item. Pass the seeds as a level of the columns: "
-            f"data.set_index({chosen.seeds!r}, append=True).unstack()."
+            f"seeds={chosen.seeds!r} names a column, but this method draws subsets of the items,"
+            " so each row must be one item. Pass the seeds as a column level:"
+            f" data.set_index({chosen.seeds!r}, append=True).unstack()."
         )
     if frame_as_items(data) is not data:
         raise ValueError(
@@ -235,7 +235,7 @@ def read_dataset(
         if data[name].dims != (roles.dim,):
             raise ValueError(
                 f"{role}={name!r} has the dimensions {listed(data[name].dims)}: pass a variable"
-                f" along {roles.dim!r} alone."
+                f" whose only dimension is {roles.dim!r}."
             )
         return codes(pd.Series(data[name].to_numpy()[order]), role, name)
 
@@ -364,11 +364,11 @@ def to_items(
 def _of_those_there(
     values: FloatArray, metric: Metric, names: list[Hashable]
 ) -> tuple[FloatArray, FloatArray]:
-    """Replace missing statistics by 0, and add a count of 1 per available item."""
+    """Replace missing statistics with 0, and add a count of 1 per available item."""
     if metric.name == "sum" or not metric.names:
         raise ValueError(
             f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is smaller, so"
-            " these scores are not comparable. Pass another metric, such as metric='ratio'."
+            " these scores are not comparable. Pass a different metric, such as metric='ratio'."
         )
     known: BoolArray = np.asarray(~np.isnan(values).any(axis=-1, keepdims=True))
     for name, row in zip(names, known, strict=True):

@@ -1,4 +1,4 @@
-"""Find the columns for a metric, and clusters, strata and seeds of test items."""
+"""Find the columns for a metric, and the clusters, strata and seeds of test items."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from rankeval_pd.stats.resampling import test_items
 from rankeval_pd.stats.resampling.metric_sums import METRICS, MetricFormula, Score, chrf_formula
 from rankeval_pd.stats.resampling.test_items import Items
 
-# ---------------------- Metrics as functions of summed statistics, and the columns of the
-# statistics
+# ---------------------- Metrics as functions of summed statistics, and their columns
 
 _ONE_COLUMN = ("mean", "sum", "rouge")
 _COUNTED = ("mean", "rouge", "accuracy")  # the second statistic is 1 per item by default
@@ -123,8 +122,8 @@ def _chosen(
         have = f"the statistics {listed(statistics)}, without {listed(missing)}."
         raise ValueError(
             f"metric={metric!r} needs the statistics {listed(needed, most=4)}, but data has"
-            f" {f'one column per system.{_SCORES}' if one_level else have} from_sacrebleu or"
-            " from_predictions makes two-level columns (system, statistic)."
+            f" {f'one column per system.{_SCORES}' if one_level else have} from_sacrebleu and"
+            " from_predictions create two-level columns (system, statistic)."
         )
     return list(needed), metric == "accuracy" and "total" not in needed
 
@@ -134,7 +133,7 @@ def _kind(returned: AnyArray) -> str:
 
 
 def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
-    """Wrap a user's function: check the shape, and replace infinity by NaN."""
+    """Wrap a user's function: check the shape, and replace infinity with NaN."""
 
     def score(sums: AnyArray) -> FloatArray:
         try:
@@ -194,9 +193,9 @@ def check_size(sizes: FloatArray, systems: list[Hashable]) -> None:
     for name, largest in zip(systems, sizes, strict=True):
         if largest > 1e150 or 0.0 < largest < 1e-150:
             raise ValueError(
-                f"system {shown(name)} has {largest:.3g} as its largest number, whose square "
-                "overflows float64. Divide the scores of all systems by the same constant, or take "
-                "their logarithms."
+                f"for system {shown(name)}, the largest absolute value is {largest:.3g}, and its"
+                " square overflows or underflows float64. Divide the scores of all systems by the"
+                " same constant, or take their logarithms."
             )
 
 
@@ -226,7 +225,7 @@ def check_counts(
 
 
 class ItemDesign(NamedTuple):
-    """Store clusters, strata and seeds of the items."""
+    """Store the clusters, strata and seeds of the items."""
 
     cluster: IntArray | None  #: the number of each item's cluster
     strata: IntArray | None  #: the number of each item's stratum
@@ -244,7 +243,7 @@ class ItemDesign(NamedTuple):
         strata: IntArray | None,
         seeds: list[Hashable] | None = None,
     ) -> ItemDesign:
-        """Return clusters, strata and seeds from the roles. ``seeds`` contains labels."""
+        """Return the design that the roles define. ``seeds`` contains labels."""
         known = None if roles.seeds is None else seeds
         weight = roles.weight or "item"
         pooled = roles.seed_variance == "pooled"
@@ -270,7 +269,7 @@ def crossed(
     cluster: IntArray | None,
     beside: ItemDesign,
 ) -> Items:
-    """Return items from (system, seed, item, statistic), combining strata and seeds.
+    """Return Items for an array (system, seed, item, statistic) with strata and seeds.
 
     For means and sums, strata determine the items' weights, and seeds are averaged. For other
     metrics, each stratum and seed has separate sums.
@@ -338,9 +337,9 @@ def _seeds(
     alone = [systems[k] for k in np.flatnonzero(there.sum(axis=1) < 2)]
     if alone:
         raise ValueError(
-            f"seeds: data has a single training run of {listed(alone)}, which cannot show the"
-            " variation between runs. Train with at least two seeds (preferably five). Without"
-            " seeds=, the test compares these runs only and rejects far too often."
+            f"seeds: a single training run of {listed(alone)} cannot show the variation between"
+            " runs. Train with at least two seeds (preferably five); without seeds=, the test"
+            " compares only these runs and rejects far too often."
         )
     result = np.full(there.shape, np.nan)
     result[there] = score(values[there].sum(axis=1))
@@ -426,7 +425,7 @@ def _of_metric(table: pd.DataFrame, metrics: Sequence[Hashable]) -> pd.DataFrame
 
 
 def metric_of_queries(data: pd.DataFrame | xr.Dataset) -> str | None:
-    """Return the metric that is recorded for values per query, if any."""
+    """Return the metric that is recorded for per-query values, if any."""
     said = [data] if isinstance(data, pd.DataFrame) else list(data.data_vars.values())
     found = {x.attrs.get("metric") for x in said}
     (one,) = found if len(found) == 1 else (None,)

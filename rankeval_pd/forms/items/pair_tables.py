@@ -23,8 +23,8 @@ _NEEDED = ("system_a", "system_b", "gain", "p_value")
 def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
     """Return the table of pairs as a frame, and the names of the group columns.
 
-    ``p_value`` becomes one-sided in the direction of the gain for every alternative. ``more`` lists
-    further required columns. n_items can also be stored in the attrs.
+    For every alternative, ``p_value`` becomes one-sided in the direction of the gain. ``more``
+    lists further required columns. n_items can also be stored in the attrs.
     """
     check_items(data)
     if str(data.attrs.get("adjust", "")).startswith("max-t"):
@@ -183,7 +183,7 @@ def check_sizes(sizes: Any, largest: int | None, *, least: int = 2) -> list[int]
     upper = "" if largest is None else f" to {largest}, the number of items"
     for value in values:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-            raise TypeError(f"sizes: {shown(value)} is not a whole number. Pass numbers of items.")
+            raise TypeError(f"sizes: {shown(value)} is not a whole number. Pass whole numbers.")
         if value < least or (largest is not None and value > largest):
             raise ValueError(f"sizes: {shown(value)}: pass whole numbers from {least}{upper}.")
     return list(dict.fromkeys(int(value) for value in values))

@@ -1,4 +1,4 @@
-r"""Process lazy Datasets of rankings chunk by chunk, or by merged heads.
+r"""Process lazy Datasets of rankings chunk by chunk, or by merging heads.
 
 Rankings that fit in a worker's memory are processed chunk by chunk::
 
@@ -22,7 +22,7 @@ The data contain one such ranking, or a few such rankings in chunks along both d
         columns of the answer
 
 A stand-in Dataset without values determines the shapes and dtypes of the answer. Building the graph
-computes no data, and neither hashes nor sorts labels.
+does not compute data, or hash or sort labels.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ _LARGE = 2**26  # bytes; smaller chunks of rankings are processed without heads
 
 
 class Columns(NamedTuple):
-    """Store a lazy ranking as columns along the candidates."""
+    """Store a lazy ranking as columns with one value per candidate."""
 
     variables: dict[Hashable, xr.Variable]
     request: Request  #: the request, before the list sizes are known
@@ -205,12 +205,12 @@ def chunked_ranking(data: xr.Dataset, roles: Roles) -> Columns | None:
 
 
 def _counts_rows(index: pd.Index) -> bool:
-    """Return whether the labels number the candidates from 0."""
+    """Return whether the labels are consecutive numbers from 0."""
     return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
 
 
 def stand_in(data: xr.Dataset, columns: Columns) -> tuple[xr.Dataset, dict[str, Any]]:
-    """Return an empty lazy Dataset that gives the right shapes, and the roles."""
+    """Return a lazy placeholder Dataset with the right shapes, and the roles."""
     import dask.array as da
 
     request, roles = columns.request, columns.roles
@@ -331,7 +331,7 @@ def _columns_of_heads(
     for part in content(found):
         head = heads.finished(part, request, roles, n_max)
         with warnings.catch_warnings():
-            if shape:  # some rankings can be without true positives
+            if shape:  # some rankings may have no true positives
                 warnings.simplefilter("ignore", RankevalWarning)
             inner = read_frame(head, roles).members[0].isel({tables.GROUP: 0}, drop=True)
         answers.append(ask(inner, *more))

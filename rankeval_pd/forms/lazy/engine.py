@@ -42,7 +42,7 @@ Sizes = list[tuple[int, ...]]  # sizes of the chunks along each dimension
 
 
 class Chunk(NamedTuple):
-    """Store the position of a block of the data."""
+    """Store a block of the data and its position."""
 
     place: tuple[int, ...]  #: the chunk's number along each dimension
     begin: tuple[int, ...]  #: the chunk's start along each dimension
@@ -90,8 +90,8 @@ def merge_width(answer_bytes: float) -> int:
 class Graph:
     """Collect the tasks of one call.
 
-    Arguments of a task are names of other tasks, or lists of such names. Use ``functools.partial``
-    for all other arguments.
+    The arguments of a task are names of other tasks, or lists of such names. Use
+    ``functools.partial`` for all other arguments.
     """
 
     def __init__(self) -> None:
@@ -183,7 +183,7 @@ def ask_chunks(
     """Return an array of boxed answers, and the sizes of the chunks.
 
     Every block along the dimensions ``along`` is a chunk. Blocks along other dimensions are
-    concatenated. ``ask`` receives a :class:`Chunk` and ``more``, which can be delayed.
+    concatenated. ``ask`` takes a :class:`Chunk` and ``more``, which can be delayed objects.
     """
     import dask.array as da
     from dask.layers import ArrayBlockIdDep
@@ -356,7 +356,7 @@ class Batches:
     ) -> xr.Dataset:
         """Fill the template with the answers for all chunks of rankings.
 
-        ``ask`` receives the internal form of a chunk and ``more``, which can be delayed.
+        ``ask`` takes the internal form of a chunk, and ``more``, which can be delayed objects.
         """
         lazy = {name: x for name, x in template.data_vars.items() if x.chunks is not None}
         dims = {name: x.dims for name, x in lazy.items()}
@@ -388,7 +388,7 @@ class Batches:
         ask: Callable[[xr.Dataset], Any],
         merged: Callable[[list[Any]], Any],
     ) -> Any:
-        """Merge the answers for all chunks lazily. No answer can exceed a chunk."""
+        """Merge the answers for all chunks lazily. No answer can be larger than a chunk."""
         answers, sizes = self._answers(batch, ask)
         graph = Graph()
         name = graph.of(answers)

@@ -12,7 +12,7 @@ If a group spans several partitions, all rows of the group move to the first of 
 
     partition        partition        partition     census: which groups, how many rows
         |             /     |          /     |
-        |      handed on   kept  handed on  kept    parted
+        |      passed on   kept  passed on  kept    parted
          \      /            \     /         |
           concat             concat       kept      each asked in one task
 """
@@ -51,7 +51,7 @@ from rankeval_pd.stats.rankings.swap_draws import Keys
 
 
 class RowNumbers:
-    """Request the row number over all partitions as a candidate's label."""
+    """Request the row number across all partitions as a candidate's label."""
 
     def __repr__(self) -> str:
         return "rankeval_pd.dask.ROWS"
@@ -85,9 +85,9 @@ def collect_head(
 ) -> HeadFrame:
     """Return the head of a Dask DataFrame, for lists up to n_max.
 
-    The head keeps the first candidates under ``n_keys`` orders of tied candidates. The head has the
-    columns in use and ``columns``. With ``threshold``, the function counts the accepted candidates
-    and keeps no candidates.
+    The head keeps the first candidates for each of ``n_keys`` orders of tied candidates. The head
+    contains the columns in use and those in ``columns``. With ``threshold``, the function counts
+    the accepted candidates and keeps no candidates.
 
     The scheduler runs a few times, and the last run reads two thirds of the partitions. The cost is
     O(rows). A partition and several heads must fit in memory.
@@ -137,7 +137,7 @@ def _in_rounds(
 def frames_of(
     ddf: Any, request: Request, columns: Sequence[Hashable] = ()
 ) -> tuple[list[Any], list[int]]:
-    """Return the partitions, and the number of each first row if rows are numbered."""
+    """Return the partitions, and their first row numbers if rows are numbered."""
     frames = ddf[list(dict.fromkeys([*_columns(request), *columns]))].to_delayed()
     starts = _starts(ddf, request.gold, frames) if request.numbered else [0] * (len(frames) + 1)
     return frames, starts
@@ -170,7 +170,7 @@ def _others(roles: Roles, by: list[Hashable]) -> list[Hashable]:
 
 
 def request_of(ddf: Any, roles: Roles) -> Request:
-    """Return the request to every partition, without list sizes."""
+    """Return the request for every partition, without list sizes."""
     return _request(ddf, roles, 1)[0]
 
 
@@ -194,7 +194,7 @@ def _row_bytes(meta: pd.DataFrame) -> int:
 
 
 def _request(ddf: Any, roles: Roles, n_max: int, *, scored: bool = True) -> tuple[Request, bool]:
-    """Return the request to every partition, and whether row numbers are labels."""
+    """Return the request for every partition, and whether row numbers are labels."""
     meta: pd.DataFrame = ddf._meta
     _refuse_values(roles)
     numbered = roles.label is ROWS or (
@@ -242,12 +242,12 @@ def _refuse_values(roles: Roles) -> None:
     for role in ("gold", "key", "label", "groups", "by"):
         if are_values(getattr(roles, role)):
             raise ValueError(
-                f"{role} is given as values, but the rows of a Dask DataFrame are spread over its"
-                f" partitions. Add a column, ddf.assign({role}=...), and pass its name."
+                f"{role} is given as values, but the rows of a Dask DataFrame are spread across"
+                f" its partitions. Add a column, ddf.assign({role}=...), and pass its name."
             )
     if len(roles.factors) > 1:
         raise ValueError(
-            f"groups={roles.groups!r}: the cells of two crossed factors are spread over the"
+            f"groups={roles.groups!r}: the cells of two crossed factors are spread across the"
             " partitions of a Dask DataFrame. Compute the columns that you use,"
             " ddf[[...]].compute()."
         )
@@ -278,7 +278,7 @@ def _check_gold(column: pd.Series, name: Hashable, roles: Roles) -> None:
 
 
 def _starts(ddf: Any, gold: Hashable, frames: Sequence[Any]) -> list[int]:
-    """Return the number of each frame's first row."""
+    """Return the row number at which each frame starts."""
     one = ddf[[gold]].to_delayed()
     graph = Graph()
     cheap = one if len(one) == len(frames) else frames
@@ -297,8 +297,8 @@ def _check_total(total: int, starts: Sequence[int], numbered: bool) -> None:
 
 # -------------------------------------------------------------------------------------------------
 # Files often store group after group, so a group is usually in one partition or in two neighboring
-# partitions. The rows of such a group move to the first of the two partitions. If groups are spread
-# widely, the partitions are shuffled. A part of a group is never treated as a whole group.
+# partitions. The rows of such a group move to the first of the two partitions. If many groups span
+# partitions, the partitions are shuffled. Part of a group is never treated as a whole group.
 
 _HANDED = 2  # groups are shuffled if partitions pass on more groups than this on average
 Asked = Callable[[pd.DataFrame, int], pd.DataFrame | None]

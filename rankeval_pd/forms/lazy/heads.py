@@ -5,7 +5,7 @@ measure, a few more candidates, and the total counts N and N+::
 
     part      part      part      part    all candidates
       |         |         |         |
-    reduced   reduced   reduced   reduced    the best of the part, and counts of all of it
+    reduced   reduced   reduced   reduced    the best of the part, and counts of all rows
         \     /             \     /
          merged              merged       the best of the best, the counts added
               \             /
@@ -47,16 +47,16 @@ _FIXED = (
 )  # fmt: skip
 _PLACES = 2**40  # the largest possible number of rows in a part
 OWN = (  # advice for repeated candidates
-    "to break ties, each candidate needs a unique label. Name the column of labels, label=..., or"
-    " use row numbers across all partitions, label=rankeval_pd.dask.ROWS."
+    "to break ties, each candidate needs a unique label. Name the label column, label=..., or use"
+    " row numbers across all partitions, label=rankeval_pd.dask.ROWS."
 )
 
 
 def needed_ranks(n_max: int) -> int:
     """Return the last rank to keep for lists up to n_max.
 
-    The precision at the end of a list is estimated from candidates around the end. Swapped labels
-    move the end by up to six standard deviations, or up to 24 if necessary.
+    The precision at the end of a list is estimated from candidates around the end. Swapping labels
+    moves the end by up to six standard deviations; the limit here allows for four times as many.
     """
     around = max(20, int(0.5 * n_max**0.8) + 1)
     swapped = 4 * (math.ceil(6.0 * math.sqrt(n_max / 2.0)) + 2)
@@ -71,7 +71,7 @@ class Request(NamedTuple):
     signs: FloatArray
     key: Hashable | None
     label: tuple[Hashable, ...]
-    numbered: bool  #: whether row numbers over all parts are labels
+    numbered: bool  #: whether row numbers across all parts are labels
     seed: int
     positive: Any
     min_grade: float | None
@@ -116,9 +116,9 @@ class Counts(NamedTuple):
         """Reject missing labels and scores. ``dropped`` is the text for missing="drop"."""
         if roles.unjudged == "skip" or roles.ties == "trec":
             raise ValueError(
-                f"unjudged={roles.unjudged!r}, ties={roles.ties!r}: a whole Dask DataFrame supports"
-                " only unjudged='negative' and ties='shared'. Pass these values, or name the"
-                " queries, by=..."
+                f"unjudged={roles.unjudged!r}, ties={roles.ties!r}: without by=, a Dask DataFrame"
+                " supports only unjudged='negative' and ties='shared'. Pass these values, or name"
+                " the queries, by=..."
             )
         if roles.unjudged != "negative":
             refuse_unlabeled(self.unlabeled, self.total, request.gold)
@@ -131,12 +131,12 @@ class Counts(NamedTuple):
             if position not in self.seen:
                 raise ValueError(
                     f"positive={request.positive!r}: no candidate has the value {value!r} in"
-                    f" gold={request.gold!r}. Pass values that occur."
+                    f" gold={request.gold!r}. Pass values that occur there."
                 )
 
 
 class Edge(NamedTuple):
-    """Store the end of the kept ranks as arrays (measure)."""
+    """Store the cutoff of the kept ranks, with one value per measure."""
 
     open_: BoolArray  #: whether candidates were omitted
     bound: FloatArray  #: the score of the last kept rank if candidates were omitted
@@ -145,10 +145,10 @@ class Edge(NamedTuple):
 
 
 class PartialHead(NamedTuple):
-    """Store the head of one or several parts of the data."""
+    """Store the head of one or more parts of the data."""
 
     rows: pd.DataFrame  #: the candidates with all columns
-    place: IntArray  #: (candidate) the part and the row within the part, in one number
+    place: IntArray  #: (candidate) the part and the row within the part, encoded in one number
     edge: Edge
     counts: Counts
     #: candidates and true positives of each group, by the hash of the group's name
@@ -194,7 +194,7 @@ def _clusters(frame: pd.DataFrame, truth: FloatArray, request: Request) -> pd.Da
 
 
 def with_numbers(frame: pd.DataFrame, start: int) -> pd.DataFrame:
-    """Return the rows with row numbers over all parts."""
+    """Return the rows, numbered across all parts."""
     return frame.set_axis(pd.RangeIndex(start, start + len(frame)), axis=0)
 
 
@@ -226,7 +226,7 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
     rows = pd.concat([part.rows for part in parts if len(part.rows)] or [parts[0].rows])
     worse, true = turned(rows, request), truth_of(rows, request) == 1.0
     kept, edge = _best(worse, true, rows, request)
-    # candidates tied with the last rank, if their part omitted no better candidate
+    # candidates tied at the last rank, if their part omitted no better candidate
     tied = np.zeros((2, len(request.measures)), dtype=np.int64)
     same, stop = _equal(worse, edge.bound[:, np.newaxis]), 0
     for part in parts:
@@ -278,7 +278,7 @@ def _best(
 
 
 def _first(rows: pd.DataFrame, chosen: IntArray, count: int, request: Request) -> IntArray:
-    """Return the positions of the first chosen rows by tie key."""
+    """Return the positions of the first ``count`` chosen rows in tie-key order."""
     rows = rows.iloc[chosen]
     first = np.argpartition(tie_keys(rows, request), count - 1)[:count]
     if request.orders == 1:
@@ -300,7 +300,7 @@ def _draw_keys(rows: pd.DataFrame, request: Request) -> swap_draws.Keys:
 
 
 def tie_keys(rows: pd.DataFrame, request: Request) -> AnyArray:
-    """Return numbers that order equal scores."""
+    """Return numbers that determine the order of equal scores."""
     if request.key is not None:
         values = frame_column(rows, request.key, "key")
         refuse_missing(values, request.key)
@@ -342,7 +342,7 @@ def lower_of(roles: Roles, measures: Sequence[Hashable]) -> list[Hashable]:
 
 
 class Head(NamedTuple):
-    """Store facts about all candidates of a head."""
+    """Store the counts of all candidates for a head."""
 
     whole: Whole
     measures: tuple[Hashable, ...]
@@ -350,7 +350,7 @@ class Head(NamedTuple):
     request: Request
 
     def of(self, measures: Sequence[Hashable], roles: Roles) -> Whole:
-        """Return facts about all candidates for these measures and roles."""
+        """Return the counts of all candidates for these measures and roles."""
         for role in _FIXED:
             made, asked = self.roles[role], getattr(roles, role)
             if role == "gold" and asked is None:
@@ -378,8 +378,8 @@ class Head(NamedTuple):
             if name is not None and name not in self.measures:
                 raise ValueError(
                     f"measures: {name!r} is not one of the head's measures,"
-                    f" {listed(self.measures)}. Make a head with"
-                    " it: ddf.rankeval(measures=...).head(n_max)."
+                    f" {listed(self.measures)}. Collect a head with this measure:"
+                    " ddf.rankeval(measures=...).head(n_max)."
                 )
         places = [self.measures.index(name) for name in measures if name is not None]
         return self.whole.of(np.array(places, dtype=np.int64))
@@ -397,7 +397,7 @@ class HeadFrame(pd.DataFrame):
 
 
 def head_of(data: object) -> Head | None:
-    """Return the facts about all candidates, if the data are a head."""
+    """Return the counts of all candidates if the data are a head."""
     return data.known if isinstance(data, HeadFrame) else None
 
 

@@ -57,12 +57,12 @@ def check_asked(asked: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeed
     for role in ("by", "groups", "strata", "seeds"):
         if getattr(roles, role) is not None:
             raise ValueError(
-                f"{role}={getattr(roles, role)!r}: the items of a {_ONE[role]} are spread over the"
-                f" workers. {_NEXT[role]} {instead}"
+                f"{role}={getattr(roles, role)!r}: the items of a {_ONE[role]} are spread across"
+                f" the workers. {_NEXT[role]} {instead}"
             )
     if roles.missing != "raise":
         raise ValueError(
-            f"missing={roles.missing!r}: items are spread over the workers, but every system needs"
+            f"missing={roles.missing!r}: items are spread across workers, but every system needs"
             f" all items. Drop incomplete items, ddf.dropna(). {instead}"
         )
     if asked is None:
@@ -76,7 +76,7 @@ def check_asked(asked: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeed
         )
     if options.ci == "bca":
         raise ValueError(
-            "ci='bca' leaves out one item at a time, but the items are spread over the workers."
+            "ci='bca' leaves out one item at a time, but the items are spread across workers."
             f" Pass {' or '.join(repr(x) for x in INTERVALS if x in _OTHER)}, or omit ci. {instead}"
         )
     return asked
@@ -85,15 +85,15 @@ def check_asked(asked: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeed
 _OTHER = ("wild", "percentile", "basic")
 _ONE = {"by": "domain", "groups": "cluster", "strata": "stratum", "seeds": "training"}
 _NEXT = {
-    "by": "Call it for each domain, ddf[ddf['domain'] == ...].",
+    "by": "Call this method for each domain, ddf[ddf['domain'] == ...].",
     "groups": (
         "Sum each cluster first, ddf.groupby(...).sum().compute(), and pass metric='ratio' or"
-        " another metric of sums."
+        " another metric based on sums."
     ),
     "strata": "Omit strata.",
     "seeds": "Average each system over its seeds, and mention this in your report.",
 }
-OF_FRAME = "Call ddf.compute() if the data fit into memory."
+OF_FRAME = "Call ddf.compute() if the data fit in memory."
 
 # ---------------------------------------------------------------------------------- Dask DataFrames
 
@@ -103,7 +103,7 @@ def frame_items(
 ) -> tuple[list[ItemBlock], int]:
     """Return the item blocks of a Dask DataFrame, and the number of items.
 
-    The scheduler runs once over the index or the first column to number the items.
+    To number the items, the scheduler runs once over the index or the first column.
     """
     systems, metric = table.systems, table.metric
     meta: pd.DataFrame = ddf._meta
@@ -164,7 +164,7 @@ def _labels(frame: pd.DataFrame, *, plain: bool) -> Labels:
 
 
 def _ascend(found: Sequence[Labels]) -> bool:
-    """Return whether labels are in ascending order over all partitions."""
+    """Return whether labels are in ascending order across all partitions."""
     filled = [labels for labels in found if labels.ends is not None]
     if not all(labels.ascending for labels in filled):
         return False
@@ -293,7 +293,7 @@ def _same(x: IntArray) -> IntArray:
 
 
 class ItemNeeds(NamedTuple):
-    """Declare the sums that a function of distributed items needs."""
+    """Declare the sums that a function needs from distributed items."""
 
     options: PairOptions
     signs: bool = False  #: whether random signs of the items' contributions to scores are needed
@@ -369,10 +369,10 @@ def gather(
 def _counts(
     graph: Graph, places: Sequence[tuple[str, Any]], plan: Plan, known: str, needs: str
 ) -> list[str]:
-    """Return the sums of blocks of resamples.
+    """Return the tasks that compute the sums for blocks of resamples.
 
     Each thread draws a separate sequence of blocks. A thread draws a block only after the
-    second-to-last block of this sequence was used.
+    second-to-last block of this sequence has been used.
     """
     task, total, n_items = graph.add, plan.options.n_resamples, plan.n_items
     ready = [(task(blocks.columns_of, x, known, needs), at) for x, at in places]
@@ -426,7 +426,7 @@ def later(
     shapes: Sequence[tuple[Hashable, int]],
     dtypes: Sequence[type],
 ) -> list[xr.DataArray]:
-    """Return one-dimensional lazy arrays from a function of a task's result."""
+    """Return one-dimensional lazy arrays computed from the result of a task."""
     columns = functools.partial(_columns_in_box, function=function)
     answers = boxes(f"answered-{name}", {(): (columns, name)}, [], graph)
     templates: dict[Hashable, xr.DataArray] = {

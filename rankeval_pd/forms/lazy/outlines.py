@@ -4,11 +4,11 @@ An outline of a ranking needs two passes over the data, and only true positives 
 
     partition   partition   partition
         |           |           |
-    positives   positives   positives     pass 1: the true positives, and counts of all
+    positives   positives   positives     pass 1: the true positives, and counts of all rows
            \        |        /
-              known scores                they stay with the workers
+              known scores                kept on the workers
            /        |        \
-     others      others      others       pass 2: how many others there are between these scores
+     others      others      others       pass 2: how many others lie between these scores
            \        |        /
                   added                   in a tree
                     |
@@ -18,9 +18,9 @@ Counting the ranks of a few candidates takes one pass over the data::
 
     partition   partition   partition
         |           |           |
-      ahead       ahead       ahead       how many rows come before each of the few
+      ahead       ahead       ahead       how many rows precede each candidate
            \        |        /
-                  added                   in a tree: their ranks
+                  added                   in a tree: the ranks
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from rankeval_pd.stats.rankings.swap_draws import Keys
 
 
 class _Positives(NamedTuple):
-    rows: pd.DataFrame  #: the true positives with the columns in use
+    rows: pd.DataFrame  #: the true positives, with only the columns that are needed
     counts: Counts
 
 
@@ -124,7 +124,7 @@ def _added(parts: Sequence[_Others]) -> _Others:
 
 
 def outlines(ddf: Any, roles: Roles, *, ends: bool = False, labeled: bool = False) -> OutlineFacts:
-    """Return the outline of each measure's ranking.
+    """Return an outline of the ranking for each measure.
 
     ``ends`` limits the outlines to candidates with a score. ``labeled`` adds labels to the true
     positives. A partition, the scores of all true positives, and the counts for one merge must fit
@@ -178,10 +178,10 @@ class Curves(NamedTuple):
 
 
 def curves(ddf: Any, roles: Roles) -> Curves:
-    """Return the lists that end just before and just after true positives.
+    """Return the list sizes at which the curves change direction.
 
-    The curves change direction at the ends of such lists. The function makes two passes over the
-    data, or three passes with ``ties="shared"`` to count ranks.
+    These lists end just before or just after a true positive. The function makes two passes over
+    the data, or three passes with ``ties="shared"`` to count ranks.
     """
     if roles.ties == "error":
         raise ValueError(
@@ -286,7 +286,7 @@ def _ahead_of(
     candidates. ``keys`` contains the keys of the candidates and of ``same``.
     """
     # sort the candidates and the rows with equal scores by score and key; a row counts for every
-    # candidate that follows it in this order, except for itself
+    # candidate that follows in this order, except itself
     together = np.concatenate(keys)
     is_row = np.arange(together.size) >= of_few.size
     block = np.concatenate([of_few, place[same]])
@@ -309,7 +309,7 @@ def _added_ranks(parts: Sequence[RowsAhead]) -> RowsAhead:
 
 
 def ranks_of(ddf: Any, request: Request, few: Any, count: int | None = None) -> IntArray:
-    """Return ranks (measure, candidate) from 1 in one pass over the data.
+    """Return ranks (measure, candidate), starting at 1, in one pass over the data.
 
     ``few`` is a frame, or a delayed frame with ``count`` rows.
     """
@@ -326,5 +326,5 @@ def ranks_of(ddf: Any, request: Request, few: Any, count: int | None = None) -> 
     if found.alike != found.rows.size:  # each candidate matches only itself
         what = f"label={list(request.label)!r}" if request.label else "the index"
         what = what if request.key is None else f"key={request.key!r}"
-        raise ValueError(f"{what} has repeated values among equal scores: {heads.OWN}")
+        raise ValueError(f"{what} has repeated values among tied candidates: {heads.OWN}")
     return 1 + found.rows

@@ -31,13 +31,13 @@ def check_groups(names: Collection[Hashable]) -> None:
     """Raise a ValueError if there are no groups to combine."""
     if len(names) == 0:
         raise ValueError(
-            "average= and combine=True combine groups, but there are none. Name the column of"
-            " groups, by=..., or add a dimension of groups to the Dataset."
+            "average= and combine=True combine groups, but there are none. Name the group column,"
+            " by=..., or add a group dimension to the Dataset."
         )
 
 
 class GroupAverage(NamedTuple):
-    """Store the average of a quantity over groups, and its test."""
+    """Store the average of a quantity over groups, and the test of this average."""
 
     value: xr.DataArray
     p_value: xr.DataArray
@@ -51,7 +51,7 @@ def over_groups(
     batch: list[Hashable],
     alternative: Alternative = "two-sided",
 ) -> GroupAverage:
-    """Return the mean of ``above`` over groups, or with ``below`` a ratio of sums.
+    """Return the mean of ``above`` over groups, or a ratio of sums if ``below`` is given.
 
     Groups without a value contain NaN. For lazy data, the result is lazy.
     """
@@ -77,7 +77,7 @@ def over_groups(
 
 
 def _limits(found: GroupAverage, level: float) -> dict[str, xr.DataArray]:
-    """Return the columns with the limits for an average of proportions."""
+    """Return the confidence limits for an average of proportions."""
     low, high = xr.apply_ufunc(
         cluster_totals.share_limits, found.value, found.se, found.n_queries,
         kwargs={"level": level}, output_core_dims=[[], []], dask="parallelized",
@@ -134,7 +134,7 @@ def of_curves(average: str, rates: tuple[str, str], level: float) -> Combination
 
     def combine(curves: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
         positive, others = (curves[name].where(curves[name] > 0) for name in ("positive", "others"))
-        if judged == "tpr":  # an ROC curve needs both classes, like an area
+        if judged == "tpr":  # like an ROC area, an ROC curve needs both classes
             positive, others = positive.where(others > 0), others.where(positive > 0)
         there = curves["exists"]
         n = curves["n"].where(there)

@@ -1,4 +1,4 @@
-"""Write numbers, nouns and sentences for papers."""
+"""Format numbers, nouns and sentences for papers."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Unit(NamedTuple):
 def unit_of(
     values: Iterable[Any], widths: Iterable[Any], *, percent: bool, digits: int | None = None
 ) -> Unit:
-    """Return the unit of a column, with decimals that match the intervals.
+    """Return the unit of a column, with enough decimals for the intervals.
 
     For an interval of width w, the last decimal place is at least w / 40. Numbers have at most
     three significant digits, or exactly three if there are no intervals.
@@ -150,7 +150,7 @@ def level_of(attrs: Mapping[Any, Any]) -> str:
 
 
 def join(names: Iterable[Any], last: str = "and", *, most: int = 6, noun: str = "others") -> str:
-    """Join names for a sentence, or return a count and a noun for many names."""
+    """Join names for a sentence, or return a count and a noun if there are many."""
     texts = [str(name) for name in names]
     if len(texts) > most:
         return f"{len(texts)} {noun}"
@@ -169,7 +169,7 @@ TESTS = {
     "fisher": "Fisher's exact test", "midp": "the mid-p version of Fisher's test",
     "mcnemar": "McNemar's test", "boschloo": "Boschloo's test", "barnard": "Barnard's test",
     "score": "the score test", "cluster": "a cluster-robust t test", "t": "a t test",
-    "votes": "a t test of the mean votes for the candidates",
+    "votes": "a t test of the candidates' mean votes",
     "delong": "DeLong's test", "swaps": "random swaps of the labels",
 }  # fmt: skip
 TESTED = {
@@ -275,9 +275,9 @@ def design(attrs: Mapping[Any, Any]) -> Iterator[str]:
 
 
 def letter_sets(letters: Iterable[Any]) -> list[set[str]]:
-    """Return the letters of each row of a compact letter display.
+    """Return the letters for each row of a compact letter display.
 
-    With more than 26 groups, letters are aa, ab, ..., separated by spaces.
+    With more than 26 groups, the letters are aa, ab, ..., separated by spaces.
     """
     texts = [str(text) for text in letters]
     spaced = any(" " in text or len({*text}) < len(text) for text in texts)
@@ -322,9 +322,9 @@ def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
     sentences = [f"The table was made with {made}{sizes}."]
     if known(frame, ("p_value", "p_adjusted", "rank_low", "p_max")):
         side = attrs.get("alternative", "two-sided")
-        what = "Differences were tested by"
+        what = "Differences were tested with"
         if method == "random_test":
-            what, side = "Counts of true positives were compared with a random ranking by", "more"
+            what, side = "True-positive counts were compared with a random ranking using", "more"
         sentences.append(f"{what} {_test_of(frame, attrs)}.")
         side = side if side == "two-sided" else f"one-sided ({side})"
         how = adjustment(attrs) or "unadjusted"
@@ -332,7 +332,9 @@ def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
         sentences.append(f"The tests were {side} and {how}, {level}.")
     if "margin" in attrs:
         what = {"two-sided": "Equivalence"}.get(attrs.get("alternative", ""), "Non-inferiority")
-        sentences.append(f"{what} was tested with a margin of {attrs['margin']:g}, unadjusted.")
+        sentences.append(
+            f"{what} was tested with a margin of {attrs['margin']:g}, without adjustment."
+        )
     limits = [str(x) for x in frame if str(x).endswith("_low") and x not in ("rank_low", "p_low")]
     if "level" in attrs and limits:
         gaps = bool(known(frame, ("difference", "gain"))) and limits != ["ci_low", "value_low"]
@@ -373,12 +375,12 @@ def _test_of(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
     if method in ("summary", "measure_ranks") and "kind" in attrs:
         return TESTS["delong"]
     if swapped and (method in ("summary", "measure_ranks") or "measure_a" in frame):
-        return "random swaps of the candidates that only one of the two lists contains"
+        return "random swaps of the candidates that are in only one of the two lists"
     return TESTS.get(str(attrs.get("test")), TESTED.get(method, "the test of this method"))
 
 
 def sizes_text(sizes: Sequence[int]) -> str:
-    """Write list sizes for a sentence, or a count and a range for many sizes."""
+    """Format list sizes for a sentence, or give a count and a range if there are many."""
     ordered = sorted(dict.fromkeys(sizes))
     if len(ordered) > 6:
         return f"{len(ordered):,} sizes from {ordered[0]:,} to {ordered[-1]:,}"

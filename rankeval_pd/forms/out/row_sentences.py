@@ -1,4 +1,4 @@
-"""Write the numbers of each row of a table as a sentence."""
+"""Write a sentence for each row of a table."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _is_number(column: pd.Series) -> bool:
 
 
 def _unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
-    """Return the unit of a column, with decimals that match the interval."""
+    """Return the unit of a column, with enough decimals for the interval."""
     if pd.api.types.is_integer_dtype(frame[name]):
         return Unit(percent=False, decimals=0)
     if name == "expected":
@@ -88,7 +88,7 @@ def _unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
 
 
 def _limits(columns: Any, name: Any) -> tuple[str, str]:
-    """Return the names of the columns with an estimate's limits, or ""."""
+    """Return the columns with the confidence limits of an estimate, or ""."""
     estimates = [x for x in _ESTIMATES if x in columns]
     for start in (str(name), "ci", "band"):
         if f"{start}_low" in columns and name in estimates[:1]:
@@ -103,7 +103,7 @@ _ESTIMATES = (
 
 
 def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs) -> str:
-    """Write a row as a sentence, or as a list of numbers with nouns."""
+    """Write a row as a sentence, or as a list of labeled numbers."""
     texts: dict[Any, Any] = {name: value for name, value in row.items() if name not in units}
     for name, unit in units.items():
         whole = isinstance(row[name], int | np.integer)
@@ -133,12 +133,9 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs
     end = " The list ends inside a tie." if row.get("tied") else ""
     if row.get("_chosen") and row["ci_low_best"] < row["ci_low"]:
         limits = units["precision"].limits(row["ci_low_best"], row["ci_high_best"])
-        end = (
-            " After correction for the selection among the measures, the interval is"
-            f" {limits}.{end}"
-        )
+        end = f" After correction for the choice of measure, the interval is {limits}.{end}"
     if "n_accepted" in row and texts.get("threshold") == _NONE:
-        return f"No threshold of {row['measure']} reaches the requested value."
+        return f"No threshold for {row['measure']} reaches the requested value."
     if sentence is not None:
         text = _ONE.sub(r"1 \1", sentence.format_map(_Known(texts))) + end
         for unknown, told in _UNKNOWN:

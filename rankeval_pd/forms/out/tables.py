@@ -222,7 +222,7 @@ def as_frame(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def listed_in(attrs: Mapping[Any, Any], name: str) -> list[Any]:
-    """Return a list from the attrs, where the list can be missing or in JSON."""
+    """Return a list from the attrs, which can be missing or stored as JSON."""
     value = attrs.get(name, [])
     if isinstance(value, str) and value.startswith("["):
         with suppress(ValueError):
@@ -242,7 +242,7 @@ def rows_in(result: xr.Dataset) -> pd.DataFrame:
 def leave_rows(
     result: xr.Dataset, columns: Sequence[str], *, attrs: Mapping[str, Any] | None = None
 ) -> xr.Dataset:
-    """Compute and return the existing rows along ``row``."""
+    """Compute a result, and return its existing rows along ``row``."""
     return as_rows(_existing(result.compute(), columns), attrs=attrs)
 
 
@@ -269,7 +269,7 @@ def _existing(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
 OVER = ("all", "group")
 OVER_LISTS = ("all", "n", "group")
 _FAMILY = ("pair", "n", "cut")
-# a function that adjusts the tests in one family, given in parts
+# a function that adjusts the tests of one family, passed in parts
 _Compute = Callable[[list[FloatArray]], list[FloatArray]]
 
 
@@ -286,7 +286,7 @@ def adjusted_together(
     method : {"holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
         Adjustment method. With "max-t", the p-values are simultaneous over all n of a family and
         are multiplied by the number of pairs in all groups. "max-t-stepdown" replaces the number of
-        pairs by Holm's step-down factors.
+        pairs with Holm's step-down factors.
     batch : sequence of names
         The dimensions of the groups.
     over : {"all", "n", "group"}
@@ -303,7 +303,7 @@ def levels_together(
     over: str,
     level: float,
 ) -> list[xr.DataArray]:
-    """Return the level of each row's interval that matches the adjustment."""
+    """Return the confidence level for each row's interval, given the adjustment."""
     compute = partial(_flat, of_all=lambda p: interval_levels(p, method, level))
     return _by_family(p_values, compute, batch, over)
 
@@ -356,7 +356,7 @@ def _one_part(
 
 
 def _adjusted(parts: list[FloatArray], method: str) -> list[FloatArray]:
-    """Adjust p-values as one family. With "max-t" the last axis is n."""
+    """Adjust p-values as one family. With "max-t", the last axis is n."""
     if not method.startswith("max-t"):
         return _flat(parts, lambda p: adjust(p, method))
     if method == "max-t":

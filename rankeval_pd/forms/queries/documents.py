@@ -44,24 +44,24 @@ from rankeval_pd.stats.rankings.query_metrics import TieRanks
 _ROLE_DOCS = {
     "gold": "The grades, which are whole numbers or booleans. The default is a column named grade"
     " or gold, or the only boolean column. A document without a grade is unjudged.",
-    "measures": "The columns of scores, with one column per run. The default is every numeric"
-    " column without another role.",
+    "measures": "The score columns, with one column per run. The default is every numeric column"
+    " without another role.",
     "by": "The column(s) or index level that name the query. The default is query.",
     "key": "The column or index level that names the document and breaks ties. The default is"
     " document, or the index label.",
     "ties": "How equal scores are ordered: trec (scores as float32, then descending document"
     " names), shared (a hash of the label, or ascending keys) or expected (the mean over all"
     " orders).",
-    "missing": "The meaning of a missing score: absent (not retrieved) or raise.",
+    "missing": "How missing scores are treated: absent (not retrieved) or raise.",
     "min_grade": "The lowest grade of a positive document.",
-    "unjudged": "How a retrieved document without a grade counts: negative, skip (as if not"
+    "unjudged": "How retrieved documents without a grade are treated: negative, skip (as if not"
     " retrieved) or raise.",
 }
 
 with_query_roles = with_roles_and(
     {"ties": "trec", "missing": "absent", "min_grade": 1, "unjudged": "negative"}, _ROLE_DOCS
 )
-"""Decorator that lists the roles of queries, with the defaults of trec_eval."""
+"""Decorator that adds the roles for queries, with trec_eval's defaults."""
 
 
 def _item_role_hint(name: str) -> str:
@@ -146,7 +146,7 @@ class QueryTable(NamedTuple):
 
 
 def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
-    """Convert a DataFrame with a row per query and document to the internal form."""
+    """Convert a DataFrame with one row per query and document to the internal form."""
     refuse_dim(roles.dim, "candidate")
     common = replace(
         roles.common,
@@ -156,7 +156,7 @@ def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
     if common.by is None:
         raise ValueError(
             "by is missing, and there is no column or index level 'query' (columns:"
-            f" {listed(frame.columns)}). Name the column of queries: by=..."
+            f" {listed(frame.columns)}). Name the query column: by=..."
         )
     frame, common = with_given_frame(frame, common)
     by, key = as_names(common.by, frame.columns), common.key
@@ -330,9 +330,9 @@ def _refuse_repeated(values: pd.Series, query: IntArray, name: Hashable) -> None
     repeated = pd.Index(query * (codes.max() + 1) + codes).duplicated()
     row = int(repeated.argmax())
     raise ValueError(
-        f"key={name!r}: the document {values.iloc[row]!r} occurs {_repeat_count(codes, query, row)}"
-        f" times in a query ({int(repeated.sum())} rows too many). Drop the repeated rows, or name"
-        " the columns of queries and documents, by=... and key=..."
+        f"key={name!r}: the document {values.iloc[row]!r} occurs"
+        f" {_repeat_count(codes, query, row)} times in a query ({int(repeated.sum())} extra rows)."
+        " Drop the repeated rows, or name the query and document columns, by=... and key=..."
     )
 
 

@@ -95,7 +95,7 @@ def _of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
     except ValueError as error:
         raise _malformed(content, path, kind, str(error)) from None
     if columns is None:
-        raise _malformed(content, path, kind, "the lines differ in the number of words")
+        raise _malformed(content, path, kind, "the lines have different numbers of words")
     number = columns[kind.number]
     if np.isnan(number).any() or (kind is FileKind.QRELS and (number != np.floor(number)).any()):
         raise _malformed(content, path, kind, f"a {kind.number} is not a number")
@@ -112,7 +112,7 @@ def _words(line: bytes) -> list[bytes]:
 
 
 def _plain(content: bytes, kind: FileKind) -> bytes:
-    """Return the lines without comments and extra words."""
+    """Return the lines without comments or extra words."""
     lines = (_words(line) for line in content.splitlines())
     return b"\n".join(b" ".join(words[: len(kind.columns)]) for words in lines if words)
 
@@ -235,8 +235,8 @@ def _of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
         column = next((x for x in _COLUMN_ALIASES[name] if x in frame.columns), None)
         if column is None:
             raise ValueError(
-                f"{what} has no column {' or '.join(map(repr, _COLUMN_ALIASES[name]))} (columns: "
-                f"{listed(frame.columns)}). Rename it: frame.rename(columns={{...}})."
+                f"{what} has no column {' or '.join(map(repr, _COLUMN_ALIASES[name]))} (columns:"
+                f" {listed(frame.columns)}). Rename your column: frame.rename(columns={{...}})."
             )
         by_name[name] = frame[column]
     number = by_name[kind.number]
@@ -323,8 +323,8 @@ def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
     if lines.files:
         raise ValueError(
             f"{lines.where}: the lines have several tags, {listed(tags, most=4)}, but a file must"
-            " contain one run. Name the run, read_trec({'name': 'path'}), or split the file into"
-            " one file per run."
+            " contain only one run. Name the run, read_trec({'name': 'path'}), or split the file"
+            " into one file per run."
         )
     for code, name in enumerate(tags):
         rows = codes == code
@@ -403,7 +403,7 @@ def as_list(names: Strings, codes: IntArray | None = None) -> list[str]:
 
 
 def write_lines(path: Path, columns: Sequence[Any]) -> None:
-    """Write one line per row, repeating columns that are a single word."""
+    """Write one line per row. A column given as a single word is repeated in every row."""
     path.parent.mkdir(parents=True, exist_ok=True)
     frame = pd.DataFrame(dict(enumerate(columns)))
     # with mtime=0, equal content gives identical files

@@ -31,7 +31,7 @@ class OneLabel(NamedTuple):
     roles: Roles
     left_out: Any = None  #: candidates with votes but without a label; None for one annotator
     share: Any = None  #: the proportion of positive votes, if needed
-    times: int = 1  #: the number of times that a frame repeats its rows
+    times: int = 1  #: how many times each row of a frame is repeated
 
     def of_frame(self) -> tuple[pd.DataFrame, FloatArray | None, IntArray | None]:
         """Return the labeled rows with their vote proportions and positions in the data."""
@@ -54,11 +54,11 @@ def annotators_of(data: Any, roles: Roles) -> list[Hashable]:
         names = [_name_of(x, k) for k, x in enumerate(roles.gold)]
         if len(dict.fromkeys(names)) < len(names) or len(names) < 2:
             raise ValueError(
-                f"gold={names!r}: a list must name several annotators, each once. For a single "
-                f"gold label, pass gold={names[0]!r}."
+                f"gold={names!r}: a list must name two or more annotators, each once. For a single"
+                f" gold label, pass gold={names[0]!r}."
                 if names
                 else (
-                    "gold=[] names no column. Pass the name of the gold label, or the names of"
+                    "gold=[] contains no names. Pass the name of the gold label, or the names of"
                     " several annotators."
                 )
             )
@@ -83,8 +83,8 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
         if roles.agreement != "majority":
             raise ValueError(
                 f"agreement={_said(roles)!r} needs several annotators. Name their columns,"
-                " gold=['a1', 'a2', 'a3'], or give the gold label of a Dataset the dimension"
-                f" {ANNOTATOR!r}."
+                f" gold=['a1', 'a2', 'a3'], or add the dimension {ANNOTATOR!r} to the gold label"
+                " of a Dataset."
             )
         return OneLabel(data, roles)
     if roles.agreement == "mean":
@@ -155,7 +155,7 @@ def _of_dataset(data: xr.Dataset, roles: Roles, names: list[Hashable], read: Any
         if data[name].chunks is not None:
             raise ValueError(
                 f"gold: the votes of {listed(names)} are lazy, but candidates without a majority"
-                " are excluded before the ranking. Load the votes, which are small:"
+                " are excluded before ranking. Load the votes, which are small:"
                 " data.assign({name: data[name].load() for name in votes})."
             )
     if asked is None:
@@ -194,7 +194,7 @@ def _warn_of_undecided(left_out: Any, roles: Roles) -> None:
     if count and roles.agreement == "each":
         warn(
             f"gold: {count:,} of {total:,} votes are missing. Each annotator's ranking omits"
-            " candidates without a vote from that annotator, so n-best lists reach lower scores."
+            " candidates without a vote from that annotator, so n-best lists include lower scores."
         )
     elif count:
         warn(

@@ -90,8 +90,8 @@ def answer(
         The capabilities from ``can(function)``, adjusted for the current call.
     n : array of int, Shares, optional
         List sizes. None means every n. Shares are fractions of the candidates, so list sizes differ
-        between groups. With shares, the dimension is ``share`` instead of n, and the result has a
-        column ``share``.
+        between groups. If n contains shares, the dimension is ``share`` instead of n, and the
+        result has a ``share`` column.
     read : callable, optional
         A function that converts a chunk of a lazy Dataset to the internal form. None means that the
         question uses additional values and needs all rankings at once.
@@ -103,7 +103,7 @@ def answer(
         size and the names of the group dimensions, and returns the final answers. For a DataFrame,
         one answer can contain all groups unless n contains shares.
     attrs : mapping, optional
-        Options that describe the result to readers and plots.
+        Options to store in the attrs of the result, for readers and plots.
     """
     chosen = Roles.of(roles)
     if not able.any_ties:
@@ -126,7 +126,7 @@ def answer(
 
 
 class _Call(NamedTuple):
-    """Apply a question to any form of data. Tasks contain this object without data."""
+    """Apply a question to any type of data. Tasks contain this object but no data."""
 
     question: RankingQuestion
     columns: Sequence[str]
@@ -164,7 +164,7 @@ def _of_dataset(data: xr.Dataset, chosen: Roles, call: _Call, read: Reading | No
     beside = [x for x, c in inner.coords.items() if c.dims and set(c.dims) <= {*batch}]
     tables.check_names("the coordinate ", [x for x in beside if x not in batch], call.columns)
     check_not_above(n, inner.sizes["candidate"])
-    # if N and N+ are sufficient, lazy chunks are only counted
+    # for methods that need only N and N+, lazy chunks are counted but not ranked
     if batches is not None and (able.any_rows or call.of_counts):
         inner, batches = inner.assign(_counted(batches, inner, scored=able.scores)), None
     inner = inner.assign_attrs(n_groups=math.prod(inner.sizes[d] for d in batch))
@@ -236,8 +236,8 @@ def _left(
     batch: list[Hashable] = inner.attrs["batch"]
     if results[0]["exists"].chunks is None and (above := _above_all(call.n, results)):
         warn(
-            f"{above} in every batch, so these rows are NaN. Pass smaller n; a lazy Dataset gives"
-            " NaN without this warning."
+            f"{above} in every batch, so these rows are NaN. Pass smaller sizes; a lazy Dataset"
+            " returns NaN without this warning."
         )
     if call.finish is not None:
         results = call.finish(results, batch if len(parts) == 1 else [tables.GROUP])
@@ -278,7 +278,7 @@ def _of_groups(
     if isinstance(n, Shares):
         results = [_along_share(x, n, total) for x, total in zip(results, sizes, strict=True)]
     if call.combine is not None:
-        lacking = {"exists": False, "tp": 0}  # fill values at n that exist only in larger groups
+        lacking = {"exists": False, "tp": 0}  # defaults for n that only larger groups have
         results = [x.drop_vars(ORDERS, errors="ignore") for x in results]
         every = xr.concat(results, tables.GROUP, join="outer", fill_value=lacking)
         one = call.combine(every, [tables.GROUP])
@@ -325,7 +325,7 @@ def size_of(inner: xr.Dataset) -> int:
 
 
 def _along_share(result: xr.Dataset, n: Sizes, total: int) -> xr.Dataset:
-    """Replace the dimension n by ``share`` if shares were requested."""
+    """Replace the dimension n with ``share`` if shares were requested."""
     if not isinstance(n, Shares) or "n" not in result.dims:
         return result
     picked = result.isel(n=np.unique(n.of(total), return_inverse=True)[1])
@@ -478,7 +478,7 @@ def common_size(inner: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
 
 
 def _same(counts: IntArray) -> IntArray:
-    """Drop the axis of counts (..., measure), which must be equal for all measures."""
+    """Drop the measure axis of counts, which must be equal for all measures."""
     if (counts != counts[..., :1]).any():
         raise ValueError(
             "missing='drop': the measures score different candidates, so there"

@@ -1,4 +1,4 @@
-"""Convert DataFrames and Datasets of candidates to one labeled form.
+"""Convert DataFrames and Datasets of candidates to the internal form.
 
 The internal form is an :class:`xarray.Dataset` with candidates in the order of the tie key and the
 following variables:
@@ -13,7 +13,7 @@ following variables:
 * ``_share`` (..., candidate): the proportion of votes, only with ``agreement="mean"``.
 
 The attribute ``ends`` is True if lists end with the last scored candidate (missing="absent"). The
-attribute ``whole`` contains the facts about all candidates of a head (see
+attribute ``whole`` contains the counts of all candidates if the data are a head (see
 :mod:`rankeval_pd.forms.lazy.heads`).
 
 The leading dimensions form the batch. The batch dimensions are the other dimensions of a Dataset,
@@ -98,7 +98,7 @@ def check_data(data: object) -> None:
             "ddf.rankeval.head(n_max)."
         )
     wanted = "a pandas DataFrame with one row per candidate, or an xarray Dataset with a dimension"
-    raise no_table("data", data, f"{wanted} 'candidate'; from_scores(y_true, scores) makes one")
+    raise no_table("data", data, f"{wanted} 'candidate'; from_scores(y_true, scores) creates one")
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Groups:
     measures: Sequence[Hashable]
     signs: FloatArray
     ends: bool
-    whole: Whole | None = None  #: the facts about all candidates of a head
+    whole: Whole | None = None  #: counts of all candidates if the data are a head
     places: IntArray | None = None  #: positions in the data if rows were excluded
 
     same: SameOrder | None = None  #: measures that rank all candidates identically
@@ -153,10 +153,10 @@ class Groups:
         )
 
     def head(self, n_max: int) -> Groups:
-        """Return the best candidates of each measure if few candidates are sufficient.
+        """Return the best candidates of each measure if a few candidates are sufficient.
 
         The candidates are partitioned instead of sorted. All candidates are kept if there are
-        groups, if scores are missing, or if many candidates are tied with the last rank.
+        groups, if scores are missing, or if many candidates are tied at the last rank.
         """
         keep, total = needed_ranks(n_max), self.number.size
         score, gold = self.columns["score"], self.columns["gold"]
@@ -306,17 +306,17 @@ def _as_index(values: pd.Series) -> pd.Index:
 
 
 def check_dim(data: xr.Dataset, roles: Roles) -> None:
-    """Raise a ValueError unless the Dataset has the dimension of candidates."""
+    """Raise a ValueError unless the Dataset has the candidate dimension."""
     if roles.dim not in data.dims:
         raise ValueError(
             f"dim={roles.dim!r} is not a dimension of data, which has the dimensions"
-            f" {listed(data.dims)}. Name the dimension of the candidates: dim=..."
+            f" {listed(data.dims)}. Name the candidate dimension: dim=..."
         )
     if roles.dim != "candidate" and "candidate" in data.dims:
         raise ValueError(
-            f"dim={roles.dim!r}, but data also has a dimension 'candidate', which would be a batch."
-            " Omit dim if 'candidate' is the dimension of the candidates; otherwise rename"
-            " 'candidate': data.rename(candidate='batch')."
+            f"dim={roles.dim!r}, but data also has a dimension 'candidate', which would be treated"
+            " as a batch. Omit dim if 'candidate' is the dimension of the candidates; otherwise"
+            " rename 'candidate': data.rename(candidate='batch')."
         )
 
 

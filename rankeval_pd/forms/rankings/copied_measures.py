@@ -47,12 +47,12 @@ def distinct_pairs(
 
 
 def count_distinct(pairs: Sequence[Any], stands: IntArray | None) -> int:
-    """Count distinct tests of pairs, without pairs of identical rankings."""
+    """Count distinct tests of pairs, excluding pairs of identical rankings."""
     return len(pairs) if stands is None else max(len({*stands.tolist()} - {-1}), 1)
 
 
 def with_orders(result: xr.Dataset, inner: xr.Dataset, pairs: Sequence[Pair]) -> xr.Dataset:
-    """Add ranking numbers if two measures have the same ranking."""
+    """Add numbers for distinct rankings if two measures have the same ranking."""
     orders = _orders(inner, pairs)
     if orders is None:
         return result

@@ -59,8 +59,8 @@ def _labels(data: xr.Dataset, roles: Roles) -> pd.Index | list[pd.Index]:
             raise unknown_name("label", name, data.variables)
         if data[name].dims != (roles.dim,):
             raise ValueError(
-                f"label={name!r} has the dimensions {listed(data[name].dims)}: pass a"
-                f" variable along {roles.dim!r} alone."
+                f"label={name!r} has the dimensions {listed(data[name].dims)}: pass a variable"
+                f" whose only dimension is {roles.dim!r}."
             )
         levels.append(pd.Index(data[name].to_numpy(), tupleize_cols=False))
     return levels if len(levels) > 1 else levels[0]

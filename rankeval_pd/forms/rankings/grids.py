@@ -1,4 +1,4 @@
-"""Compute a grid of list sizes that replaces every n for many candidates."""
+"""Compute a grid of list sizes to use instead of every n for large rankings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def few_or(sizes: Sizes, asked: IntArray, ties: str, noted: dict[str, Any]) -> I
     """Return the requested sizes, or a grid instead of every n.
 
     The grid contains every n up to about 70. Above 70, each n is about 1% larger than the previous
-    n. The number of n in the grid is stored in ``noted``.
+    n. The size of the grid is stored in ``noted``.
     """
     if sizes is not None or asked.size <= _EVERY or ties == "blocks":
         return those(sizes, asked)

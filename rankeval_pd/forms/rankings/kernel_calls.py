@@ -234,7 +234,7 @@ def sides(array: xr.DataArray, pairs: Sequence[Pair]) -> tuple[xr.Variable, xr.V
 
 
 def _of_sides(inner: xr.Dataset, pairs: Sequence[Pair]) -> tuple[Whole, Whole] | None:
-    """Return the facts about all candidates for the first and second measures."""
+    """Return the counts of all candidates for the first and second measures."""
     whole: Whole | None = inner.attrs["whole"]
     if whole is None:
         return None
@@ -265,12 +265,12 @@ class PairRanks(NamedTuple):
 
     @property
     def whole(self) -> Whole | None:
-        """Return the facts about all candidates for heads."""
+        """Return the counts of all candidates for heads."""
         return self.a.whole
 
     @property
     def ranks(self) -> tuple[IntArray, IntArray]:
-        """Return the rank of each candidate in both rankings, from 1."""
+        """Return the rank of each candidate in both rankings, starting at 1."""
         return self.a.ranks, self.b.ranks
 
     def regions(self, n: IntArray) -> Regions:
@@ -337,7 +337,7 @@ def ask_pairs(
     options : mapping, optional
         Keyword arguments for the kernel.
     advance : callable, optional
-        A function that receives the number of finished pairs, times the batch size.
+        A function to call with the number of finished pairs, multiplied by the batch size.
 
     Returns
     -------
@@ -390,7 +390,7 @@ def ask_pairs(
 def in_blocks(
     asked: Sequence[_Asked], inner: xr.Dataset, together: int = _BLOCK
 ) -> Iterator[Sequence[_Asked]]:
-    """Yield blocks of pairs or measures that fit into memory."""
+    """Yield blocks of pairs or measures that fit in memory."""
     width = max(1, together // max(1, inner["gold"].size))
     for start in range(0, max(len(asked), 1), width):
         yield asked[start : start + width]
@@ -424,7 +424,7 @@ def _on_ranks(
     options: Mapping[str, Any],
 ) -> tuple[AnyArray, ...]:
     both = present_a & present_b
-    # facts about all candidates, such as blocks and scores, differ between measures
+    # properties of all candidates, such as blocks and scores, differ between measures
     a, b = (
         Ranking.of(score, gold, present, ends=ends, whole=of_side, positions=order).among(both)
         for score, present, order, of_side in (

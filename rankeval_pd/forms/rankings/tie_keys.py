@@ -1,6 +1,6 @@
 """Compute tie keys, which order tied candidates in the same way for all measures.
 
-By default the tie key is a hash of the candidate's label, the number of earlier rows with the same
+By default, the tie key is a hash of the candidate's label, the number of earlier rows with the same
 label, and the seed. Results therefore do not depend on the row order or the gold label. The hash
 depends on the label but not on the dtype, so 1, 1.0 and Decimal(1) have the same hash.
 """
@@ -22,7 +22,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.swap_draws import Keys, mix
 
 _Labels = pd.Index | Sequence[pd.Index]
-# distinguishes number types with equal bits
+# distinguish numbers of different types that have the same bits
 _MISSING, _UNSIGNED, _FRACTIONAL = (
     np.uint64(x << 32) for x in (0x6D697373, 0x756E7369, 0x66726163)
 )
@@ -257,8 +257,8 @@ def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
     if len(repeated):
         raise ValueError(
             f"key={name!r} has repeated values, {listed(repeated.unique()[:3])}: a key must be"
-            " unique within each group. If candidates occur for several queries, name the column of"
-            " queries, by=... Otherwise pass another column, or omit key to break ties by a hash."
+            " unique within each group. If candidates occur for several queries, name the query"
+            " column, by=... Otherwise pass another column, or omit key to break ties by a hash."
         )
 
 
@@ -285,8 +285,8 @@ def as_compared(scores: Any, ties: str, key: object) -> Any:
         return scores
     if key is None:
         raise ValueError(
-            "ties='trec' orders equal scores by document name in descending order. Name the column"
-            " of documents, key=..."
+            "ties='trec' orders equal scores by document name in descending order. Name the"
+            " document column, key=..."
         )
     with np.errstate(over="ignore", under="ignore"):
         return scores.astype(np.float32).astype(np.float64)

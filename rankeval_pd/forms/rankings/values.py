@@ -110,7 +110,8 @@ def gold_values(
     """Return the gold label as 1.0, 0.0, or NaN for missing labels.
 
     ``positive`` contains the values for true positives, and ``min_grade`` is the lowest grade of a
-    true positive. With ``all_there``, a value in ``positive`` that does not occur raises an error.
+    true positive. With ``all_there``, a value in ``positive`` that does not occur in the data
+    raises an error.
     """
     if positive is not None:
         return _among(values, name, positive, all_there=all_there)
@@ -143,7 +144,7 @@ def gold_values(
 def _as_float(value: Any) -> float:
     try:
         return np.nan if pd.isna(value) else float(value)
-    except OverflowError:  # an integer too large for a float is no grade or label
+    except OverflowError:  # an integer too large for a float is neither a grade nor a label
         return np.inf if value > 0 else -np.inf
 
 
@@ -312,8 +313,8 @@ def check_n(n: Any) -> Sizes:
         return None
     if isinstance(n, range) and len(n) > _MOST:
         raise ValueError(
-            f"n={n!r} requests {len(n):,} lists for every measure, which do not fit into memory."
-            " Pass fewer list sizes, or None for every n."
+            f"n={n!r} requests {len(n):,} lists for every measure, too many to fit in memory. Pass"
+            " fewer list sizes, or None for every n."
         )
     if isinstance(n, range) or (isinstance(n, np.ndarray) and n.ndim == 1 and n.dtype.kind in "iu"):
         if len(n) and max(int(max(n)), -int(min(n))) > _LARGEST:
@@ -383,8 +384,8 @@ def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
         if (longest := longest_list(n, whole.total)) > whole.asked:
             raise ValueError(
                 f"n={longest} exceeds {whole.asked}, the size of the longest list in this head of"
-                f" {whole.total:,} candidates. Make a longer head: ddf.rankeval.head(n_max), with"
-                " n_max up to the number of candidates."
+                f" {whole.total:,} candidates. Collect a longer head: ddf.rankeval.head(n_max),"
+                " with n_max up to the number of candidates."
             )
     elif isinstance(n, np.ndarray) and n.size and int(n.max()) > largest:
         allowed = f"whole numbers from 1 to {largest} or " if largest else ""
@@ -394,7 +395,7 @@ def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
         )
 
 
-# ---------- Thresholds of users: a number, or a mapping from measure to one or several numbers
+# ---------- User thresholds: a number, or a mapping from measures to one or more numbers
 
 
 def asked_thresholds(

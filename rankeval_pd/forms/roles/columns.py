@@ -39,7 +39,7 @@ def native(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
-    """Add columns to a frame, which can have a header of several levels."""
+    """Add columns to a frame, which can have a multi-level header."""
     if frame.columns.nlevels == 1:
         return frame.assign(**columns)
     result = frame.copy(deep=False)
@@ -233,8 +233,8 @@ def find_measures(
         names = list(dict.fromkeys(as_names(roles.measures, columns)))
         if not names:
             raise ValueError(
-                f"measures={roles.measures!r} names no measure (columns: {listed(columns)}). Pass"
-                " names of measures, or omit measures to use all of them."
+                f"measures={roles.measures!r} contains no names (columns: {listed(columns)}). Pass"
+                " the names of measures, or omit measures to use all of them."
             )
         for name in names:
             if name in {taken[0]}:
@@ -438,7 +438,7 @@ def batch_of(data: xr.Dataset, dim: Hashable, *variables: xr.DataArray) -> list[
 
 
 # -------------------------------------------------------------------------------------------------
-# The form of data: rankings, systems over test items, pairs of systems, runs, or 2x2 tables.
+# Detect rankings, systems over test items, pairs of systems, runs, and 2x2 tables.
 
 Form = Literal["rankings", "items", "pairs"]
 

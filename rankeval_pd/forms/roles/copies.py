@@ -1,4 +1,4 @@
-"""Warn about copied measures and candidates, and suggest roles."""
+"""Warn about duplicate measures and candidates, and suggest roles."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _GOLD = re.compile(
     r"is_?\w+|y|y_?true|true|truth|labels?|gold\w*|targets?|class|rel|relevan(t|ce)|correct|positive"
 )
 _YES = ("yes", "y", "true", "t", "positive", "pos", "relevant", "correct", "1")
-_LOOKED_AT = 10_000  # number of rows to search for a column of two values
+_LOOKED_AT = 10_000  # number of rows checked for two distinct values
 _NUMBERED = re.compile(r"[arj]\d{1,2}")
 
 

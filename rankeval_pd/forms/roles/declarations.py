@@ -62,7 +62,7 @@ class Capabilities:
     heads: bool = False
     #: whether N and N+ are sufficient; groups of all sizes are then processed together
     counts: bool = False
-    n_keys: int = 1  #: the number of orders of tied candidates
+    n_keys: int = 1  #: how many different orders of tied candidates are used
     #: whether by= is supported for a Dask DataFrame if each group fits in memory
     by_groups: bool = False
     sums: bool = False  #: whether workers sum the items of a Dask DataFrame
@@ -113,7 +113,7 @@ def with_roles_but(*idle: str, **said: str) -> Callable[[Function], Function]:
 def with_roles_and(
     others: Mapping[str, Any], said: Mapping[str, str] | None = None
 ) -> Callable[[Function], Function]:
-    """List roles, and other keywords from the same group with their defaults.
+    """Add roles and related keywords, with their defaults, to signature and docstring.
 
     Defaults and descriptions in the function replace the default descriptions.
     """
@@ -153,7 +153,7 @@ def with_roles_and(
 
 
 def _described(text: str | None, roles: Mapping[str, str]) -> str | None:
-    """Replace ``**roles`` in a docstring by the names and meanings of the roles."""
+    """Replace ``**roles`` in a docstring with the names and meanings of the roles."""
     if text is None:
         return None
     # move roles that share an entry with other parameters to a separate entry
@@ -188,7 +188,7 @@ _let_in: ContextVar[list[_Read] | None] = ContextVar("let_in", default=None)
 
 @contextmanager
 def one_reading() -> Iterator[None]:
-    """Cache the data for further functions in the block."""
+    """Cache the data for all functions called in the block."""
     before = _let_in.set([])
     try:
         yield
@@ -197,7 +197,7 @@ def one_reading() -> Iterator[None]:
 
 
 def cached_reading(read: Callable[..., Form]) -> Callable[..., Form]:
-    """Make a reader reuse cached data with the same roles."""
+    """Make a reader function reuse data cached for the same roles."""
 
     @functools.wraps(read)
     def reading(data: Any, roles: Roles, *, scored: bool = True) -> Form:
@@ -259,7 +259,7 @@ def check_draws(argument: str, value: object, for_each: int = 1) -> int:
 
 
 def check_needed(draws: int, edge: str) -> int:
-    """Check that a family's draws fit in memory, and return the number.
+    """Check that the draws for a family fit in memory, and return their number.
 
     ``edge`` describes the required level as ``alpha=...`` or ``level=...``.
     """
@@ -274,14 +274,14 @@ def check_needed(draws: int, edge: str) -> int:
 def check_rows(inner: xr.Dataset, rows: int, columns: int, what: str) -> None:
     """Raise a MemoryError if a table would have too many rows.
 
-    Lazy data are not checked because lazy data can be computed in parts.
+    Lazy data are not checked because they can be computed in parts.
     """
     every = rows * (inner["gold"].size // max(inner.sizes["candidate"], 1))
     if every * columns < _SMALL or any(x.chunks is not None for x in inner.variables.values()):
         return
     check_memory(
         every * (3.0 * columns + 5.0),  # values, rows with names, and table
-        f"{what} make a table of {every:,} rows",
+        f"{what} would give a table with {every:,} rows",
         "Pass only the list sizes that you need, n=..., or fewer measures.",
     )
 

@@ -36,7 +36,7 @@ _LAST = frozenset({
     "id", "ids", "idx", "index", "uid", "sid", "docno", "nr", "number", "fold", "seed", "len",
 })  # fmt: skip
 _LABELS = frozenset(_WORDS["gold", "exclude"].split()) - {"grade"}
-# names that exclude even columns of fractions
+# columns with these names are not measures, even if they contain fractions
 _NO_SCORES = frozenset({"rank", "length", "len", "year"})
 
 
@@ -52,19 +52,20 @@ def warn_of_identifiers(
     Parameters
     ----------
     columns : mapping
-        Columns by name. These columns are used as systems or measures without the user's request.
+        Columns by name. These columns are used as systems or measures although the user did not
+        name them.
     taken_as : str
         "systems" or "measures".
     groups : mapping, optional
         The group number of each row, by role (by, groups).
     truth : array, optional
-        The gold label of rankings. Functions of the gold label and annotators' votes are not
-        measures.
+        The gold label of rankings. Columns computed from the gold label, and annotators' votes, are
+        not measures.
 
     Notes
     -----
-    A column of whole numbers needs one hash table, and one pass over the rows for each role. For
-    other columns, only the first rows are read.
+    Checking a column of whole numbers takes one hash table, plus one pass over the rows for each
+    role. For other columns, only the first rows are read.
     """
     reasons = {
         name: reason
@@ -179,8 +180,8 @@ def refuse_text(
 ) -> None:
     """Raise a ValueError if a column without a role contains scores as text.
 
-    Text counts as scores if the text parses as numbers and some numbers have a fraction. For
-    systems, text with 0 and 1 or with true and false counts as scores. Other whole numbers, and
+    Text counts as scores if it parses as numbers and some of the numbers have a fraction. For
+    systems, the strings 0 and 1, or true and false, also count. Other whole numbers, and
     columns named like identifiers, do not count as scores.
     """
     out = {*taken, *excluded_names(roles, frame.columns), *CONTINGENCY}

@@ -98,7 +98,7 @@ def _of_measures(
     by = by or [name for name in ("query",) if name in frame]
     items = named.get("item") or [x for x in ("document",) if x in frame] or list(levels)
     rows = _rows(frame, items, "measure", [measure], by)
-    # a row without a measure name is a judged candidate in no list
+    # a row without a measure name is a judged candidate that no list contains
     here = frame[frame[measure].notna()]
     wide = _spread(here, rows, [measure], named["score"][:1], "measure").droplevel(0, axis=1)
     others = [name for name in frame if name not in (*rows, measure, *named["score"])]
@@ -137,8 +137,8 @@ def _rows(
     for name in rows if role == "measure" else [*rows, *others]:
         if missing := int(frame[name].isna().sum()):
             raise ValueError(
-                f"{shown(name)} has {missing} missing values in {len(frame)} rows, but identifies"
-                f" the rows of a long frame. Fill them, or drop these rows:"
+                f"{shown(name)} has {missing} missing values in {len(frame)} rows, but this column"
+                " identifies the rows of a long frame. Fill them, or drop these rows:"
                 f" data.dropna(subset=[{name!r}])."
             )
     return rows

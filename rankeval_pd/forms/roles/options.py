@@ -41,7 +41,7 @@ class set_options:
     Parameters
     ----------
     details : bool, optional
-        Whether methods return all columns, as in a call with ``details=True``. By default methods
+        Whether methods return all columns, as in a call with ``details=True``. By default, methods
         return a short table that fits on one screen.
     progress : bool, optional
         Default for ``progress=``, which controls progress bars.
@@ -115,9 +115,9 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
     ----------
     function : callable
     short : str, mapping or callable
-        The ordered columns of the short table. Missing columns are skipped. A mapping contains
-        columns for each keyword that selects columns, and under "" for all other calls. A callable
-        shortens the table.
+        The ordered columns of the short table. Missing columns are skipped. A mapping contains the
+        columns for each keyword that selects columns, and the key "" for all other calls. A
+        callable returns the short table.
     noted : bool
         Whether ``attrs`` describe how the table was computed.
     """
@@ -162,7 +162,7 @@ _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 def as_asked(
     result: Table, method: str, short: Short, keywords: Mapping[str, Any], data: Any
 ) -> Table:
-    """Shorten a table by the options, and record how the table was computed."""
+    """Shorten a table as the options request, and record how the table was computed."""
     details = keywords.get("details")
     everything = _settings.get("details", False) if details is None else details
     if isinstance(result, pd.DataFrame) and callable(short):
@@ -219,7 +219,7 @@ _ROLES = (
 def _noted(
     attrs: Mapping[Any, Any], method: str, keywords: Mapping[str, Any]
 ) -> dict[Hashable, Any]:
-    """Describe how a table was computed, using values for Parquet and netCDF."""
+    """Describe how a table was computed, using types for Parquet and netCDF."""
     roles = {name: keywords[name] for name in _ROLES if name in keywords}
     noted = {**roles, **attrs, "method": method, "version": sys.modules["rankeval_pd"].__version__}
     as_notes = {str(name): plain(value) for name, value in noted.items()}

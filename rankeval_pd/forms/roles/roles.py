@@ -157,21 +157,21 @@ MEANINGS: dict[str, str] = {
     " breaks ties. The default is the index.",
     "lower_is_better": "The measures whose small values rank first. True means all measures.",
     "ties": "How equal scores are treated: shared, trec, blocks, expected, best, worst or error."
-    " The default for runs of queries (by, key and missing='absent') is trec.",
-    "missing": "The meaning of a missing score: raise, last, drop or absent (not retrieved). For"
+    " The default for retrieval runs (by, key and missing='absent') is trec.",
+    "missing": "How missing scores are treated: raise, last, drop or absent (not retrieved). For"
     " systems over test items, pass raise or ratio (the score on the available items).",
     "rng": "The seed for ties and resampling. The same seed gives the same results.",
     "dim": "The dimension of the rows in a Dataset.",
     "metric": "The metric, as a name or a function of summed statistics.",
     "groups": "The column that names the cluster of each row, for dependent rows. Pass a list of"
     " two names for crossed factors.",
-    "weight": "The kind of mean for data with groups: item (default) averages over all items, and"
-    " group averages over the means of the groups.",
+    "weight": "How the mean is computed for data with groups: item (default) gives every item"
+    " equal weight, and group gives every group equal weight.",
     "strata": "The column that names the stratum (task, domain) of each item. Items are resampled"
     " within strata.",
     "average": "How strata are combined into one score: macro (default) averages over strata, and"
     " micro pools all items.",
-    "seeds": "The column, or level of the columns, that names the training seed of each score.",
+    "seeds": "The column or column level that names the training seed of each score.",
     "seed_variance": "The variance between seeds. By default each system has a separate variance,"
     " and pooled uses one variance for all systems.",
     "higher_is_better": "Whether a higher score is better. The default depends on the metric.",
@@ -286,10 +286,10 @@ class Roles:
         """
         if len(self.factors) > 1 and crossed:
             raise ValueError(
-                f"groups={self.groups!r}: only paired_bootstrap supports two crossed factors"
-                " (nbest_precision, compare and significant_ranges do so without resampling). Pass"
-                " the factor with fewer levels; if the other factor also has an effect, the result"
-                " is overconfident."
+                f"groups={self.groups!r}: only paired_bootstrap supports two crossed factors with"
+                " resampling, and only nbest_precision, compare and significant_ranges without it."
+                " Pass the factor with fewer levels; if the other factor also has an effect, the"
+                " result is overconfident."
             )
         if self.groups is not None and not crossed:
             raise ValueError(
@@ -327,13 +327,14 @@ class Roles:
         if self.ties not in CUTTING:
             raise ValueError(
                 f"ties={self.ties!r} is supported only by nbest_precision, random_test and the"
-                " curves (roc, precision_recall, det, lift, gain); 'expected' also by compare,"
-                f" significant_ranges, measure_ranks and summary. Pass one of {listed(CUTTING)}."
+                " curves (roc, precision_recall, det, lift, gain); 'expected' also works in"
+                " compare, significant_ranges, measure_ranks and summary. Pass one of"
+                f" {listed(CUTTING)}."
             )
 
     @property
     def seed(self) -> int:
-        """Return the seed of the tie key, which is ``rng`` if an int, and otherwise 0."""
+        """Return the seed of the tie key: ``rng`` if it is an int, otherwise 0."""
         rng = self.rng
         if rng is None or isinstance(rng, np.random.Generator):
             return 0
@@ -402,7 +403,7 @@ def _check_positive(positive: Any, min_grade: Any) -> None:
 
 
 def as_names(names: Names, columns: Any) -> list[Hashable]:
-    """Return names as a list. A tuple that is a column is a single name."""
+    """Return names as a list. A tuple that labels a column is one name."""
     if names is None:
         return []
     if isinstance(names, str) or not isinstance(names, Iterable):
@@ -413,8 +414,8 @@ def as_names(names: Names, columns: Any) -> list[Hashable]:
         return list(dict.fromkeys(names))
     except TypeError:
         raise TypeError(
-            f"{names!r} names no columns. Pass a name (text, a number or a tuple), or a list of"
-            " names."
+            f"{names!r} is not a column name. Pass a name (text, a number or a tuple), or a list"
+            " of names."
         ) from None
 
 
