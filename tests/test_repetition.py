@@ -410,7 +410,7 @@ def test_one_sample():
         with pytest.raises(ValueError, match="needs at least two samples"):
             data.rankeval(by="part", measures="a").repetition(n=5)
     ds = xr.Dataset.from_dataframe(df.drop(columns="part").rename_axis("candidate"))
-    with pytest.raises(ValueError, match="needs a dimension of samples"):
+    with pytest.raises(ValueError, match="needs a sample dimension"):
         ds.rankeval.repetition(n=5)
 
 

@@ -142,7 +142,8 @@ def with_judgements(
     for name, frame in (("candidates", candidates), ("sheet", sheet)):
         if gold not in frame.columns:
             raise ValueError(
-                f"gold={gold!r}: {name} has no such column. Name the column of judgments: gold=..."
+                f"gold={gold!r}: {name} has no such column. Pass the name of the judgment column:"
+                " gold=..."
             )
         if not frame.index.is_unique:
             raise ValueError(

@@ -71,7 +71,7 @@ def compare_for(
     The test excludes shared candidates, so the p-value depends on the numbers of shared candidates
     and shared true positives. If p_high is at most the level, the difference is significant for
     every overlap. If p_low is above the level, the difference is not significant for any overlap.
-    Testing up to n_a tp_a contingency tables takes a few seconds for lists of 1,000 candidates.
+    Testing all possible tables (up to n_a tp_a) takes a few seconds for lists of 1,000 candidates.
 
     References
     ----------
