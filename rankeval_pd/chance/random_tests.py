@@ -81,10 +81,10 @@ def random_test(
         See :func:`random_bound`.
     pool : {"retrieved", "all"} or int, optional
         Candidates from which a random list is drawn. "retrieved" means the candidates that the
-        measure retrieved in each group. The test compares the order of such candidates with chance.
-        "all" means all candidates in the data. Pass a number to compare the measure with random
-        draws from a collection of this size that contains no other true positives. The default is
-        "retrieved" with ``missing="absent"`` and "all" otherwise.
+        measure retrieved in each group. The test compares the order of these candidates with
+        chance. "all" means all candidates in the data. Pass a number to compare the measure with
+        random draws from a collection of this size that contains no other true positives. The
+        default is "retrieved" with ``missing="absent"`` and "all" otherwise.
     n_candidates : int, optional
         Former name of ``pool`` for a number.
     progress : bool, optional

@@ -335,7 +335,8 @@ def judged_difference(
     ----------
     data, unjudged, judged_with, windows, estimator, level, progress, **roles
         As in :func:`judged_precision`. Without ``judged_with`` and ``windows``, judged candidates
-        are assumed to be a random sample from each difference region. Windows use ranks by a and b.
+        are assumed to be a random sample from each difference region. Windows use the ranks from a
+        and b.
     a, b : names of measures
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n.

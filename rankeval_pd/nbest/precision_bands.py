@@ -57,9 +57,9 @@ def precision_band(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     n : int, sequence of int, range or None
-        Sizes of the lists. None means every n up to 20,000 candidates. Larger data use a grid of
-        about 1,000 sizes (``attrs["n_grid"]``): every n up to about 70, and then steps of 1%. Fewer
-        sizes give a narrower band.
+        Sizes of the lists. None means every n up to 20,000 candidates. Larger data sets use a grid
+        of about 1,000 sizes (``attrs["n_grid"]``): every n up to about 70, and then steps of 1%.
+        Fewer sizes give a narrower band.
     level : float
         Probability that the band contains the average precision of the n-best list at every n.
     n_resamples : int

@@ -79,8 +79,8 @@ def decide(
 ) -> list[xr.Dataset]:
     """Return the results with intervals, adjusted p-values and decisions.
 
-    The results must include all groups. Decisions are based on p_adjusted, or on p_value if nothing
-    is adjusted. An interval includes 0 if the p-value is above 1 - level.
+    The results must include all groups. Decisions are based on p_adjusted, or on p_value if
+    p-values are not adjusted. An interval includes 0 if the p-value is above 1 - level.
 
     Parameters
     ----------
