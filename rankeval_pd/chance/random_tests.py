@@ -183,7 +183,7 @@ def random_test(
         for name, value in given.items():
             if value is not None:
                 raise ValueError(
-                    f"groups with {name}={value!r}: {name} assumes that single candidates, not"
+                    f"groups with {name}={value!r}: {name} assumes that individual candidates, not"
                     " whole groups, are in random order. Omit one of the two."
                 )
 
@@ -310,7 +310,7 @@ def random_test_of_turns(
     n_candidates: int | None = None,
     ties: str = "shared",
 ) -> pd.DataFrame:
-    """Test rankings larger than memory, at each n where tp changes."""
+    """Test larger-than-memory rankings at each n where tp changes."""
     check_choice("population", population, POPULATIONS)
     check_choice("adjust", adjust, ADJUSTMENTS)
     if adjust is not None or combine:

@@ -177,7 +177,7 @@ class _State(NamedTuple):
     size: int  #: size of each region
     judged: tuple[int, int]
     tp: tuple[int, int]
-    precisions: tuple[float, float]  #: planned precisions in the whole regions
+    precisions: tuple[float, float]  #: planned precisions in the full regions
     pilot: bool = False  #: whether the precisions come only from the pilot
 
     @classmethod
@@ -258,7 +258,7 @@ def _spread(more: int, judged: list[int], size: int) -> tuple[int, int]:
 def _first(reached: Callable[[int], float], power: float, most: int) -> int:
     """Return the smallest number of judgments for this power, or all candidates.
 
-    Power is a sawtooth function of the sample size, so a bisection is not sufficient. The function
+    Power is a sawtooth function of the sample size, so bisection is not sufficient. The function
     therefore checks smaller numbers as well.
     """
     place = _least(reached, power, most)

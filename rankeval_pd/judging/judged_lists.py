@@ -130,7 +130,7 @@ def judged_precision(
     parts, and the limits are 0 and 1. With more than 12 probabilities, judgments are weighted by
     inverse probabilities. In this case the interval is Clopper and Pearson's for the effective
     number of judgments (Korn and Graubard 1998). For the Horvitz-Thompson estimator, gamma limits
-    are used (Fay and Feuer 1997). A random sample from the whole data or from a pool of lists is
+    are used (Fay and Feuer 1997). A random sample from all the data or from a pool of lists is
     random in each list. Sheets from :func:`annotation_sheet` are not random samples from the lists
     because shared candidates are excluded. Use :func:`judged_difference` for such sheets. For
     in-memory data with at most eight list sizes, Fisher's tests compare judging rates between the

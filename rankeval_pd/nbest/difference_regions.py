@@ -62,7 +62,7 @@ def difference_region(
         Candidates with a score for each measure and a gold label.
     a, b : names of measures
     n : int
-        Size of both lists.
+        Size of each list.
     **roles
         Column roles. See :func:`nbest_precision`.
 

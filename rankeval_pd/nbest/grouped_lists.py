@@ -69,7 +69,7 @@ def check_joined(
         if given is not usual and not is_known(given, [usual]):
             raise ValueError(
                 f"{asked} with {name}={given!r}: all groups share one test, but {name} applies to"
-                f" single groups. Omit {name}, or omit {asked}."
+                f" individual groups. Omit {name}, or omit {asked}."
             )
     if isinstance(sizes, Shares):
         raise ValueError(

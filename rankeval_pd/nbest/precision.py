@@ -135,10 +135,10 @@ def nbest_precision(
 
     Notes
     -----
-    With ``groups``, groups rather than single candidates are assumed to be independent. The size of
-    the region is divided by the overdispersion between groups, and the interval uses Student's t
-    (Korn and Graubard). The effective size is not an integer, so Wilson's interval replaces
-    "clopper-pearson". Grouped intervals cost O(groups) per n.
+    With ``groups``, groups rather than individual candidates are assumed to be independent. The
+    size of the region is divided by the overdispersion between groups, and the interval uses
+    Student's t (Korn and Graubard). The effective size is not an integer, so Wilson's interval
+    replaces "clopper-pearson". Grouped intervals cost O(groups) per n.
 
     Sorting costs O(N log N) per measure. Each interval takes about a microsecond. Intervals for
     every n among a million candidates take one second.
@@ -193,7 +193,7 @@ def nbest_precision(
         return result
 
     averaged = {} if average is None else {"average": average, "ci": "korn-graubard"}
-    # averages do not use the intervals for single lists
+    # averages do not use the intervals for individual lists
     with nullcontext() if average is None else intervals_unread():
         return answer(
             data, roles, question, columns, can(nbest_precision, clusters=average is None), n=sizes,

@@ -165,7 +165,7 @@ def _groups(table: pd.DataFrame) -> list[Hashable]:
 
 
 def _runs(table: pd.DataFrame) -> pd.DataFrame:
-    """Return maximal runs of n for which the same measure is significantly better."""
+    """Return maximal runs of sizes for which the same measure is significantly better."""
     groups = _groups(table)
     pair = (
         table.groupby([*groups, "measure_a", "measure_b"], sort=False, dropna=False, observed=True)
