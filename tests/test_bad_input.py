@@ -246,9 +246,7 @@ def test_forms_of_n(df, n):
 
 @pytest.mark.parametrize("n", [None, [1, 2], []])
 def test_a_difference_region_has_one_n(df, n):
-    message = (
-        r"n=\[\] requests no list" if n == [] else r"pass the size of the two lists as one whole"
-    )
+    message = r"n=\[\] requests no list" if n == [] else r"pass the size of the lists as one whole"
     with pytest.raises(ValueError, match=message):
         df.rankeval.difference_region("G2", "t.score", n)
 

@@ -519,7 +519,7 @@ def test_what_cannot_be_estimated(partly):
         ask(50, estimator="horvitz-thompson")
     with pytest.raises(ValueError, match="with judged_with: both define"):
         ask(50, windows=[9], judged_with=0.3)
-    with pytest.raises(ValueError, match="no probability in"):
+    with pytest.raises(ValueError, match="no judging probability in"):
         ask(50, judged_with=np.zeros(1_000))
     with pytest.raises(ValueError, match="judging probability 1 have no"):
         ask(50, judged_with=1.0)

@@ -57,5 +57,5 @@ def test_rates_are_counts_but_for_rounding():
         rankeval_pd.compare_for(42, 100, 30, 100, overlap=(10, 11))
     with pytest.raises(ValueError, match="cannot have this overlap"):
         rankeval_pd.compare_for(42, 100, 30, 100, overlap=99)
-    with pytest.raises(ValueError, match="or this number and the number of true"):
+    with pytest.raises(ValueError, match="or a pair with the numbers of shared"):
         rankeval_pd.compare_for(42, 100, 30, 100, overlap=(1, 2, 3))

@@ -392,7 +392,7 @@ def test_no_or_only_true_positives():
         ({"n": 10_000}, ValueError, r"n=10000 exceeds the mean number of candidates"),
         ({"threshold": {"a": [1, 2]}}, ValueError, r"pass one number for each of the measures"),
         ({"threshold": {"z": 1}}, KeyError, r"threshold: no column 'z'"),
-        ({"n": 5, "by": None}, ValueError, r"by is missing. Name the column"),
+        ({"n": 5, "by": None}, ValueError, r"by is missing. Name the sample column"),
         ({"n": 5, "ci": "wald"}, ValueError, r"ci='wald' is not one of"),
         ({"n": 5, "ties": "expected"}, ValueError, r"ties='expected' is supported only by"),
     ],
@@ -410,7 +410,7 @@ def test_one_sample():
         with pytest.raises(ValueError, match="needs at least two samples"):
             data.rankeval(by="part", measures="a").repetition(n=5)
     ds = xr.Dataset.from_dataframe(df.drop(columns="part").rename_axis("candidate"))
-    with pytest.raises(ValueError, match="needs a dimension of samples"):
+    with pytest.raises(ValueError, match="needs a sample dimension"):
         ds.rankeval.repetition(n=5)
 
 

@@ -103,10 +103,10 @@ def random_bound(
     Notes
     -----
     Each bound applies to a single n. The probability that a random ranking reaches the bound for at
-    least one n is far above p. Probabilities within a relative 1e-12 are treated as equal. At p = 1
-    each bound is the lowest possible count. Errors in ``parametric`` are below 1e-10. Bounds for
-    every n cost O(N), or one second for a million candidates. The cost for a few n does not depend
-    on N.
+    least one n is far above p. Probabilities with a relative difference below 1e-12 are treated as
+    equal. At p = 1 each bound is the lowest possible count. Errors in ``parametric`` are below
+    1e-10. Bounds for every n cost O(N), or one second for a million candidates. The cost for a few
+    list sizes does not depend on N.
 
     References
     ----------
@@ -155,7 +155,7 @@ def _bound_columns(
     shape = np.shape(total)
     # compute each group size only once: (size)
     (total, positive), back = unique_rows(np.ravel(total), np.ravel(positive))
-    # for a few n, search all groups at once; for many n, follow a path within each group
+    # for a few list sizes, search all groups at once; for many, follow a path within each group
     ask = _side_by_side if n.size <= MOST_SEARCHED else _one_by_one
     result = ask(total, positive, p, n, population)
     return tuple(x[back].reshape(*shape, *x.shape[1:]) for x in result)
@@ -164,7 +164,7 @@ def _bound_columns(
 def _side_by_side(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, population: str
 ) -> tuple[AnyArray, ...]:
-    """Return the bounds for a few n and many groups, using one search over all lists."""
+    """Return bounds for many groups and a few list sizes, using one search."""
     result = _empty_columns(total, p, n)
     expected, discrete, interpolated, parametric, critical, attainable, exists = result
     fits = (n <= total[:, np.newaxis]) | (population == "infinite")
@@ -189,7 +189,7 @@ def _side_by_side(
 def _one_by_one(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, population: str
 ) -> tuple[AnyArray, ...]:
-    """Return the bounds for many n, moving from n to n within each group."""
+    """Return bounds for many list sizes, moving from size to size in each group."""
     result = _empty_columns(total, p, n)
     expected, discrete, interpolated, parametric, critical, attainable, exists = result
     for group in range(total.size):

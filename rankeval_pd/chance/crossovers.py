@@ -36,7 +36,7 @@ from rankeval_pd.stats.rankings.ranking import Ranking
 # -------------------------------------------------- Crossover points (Macskassy 2005, section 3.3)
 
 CROSSOVER_COLUMNS = ("measure", "p", "n_first", "n_last", "tp_first")
-_EQUAL = 1e-10  # tolerance, so that a count equal to a fractional bound reaches the bound
+_EQUAL = 1e-10  # tolerance that lets a count equal to a fractional bound reach the bound
 
 
 @Capabilities(rankings="Is it better than chance?", lists=True, ends=True, heads=True)
@@ -78,11 +78,11 @@ def crossovers(
 
     Notes
     -----
-    The first row for each measure and p is Macskassy's (2005) crossover point. Eq. 19 requires one
-    positive fewer than the text, which the package follows. Each n is a separate test, so a random
-    ranking crosses the bound for at least one n with a probability far above p. Runs of 2 or more
-    are nearly as frequent as single crossings. Use :func:`random_envelope` to account for all n. A
-    lazy Dataset is computed immediately. The function costs the same as :func:`random_bound`.
+    The first row for each measure and p is Macskassy's (2005) crossover point. The package follows
+    the text; Eq. 19 requires one positive fewer. Each n is a separate test, so the probability that
+    a random ranking crosses the bound at least once is far above p. Runs of 2 or more are nearly as
+    frequent as single crossings. Use :func:`random_envelope` to account for all n. A lazy Dataset
+    is computed immediately. The function takes as long as :func:`random_bound`.
 
     References
     ----------
@@ -141,7 +141,7 @@ def _reached(
     ties: str,
     pool: Pool,
 ) -> tuple[AnyArray, ...]:
-    """Return true-positive counts, with flags for reaching the bound and existing."""
+    """Return true-positive counts, and flags for lists that reach the bound or exist."""
     lists, size = ranking.nbest(None, ties), pool_of(ranking, pool)
     tp, exists = (
         np.broadcast_to(x[..., np.newaxis, :], (*x.shape[:-1], p.size, x.shape[-1]))
@@ -186,7 +186,7 @@ def _runs(table: pd.DataFrame, shortest: int) -> pd.DataFrame:
     )
 
 
-# --------------------------------------------------------------------- Envelopes over many n
+# ------------------------------------------------------------ Envelopes over many list sizes
 
 ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attainable")
 
@@ -243,10 +243,10 @@ def random_envelope(
     The envelope uses the same level t at every n. At each n the envelope equals ``critical`` from
     :func:`random_bound` at p = t. The level t is the largest for which the overall probability is
     at most alpha. The overall probability is computed exactly by Macskassy's (2005) recursion with
-    absorption. The envelope depends on the requested n, so pass the n that you inspect, such as
-    ``range(100, 2001)``. If you treat tied candidates as one block, pass the n at which blocks end.
-    An envelope for every n takes one second for 100,000 candidates with 10,000 positives, and six
-    seconds for a million candidates with 50,000 positives.
+    absorption. The envelope depends on the requested n, so pass only the list sizes that you
+    inspect, such as ``range(100, 2001)``. If you treat tied candidates as one block, pass the list
+    sizes at which blocks end. An envelope for every n takes one second for 100,000 candidates with
+    10,000 positives, and six seconds for a million candidates with 50,000 positives.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Apply the random model to published numbers, and define its populations."""
+"""Define populations, and apply the random model to published numbers."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def random_bound_for(
 
     Notes
     -----
-    If you request only a few n, N can be as large as a billion.
+    If you request only a few list sizes, N can be as large as a billion.
 
     References
     ----------
@@ -184,8 +184,8 @@ def random_pvalue(
     Parameters
     ----------
     tp : float or array
-        Number of true positives in the list (not the precision). Averages can be fractional. An
-        impossible count has probability 0 or 1.
+        Number of true positives in the list (not the precision). Averages can be fractional. For an
+        impossible count, the probability is 0 or 1.
     n : int or array of int
         Size of the list.
     n_candidates, n_positive : int or array of int
@@ -321,7 +321,7 @@ def random_pvalue_mean(
         P(S >= s). S is the sum of true positives over queries whose rankings are random and
         independent. s is n_queries * mean_tp, rounded up unless this product is an integer to
         within 1e-9. With ``decimals``, s is the smallest sum whose mean rounds to the published
-        mean. Halves round either way, so the p-value is the largest possible.
+        mean. Exact halves can round up or down, so the p-value is the largest possible value.
 
     Raises
     ------
@@ -392,8 +392,8 @@ def _smallest_sum(mean: float, queries: int, decimals: int | None) -> float:
     smallest = math.ceil((printed - unit / 2) * queries)
     if smallest > (printed + unit / 2) * queries:
         raise ValueError(
-            f"mean_tp={mean!r}: no counts in n_queries={queries} queries have this mean with"
-            f" decimals={decimals!r} (the nearest means are {(smallest - 1) / queries:.6g} and"
+            f"mean_tp={mean!r}: with n_queries={queries} and decimals={decimals!r}, no counts have"
+            f" this mean (the nearest means are {(smallest - 1) / queries:.6g} and"
             f" {smallest / queries:.6g}). Check mean_tp and n_queries."
         )
     return float(smallest)

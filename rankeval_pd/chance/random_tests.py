@@ -81,9 +81,9 @@ def random_test(
         See :func:`random_bound`.
     pool : {"retrieved", "all"} or int, optional
         Candidates from which a random list is drawn. "retrieved" means the candidates that the
-        measure retrieved in each group. The test compares the order of such candidates with chance.
-        "all" means all candidates in the data. A number gives the size of a collection without
-        further true positives, to compare the measure with random draws from the collection. The
+        measure retrieved in each group. The test compares the order of these candidates with
+        chance. "all" means all candidates in the data. Pass a number to compare the measure with
+        random draws from a collection of this size that contains no other true positives. The
         default is "retrieved" with ``missing="absent"`` and "all" otherwise.
     n_candidates : int, optional
         Former name of ``pool`` for a number.
@@ -129,9 +129,9 @@ def random_test(
     ranking is random at all requested n. The error rate alpha applies to this null hypothesis and
     not to a single n. ``p_adjusted`` is at most alpha if and only if tp reaches the bound from
     :func:`random_envelope`. Each n requires one recursion over all requested n. With more than
-    3,000 n, about 500 values are computed. With more than 20,000 n, about 60 values are computed.
-    Other values are rounded up to the next computed value (``attrs["p_adjusted"]``). Rounding never
-    crosses 0.1, 0.05, 0.01 or 0.001. Values below 1e-6 are rounded up to p times the number of n.
+    3,000 list sizes, about 500 values are computed; with more than 20,000, about 60. Other values
+    are rounded up to the next computed value (``attrs["p_adjusted"]``). Rounding never crosses 0.1,
+    0.05, 0.01 or 0.001. Values below 1e-6 are rounded up to p times the number of list sizes.
 
     With ``combine``, the p-values are exact tail probabilities for a sum of independent counts with
     a different distribution for each group. Testing the average as if it came from a single list,
@@ -160,13 +160,13 @@ def random_test(
     if combine and adjust is not None:
         raise ValueError(
             f"combine=True with adjust={adjust!r}: there is no simultaneous envelope for the sum"
-            " over groups. Adjust the p-values of the groups, or combine the groups at an n chosen"
-            " beforehand."
+            " over groups. Adjust the p-values of the groups, or combine the groups at one n"
+            " chosen in advance."
         )
     if combine and isinstance(asked, Shares):
         raise ValueError(
-            f"combine=True with n={n!r}: a share gives a different n in groups of different sizes. "
-            "Pass whole numbers."
+            f"combine=True with n={n!r}: a fraction gives lists of different sizes in groups of"
+            " different sizes. Pass whole numbers."
         )
     if ties == "expected" and (combine or adjust is not None):
         raise ValueError(
@@ -183,7 +183,7 @@ def random_test(
         for name, value in given.items():
             if value is not None:
                 raise ValueError(
-                    f"groups with {name}={value!r}: {name} assumes that single candidates, not"
+                    f"groups with {name}={value!r}: {name} assumes that individual candidates, not"
                     " whole groups, are in random order. Omit one of the two."
                 )
 
@@ -310,7 +310,7 @@ def random_test_of_turns(
     n_candidates: int | None = None,
     ties: str = "shared",
 ) -> pd.DataFrame:
-    """Test rankings larger than memory, at each n where tp changes."""
+    """Test larger-than-memory rankings at each n where tp changes."""
     check_choice("population", population, POPULATIONS)
     check_choice("adjust", adjust, ADJUSTMENTS)
     if adjust is not None or combine:
@@ -368,7 +368,7 @@ def _counts(ranking: Ranking, *, n: IntArray | None, ties: str, pool: Pool) -> t
 def _combined(
     counted: xr.Dataset, batch: list[Hashable], population: str, *, ending: bool, warned: bool
 ) -> xr.Dataset:
-    """Test the sum over all groups with a list of size n."""
+    """Test the sum of true positives in the lists of size n over all groups."""
     names = (*TEST_COLUMNS[2:], *_COMBINED, "exists")
     columns = xr.apply_ufunc(
         _combined_columns,

@@ -52,14 +52,14 @@ def plan_annotation(
         missing label.
     a, b : names of measures
     n : int
-        Size of both lists.
+        Size of each list.
     power : float
         Required power of Fisher's two-sided test at level ``alpha`` on the judged candidates in the
         two difference regions.
     alpha : float
     budget : int, optional
-        Largest number of judgments that you can afford. The plan then contains the power for this
-        number.
+        Largest number of judgments that you can afford. The plan then gives the power for this
+        budget.
     precisions : pair of float, optional
         Assumed precisions in the two difference regions. The first region contains the candidates
         found only in the list for a, and the second region contains the candidates found only in
@@ -72,7 +72,7 @@ def plan_annotation(
     -------
     DataFrame
         One row per group: ``measure_a``, ``measure_b``, ``n``; ``n_judged``: existing judgments;
-        ``n_more``: further judgments needed, half in each region if possible, or all remaining
+        ``n_more``: additional judgments needed, half in each region if possible, or all remaining
         candidates; ``power``: the resulting power; ``power_low``, ``power_high``: 95% range of the
         power given the pilot, NaN with ``precisions``. ``details=True`` adds ``n_region``: total
         size of the two regions; ``region_share``: proportion of the candidates in either list that
@@ -83,14 +83,14 @@ def plan_annotation(
     The planned test is Fisher's test on all existing and new judgments. After a pilot, ``power`` is
     the assurance: the average power over the posterior distribution of the precisions, with
     Jeffreys's prior for each region. After a small pilot, the requested power can be unattainable.
-    ``n_more`` then contains all remaining candidates, and you should judge a larger pilot first.
-    With ``precisions``, new judgments are a sample without replacement from regions with the
+    ``n_more`` then equals the number of remaining candidates, and you should judge a larger pilot
+    first. With ``precisions``, new judgments are a sample without replacement from regions with the
     assumed precisions. Power is a sawtooth function of the sample size, so ``n_more`` is only
-    approximately the smallest number with this power. Power is computed as a sum over all outcomes.
-    Use :func:`annotation_sheet` to draw the candidates to judge. See :func:`judged_difference` for
-    a test on the judged candidates. A RankevalWarning reports a pilot that is not a random sample
-    from the regions, a power that cannot be reached, or a budget too small for any significant
-    result.
+    approximately the smallest number that provides this power. Power is computed as a sum over all
+    outcomes. Use :func:`annotation_sheet` to draw the candidates to judge. See
+    :func:`judged_difference` for a test on the judged candidates. A RankevalWarning reports a pilot
+    that is not a random sample from the regions, a power that cannot be reached, or a budget too
+    small for any significant result.
 
     References
     ----------
@@ -144,7 +144,7 @@ def plan_annotation(
 def _warn_of_little(
     planned: float, power: float | None, more: int, left: int, state: _State, alpha: float
 ) -> None:
-    """Warn that the budget, or even all judgments, are insufficient."""
+    """Warn that the budget, or even judging all candidates, is insufficient."""
     if state.size == 0:
         warn("a and b: both lists contain the same candidates, so there is nothing to judge.")
     elif left and power is not None and planned < power:
@@ -156,8 +156,8 @@ def _warn_of_little(
             shows = f" ({state.in_all()})"
             do = (
                 "Use longer lists, n=..., or plan for a larger difference: precisions= refers to"
-                " the candidates in only one list, whose precisions differ more than the precisions"
-                " of the lists."
+                " candidates found in only one list, which differ more in precision than the whole"
+                " lists."
             )
         warn(
             f"power={power:g} is out of reach: judging all {2 * state.size} candidates that only"
@@ -166,8 +166,8 @@ def _warn_of_little(
     elif left and planned == 0.0:
         do = "Judge more candidates, or use" if state.power(alpha, left) > 0.0 else "Use"
         warn(
-            f"power is 0: no outcome of {more} further judgments is significant at alpha={alpha:g}."
-            f" {do} longer lists, n=..."
+            f"power is 0: no outcome of {more} additional judgments is significant at"
+            f" alpha={alpha:g}. {do} longer lists, n=..."
         )
 
 
@@ -177,7 +177,7 @@ class _State(NamedTuple):
     size: int  #: size of each region
     judged: tuple[int, int]
     tp: tuple[int, int]
-    precisions: tuple[float, float]  #: planned precisions in the whole regions
+    precisions: tuple[float, float]  #: planned precisions in the full regions
     pilot: bool = False  #: whether the precisions come only from the pilot
 
     @classmethod
@@ -215,7 +215,7 @@ class _State(NamedTuple):
         )
 
     def power(self, alpha: float, more: int) -> float:
-        """Return the power of Fisher's test after ``more`` further judgments."""
+        """Return the power of Fisher's test after ``more`` additional judgments."""
         return float(self._powers(alpha, more, of_pilot=False)[0, 0])
 
     def power_range(self, alpha: float, more: int) -> tuple[float, float]:
@@ -249,16 +249,16 @@ def _range(powers: FloatArray) -> tuple[float, float]:
 
 
 def _spread(more: int, judged: list[int], size: int) -> tuple[int, int]:
-    """Distribute further judgments evenly, and return the judged count per region."""
+    """Distribute additional judgments evenly, and return the judged count per region."""
     total = sum(judged) + more
     first = min(max(total - total // 2, total - size, judged[0]), size, total - judged[1])
     return first, total - first
 
 
 def _first(reached: Callable[[int], float], power: float, most: int) -> int:
-    """Return the smallest number of judgments with this power, or all candidates.
+    """Return the smallest number of judgments for this power, or all candidates.
 
-    Power is a sawtooth function of the sample size, so a bisection is not sufficient. The function
+    Power is a sawtooth function of the sample size, so bisection is not sufficient. The function
     therefore checks smaller numbers as well.
     """
     place = _least(reached, power, most)
@@ -269,7 +269,7 @@ def _first(reached: Callable[[int], float], power: float, most: int) -> int:
 
 
 def _least(reached: Callable[[int], float], power: float, most: int) -> int:
-    """Find a number of judgments with this power by bisection."""
+    """Use bisection to find a number of judgments that provides this power."""
     return bisect_left(range(most), True, key=lambda more: reached(more) >= power)
 
 
@@ -284,16 +284,16 @@ def needed_candidates(
     power: float = 0.8,
     alpha: float = 0.05,
 ) -> pd.DataFrame:
-    """Plan the size of two lists for a comparison, or return the power for a size.
+    """Plan the list size for a comparison, or return the power for a given size.
 
     Parameters
     ----------
     precision_a, precision_b : float
         Published, expected or pilot precisions of the two lists.
     overlap : float
-        Proportion of each list shared with the other list, from 0 to below 1.
+        Proportion of each list shared with the other list, at least 0 and below 1.
     n : int, optional
-        Size of the lists. By default the function finds the smallest size with this power.
+        Size of the lists. By default the function finds the smallest size that reaches ``power``.
     n_judged : int, optional
         Number of candidates in each list that were judged to estimate the precisions. By default
         the precisions are treated as exact.
@@ -312,8 +312,8 @@ def needed_candidates(
     -----
     The precision of shared candidates is assumed to be the mean of the two precisions, or as close
     to the mean as possible. Numbers of true positives in the regions are binomial, or beta-binomial
-    given a pilot. The power is computed as a sum over all outcomes. A RankevalWarning reports that
-    the pilot is too small if regions of 4,096 candidates do not reach the power.
+    given a pilot. The power is computed as a sum over all outcomes. If regions of 4,096 candidates
+    do not provide this power, a RankevalWarning reports that the pilot is too small.
 
     Examples
     --------
@@ -368,7 +368,7 @@ def needed_candidates(
         row |= dict(zip(("power_low", "power_high"), limits, strict=True))
         if n is None and planned < power:
             warn(
-                f"power={power:g} is not reached by lists of {length:,}: the pilot,"
+                f"power={power:g} cannot be reached with {length:,} candidates per list: the pilot,"
                 f" n_judged={n_judged}, is too small to distinguish the precisions. Judge a larger"
                 " pilot sample."
             )

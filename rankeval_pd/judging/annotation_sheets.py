@@ -120,8 +120,8 @@ def with_judgements(
         or values named in ``positive``). Missing values are ignored. To read a saved sheet with its
         index, use ``pandas.read_csv("sheet.csv", index_col=0)``.
     **roles
-        ``gold`` is the column of judgments in both tables. ``positive`` and ``min_grade`` define
-        which words or grades are true.
+        ``gold`` is the judgment column in both tables. ``positive`` and ``min_grade`` define which
+        words or grades are true.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def with_judgements(
     for name, frame in (("candidates", candidates), ("sheet", sheet)):
         if gold not in frame.columns:
             raise ValueError(
-                f"gold={gold!r}: {name} has no such column. Name the column of judgments: gold=..."
+                f"gold={gold!r}: {name} has no such column. Pass the judgment column: gold=..."
             )
         if not frame.index.is_unique:
             raise ValueError(

@@ -147,7 +147,7 @@ def _columns_of(
 
 
 def _codes(columns: Mapping[Hashable, pd.Series], roles: Roles) -> IntArray:
-    """Return label codes (annotator, candidate) from 0, with -1 for missing labels."""
+    """Return 0-based label codes (annotator, candidate), with -1 for missing labels."""
     if roles.positive is not None or roles.min_grade is not None:
         truth = [
             gold_values(x, name, roles.positive, roles.min_grade, all_there=False)

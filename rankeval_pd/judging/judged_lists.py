@@ -74,7 +74,7 @@ def judged_precision(
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label. Unjudged candidates have a
-        missing label. In a Dataset, entries without a label and a score are padding.
+        missing label. In a Dataset, entries with neither a label nor a score are padding.
     n : int, sequence of int, range or None
         Sizes of the lists. The default is every n, or a grid of n as in :func:`precision_band`.
     unjudged : {"estimate", "bounds"}
@@ -86,9 +86,9 @@ def judged_precision(
         number for all candidates. By default the judged candidates are treated as a random sample
         from each list.
     windows : int or sequence of int, optional
-        Last ranks of windows, as an alternative to ``judged_with``. With ``[100, 500]``, judging
-        rates are estimated separately for candidates whose best rank by any measure is 1 to 100,
-        101 to 500, or above 500.
+        Ranks at which windows end, as an alternative to ``judged_with``. With ``[100, 500]``,
+        judging rates are estimated separately for candidates whose best rank across measures is 1
+        to 100, 101 to 500, or above 500.
     estimator : {"ratio", "horvitz-thompson"}
         "ratio" uses the proportion of true positives among judged candidates, within each window or
         group of equal probability. "horvitz-thompson" divides the sum of inverse probabilities by n
@@ -126,23 +126,22 @@ def judged_precision(
     unjudged candidates, because dropping them changes the rankings.
 
     With up to 12 windows or distinct probabilities, the exact intervals for the parts are combined
-    (MOVER, Zou and Donner 2008). A part without judgments gets the estimate from the other parts
-    and the limits 0 and 1. With more than 12 probabilities, inverse probabilities are weights. In
-    this case the interval is Clopper and Pearson's for the effective number of judgments (Korn and
-    Graubard 1998). For the Horvitz-Thompson estimator, gamma limits are used (Fay and Feuer 1997).
-    A random sample from the whole data or from a pool of lists is random in each list. Sheets from
-    :func:`annotation_sheet` are not random samples from the lists because shared candidates are
-    excluded. Use :func:`judged_difference` for such sheets. For data in memory and up to eight n,
-    Fisher's tests compare judging rates between the top and the rest of a list, and between shared
-    and other candidates. A :class:`RankevalWarning` reports samples that are not random, at a joint
-    level of 0.001. The tests do not detect small nonrandom samples. In addition to ranking, the
-    cost is a search over the counts.
+    (MOVER, Zou and Donner 2008). For a part without judgments, the estimate comes from the other
+    parts, and the limits are 0 and 1. With more than 12 probabilities, judgments are weighted by
+    inverse probabilities. In this case the interval is Clopper and Pearson's for the effective
+    number of judgments (Korn and Graubard 1998). For the Horvitz-Thompson estimator, gamma limits
+    are used (Fay and Feuer 1997). A random sample from all the data or from a pool of lists is
+    random in each list. Sheets from :func:`annotation_sheet` are not random samples from the lists
+    because shared candidates are excluded. Use :func:`judged_difference` for such sheets. For
+    in-memory data with at most eight list sizes, Fisher's tests compare judging rates between the
+    top and the rest of each list, and between shared and other candidates. A
+    :class:`RankevalWarning` reports samples that are not random, at a joint level of 0.001. The
+    tests do not detect small nonrandom samples. The cost is ranking plus a search over the counts.
 
     With ``groups``, whole groups such as documents must be sampled for judging. The variance is
-    computed between the totals for judged groups, and is 0 if every candidate is judged. In a
-    partly judged group, judged candidates must be a random sample from the group. The interval is
-    Wilson's interval for the effective number of judgments, with Student's t. Randomness is not
-    tested.
+    computed from the totals for judged groups, and is 0 if every candidate is judged. In a partly
+    judged group, judged candidates must be a random sample from the group. The interval is Wilson's
+    interval for the effective number of judgments, with Student's t. Randomness is not tested.
 
     References
     ----------
@@ -270,11 +269,11 @@ def judged_average_precision(
     -----
     The estimate is inferred average precision (Yilmaz and Aslam 2006): the mean estimated precision
     at the ranks of judged true positives, weighted by inverse probabilities. The precision at a
-    rank combines the true positive at this rank with the proportion of true positives among judged
-    candidates at better ranks. "horvitz-thompson" weights this proportion. If all candidates are
-    judged, the estimate equals ``area("ap")``. For ``groups`` and tests of randomness, see
+    rank is estimated from the true positive at this rank and the proportion of true positives among
+    judged candidates at better ranks. "horvitz-thompson" weights this proportion. If all candidates
+    are judged, the estimate equals ``area("ap")``. For ``groups`` and tests of randomness, see
     :func:`judged_precision`. If randomness is rejected at a level of one in a million, a ValueError
-    is raised. The limits are the wider limits from two logit intervals. One is centered on the
+    is raised. Each limit is the wider limit from two logit intervals. One is centered on the
     estimate, and the other on a value that allows for missed positives. The standard error comes
     from the influences of the judged candidates. The degrees of freedom are the number of judged
     true positives minus one. With windows or several probabilities, the lower limit allows for
@@ -336,7 +335,8 @@ def judged_difference(
     ----------
     data, unjudged, judged_with, windows, estimator, level, progress, **roles
         As in :func:`judged_precision`. Without ``judged_with`` and ``windows``, judged candidates
-        are assumed to be a random sample from each difference region. Windows use ranks by a and b.
+        are assumed to be a random sample from each difference region. Windows use the ranks from a
+        and b.
     a, b : names of measures
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n.
@@ -359,7 +359,7 @@ def judged_difference(
     unjudged candidates, and shrinks to a point once all candidates are judged. To generalize to
     other samples, use Fisher's test as in :func:`plan_annotation`. If the judging rate is constant
     within each region, ``compare_for(tp_judged_a, n_judged_a, tp_judged_b, n_judged_b, overlap=0)``
-    returns the p-value. Fisher's test can be nonsignificant although the interval excludes 0. As in
+    returns the p-value. Fisher's test can be nonsignificant even if the interval excludes 0. As in
     :func:`judged_precision`, a :class:`RankevalWarning` reports judged candidates that are clearly
     not a random sample. In simulations with a fifth of Evert's data judged, intervals for
     differences had at least the nominal coverage (``tests/reference/partly_judged.csv``).

@@ -71,7 +71,7 @@ def _read_part(part: xr.Dataset, roles: Roles, *, scored: bool, asked: JudgingSc
 def find_sample(
     data: Any, roles: Mapping[str, Any], asked: JudgingScheme, *, in_chunks: bool = True
 ) -> Sample | LazySample:
-    """Return the sample, delaying the computation for lazy rankings in chunks.
+    """Return the sample, deferring computation for lazy rankings in chunks.
 
     Strata depend on all distinct probabilities, so probabilities are computed first.
     """
@@ -93,10 +93,10 @@ def ask_sample(
     n: Sizes = None,
     noted: dict[str, Any] | None = None,
 ) -> Any:
-    """Apply a question to a sample, and add ``noted`` to the attrs."""
+    """Apply ``question`` to a sample, and add ``noted`` to ``attrs``."""
     # a sample in memory contains all rankings, so rankings cannot be computed separately
     read = sample.reader() if isinstance(sample, LazySample) else None
-    attrs = {} if noted is None else noted  # the question can add entries
+    attrs = {} if noted is None else noted  # ``question`` can add entries
     attrs.update(sample.asked.attrs)
     return quietly(
         sample.gold,
@@ -172,7 +172,7 @@ def list_columns(
 def _in_blocks(
     design: Design, sums: FloatArray, advance: Callable[[int], object]
 ) -> judged_sums.Total:
-    """Estimate the true positives in each list, using blocks of n."""
+    """Estimate the true positives in each list, one block of list sizes at a time."""
     found = []
     for start in range(0, max(sums.shape[-2], 1), _TOGETHER):
         block = sums[..., start : start + _TOGETHER, :]
@@ -182,7 +182,7 @@ def _in_blocks(
 
 
 def _width(design: Any, of_each: Sequence[AnyArray]) -> int:
-    """Return the number of sums in a design, even for empty data."""
+    """Return the number of sums that a design computes, even for empty data."""
     return int(design.parts(*(np.zeros(0, dtype=x.dtype) for x in of_each)).shape[-1])
 
 

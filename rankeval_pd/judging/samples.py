@@ -65,7 +65,7 @@ class JudgingScheme(NamedTuple):
         if self.estimator == "horvitz-thompson" and self.judged_with is None:
             raise ValueError(
                 "estimator='horvitz-thompson' divides by known judging probabilities. Name the"
-                " column of probabilities, judged_with=..., or pass one rate for all candidates,"
+                " probability column, judged_with=..., or pass one rate for all candidates,"
                 " judged_with=0.2."
             )
         windows = self.windows
@@ -76,7 +76,7 @@ class JudgingScheme(NamedTuple):
 
     @property
     def ends(self) -> list[int]:
-        """Return the last ranks of the windows."""
+        """Return the ranks at which the windows end."""
         return list(self.windows) if isinstance(self.windows, Iterable) else []
 
     @property
@@ -285,15 +285,14 @@ def _check_probability(
     wrong = here & ~((probability > 0.0) & (probability <= 1.0))
     if bool(wrong.any()):
         raise ValueError(
-            f"judged_with: {int(wrong.sum())} candidates have no probability in (0, 1] of being"
-            " judged. If these candidates could not be judged, pass unjudged='bounds' without"
-            " judged_with."
+            f"judged_with: {int(wrong.sum())} candidates have no judging probability in (0, 1]. If"
+            " these candidates could not be judged, pass unjudged='bounds' without judged_with."
         )
     sure = here & ~judged & (probability == 1.0)
     if bool(sure.any()):
         raise ValueError(
-            f"judged_with: {int(sure.sum())} candidates with judging probability 1 have no "
-            "judgment. Judge them, or pass the true probabilities."
+            f"judged_with: {int(sure.sum())} candidates with judging probability 1 have no"
+            " judgment. Judge these candidates, or pass the true probabilities."
         )
 
 
@@ -320,12 +319,12 @@ def counts_of(sums: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
     return size, judged, tp
 
 
-# --------- Tests for whether the judged candidates in a list are a random sample
+# --------- Tests of whether the judged candidates in a list are a random sample
 
 _LEVEL = 1e-3  # joint level for all 2x2 tables in a call
 _REFUSED = 1e-6  # level at which nonrandom samples raise an error
 _NEAR = 2.5  # in standard deviations; tables closer to the mean cannot be significant
-_LISTS = 8  # largest number of n to test
+_LISTS = 8  # largest number of list sizes to test
 _TOPS = (2, 10)  # the top half and the top tenth of a list
 
 
@@ -376,9 +375,9 @@ def warn_if_chosen(
     """Warn if judged candidates are clearly not a random sample.
 
     The tests compare each list with the candidates below the list. With ``regions``, the tests
-    compare the two difference regions. Only data in memory without a judging scheme are tested. For
-    average precision, n is None, and strong evidence against randomness raises an error. The
-    function returns the internal form, including the order of ranked candidates.
+    compare the two difference regions. The function tests only in-memory data without a judging
+    scheme. For average precision, n is None, and strong evidence against randomness raises an
+    error. The function returns the internal form, including the order of ranked candidates.
     """
     if not isinstance(sample, Sample) or not sample.is_taken_for_random:
         return inner
@@ -407,7 +406,7 @@ def _tables(
     judged: BoolArray, score: AnyArray, present: BoolArray, order: IntArray, n: IntArray | None,
     rest: bool, regions: bool,
 ) -> Iterator[_Table]:  # fmt: skip
-    """Yield tables for top and rest, and for shared and other candidates."""
+    """Yield tables that compare top and lower ranks, or shared and other candidates."""
     rank = ranking.ranks(order)
     total = present.sum(axis=-1)
     whole = int(total.max(initial=0))
@@ -458,7 +457,9 @@ def _message(table: _Table, p_values: AnyArray, measures: AnyArray, *, regions: 
     judged, size, other, left = (
         int(x[place]) for x in (table.judged, table.size, table.judged_else, table.size_else)
     )
-    where = f"the candidates in the list of {own!r} only" if regions else f"the list of {own!r}"
+    where = (
+        f"the candidates found only in the list of {own!r}" if regions else f"the list of {own!r}"
+    )
     do = "judge a random sheet (annotation_sheet)" if regions else "call judged_difference"
     return (
         f"The judged candidates are not a random sample of {where} at n = {table.n}: {judged} of"

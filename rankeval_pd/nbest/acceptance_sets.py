@@ -235,7 +235,7 @@ THRESHOLD_COLUMNS = (
     "measure_a", "measure_b", "n_a", "n_b", *REGION_TYPES, "recall_a", "recall_b",
 )  # fmt: skip
 _COUNTED = {name: kind for name, kind in REGION_TYPES.items() if name not in ("ci_low", "ci_high")}
-_UNEQUAL = 0.1  # the largest relative difference in size for which precision compares two sets
+_UNEQUAL = 0.1  # the largest relative size difference for comparing two sets by precision
 
 
 OF_SETS = ("precision", "recall", "specificity", "npv")
@@ -371,7 +371,7 @@ def _paired_cuts(
                 raise ValueError(
                     f"threshold: {pair[0]!r} has {rows[0].size} thresholds and {pair[1]!r} has"
                     f" {rows[1].size}, but thresholds are compared in pairs. Pass {longest}"
-                    f" thresholds for {name!r}, or a single one."
+                    f" thresholds for {name!r}, or a single threshold."
                 )
             side.append(np.broadcast_to(row, longest))
     width = max(row.size for row in sides[0])

@@ -22,10 +22,10 @@ _INNER = ("pair", "measure", "measure_a", "measure_b", "n", "share")
 def with_verdicts(
     table: Data, data: Data, roles: Mapping[str, Any], ask: Callable[[dict[str, Any]], Data]
 ) -> Data:
-    """Record in the attrs the annotators whose votes change the conclusion.
+    """Add attrs that show which annotators' votes change the conclusion.
 
     ``ask`` computes the table again with other roles. ``attrs["annotators"]`` lists the annotators.
-    ``attrs["annotators_differ"]`` contains a text for each annotator whose votes change the
+    ``attrs["annotators_differ"]`` contains a message for each annotator whose votes change the
     conclusion.
     """
     chosen = Roles.of(roles)

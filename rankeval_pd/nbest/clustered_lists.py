@@ -24,8 +24,8 @@ def of_rows(
 ) -> tuple[FloatArray, IntArray]:
     """Compute values for the lists in each ranking, with NaN for missing lists.
 
-    The last result is the number of clusters in each list. The arguments of ``compute`` are the
-    members, n in ascending order, and the ranking's position.
+    The last result is the number of clusters in each list. ``compute`` takes the members, n in
+    ascending order, and the position of the ranking.
     """
     value, n_groups = np.full(exists.shape, np.nan), np.zeros(exists.shape, dtype=np.int64)
     for row in np.ndindex(exists.shape[:-1]):

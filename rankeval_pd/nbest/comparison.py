@@ -74,7 +74,7 @@ from rankeval_pd.stats.significance.fisher import sample_odds_ratio
 NBEST_COLUMNS = ("measure_a", "measure_b", "n", *REGION_TYPES, "cuts_tie")
 DRAWN = ("p_stderr", "undecided")  # columns added by adjust="max-t"
 _COUNTED = {name: kind for name, kind in REGION_TYPES.items() if name not in ("ci_low", "ci_high")}
-FEW = 20  # with up to this number of n, pairs near alpha get more swaps
+FEW = 20  # with up to this number of list sizes, pairs near alpha get more swaps
 MORE = 64  # largest factor for the number of swaps
 COMPARED = ("precision", "recall", "lift")
 
@@ -126,8 +126,8 @@ def compare(
     n : int, sequence of int, range or None
         Sizes of the n-best lists. None means every n from 1 to the number of candidates.
     of : {"precision", "recall", "lift", "specificity", "npv"}
-        Quantity to compare. For n-best lists, "recall" and "lift" multiply precisions, differences
-        and intervals by n / N+ or N / N+. The test is unchanged. See Notes for ``threshold``.
+        Quantity to compare. For n-best lists, "recall" is precision times n / N+, and "lift" is
+        precision times N / N+, with the same test. See Notes for ``threshold``.
     threshold : mapping, optional
         Mapping from measure to one or more thresholds. Acceptance sets are then compared.
     test : {None, "fisher", "midp", "mcnemar", "boschloo", "barnard", "score", "kosinski"}
@@ -156,23 +156,23 @@ def compare(
     n_resamples : int, optional
         Number of random swaps for "max-t". None uses at least 999 swaps, and enough swaps for
         adjusted p-values as small as alpha / 10 (with more than 50 pairs: alpha / 2, or 500 / alpha
-        swaps). With up to 20 n, pairs near alpha get up to 64 times as many swaps.
+        swaps). With up to 20 list sizes, pairs near alpha get up to 64 times as many swaps.
     level : float
         Confidence level of the interval for the difference. With ``adjust``, the intervals of a
         family are simultaneous (see Notes for "bh" and "by").
     ci : {"score", "newcombe", "agresti-caffo", "miettinen-nurminen", "delta"}
-        Interval for the difference between the two regions, times n_only / n. "score" (Miettinen
-        and Nurminen's interval with half a continuity correction) has at least the nominal
-        coverage. The coverage of "newcombe", "agresti-caffo" and "miettinen-nurminen" can be only
-        0.8 near 0 and 1. With ``threshold``, "score" combines the Clopper-Pearson limits for both
-        sets, and "delta" is too narrow for small sets or regions. If the test in a row does not
-        reject, the interval includes 0.
+        Interval for the difference between the two regions, multiplied by n_only / n. "score"
+        (Miettinen and Nurminen's interval with half a continuity correction) has at least the
+        nominal coverage. The coverage of "newcombe", "agresti-caffo" and "miettinen-nurminen" can
+        be only 0.8 near 0 and 1. With ``threshold``, "score" combines the Clopper-Pearson limits
+        for both sets, and "delta" is too narrow for small sets or regions. If the test in a row
+        does not reject, the interval includes 0.
     target : {"region", "nbest"}
         The quantity that the interval covers. "region" treats thresholds as fixed, as in Evert
         (2004). For regions with fewer than 10 candidates, the wider limits from the "region" and
         "nbest" intervals are used. "nbest" includes the variance of the thresholds and replaces
         ``ci`` by the normal approximation from :func:`difference_band`. The "nbest" interval can
-        contain 0 although the test rejects.
+        contain 0 even if the test rejects.
     phi : float
         Known overdispersion, at least 1, for example from :func:`repetition`. Values above 1 widen
         the interval, select the score test, and set ``p_mid`` to NaN.
@@ -234,7 +234,7 @@ def compare(
         If target="region" and the variance for n-best lists is more than 1.6 times the variance for
         fixed thresholds; if acceptance sets with significantly different precision differ in size
         by more than 10%, in which case "better" and "leaning" are NaN (Evert's footnote 13); if
-        measures that you did not name have identical rankings in an adjusted family; if
+        p-values are adjusted and measures that you did not name have identical rankings; if
         ``tie_decides`` is True.
 
     Notes
@@ -246,18 +246,18 @@ def compare(
     simulations (``tests/reference/thresholds.csv``).
 
     As in R, the two-sided p-value sums the probabilities of all tables that are no more likely than
-    the observed table (relative tolerance 1e-7). The two difference regions have equal size for
-    n-best lists, so the p-value is twice one tail, at most 1. p_value and p_mid are 1 if the
-    regions are empty or contain only one class.
+    the observed table (relative tolerance 1e-7). The two difference regions of n-best lists have
+    equal size, so the p-value is twice the smaller tail probability, at most 1. p_value and p_mid
+    are 1 if the regions are empty or contain only one class.
 
     For lists that end inside a tie, the wider limits from the "region" and "nbest" intervals are
-    used. Means over orders use the score test, or swaps with "max-t". See the page on ties.
+    used. ``ties="expected"`` uses the score test, or swaps with "max-t". See the page on ties.
 
     "holm" and "bonferroni" use Bonferroni intervals. "bh" and "by" use the intervals of Benjamini
     and Yekutieli (2005) at level 1 - R (1 - level) / m if R of m tests reject. "max-t" uses the
     bands of :func:`difference_band` at level 1 - (1 - level) / F for F pairs in all groups. Every
     interval includes 0 if p_adjusted is above 1 - ``level``. "holm" and "max-t-stepdown" can reject
-    although the interval contains 0.
+    even if the interval contains 0.
 
     With ``agreement="mean"``, true positives are sums of vote proportions. The test is Student's t
     over candidates with the variance for ``target="nbest"``. The result has no odds ratios or mid-p
@@ -457,7 +457,7 @@ def _swapped(
 ) -> tuple[AnyArray, ...]:
     """Return swap p-values for each n and for all n, swap counts, and band margins.
 
-    The last result contains the p-values for the two extreme tie orders (end, ...).
+    The last result contains the p-values for the two extreme tie orders (limit, ...).
     """
     shape = lists.exists.shape
     p_alone, p_swaps, drawn, margin = (np.full(shape, np.nan) for _ in range(4))

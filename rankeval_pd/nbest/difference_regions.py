@@ -62,7 +62,7 @@ def difference_region(
         Candidates with a score for each measure and a gold label.
     a, b : names of measures
     n : int
-        Size of both lists.
+        Size of each list.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -71,7 +71,7 @@ def difference_region(
     DataFrame or Dataset
         The rows found in only one list, with the order and the index of the data (Dataset:
         dimension row). The column ``list`` contains "a" or "b", and ``rank_a`` and ``rank_b``
-        contain the ranks from 1 in the two rankings.
+        contain the 1-based ranks in the two rankings.
 
     References
     ----------
@@ -92,7 +92,7 @@ def difference_region(
     head = head_of(data)
     if head is not None and head.whole.reach < head.whole.total:
         raise ValueError(
-            "a head does not contain the ranks of all candidates that are in only one list. Call"
+            "a head lacks the ranks of some candidates that are in only one list. Call"
             " ddf.rankeval.difference_region(a, b, n), which counts these candidates."
         )
     return _of(data, a, b, n, roles)
@@ -121,7 +121,7 @@ def _of(data: Data, a: Hashable, b: Hashable, n: int, roles: RankingRoles) -> Da
     check_data(data)
     sizes = check_n(n)
     if sizes is None or np.size(sizes) != 1:
-        raise ValueError(f"n={n!r}: pass the size of the two lists as one whole number or share.")
+        raise ValueError(f"n={n!r}: pass the size of the lists as one whole number or fraction.")
     chosen = Roles.of(only_pair(data, a, b, roles, one=True))
     chosen.check_ties()
     frame = isinstance(data, pd.DataFrame)
@@ -132,8 +132,8 @@ def _of(data: Data, a: Hashable, b: Hashable, n: int, roles: RankingRoles) -> Da
         if name in present:
             how = "columns=" if frame else ""
             raise ValueError(
-                f"data has a column {name!r}, but the result needs this name. Rename it: "
-                f"data.rename({how}{{{name!r}: ...}})."
+                f"data has a column {name!r}, but the result needs this name. Rename the column:"
+                f" data.rename({how}{{{name!r}: ...}})."
             )
 
     def region(inner: xr.Dataset) -> _Region:
@@ -322,7 +322,7 @@ class RegionOptions(NamedTuple):
         return cls(**given)
 
     def noted(self) -> dict[str, Any]:
-        """Return attrs that describe the comparison to readers and plots."""
+        """Return attrs that describe the comparison for readers and plots."""
         kept = {k: x for k, x in self._asdict().items() if k not in ("seed", "progress")}
         if self.swapped or self.means:
             kept["test"] = "swaps" if self.swapped else "score"

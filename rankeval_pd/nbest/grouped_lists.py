@@ -69,12 +69,12 @@ def check_joined(
         if given is not usual and not is_known(given, [usual]):
             raise ValueError(
                 f"{asked} with {name}={given!r}: all groups share one test, but {name} applies to"
-                f" single groups. Omit {name}, or omit {asked}."
+                f" individual groups. Omit {name}, or omit {asked}."
             )
     if isinstance(sizes, Shares):
         raise ValueError(
-            f"{asked} with shares of the candidates: groups of different sizes would have "
-            "different n. Pass whole numbers."
+            f"{asked} with fractions of the candidates: groups of different sizes would have lists"
+            " of different sizes. Pass whole numbers."
         )
 
 
@@ -84,7 +84,7 @@ class ListMembers(NamedTuple):
     gold: BoolArray
     rank: IntArray
     cluster: IntArray  #: whole numbers from 0
-    whole: Whole | None = None  #: the facts about all candidates of a head
+    whole: Whole | None = None  #: the properties of all candidates, if the data is a head
 
     @classmethod
     def of(cls, ranking: Ranking, row: tuple[int, ...], cluster: IntArray) -> ListMembers:
@@ -95,12 +95,12 @@ class ListMembers(NamedTuple):
         return cls(gold, rank, cluster_numbers(of_row[here]), ranking.whole)
 
     def warn_of_few(self) -> None:
-        """Warn that the number of clusters, or of levels in a factor, is small."""
+        """Warn if there are few clusters, or few levels of a factor."""
         found = cluster_totals.factors_of(self.cluster)
         warn_of_few(_everyone(self.whole) or min(int(x.max(initial=-1)) + 1 for x in found))
 
     def totals(self, n: IntArray, target: str) -> tuple[cluster_totals.ListTotals, FloatArray]:
-        """Return cluster totals, and the precision shrunken toward a half."""
+        """Return cluster totals, and the precision shrunk toward 1/2."""
         tp = up_to_ranks(self.rank, self.gold)
         listed = tp[np.minimum(n, self.rank.size)]
         fixed = target == "region"
@@ -259,9 +259,9 @@ def margins(
     each: bool,
     **drawing: Any,
 ) -> FloatArray:
-    """Return half the width of a difference band per level, for ascending ``n``.
+    """Return the half-width of a difference band per level, for ascending ``n``.
 
-    A head does not contain all clusters. The band for a head therefore uses Bonferroni's width.
+    A head does not contain all clusters. The band for a head therefore has a Bonferroni width.
     """
     result = difference(rank_a, rank_b, gold, cluster, n, whole)
     if result.n_groups.any():
@@ -304,7 +304,7 @@ def pair_contrast(
     return error[back], freedom[back], p[back], found.n_groups[back], more
 
 
-# factor for the variance of the true positives; with 0.25 intervals were up to 1.34 times as wide
+# factor for the variance of the true positives; with 0.25, intervals were up to 1.34 times as wide
 # as needed
 _MOVED = 0.2
 
@@ -326,7 +326,7 @@ def moved(gold: BoolArray, cluster: IntArray, whole: Whole | None) -> float:
 def cluster_contrasts(
     lists: PairRanks, n: IntArray, *, alternative: str
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray]:
-    """Return test columns for all pairs, and ``moved``, with NaN for missing lists."""
+    """Return test columns and ``moved`` for all pairs, with NaN for missing lists."""
     shape = lists.exists.shape
     columns = np.full((4, *shape), np.nan)
     n_groups = np.zeros(shape, dtype=np.int64)

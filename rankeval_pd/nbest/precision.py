@@ -125,8 +125,8 @@ def nbest_precision(
     Warns
     -----
     RankevalWarning
-        If target="region" and the precision of a list of 10 or more candidates has over 1.6 times
-        the variance for a fixed threshold, or if there are fewer than 10 ``groups``.
+        If target="region" and the precision variance for a list of 10 or more candidates is over
+        1.6 times the variance for a fixed threshold, or if there are fewer than 10 ``groups``.
 
     Raises
     ------
@@ -135,17 +135,17 @@ def nbest_precision(
 
     Notes
     -----
-    With ``groups``, groups of candidates are assumed to be independent of each other, instead of
-    single candidates. The size of the region is divided by the overdispersion between groups, and
-    the interval uses Student's t (Korn and Graubard). The effective size is not an integer, so
-    Wilson's interval replaces "clopper-pearson". Grouped intervals cost O(groups) per n.
+    With ``groups``, groups rather than individual candidates are assumed to be independent. The
+    size of the region is divided by the overdispersion between groups, and the interval uses
+    Student's t (Korn and Graubard). The effective size is not an integer, so Wilson's interval
+    replaces "clopper-pearson". Grouped intervals cost O(groups) per n.
 
     Sorting costs O(N log N) per measure. Each interval takes about a microsecond. Intervals for
     every n among a million candidates take one second.
 
     References
     ----------
-    Evert (2004), Eq. 1 (whose text has "numerator" for denominator), section 3.2, figures 1, 2.
+    Evert (2004), Eq. 1 (read "numerator" in its text as "denominator"), section 3.2, figures 1, 2.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def nbest_precision(
         return result
 
     averaged = {} if average is None else {"average": average, "ci": "korn-graubard"}
-    # averages do not use the intervals for single lists
+    # averages do not use the intervals for individual lists
     with nullcontext() if average is None else intervals_unread():
         return answer(
             data, roles, question, columns, can(nbest_precision, clusters=average is None), n=sizes,
@@ -361,7 +361,9 @@ def precision_interval(
     # "blaker" takes this many steps; float64 represents all integers up to 2**53
     most = 10**12 if ci == "blaker" else 2**53
     if (n >= most).any():
-        raise ValueError(f"n={brief(n)}: with ci={ci!r}, n must be below {most:,}. Pass smaller n.")
+        raise ValueError(
+            f"n={brief(n)}: with ci={ci!r}, n must be below {most:,}. Pass a smaller n."
+        )
     if (tp > n).any():
         raise ValueError(
             f"tp={brief(tp)} exceeds n={brief(n)}, but a list cannot contain more true positives"
@@ -399,7 +401,7 @@ def shares_of(
 
 
 def warn_of_reversed(worse: BoolArray) -> None:
-    """Warn about measures worse than chance, which can require lower_is_better."""
+    """Warn about measures that are worse than chance and may need lower_is_better."""
     if worse.any():
         warn(
             f"in {int(worse.sum())} of {worse.size} lists, there are significantly fewer true"
@@ -410,7 +412,7 @@ def warn_of_reversed(worse: BoolArray) -> None:
 
 @contextmanager
 def intervals_unread() -> Iterator[None]:
-    """Run a function without computing intervals that are not needed."""
+    """Run a function without computing unneeded intervals."""
     token = _READ.set(False)
     try:
         with hushed("target='region'"):

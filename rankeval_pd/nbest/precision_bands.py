@@ -57,9 +57,9 @@ def precision_band(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     n : int, sequence of int, range or None
-        Sizes of the lists. None means every n up to 20,000 candidates. Larger data use a grid of
-        about 1,000 n (``attrs["n_grid"]``), with every n up to about 70 and steps of 1% above 70.
-        Fewer n give a narrower band.
+        Sizes of the lists. None means every n up to 20,000 candidates. Larger data sets use a grid
+        of about 1,000 sizes (``attrs["n_grid"]``): every n up to about 70, and then steps of 1%.
+        Fewer sizes give a narrower band.
     level : float
         Probability that the band contains the average precision of the n-best list at every n.
     n_resamples : int
@@ -89,7 +89,7 @@ def precision_band(
     multipliers for each candidate's influence). In simulations, coverage of 95% bands was at least
     0.956 (``tests/reference/simultaneous.csv``).
 
-    After sorting, a draw costs O(number of n) if n is None, and otherwise O(N). A million
+    After sorting, a draw costs O(number of list sizes) if n is None, and otherwise O(N). A million
     candidates take one second, or two minutes with ``range(1, 1_000_001)``.
 
     References
@@ -187,7 +187,7 @@ def _band_columns(
 def _precision_limits(
     ranked: BoolArray, keys: Keys, n: IntArray, level: float, whole: Whole | None, **drawing: Any
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the band for one ranking, with labels sorted best first."""
+    """Return the band for one ranking, given the labels in rank order."""
     from scipy import special
 
     rising, back = np.unique(n, return_inverse=True)
@@ -213,8 +213,8 @@ def _warn_if_too_precise(precision: FloatArray) -> None:
     if (precision > _TOO_PRECISE).any():
         warn(
             f"precision reaches {precision.max():.3g}, and above {_TOO_PRECISE:g} the coverage of"
-            " the band may be too low. Pass only larger n, or use the intervals at each n with"
-            " target='nbest'."
+            " the band may be too low. Pass only larger values of n, or use the intervals at each"
+            " n with target='nbest'."
         )
 
 
@@ -268,10 +268,10 @@ def difference_band(
     One measure is better at every n for which the band excludes 0. With probability ``level``, the
     conclusions for all n are correct. The method is the same as in :func:`precision_band`. The two
     rankings use the same multipliers, so shared candidates cancel out. In simulations, the coverage
-    of 95% bands was 0.961 to 0.980. ``compare(adjust="max-t")`` tests a stricter null hypothesis
-    and can give different results at a few n.
+    of 95% bands ranged from 0.961 to 0.980. ``compare(adjust="max-t")`` tests a stricter null
+    hypothesis and can give different results at a few list sizes.
 
-    Each pair costs the same as in :func:`precision_band`, with up to O(N) for each draw.
+    Each pair takes as long as in :func:`precision_band`, with up to O(N) for each draw.
 
     References
     ----------
@@ -356,7 +356,7 @@ def difference_margins(
     each: bool = False,
     **drawing: Any,
 ) -> FloatArray:
-    """Return half the width of a difference band as an array (level, n).
+    """Return the half-width of a difference band as an array (level, n).
 
     With ``each``, the width is computed separately for each n, without draws.
     """
@@ -425,8 +425,8 @@ def local_precision(
 
     Notes
     -----
-    The precision of an n-best list describes all candidates up to rank n. Local precision shows the
-    value of adding more candidates. The cost is O(N log N).
+    The precision of an n-best list describes all candidates up to rank n. Local precision shows
+    whether adding more candidates is worthwhile. The cost is O(N log N).
 
     References
     ----------

@@ -71,7 +71,7 @@ def compare_for(
     The test excludes shared candidates, so the p-value depends on the numbers of shared candidates
     and shared true positives. If p_high is at most the level, the difference is significant for
     every overlap. If p_low is above the level, the difference is not significant for any overlap.
-    Testing up to n_a tp_a contingency tables takes a few seconds for lists of 1,000 candidates.
+    Testing all possible tables (up to n_a tp_a) takes a few seconds for lists of 1,000 candidates.
 
     References
     ----------
@@ -125,8 +125,8 @@ def _overlaps(
     pair = isinstance(overlap, (tuple, list))
     if pair and len(overlap) != 2:
         raise ValueError(
-            f"overlap={overlap!r}: pass the number of candidates that both lists contain, or this"
-            " number and the number of true positives among these candidates."
+            f"overlap={overlap!r}: pass the number of shared candidates, or a pair with the numbers"
+            " of shared candidates and shared true positives."
         )
     given = None if overlap is None else check_count("overlap", overlap[0] if pair else overlap, 0)
     sizes = range(min(n_a, n_b) + 1) if given is None else [given]
@@ -248,8 +248,8 @@ def coverage_for(
     References
     ----------
     Evert (2004), section 4, compares 12 failures in 80 samples with an expected rate of 5%.
-    However, 95% intervals for 100 candidates have failure rates of 4.0% and 4.3%, so Evert's 9
-    failures are also significant.
+    However, 95% intervals for 100 candidates have failure rates of 4.0% and 4.3%, so even Evert's 9
+    failures are significant.
 
     Examples
     --------

@@ -42,7 +42,7 @@ from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 RANGE_COLUMNS = (
     "measure_a", "measure_b", "better", "n_first", "n_last", "n_tests", "p_max", "n_before",
 )  # fmt: skip
-_CLOSE = 1.05  # two runs are joined if the second begins at n_last times this factor or before
+_CLOSE = 1.05  # two runs are joined if the second begins at or before n_last times this factor
 
 
 def _joined(runs: pd.DataFrame) -> pd.DataFrame:
@@ -111,18 +111,18 @@ def significant_ranges(
     -------
     DataFrame or Dataset
         One row per range, ordered by pair and then by n: ``measure_a``, ``measure_b``, ``better``,
-        ``n_first``, ``n_last``, ``n_tests`` (number of significant n), ``n_gaps`` (number of n
-        without significance between ``n_first`` and ``n_last``), ``p_max`` (largest p_adjusted over
+        ``n_first``, ``n_last``, ``n_tests`` (number of significant sizes), ``n_gaps`` (number of
+        nonsignificant sizes between ``n_first`` and ``n_last``), ``p_max`` (largest p_adjusted over
         the significant n, or largest p_value without ``adjust``). A range continues after a gap if
         the next significant n is at most 1.05 times the last n before the gap. With
         ``details=True`` and for Datasets (dimension row), each run of significant n is a separate
-        row. In this case ``n_before``, the number of n between a run and the previous run, replaces
-        ``n_gaps``. ``adjust="max-t"`` adds ``undecided_ends`` ("none", "first", "last" or "both"):
-        ends that more draws could move because a neighboring n is ``undecided`` in :func:`compare`.
+        row. ``n_before``, the number of sizes since the previous run, then replaces ``n_gaps``.
+        ``adjust="max-t"`` adds ``undecided_ends`` ("none", "first", "last" or "both"): ends that
+        more draws could move because a neighboring n is ``undecided`` in :func:`compare`.
 
     Notes
     -----
-    Lazy Datasets are computed. The function costs the same as :func:`compare`.
+    Lazy Datasets are computed. The function takes as long as :func:`compare`.
 
     References
     ----------
@@ -165,7 +165,7 @@ def _groups(table: pd.DataFrame) -> list[Hashable]:
 
 
 def _runs(table: pd.DataFrame) -> pd.DataFrame:
-    """Return maximal runs of n for which the same measure is significantly better."""
+    """Return maximal runs of sizes for which the same measure is significantly better."""
     groups = _groups(table)
     pair = (
         table.groupby([*groups, "measure_a", "measure_b"], sort=False, dropna=False, observed=True)
@@ -363,12 +363,12 @@ def _columns(
 
 
 def _weights(n: IntArray, total: int) -> FloatArray:
-    """Return each rank's contribution to the mean precision, for ranks from 0."""
+    """Return each rank's contribution to the mean precision, for 0-based ranks."""
     return _from_here_on(1.0 / n, n, total) / n.size
 
 
 def _from_here_on(values: FloatArray, n: IntArray, total: int) -> FloatArray:
-    """Return the sum over all lists that contain each rank, from rank 0."""
+    """Sum over all lists that contain each rank, starting at rank 0."""
     at = np.zeros(total + 1)
     at[n] = values
     return np.cumsum(at[::-1])[::-1]
@@ -380,8 +380,8 @@ def _standard_error(
     """Return the standard error from the influences of the candidates.
 
     The standard error is the square root of the sum of squared influences. One true and one false
-    positive are added to each list at every n (Agresti and Caffo). Candidates outside all lists
-    have no effect on the result.
+    positive are added to each list at every n (Agresti and Caffo). Candidates that appear in no
+    list do not affect the result.
     """
     influence, added = np.zeros(gold.size), 0.0
     listed = np.minimum(rank_a, rank_b) <= n[-1]

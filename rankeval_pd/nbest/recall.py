@@ -71,8 +71,8 @@ def nbest_recall(
     level : float
         Confidence level of each individual interval.
     target : {"nbest", "region"}
-        The quantity that the interval covers. "nbest" covers the recall of the best n / N of the
-        candidates, a list whose threshold varies between samples. "region" covers the recall of all
+        The quantity that the interval covers. "nbest" means the recall of the best n / N of the
+        candidates, a list whose threshold varies between samples. "region" means the recall of all
         candidates above a fixed threshold, the score of the n-th candidate.
     **roles
         Column roles. See :func:`nbest_precision`.
@@ -89,8 +89,8 @@ def nbest_recall(
     Warns
     -----
     RankevalWarning
-        If target="region" and the recall of a list of 10 or more candidates has over 1.6 times the
-        variance for a fixed threshold.
+        If target="region" and the recall variance for a list of 10 or more candidates is over 1.6
+        times the variance for a fixed threshold.
 
     Notes
     -----
@@ -221,13 +221,13 @@ def recall_band(
         Candidates with a score for each measure and a gold label.
     n : int, float, sequence or range, optional
         Sizes of the lists, or sizes as fractions of the candidates. None means every n, or a grid
-        of n as in :func:`precision_band`. Fewer n give a narrower band.
+        of n as in :func:`precision_band`. Fewer sizes give a narrower band.
     ci : {"clopper-pearson", "emproc", "emproc-plus"}
         Kind of band. "clopper-pearson" uses the interval from :func:`nbest_recall` at each n, with
         a level that follows from the largest deviation over all n. "emproc" and "emproc-plus" are
         the bands from the R package chemmodlab: recall ± factor times standard error. "emproc-plus"
-        adds two true positives at each end of the ranking. In chemmodlab, a list contains the
-        candidates above the (n + 1)-th score, and a kernel estimate gives the precision at the end.
+        adds two true positives at each end of the ranking. In chemmodlab, a list contains all
+        candidates above the (n + 1)-th score, and the precision at its end is a kernel estimate.
     level : float
         Probability that the band contains the recall of the population's best n / N at every n.
     n_resamples : int
@@ -252,7 +252,7 @@ def recall_band(
     0.01 to 0.94 for "emproc", and 0.39 to 0.98 for "emproc-plus" (``tests/reference/recall.csv``).
     The bands from chemmodlab never exceed the recall of a perfect ranking of the sample, and
     "emproc" has width 0 for lists with all true positives. For virtual screening data, results
-    agree with chemmodlab up to Monte Carlo error. The function costs the same as
+    agree with chemmodlab up to Monte Carlo error. The function takes as long as
     :func:`precision_band`, plus O(2,001) for each n with "emproc".
 
     References
@@ -317,7 +317,7 @@ def _band_of_one(
     score: FloatArray, ranked: BoolArray, keys: Keys, n: IntArray, ci: str, level: float,
     **drawing: Any,
 ) -> AnyArray:  # fmt: skip
-    """Return recall and a band for one ranking that is sorted best first."""
+    """Return recall and a band for one ranking, given the labels in rank order."""
     rising, back = np.unique(n, return_inverse=True)
     positive = int(ranked.sum())
     if ci == "clopper-pearson":

@@ -79,14 +79,14 @@ def decide(
 ) -> list[xr.Dataset]:
     """Return the results with intervals, adjusted p-values and decisions.
 
-    The results must include all groups. Decisions use p_adjusted, or p_value without an adjustment.
-    An interval includes 0 if the p-value is above 1 - level.
+    The results must include all groups. Decisions are based on p_adjusted, or on p_value if
+    p-values are not adjusted. An interval includes 0 if the p-value is above 1 - level.
 
     Parameters
     ----------
     results : list of Dataset
         Results with ``p_value``. For max-t, the results also have ``p_swaps``, ``drawn`` and
-        ``margin``, which is half the width of the simultaneous band.
+        ``margin``, the half-width of the simultaneous band.
     batch : list of names
         Dimensions of the groups.
     how : options
@@ -137,7 +137,7 @@ def decide(
             _limits(result, p, level, how, interval)
             for result, p, level in zip(results, held, wider, strict=True)
         ]
-    if ends[0]:  # first all rows at the low ends, then all rows at the high ends
+    if ends[0]:  # all rows at the lower limits, followed by all rows at the upper limits
         sides = [
             adjusted_together(list(side), how.adjust, **family) for side in zip(*ends, strict=True)
         ]
@@ -156,7 +156,7 @@ def decide(
 
 
 def _stands_for(result: xr.Dataset, alternative: str) -> IntArray | None:
-    """Return, for each pair, the first pair with the same test, or None."""
+    """Map each pair to the first pair with the same test, or return None."""
     if "order_a" not in result:
         return None
     orders = result["order_a"].to_numpy(), result["order_b"].to_numpy()
@@ -285,7 +285,7 @@ def favored(
     return leaning, better
 
 
-_ROWS = 1 << 16  # number of rows in one step, so that the rows fit in the cache
+_ROWS = 1 << 16  # number of rows per step; the rows of one step fit in the cache
 
 
 def _limits(
@@ -364,7 +364,7 @@ _REGIONS = ("tp_only_a", "tp_only_b", "n_only_a", "n")
 def of_regions(ci: str, phi: float) -> tuple[Interval, tuple[str, ...]]:
     """Return the interval for two difference regions of equal size.
 
-    For small regions, the wider limits from the intervals for regions and for lists are used.
+    For small regions, each limit is the wider of the limits for regions and for lists.
     """
 
     def limits(
@@ -393,7 +393,7 @@ def _of_error(
 ) -> Limits:
     """Return difference ± quantile times standard error.
 
-    Without degrees of freedom, the limits are the ends of the range. If all queries or candidates
+    With no degrees of freedom, the limits are the ends of the range. If all queries or candidates
     have the same difference, the interval allows for unseen differences.
     """
     known = freedom > 0
@@ -409,7 +409,7 @@ def _of_error(
 OF_ERROR: tuple[Interval, tuple[str, ...]] = (
     _of_error, ("difference", "error", "freedom", "reach", "n_only_a"),
 )  # fmt: skip
-"""The interval for a difference between -``reach`` and ``reach`` with a known standard error."""
+"""The interval for a difference with a known standard error, limited to ±``reach``."""
 
 
 def _of_clusters(
@@ -422,8 +422,8 @@ def _of_clusters(
 ) -> Limits:
     """Return limits for true differences d within t sqrt(error^2 + moved d^2).
 
-    For d = 0, the criterion equals the test. As in Fieller's interval, a limit is the end of the
-    range if the test does not exclude the largest possible difference.
+    For d = 0, the criterion is the same as the test. As in Fieller's interval, a limit is the end
+    of the range if the test does not exclude the largest possible difference.
     """
     known = freedom > 0
     t = quantile_of(np.where(known, freedom, 1.0), level)

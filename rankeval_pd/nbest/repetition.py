@@ -81,9 +81,9 @@ def repetition(
         measure to a number.
     n : int, optional
         Largest average number of accepted candidates per sample. Pass ``n`` instead of
-        ``threshold`` to use the lowest threshold with at most this average size.
+        ``threshold`` to use the lowest threshold that accepts at most n candidates on average.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Kind of interval whose failures are counted.
+        Kind of interval for which failures are counted.
     level : float
         Confidence level of the intervals for precision and for phi.
     progress : bool, optional
@@ -358,15 +358,15 @@ class _Study(NamedTuple):
             batch = list(inner.attrs["batch"])
             if not batch:
                 raise ValueError(
-                    "data needs a dimension of samples in addition to the dimension of the"
-                    " candidates. Combine the samples with xarray.concat(parts, 'sample')."
+                    "data needs a sample dimension in addition to the candidate dimension. Combine"
+                    " the samples with xarray.concat(parts, 'sample')."
                 )
             score, gold, present = xr.broadcast(inner["score"], inner["gold"], inner["present"])
             whole = inner.assign(score=score, gold=gold, present=present).drop_vars("row")
             lazy = any(variable.chunks is not None for variable in whole.variables.values())
             return (whole.chunk(dict.fromkeys(batch, -1)) if lazy else whole), batch
         if not as_names(self.roles.by, data.columns):
-            raise ValueError("by is missing. Name the column of samples, such as by='sample'.")
+            raise ValueError("by is missing. Name the sample column, such as by='sample'.")
         groups = read_frame(data, self.roles)
         if len(groups.keys) < 2:
             raise _too_few(len(groups.keys))
@@ -424,7 +424,7 @@ class _Study(NamedTuple):
 def _too_few(samples: int) -> ValueError:
     return ValueError(
         "variation between samples needs at least two samples, but the number of samples is"
-        f" {samples}. Name the column of samples: by=..."
+        f" {samples}. Name the sample column: by=..."
     )
 
 

@@ -1,4 +1,4 @@
-"""Find the threshold that accepts n candidates on average, in several parts."""
+"""Find a threshold that accepts n candidates on average in data read in parts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rankeval_pd.stats._types import FloatArray
 
 
 def top_scores(inner: xr.Dataset, most: int) -> list[FloatArray]:
-    """Return the best scores in some samples, one more than is accepted."""
+    """Return the best scores in some samples: one more than the accepted number."""
     score, present = xr.broadcast(inner["score"], inner["present"])
     usable = [
         one.to_numpy()[there.to_numpy()]
@@ -21,7 +21,7 @@ def top_scores(inner: xr.Dataset, most: int) -> list[FloatArray]:
 
 
 def top_of_all(parts: list[list[FloatArray]], most: int) -> list[FloatArray]:
-    """Combine the best scores of several parts."""
+    """Combine the best scores from several parts."""
     return [_top(np.concatenate(scores), most + 1) for scores in zip(*parts, strict=True)]
 
 

@@ -72,7 +72,7 @@ def summary(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label, or systems over test items.
     n : int, sequence of int or range, or names of metrics, optional
-        For candidates, sizes of the lists whose precision is compared. None compares the average
+        For candidates, the list sizes at which precision is compared. None compares the average
         precision of whole rankings. For queries, pass metrics as in :func:`per_query`, for example
         ``summary(["nDCG@10", "AP"])``. Data from :func:`read_trec` need no roles.
     baseline : name, optional
@@ -93,10 +93,10 @@ def summary(
         Significance level of the tests for ``tied_for_best`` with queries.
     n_resamples : int, optional
         Number of swaps for p_adjusted, or of draws of random signs for systems and queries. As in
-        :func:`measure_ranks` and :func:`system_ranks`, the default is enough for decisions at 5%,
-        with more draws for pairs near the level. For n-best lists, the smallest possible p_adjusted
-        is pairs / (n_resamples + 1), for example 0.005. For stars at 0.001, pass at least 999 times
-        the number of pairs.
+        :func:`measure_ranks` and :func:`system_ranks`, the default is large enough for decisions at
+        5% and uses more draws for pairs near this level. For n-best lists, the smallest possible
+        p_adjusted is pairs / (n_resamples + 1), for example 0.005. For stars at 0.001, pass at
+        least 999 times the number of pairs.
     level : float
         Simultaneous confidence level, for all values and for all ranks and differences.
     progress : bool, optional
@@ -107,7 +107,7 @@ def summary(
     Returns
     -------
     DataFrame or Dataset
-        One row per measure or system (and n), with the best first:
+        One row per measure or system (and n), best first:
 
         * ``measure`` or ``system``, and ``n`` if you pass ``n``;
         * ``value`` (precision, average precision, or the score from the metric) with ``ci_low``,
@@ -139,14 +139,14 @@ def summary(
     Warns
     -----
     RankevalWarning
-        If lists contain significantly fewer true positives than random lists (``lower_is_better``
-        can be missing), or if n is None and a class has fewer than 10 candidates.
+        If lists contain significantly fewer true positives than random lists (you may need
+        ``lower_is_better``), or if n is None and a class has fewer than 10 candidates.
 
     Notes
     -----
     Intervals for differences exclude 0 only if p_adjusted is significant. Without ``baseline``, the
     best measure is selected from the data, so the family contains all pairs.
-    :func:`rankeval_pd.in_words` turns the table into sentences. The function costs the same as
+    :func:`rankeval_pd.in_words` turns the table into sentences. The function takes as long as
     :func:`measure_ranks`, or as :func:`system_ranks` and :func:`paired_bootstrap`.
 
     Examples
@@ -174,8 +174,8 @@ def summary(
             item_roles(roles)
             label = found[1] if (found := likely_gold(data)) else "gold=..."
             raise ValueError(
-                f"n={n!r}: systems over test items have no n-best lists. Omit n, or for candidates"
-                f" name the gold label: {label}."
+                f"n={n!r}: systems over test items have no n-best lists. Omit n, or pass the gold"
+                f" label if the rows are candidates: {label}."
             )
         return _of_items(data, baseline, test, adjust, n_resamples, level, progress, roles)
     if test == "t":

@@ -63,7 +63,7 @@ def of_lists(
     whole: Whole | None,
     rows: list[Any] | None = None,
 ) -> Found:
-    """Return values for n-best lists, and tests of all pairs by random swaps."""
+    """Return values for n-best lists, and swap tests for all pairs."""
     ranking = Ranking.of(score, gold[..., np.newaxis, :], present, whole=whole)
     lists = ranking.nbest(sizes, ties)
     batch, count = score.shape[:-2], score.shape[-2]

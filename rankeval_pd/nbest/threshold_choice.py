@@ -76,8 +76,8 @@ def choose_threshold(
     overconfident because many thresholds are tried. Instead, this function tests acceptance sets in
     a fixed sequence. The sequence starts with the smallest set that could pass (29 candidates for
     0.9 at 95%), tests every set at the same level, and ends with the first failure. Small sets
-    rarely pass, so further sequences start at twice the size, four times the size, and so on. The
-    error rate 1 - level is divided among the K sequences (multi-start fixed-sequence testing).
+    rarely pass, so additional sequences start at twice the size, four times the size, and so on.
+    The error rate 1 - level is divided among the K sequences (multi-start fixed-sequence testing).
     Recall never decreases as you accept more candidates, so one sequence is enough, and ci_low is
     the usual one-sided limit. With several measures, 1 - level is divided among the measures
     (Bonferroni, see ``attrs["family"]``) because you can pick the best measure. If you chose a

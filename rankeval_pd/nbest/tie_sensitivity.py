@@ -46,8 +46,8 @@ def tie_sensitivity(
     n : int, sequence of int, range or None
         Sizes of the n-best lists. None means every n.
     n_keys : int
-        Number of orders. The first order is the order in :func:`compare`, and all further orders
-        are random. The two measures use the same orders.
+        Number of orders. The first order is the order in :func:`compare`, and all other orders are
+        random. The two measures use the same orders.
     progress : bool, optional
         Whether to show a progress bar. By default the bar appears after two seconds.
     **roles
@@ -67,7 +67,7 @@ def tie_sensitivity(
     report ``p_min`` as a test result, because the order was selected by the p-value. The mean
     p-value is not a valid p-value, but twice the mean is valid.
 
-    The function costs the same as :func:`compare`, plus O(N log N) for each order if N candidates
+    The function takes as long as :func:`compare`, plus O(N log N) for each order if N candidates
     are tied.
 
     References
@@ -149,7 +149,7 @@ class Tied(NamedTuple):
 
     @classmethod
     def of(cls, score: FloatArray, rank: IntArray, most: int) -> Tied:
-        """Return the candidates in tied blocks within reach of a list of ``most``."""
+        """Return the candidates in tied blocks that begin in the first ``most`` ranks."""
         order = ranking.inverse(rank)
         start, end = ranking.blocks(score[order], np.array(rank.size))
         tied = np.flatnonzero((end - start > 1) & (start < most))

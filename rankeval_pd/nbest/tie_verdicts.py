@@ -50,7 +50,7 @@ def error_of_few(
     lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float,
     cut: BoolArray,
 ) -> FloatArray:  # fmt: skip
-    """Return the standard error for small regions and cut ties, or otherwise NaN.
+    """Return the standard error for small regions and split ties, and otherwise NaN.
 
     The function warns if differences between other lists vary far more than differences between
     fixed regions.
@@ -70,24 +70,24 @@ def error_of_few(
 
 
 class Ends(NamedTuple):
-    """Store the effect of random tie orders on cut lists as arrays (..., n)."""
+    """Store the effect of random tie orders on lists that split a tie (..., n)."""
 
     low: IntArray  #: the 2.5% quantile of the difference in true positives
     high: IntArray
     only: IntArray  #: mean number of candidates in only one list
     positive: IntArray  #: total number of true positives in the two difference regions
-    below: IntArray  #: nearest n that cuts no block, or 0 if no such n exists
+    below: IntArray  #: nearest n that splits no tie, or 0 if no such n exists
     above: IntArray
 
     @property
     def regions(self) -> Iterator[tuple[IntArray, IntArray]]:
-        """Return the true positives in the two regions at both ends."""
+        """Return the true positives in the two regions at both limits over tie orders."""
         for gap in (self.low, self.high):
             tp_b = (self.positive - gap + 1) // 2  # the sum is odd if the difference is odd
             yield np.clip(tp_b + gap, 0, self.only), np.clip(tp_b, 0, self.only)
 
     def statistics(self) -> FloatArray:
-        """Return the swap statistic (end, n) at both ends."""
+        """Return the swap statistic (limit, n) at both limits."""
         none = np.zeros_like(self.only)
         return np.stack(
             [swaps.region_statistic(Regions(none, none, *tp), self.only) for tp in self.regions]
@@ -95,14 +95,14 @@ class Ends(NamedTuple):
 
 
 def ends_of(lists: TiedLists) -> Ends:
-    """Return the ends for one pair in one batch element."""
+    """Return the limits over tie orders for one pair in one batch element."""
     return Ends(*lists.ends(), *lists.uncut())
 
 
 def swap_ends(
     lists: PairRanks, row: tuple[int, ...], n: IntArray, cut: BoolArray
 ) -> FloatArray | None:
-    """Return the swap statistic (end, n), or None if no list cuts a tie."""
+    """Return the swap statistic (limit, n), or None if no list splits a tie."""
     there = lists.exists[row]
     if not (cut[row] & there).any():
         return None
@@ -113,10 +113,10 @@ def tie_columns(
     lists: PairRanks, n: IntArray, cut: BoolArray, p_value: FloatArray, difference: FloatArray,
     options: RegionOptions, spread: tuple[FloatArray, FloatArray] | None = None,
 ) -> tuple[AnyArray, ...]:  # fmt: skip
-    """Return differences and p-values at both ends, and the nearest uncut n.
+    """Return columns for both limits, and the nearest n that splits no tie.
 
-    If no list cuts a block, the two ends equal the difference. Swap tests add p-values later.
-    ``spread`` contains the standard error and degrees of freedom for independent groups.
+    If no list splits a tie, both limits equal the difference. P-values of swap tests are added
+    later. ``spread`` contains the standard error and degrees of freedom for independent groups.
     """
     columns = [difference.copy(), difference.copy(), p_value.copy(), p_value.copy()]
     blocks = [np.zeros(cut.shape, dtype=np.int64) for _ in BLOCKS]
@@ -143,16 +143,16 @@ def tie_columns(
 
 
 class PairEnds(NamedTuple):
-    """Store tests at both ends of the tie orders as arrays (end, ..., pair, n)."""
+    """Store tests at both limits over tie orders as arrays (limit, ..., pair, n)."""
 
     difference: FloatArray
     alone: FloatArray
     together: FloatArray
-    blocks: IntArray  #: nearest n that cuts no block
+    blocks: IntArray  #: nearest n that splits no tie
 
     @classmethod
     def of(cls, result: PairTests) -> PairEnds:
-        """Return empty results for both ends."""
+        """Return empty results for both limits over tie orders."""
         shape = (2, *result.difference.shape)
         difference, alone, together = (np.full(shape, np.nan) for _ in range(3))
         return cls(difference, alone, together, np.zeros(shape, dtype=np.int64))
@@ -161,7 +161,7 @@ class PairEnds(NamedTuple):
         self, at: Any, ends: Ends | None, n: IntArray, cut: BoolArray, found: Any,
         spread: tuple[FloatArray, FloatArray] | None = None,
     ) -> None:  # fmt: skip
-        """Store the tests of one pair if a list cuts a block."""
+        """Store the tests of one pair if a list splits a tie."""
         if ends is None:
             return
         if isinstance(found, swaps.SwapTests):
@@ -295,7 +295,7 @@ def swapped_means(pair: TiedLists, alternative: str, **how: Any) -> swaps.SwapTe
 def half_width(
     found: swaps.SwapTests, error: FloatArray, level: float, *, each: bool
 ) -> FloatArray:
-    """Return half the width of individual or simultaneous intervals."""
+    """Return the half-width of individual or simultaneous intervals."""
     largest = z_of(level) if each else max(z_of(level), bands.critical_value(found.largest, level))
     return np.asarray(largest * error)
 
@@ -303,7 +303,7 @@ def half_width(
 def of_means(ci: str) -> tuple[Interval, tuple[str, ...]]:
     """Return limits for means over tie orders, from the wider of two intervals.
 
-    The effective number of candidates in the regions reproduces the variance of the means.
+    The effective number of candidates in the regions is chosen to match the variance of the means.
     """
 
     def limits(

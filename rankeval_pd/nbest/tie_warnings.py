@@ -22,7 +22,7 @@ P_ENDS = ("p_tie_low", "p_tie_high")
 def decides(
     result: xr.Dataset, p: xr.DataArray, ends: Sequence[xr.DataArray], alpha: float, towards: str
 ) -> xr.Dataset:
-    """Add p-values at the two ends, and whether either end changes the decision."""
+    """Add p-values at both limits, and whether either limit changes the decision."""
     own = np.sign(result[towards].fillna(0.0)) * rejects(p, alpha)
     differs: Any = False
     for name, at_end in zip(("tie_low", "tie_high"), ends, strict=True):
@@ -48,7 +48,7 @@ def warn_of_order(results: Sequence[xr.Dataset]) -> None:
 
 
 def warn_of_rows(rows: Sequence[tuple[Any, ...]], *, combined: bool = False) -> None:
-    """Warn about rows (two measures, n, nearest n without a cut tie)."""
+    """Warn about rows (two measures, n, nearest n that splits no tie)."""
     if not rows:
         return
     a, b, n, below, above = rows[0]
