@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 
 # -------------------------------------------------------------------------------------------------
-# The accessors ``df.rankeval`` and ``ds.rankeval`` store data and roles, and call the functions.
+# The accessors ``df.rankeval`` and ``ds.rankeval``, which store the data and call the functions
 
 
 class Accessor(Generic[Data]):
@@ -253,7 +253,7 @@ def rankeval(data: Any, **roles: Unpack[AnyRoles]) -> Any:
     return found(**roles) if roles else found
 
 
-# -------------------------- The plots of ``.rankeval.plot`` store data and roles
+# -------------------------- The accessor ``.rankeval.plot``, which stores data and roles
 
 
 class Plots(Generic[Data]):

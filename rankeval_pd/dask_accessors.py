@@ -94,7 +94,7 @@ class DaskAccessor:
         file. Parquet's default index does restart, so pass ``label=rankeval_pd.dask.ROWS`` to use
         row numbers across all partitions.
 
-        The method makes one pass over the columns in use. If rows must be numbered, the method
+        The method makes one pass over the required columns. If rows must be numbered, the method
         makes a second pass over the gold label. A worker keeps a partition and up to sixteen heads
         in memory. Each head has at most about ``n_max`` rows per measure.
 
@@ -166,8 +166,8 @@ class DaskAccessor:
         own = {k: x for k, x in keywords.items() if k not in RankingRoles.__annotations__}
         if kind != "roc":
             raise ValueError(
-                f"kind={kind!r}: the chance level of this area needs the whole ranking in memory."
-                " Pass kind='roc', or name groups, by=..."
+                f"kind={kind!r}: the chance level of this area requires the whole ranking in"
+                " memory. Pass kind='roc', or name the groups with by=..."
             )
         roles.check_groups()
         found_outlines = outlines(self._data, roles)
@@ -189,7 +189,7 @@ class DaskAccessor:
             return found
         if threshold is None:
             raise ValueError(
-                "threshold=None needs the ranking in memory. Pass threshold=...;"
+                "threshold=None requires the ranking in memory. Pass threshold=...;"
                 " ddf.rankeval.nbest_precision(n) returns the score of the n-th candidate."
             )
         known = RankingRoles.__annotations__

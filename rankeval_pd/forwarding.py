@@ -141,7 +141,7 @@ def without_parameter(text: str | None, name: str) -> str | None:
 
 
 def dask_method(question: Callable[..., Any], able: Capabilities) -> Any:
-    """Return the method for Dask that the capabilities allow, or None."""
+    """Return the Dask method that the capabilities permit, or None."""
     if able.heads:
         return of_head(question)
     if able.by_groups:
@@ -191,8 +191,8 @@ def by_groups(question: Callable[..., Any]) -> Any:
     def asked(self: Any, *args: Any, **keywords: Any) -> Any:
         if {**self._roles, **keywords}.get("by") is None:
             raise ValueError(
-                f"{question.__name__} needs all candidates of a ranking in memory. Pass by=... for"
-                " groups that each fit a worker."
+                f"{question.__name__} requires all candidates of a ranking in memory. Pass by=..."
+                " for groups that each fit on one worker."
             )
         return whole(self, *args, **keywords)
 
@@ -275,8 +275,8 @@ def _of_groups(
             )
     if across and not over_all:
         raise ValueError(
-            f"adjust={adjust!r}, adjust_over={over!r} needs all groups on one worker. Pass"
-            " adjust_over='group', or in compare adjust='holm'."
+            f"adjust={adjust!r}, adjust_over={over!r} requires all groups on one worker. Pass"
+            " adjust_over='group', or adjust='holm' in compare."
         )
     meta, measures, frames, named, by = groups_of(ddf, chosen)
     frames, each, largest = whole_groups(frames, named, by, meta)

@@ -40,7 +40,7 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
     Parameters
     ----------
     table : DataFrame or Dataset
-        The result of any method, or some of the rows. The table can be short or have all columns.
+        The result of any method, or some of its rows, with the default or all columns.
     methods : bool
         Whether to describe the methods instead of the results. The description uses the table's
         ``attrs``.
@@ -415,7 +415,7 @@ def _cut_words(row: Row, unit: Unit, attrs: Attrs, *, sign: float) -> str:
     if row.get("tie_decides"):
         text = " The order of equal scores determines this"
         if "tie_low" not in row:
-            return f"{text} result, and other orders change the conclusion."
+            return f"{text} result: other orders lead to a different conclusion."
         ends = sorted(sign * row[x] for x in ("tie_low", "tie_high"))
         p = [p_text(row[x], alpha=alpha_of(attrs)) for x in ("p_tie_low", "p_tie_high")]
         p = p if ends[0] == sign * row["tie_low"] else p[::-1]

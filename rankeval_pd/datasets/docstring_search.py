@@ -122,7 +122,7 @@ def _scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, An
     counter = CountVectorizer(stop_words="english")
     found: Any = counter.fit_transform(texts)
     words: Any = counter.transform(queries)
-    # BM25 as a sparse matrix (document, word), changed in place; k1 = 1.2, b = 0.75
+    # compute BM25 in place in a sparse matrix (document, word); k1 = 1.2, b = 0.75
     counts = found.tocsr().astype(float)
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     frequency = np.bincount(counts.indices, minlength=counts.shape[1])
@@ -158,7 +158,7 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def _name_words(name: str) -> str:
-    """Return the words of a name without the words of its package."""
+    """Return the words in a name, without the package name."""
     return " ".join(word.lower() for word in _WORDS.findall(name.partition(".")[2]))
 
 
@@ -225,7 +225,7 @@ _LINKED = re.compile(r":\w+:`~?\.?([\w.]+)`|([\w.]+)")
 
 
 def _split_see_also(text: str) -> tuple[str, list[str]]:
-    """Split a docstring into the text and the names in its section "See Also"."""
+    """Split a docstring into its text and the names in its "See Also" section."""
     section = _SEE_ALSO.search(text)
     if section is None:
         return text, []

@@ -58,8 +58,8 @@ def load_krenn_ppv() -> pd.DataFrame:
     -----
     If the environment variable ``RANKEVAL_PD_DATA`` is set to a folder with ``krenn_ppv.csv``, this
     file is read. Otherwise ``KrennPPV.rda`` is downloaded from the source of the R package
-    *corpora* (GPL-3), checked by its SHA-256 and stored in the user's cache folder. The download
-    needs ``pip install pooch rdata``. The two files give the same frame.
+    *corpora* (GPL-3), verified with its SHA-256 hash and stored in the user's cache folder. The download
+    needs ``pip install pooch rdata``. Both files yield the same frame.
 
     References
     ----------
@@ -107,7 +107,7 @@ def _download() -> Path:
             )
         )
     except (OSError, ValueError) as error:
-        # ValueError: a wrong checksum; OSError: no server, or a cut connection
+        # ValueError: wrong checksum; OSError: server unreachable or connection lost
         raise OSError(_ways_out(str(error))) from error
 
 
@@ -125,7 +125,7 @@ def _read_rda(path: Path) -> pd.DataFrame:
     except ImportError as error:
         raise ImportError(_ways_out("rdata is not installed")) from error
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # warnings about R classes that the frame does not need
+        warnings.simplefilter("ignore")  # rdata warns about R classes, which are not needed
         frame: pd.DataFrame = rdata.read_rda(path)["KrennPPV"]
     return frame
 
@@ -166,7 +166,7 @@ def read_cache(path: Path) -> Any:
 def write_cache(path: Path, content: Any) -> None:
     """Write JSON data atomically, with the permissions of the user's umask.
 
-    If the folder is not writable, the function warns once and raises no error.
+    If the folder is not writable, the function issues a single warning instead of an error.
     """
     # write to a temporary file, which then replaces the old file in a single step
     text = json.dumps(content)

@@ -195,7 +195,7 @@ class Canvas:
     def uncertainty(
         self, tables: Mapping[Hashable, pd.DataFrame], low: str, high: str, kind: str
     ) -> None:
-        """Draw intervals for the names in color: a band for one name, bars for several.
+        """Draw intervals for the colored names: a band for one name, bars for several.
 
         ``tables`` have the columns n, x and the limits. ``kind`` is the start of the sentence in
         the caption.
@@ -271,7 +271,7 @@ class Canvas:
         self.ax.plot(x, high, label=name, **edge)
 
     def values(self, header: str, values: Mapping[Hashable, str]) -> None:
-        """Set a value for each name, shown as a column in the key."""
+        """Add a column to the key, with a value for each name."""
         if values:
             self.headers[header] = values
 
@@ -306,7 +306,7 @@ class Canvas:
             self.limits("y", max(floor, min(bottom, low - room)), high + room)
 
     def reserve_top(self, role: str = "note") -> None:
-        """Keep a current or later title above the texts on top of the axes."""
+        """Keep an existing or later title above the text on top of the axes."""
         top = self.ax.secondary_xaxis("top")
         top.set_xticks([])
         top.set_xticks([], minor=True)
@@ -343,7 +343,7 @@ class Canvas:
         return [x for _, x in sorted(rows, key=lambda row: row[0])]
 
     def name(self) -> None:
-        """Name the lines as requested: at the lines, in a legend, or not at all."""
+        """Label the lines as requested: directly, in a legend, or not at all."""
         legend, at = self.look.legend, self.look.labels_at
         if legend is None and at != "legend":
             from rankeval_pd.plotting.names import name_lines

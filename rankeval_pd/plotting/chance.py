@@ -56,7 +56,7 @@ def random_bound(
     log: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the precision significantly above chance, and the precision of measures.
+    """Draw precision curves and the lowest precision significantly above chance.
 
     Parameters
     ----------
@@ -193,8 +193,8 @@ def area(
 
     Notes
     -----
-    Each row is a measure. The dot is the area of the measure, and the line is the interval. The
-    numbers on the right give both. The vertical gray line is the mean area for a random order.
+    Each row is a measure. The dot marks the area of the measure, and the line shows its interval.
+    Both are printed on the right. The vertical gray line is the mean area for a random order.
 
     Examples
     --------
@@ -396,8 +396,8 @@ def mean_difference(
 
     Notes
     -----
-    Each row is a pair of measures over a range of n. The dot is the mean difference, and the
-    line is the interval. The numbers on the right give both. The ticks below a row are the
+    Each row is a pair of measures over a range of n. The dot marks the mean difference, and
+    the line shows its interval. Both are printed on the right. The ticks below a row are the
     differences at each n. The vertical line means no difference.
 
     Examples
@@ -420,7 +420,7 @@ def mean_difference(
 
 
 def _some(n: Any) -> Any:
-    """Return the n that a plot shows."""
+    """Return the list sizes to plot."""
     if n is None or not np.iterable(n):
         return n
     sizes = np.asarray(list(n))

@@ -39,14 +39,14 @@ NEEDED = (
 )  # fmt: skip
 _PAIR = ("measure_a", "measure_b")
 _HEIGHTS = (3.0, 0.62, 2.2)  # relative heights of the panels: curves, strip, difference
-_ROW = 11.0  # height in points of a row in the strip
-_SHARE = 0.40  # fraction of the height for the strip of all pairs
+_ROW = 11.0  # height of a row in the strip, in points
+_SHARE = 0.40  # fraction of the height used by the strip for all pairs
 _GAP = 0.04  # gap between panels, as a fraction of their height
-_TALL = 160.0  # least height in points for a panel with the difference
+_TALL = 160.0  # minimum height of the difference panel, in points
 
 
 class _Finding(NamedTuple):
-    """The significant rows with a description."""
+    """The significant rows, and words that describe them."""
 
     hits: np.ndarray[Any, Any]
     words: str
@@ -115,7 +115,7 @@ def draw_comparison(
 
 
 def _panels(canvas: Canvas, count: int) -> tuple[Any, Any]:
-    """Replace a panel by stacked panels that share the x axis, and return them.
+    """Replace a panel with stacked panels that share the x axis, and return them.
 
     A single pair has a panel for the difference. With several pairs, the strip has a row for each.
     """
@@ -133,7 +133,7 @@ def _panels(canvas: Canvas, count: int) -> tuple[Any, Any]:
 
 
 def _split(ax: Any, heights: Sequence[float]) -> list[Any]:
-    """Replace a panel by stacked panels with a shared x axis."""
+    """Replace a panel with stacked panels that share the x axis."""
     spec = ax.get_subplotspec()
     if spec is None:  # set the positions manually
         box = ax.get_position()
@@ -228,7 +228,7 @@ def _favored(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
     return rows["measure_a"].where(ahead, rows["measure_b"]).to_numpy(dtype=object)
 
 
-# ------------------------------------------------------------------------ The strip of significance
+# ------------------------------------------------------------------------ The significance strip
 
 
 def _draw_strips(
@@ -297,8 +297,8 @@ def _across(n: Any, rows: dict[Hashable, pd.DataFrame], measure: Hashable, x: st
 def _draw_hits(
     canvas: Canvas, strip: Axes, across: Any, hits: Any, color: Any, where: tuple[float, float]
 ) -> None:
-    """Draw runs of n as bars, or squares if the n have gaps."""
-    if len(across) > FEW:  # the outline makes a run of a few n visible
+    """Draw consecutive n as bars, or as squares if there are gaps between them."""
+    if len(across) > FEW:  # the outline keeps narrow bars visible
         bars = canvas.look.band(None, color=color, linewidth=0.5)
         strip.broken_barh(_stretches(across, hits), where, **bars)
         return
@@ -425,7 +425,7 @@ def _draw_difference(
             least, most = min(least, ordered.min()), max(most, ordered.max())
             low.set_ylim(least - 0.05 * (most - least), most + 0.05 * (most - least))
             if min(limits[0].min(), -limits[1].max()) < min(least, -most):
-                canvas.tell("The band of short lists extends beyond the panel.")
+                canvas.tell("The band for short lists extends beyond the panel.")
     part.frame(ylabel="difference\n(points)")
     set_ticks(low.yaxis, in_points, 4.0)
     set_ticks(low.xaxis, compact, 5.0)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Table = pd.DataFrame | None
-_LINEAR_LIFT = 1000  # lift has linear axes up to this number of candidates
+_LINEAR_LIFT = 1000  # lift is drawn on linear axes up to this number of candidates
 _SQUARE = 160.0  # size in points of a panel that can contain a square
 
 
@@ -318,7 +318,7 @@ def _draw_ideal(canvas: Canvas, curves: pd.DataFrame, ideal: Table) -> None:
 def _prior(curves: pd.DataFrame) -> float:
     """Return N+ / N, from the smallest step of the rate (1 / N+) and of the fraction (1 / N)."""
     if curves.attrs.get("ties") not in ("shared", "error", "best", "worst"):
-        return np.nan  # within a block of ties no step is a single true positive
+        return np.nan  # with ties, a step can be more than one true positive
     rates = np.unique(curves["tpr"].dropna().to_numpy(dtype=float))
     steps = np.diff(rates)
     steps = steps[steps > 1e-12]
@@ -366,8 +366,8 @@ def _draw_crossovers(
     strangers = sorted(set(map(str, runs["measure"])) - set(map(str, curves["measure"])))
     if strangers:
         raise ValueError(
-            f"crossovers has measures without a curve, {', '.join(strangers)}. Pass the crossovers"
-            " for the same measures."
+            f"crossovers contains measures without a curve: {', '.join(strangers)}. Pass"
+            " crossovers for the same measures."
         )
     levels = list(first["p"].drop_duplicates())
     scale = 72.0 / canvas.ax.figure.dpi
@@ -398,7 +398,7 @@ def _draw_crossovers(
 
 
 def _draw_isolines(canvas: Canvas, isolines: pd.DataFrame, spec: Curve, *, log: bool) -> None:
-    """Draw a thin line for each n, and write n at the line's better end."""
+    """Draw a thin line for each n, with n written at the better end."""
     rows = table_of(isolines, ("n", spec.x, spec.y), f"isolines for {spec.y}")
     for n, line in rows.groupby("n", sort=False):
         look = {"color": canvas.ink.reference, "linewidth": HAIR, "zorder": 1}

@@ -78,8 +78,8 @@ def roc(
     log : bool
         Whether the axes are logarithmic. Logarithmic axes enlarge the top of the ranking.
     area : bool
-        Whether the key shows the area and its interval from :func:`rankeval_pd.area`. With a table,
-        pass the result of ``area``.
+        Whether the key shows the area and its interval from :func:`rankeval_pd.area`. If
+        ``data`` is a table, pass the result of ``area``.
     **look
 
     Returns
@@ -200,7 +200,7 @@ def lift(
     enrichment: Levels | None = None,
     **options: Unpack[CurvePlot],
 ) -> Axes:
-    """Draw lift over the fraction of the candidates.
+    """Draw lift against the fraction of candidates.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def gain(
     n: ListSizes | Literal["deciles"] = None,
     **options: Unpack[CurvePlot],
 ) -> Axes:
-    """Draw recall over the fraction of the candidates.
+    """Draw recall against the fraction of candidates.
 
     Parameters
     ----------

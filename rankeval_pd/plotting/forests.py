@@ -228,8 +228,8 @@ class _Columns:
                 gaps = True
                 self.ax.plot([1] * len(rows), rows, "o", markersize=2.6, **look)
         self._head("tied", "left")
-        dots = "; a bar with dots joins only the rows with a dot" * gaps
-        self.canvas.tell(f"Bars on the right join rows that do not differ significantly{dots}.")
+        dots = "; a bar with dots connects only the rows with a dot" * gaps
+        self.canvas.tell(f"Bars on the right connect rows that do not differ significantly{dots}.")
 
 
 def _numbers(forest: Forest) -> tuple[list[str], list[str]]:

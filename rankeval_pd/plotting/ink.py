@@ -158,8 +158,8 @@ def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
 def slot(ax: Axes, name: Hashable, order: Sequence[Hashable], size: int) -> int:
     """Return the position of a name in the color cycle, by its position in the data.
 
-    A name keeps its position within the same Axes. If the position is taken, the name gets the next
-    free position.
+    A name keeps its position within the same Axes. If the position is taken, the name is assigned
+    the next free position.
     """
     taken = _SLOTS.setdefault(ax, {})
     if name not in taken:

@@ -1,4 +1,4 @@
-"""Plots of differences between systems by item, and of critical differences."""
+"""Plots of per-item differences between systems, and of critical differences."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def paired_differences(
     data : DataFrame or Dataset
         Scores of systems on test items, or values of runs on queries from
         :func:`rankeval_pd.per_query` for one metric; or a table with the columns ``system_a``,
-        ``system_b``, ``item`` and ``gain``. With a table, you can also pass ``whole``, the result
+        ``system_b``, ``item`` and ``gain``. If you pass a table, you can add ``whole``, the result
         of :func:`rankeval_pd.paired_bootstrap` for the same pairs.
     a, b : names of systems, optional
         If you pass both, only this pair is drawn. If you pass only ``a``, it is paired with every
@@ -187,7 +187,7 @@ def critical_difference(
     adjust: FamilyAdjustment | None = "max-t",
     **options: Unpack[AnyPlot],
 ) -> Axes:
-    """Draw systems or measures by score, with bars that connect ties.
+    """Draw systems or measures in order of score, with bars that connect ties.
 
     Parameters
     ----------

@@ -105,11 +105,11 @@ class RankPlot(ItemRoles, Look, RankTests, total=False):
 
 
 class PairPlot(ItemRoles, Look, PairTests, total=False):
-    """Keywords for plots of tests between pairs of systems."""
+    """Keywords for plots of pairwise tests between systems."""
 
 
 class AnyPlot(AnyRoles, Look, PairTests, total=False):
-    """Keywords for plots of tests between pairs of systems or pairs of measures."""
+    """Keywords for plots of pairwise tests between systems or between measures."""
 
 
 UNLESS_GIVEN: dict[str, Any] = {
@@ -246,7 +246,7 @@ def is_table(data: Drawable, needed: Sequence[str]) -> bool:
 
 
 def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
-    """Return the n to compute for a plot: the requested n, by default the visible n.
+    """Return the list sizes to compute for a plot, by default those visible.
 
     Every n is returned if lists must end at the end of a block of equal scores.
     """

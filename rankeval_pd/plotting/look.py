@@ -137,7 +137,7 @@ class Look:
         return merged(look, self.line_kw, name)
 
     def band(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
-        """Return the keywords for bands or interval bars; the user's take precedence."""
+        """Return the keywords for bands or interval bars; user keywords take precedence."""
         return merged(look, self.band_kw, name)
 
     def mark(self, name: Hashable = None, **look: Any) -> dict[str, Any]:

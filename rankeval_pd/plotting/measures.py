@@ -100,7 +100,7 @@ def precision(
         Sizes of lists to mark with a vertical line. With x="recall", each size is marked with a
         tick on each curve.
     relevant : float
-        Smallest relevant gain over the baseline. The gain is drawn as a line.
+        Smallest gain over the baseline that is considered relevant, drawn as a line.
     reference : {"random", "ideal"} or sequence of these
         Reference curves to draw. "random" is a random order, for which the precision is the
         baseline. "ideal" is an order with all true positives first.
@@ -124,7 +124,7 @@ def precision(
     have error bars, which show intervals at a few n, or at every n if there are at most twelve.
     With more measures, only the best three are in color. For more than 20,000 candidates, about
     4,000 values of n are computed and drawn. Half of these values are evenly spaced, and the others
-    are densest among short lists. The band then covers up to 2,000 values. Each group has
+    are concentrated on short lists. The band then covers up to 2,000 values. Each group has
     its own panel, with at most 24 panels. :func:`rankeval_pd.plotting.caption` describes the
     interval.
 
@@ -199,11 +199,11 @@ def comparison(
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.compare` for any pairs of measures, by n. With a result, you can also
-        pass ``together`` and ``curves``. ``together`` is a result of :func:`rankeval_pd.compare`
-        with adjusted p-values, or of :func:`rankeval_pd.difference_band`. ``curves`` is the
-        result of :func:`rankeval_pd.nbest_precision`, which is required for an ``x`` other than
-        n and for a ``reference``.
+        :func:`rankeval_pd.compare` for any pairs of measures at several n. If you pass a result,
+        you can add ``together`` and ``curves``. ``together`` is a result of
+        :func:`rankeval_pd.compare` with adjusted p-values, or of
+        :func:`rankeval_pd.difference_band`. ``curves`` is the result of
+        :func:`rankeval_pd.nbest_precision`, required if ``x`` is not n or ``reference`` is given.
     a, b, n, test, alternative, alpha, adjust, n_resamples, level, ci, target, phi, progress
         Options for data, as in :func:`rankeval_pd.compare`. By default, ``n_resamples`` is 999.
         For many candidates, the default is smaller to draw the plot quickly, and the caption shows
@@ -285,7 +285,7 @@ def _draws(data: Any, a: Hashable, b: Hashable, alpha: float, roles: Mapping[str
     return max(min(999, affordable), int(needed) - 1, 99)
 
 
-_BUDGET = 1e8  # number of candidates times resamples that takes a few seconds
+_BUDGET = 1e8  # candidates times resamples: this many take a few seconds
 
 
 @of_data_or_table(
@@ -305,8 +305,8 @@ def repetition(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates from several samples, or the result of :func:`rankeval_pd.repetition`. With a
-        result, also pass ``samples``, the result of :func:`rankeval_pd.repetition_samples` for the
+        Candidates from several samples, or the result of :func:`rankeval_pd.repetition`. If
+        you pass a result, also pass ``samples``, the result of :func:`rankeval_pd.repetition_samples` for the
         same measures.
     threshold, n, ci, level
         Options for data, as in :func:`rankeval_pd.repetition`.
@@ -407,8 +407,8 @@ def of_measures_too(picture: Picture) -> Picture:
     def drawn(data: Any, *args: Any, **options: Any) -> Any:
         if is_table(data, RANKED):
             raise ValueError(
-                "table has ranks of measures, but no pairs. Pass the data with n=... or kind=..., "
-                "or the result of compare(adjust='max-t') or compare_area."
+                "table contains ranks of measures, but no pairs. Pass the data with n=... or kind=...,"
+                " or the result of compare(adjust='max-t') or compare_area."
             )
         _check_asked(data, options)
         return picture(as_systems(data) if is_table(data, _PAIRS) else data, *args, **options)
@@ -424,7 +424,7 @@ def _check_asked(data: Any, options: Mapping[str, Any]) -> None:
     if options.get("gold") is not None or "gold" in names:
         raise ValueError(
             "n=None, kind=None: rankings need a criterion. Pass n=..., the size of the lists, or"
-            " kind='ap' or 'roc'; if 'gold' is a system over test items, rename it."
+            " kind='ap' or 'roc'; if 'gold' is a system scored on test items, rename it."
         )
 
 
@@ -433,8 +433,8 @@ def pairs_of_measures(
 ) -> Any:
     """Return the tests of all pairs of measures in the same form as pairs of systems.
 
-    ``asked`` contains the column roles and the options for the tests. Rankings have only three
-    options.
+    ``asked`` contains the column roles and the options for the tests. Only three of these
+    options apply to rankings.
     """
     ranked: dict[str, Any] = {"n_resamples": None, "alpha": 0.05, "progress": None}
     roles: dict[str, Any] = {}
@@ -443,8 +443,8 @@ def pairs_of_measures(
             roles[name] = given
         elif name not in ranked and given is not None and given != TESTS.get(name):
             raise ValueError(
-                f"{name}={given!r} is an option for systems over test items, but n and kind are for"
-                f" rankings. Omit {name}; choose measures with measures=[...]."
+                f"{name}={given!r} applies only to systems scored on test items, but n and kind apply"
+                f" to rankings. Omit {name}; choose measures with measures=[...]."
             )
         else:
             ranked[name] = given

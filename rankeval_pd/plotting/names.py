@@ -73,7 +73,7 @@ class EndLabels(Artist):
         return list(self.texts)
 
     def _place(self) -> list[Any]:
-        """Move the texts to their positions, and return the ends of the leaders."""
+        """Move the labels to their positions, and return the ends of the leader lines."""
         ax, pixels = self.axes, self.axes.figure.dpi / 72.0
         right = ax.get_xlim()[1]
         ends = np.array([ax.transData.transform((right, x.y))[1] for x in self.names])
@@ -100,7 +100,7 @@ class EndLabels(Artist):
         return self.get_window_extent(renderer)
 
     def draw(self, renderer: Any) -> None:
-        """Draw the texts, with leaders for texts that were moved."""
+        """Draw the labels, with leader lines for labels that were moved."""
         if not self.get_visible():
             return
         ink = Ink.of(self.axes, outside=True)
@@ -191,8 +191,8 @@ class Key(Artist):
 def corner(ax: Axes, across: float, upwards: float) -> str | None:
     """Return the corner in which a box of this size covers no data.
 
-    If no corner is free, return None if the layout can reserve space above the panel, and the
-    corner with the least data otherwise.
+    If no corner is free, return None if the layout can reserve space above the panel. Otherwise
+    return the corner with the least data.
     """
     grid = occupied(ax)
     w, h = (min(_CELLS, int(np.ceil(share * _CELLS))) for share in (across, upwards))

@@ -13,7 +13,7 @@ from rankeval_pd.plotting.numbers import compact, plainly, rate_text, set_ticks
 from rankeval_pd.plotting.panels import picture
 from rankeval_pd.plotting.tables import is_log, table_of
 
-_MANY = 100  # with more n per pair, p-values are drawn as a band
+_MANY = 100  # with more values of n per pair, p-values are drawn as a band
 
 # ----------------- Pairs of measures over n: odds ratios, and p-values for several orders of ties
 
@@ -118,7 +118,7 @@ def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | N
     sizes = table["n"].drop_duplicates().tolist()
     if len(sizes) > 1:
         raise ValueError(
-            f"table has {len(sizes)} list sizes, but a picture shows one. Choose a size:"
+            f"table has {len(sizes)} list sizes, but a plot shows only one. Choose a size:"
             f" table[table['n'] == {sizes[0]}]."
         )
     ax = canvas.ax

@@ -35,8 +35,8 @@ def picture(
     ``own`` names the axes ("x", "y" or both) that the panels do not share. The ticks on such an
     axis are names in an order that differs between groups.
 
-    The new function takes the table, additional tables, options, and the keywords for all plots,
-    and returns the Axes or an array of Axes.
+    The new function accepts the table, additional tables, options, and the keywords shared by all
+    plots, and returns the Axes or an array of Axes.
     """
 
     def decorate(draw: Drawing) -> Callable[..., Axes]:
@@ -242,7 +242,7 @@ def end(canvases: Sequence[Canvas], look: Look, *, ours: bool) -> None:
 
 
 def _label_edges(panels: Sequence[Any]) -> None:
-    """Keep only the axis labels at the left and at the bottom of a grid."""
+    """Keep only the axis labels along the left and bottom edges of a grid."""
     for panel in panels:
         spec = panel.get_subplotspec().get_topmost_subplotspec()
         if not spec.is_first_col():

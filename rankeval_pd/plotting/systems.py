@@ -1,4 +1,4 @@
-"""Plots of systems on test items, following Berg-Kirkpatrick et al. (2012)."""
+"""Plots that compare systems on test items, as in Berg-Kirkpatrick et al. (2012)."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def draw_gain_by_size(
 
 
 def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
-    """Draw the thresholds by size, with intervals and the square-root law."""
+    """Draw the thresholds against size, with intervals and the square-root law."""
     ax = canvas.ax
     needed = ("size", "relation", "threshold", "threshold_low")
     result = table_of(thresholds, needed, "gain_threshold").sort_values("size")

@@ -75,8 +75,8 @@ def confidence(
     Each dot is a pair of systems. The x axis shows the gain on a logarithmic scale. The y axis
     shows the confidence as one-sided -log10(p), so the distance from 99% to 99.9% is equal to the
     distance from 90% to 99%. A triangle means that no draw contradicted the sign of the gain.
-    Vertical lines are gain thresholds, with intervals as bars at the bottom. The horizontal line
-    marks 95%, and pairs above this line are in color.
+    Vertical lines mark gain thresholds, and bars at the bottom show their intervals. The horizontal
+    line marks 95%, and pairs above this line are in color.
 
     Examples
     --------
@@ -233,8 +233,8 @@ def gain_by_size(
     Notes
     -----
     Each dot is a pair of systems tested on the first items of the test set. Dots with p ≤ 0.05 are
-    in color. The line connects the gain thresholds, with intervals as bars. The thin gray line is
-    the square-root law. Both axes are logarithmic, and gains of 0 are not drawn.
+    in color. The line connects the gain thresholds, and bars show their intervals. The thin gray
+    line is the square-root law. Both axes are logarithmic, and gains of 0 are not drawn.
 
     Examples
     --------
@@ -281,8 +281,8 @@ def calibration(
 
     Notes
     -----
-    Each dot is a bin of pairs with similar p-values, and each bar is the interval for the bin. The
-    numbers above the bins are the numbers of pairs. The gray line is the expected frequency for
+    Each dot is a bin of pairs with similar p-values, and each bar shows the interval for the bin. The
+    number above a bin is its number of pairs. The gray line is the expected frequency for
     other items from the same distribution.
 
     Examples

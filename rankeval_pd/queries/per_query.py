@@ -94,9 +94,9 @@ def per_query(
         ``measure``, ``metric`` (as requested), ``value``; ``n_positive``: documents with at least
         ``min_grade`` (or rel); ``n_retrieved``: documents retrieved by the measure; ``n_judged``:
         documents with a grade. ``details=True`` adds ``tied``: documents below rank k with the
-        score of document k; ``value_low``, ``value_high``: the value for the worst and best order
+        same score as document k; ``value_low``, ``value_high``: the value for the worst and best order
         of equal scores; ``judged``: proportion of judged documents up to k; ``undefined``: whether
-        the metric is undefined. A Dataset has a variable per metric with dimensions of queries and
+        the metric is undefined. A Dataset has a variable per metric, over the queries and
         ``measure`` (NaN for queries without judgments), and the three counts.
 
     Raises
@@ -168,7 +168,7 @@ def per_query(
 
 
 class FrameValues(NamedTuple):
-    """Store the metrics of queries."""
+    """Store the metrics for each query."""
 
     keys: pd.DataFrame  #: one row per query with a judgment
     numbers: QueryValues
