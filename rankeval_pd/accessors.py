@@ -107,7 +107,7 @@ class Accessor(Generic[Data]):
     def __dir__(self) -> list[str]:
         return [*LISTING.methods_of(form_of(self._data, self._roles), self._roles), "plot"]
 
-    if not TYPE_CHECKING:  # hidden from type checkers, so that type checkers see only the methods
+    if not TYPE_CHECKING:  # hidden from type checkers, so that they see only the methods
 
         def __getattr__(self, name: str) -> Any:
             known = [*methods_of("rankings"), *methods_of("items"), *methods_of("pairs")]

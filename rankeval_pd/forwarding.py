@@ -137,7 +137,7 @@ def without_parameter(text: str | None, name: str) -> str | None:
 
 
 # -------------------------------------------------------------------------------------------------
-# Make methods for the accessor of a Dask DataFrame. The methods collect a head or groups.
+# Create the methods of the Dask accessor, which first collect a head or groups.
 
 
 def dask_method(question: Callable[..., Any], able: Capabilities) -> Any:
@@ -203,7 +203,7 @@ def by_groups(question: Callable[..., Any]) -> Any:
 def of_turns(
     question: Callable[..., Any], of_all: Callable[..., pd.DataFrame], own: Mapping[str, Any]
 ) -> Any:
-    """Return a method for groups, a head, or the turning points of a curve.
+    """Return a method that works on groups, a head, or the turning points of a curve.
 
     ``of_all`` takes the turning points of the curve and the options. ``own`` contains the method's
     default roles.
@@ -237,7 +237,7 @@ def of_turns(
 
 
 _REFUSED = {
-    "average": "combines groups, but there are none. Name the column of groups: by=...",
+    "average": "combines groups, but there are none. Name the group column: by=...",
     "n": (
         "needs the ranking in memory. ddf.rankeval.nbest_precision([0.01]) returns the lift of"
         " lists that contain a given share of the candidates."
@@ -270,8 +270,8 @@ def _of_groups(
     for option in ("combine", "average"):
         if given.get(option):
             raise ValueError(
-                f"{option}={given[option]!r} needs all groups on one worker. Omit it and average"
-                " the rows of the groups."
+                f"{option}={given[option]!r} requires all groups on one worker. Omit it, and"
+                " average the group rows."
             )
     if across and not over_all:
         raise ValueError(

@@ -409,7 +409,7 @@ PLOT_SYNONYMS: Mapping[str, str] = {
 
 
 class Listing(NamedTuple):
-    """List the methods and plots for each question and form of data."""
+    """List the methods and plots for each question and type of data."""
 
     questions: Mapping[Form, tuple[tuple[str, str], ...]]
     plots: Mapping[Form, tuple[str, ...]]

@@ -103,4 +103,4 @@ def _bar() -> Any:
 
 
 def nothing_moves(_: int) -> None:
-    """Do nothing instead of advancing a bar."""
+    """Do nothing, in place of advancing a progress bar."""

@@ -343,7 +343,7 @@ def test_comparison_over_recall_and_with_overlap(frame):
         (marks,) = ax.figure.axes[1].collections
         assert set(marks.get_offsets()[:, 0].round(12)) <= set(recall["good"].round(12))
         assert to_hex(marks.get_facecolor()[0]) == mix(line(ax, "good").get_color(), "white", 0.45)
-        assert "the measure of this color (at its recall) is significantly better" in caption(ax)
+        assert "the measure in this color (at its recall) is significantly better" in caption(ax)
 
 
 # ------------------------------------------------------------------------------ repeated samples

@@ -1,4 +1,4 @@
-"""Precision curves, their difference, and the n with significant differences (Evert 2004)."""
+"""Precision curves, their difference, and marks for significant differences (Evert 2004)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def draw_comparison(
     overlap: bool = False,
     first_run: bool = False,
 ) -> None:
-    """Draw the precision of measures, and mark the n at which the differences are significant."""
+    """Draw the precision of measures, and mark significant differences."""
     references, relevant, mark = checked(table, x, mark, relevant, reference)
     if curves is not None:
         curves = table_of(curves, ("measure", "n", "precision", "lift"), "nbest_precision")
@@ -117,7 +117,7 @@ def draw_comparison(
 def _panels(canvas: Canvas, count: int) -> tuple[Any, Any]:
     """Replace a panel with stacked panels that share the x axis, and return them.
 
-    A single pair has a panel for the difference. With several pairs, the strip has a row for each.
+    A single pair has a panel for the difference. Several pairs have one row each in the strip.
     """
     ax: Any = canvas.ax
     height = canvas.size[1]
@@ -150,7 +150,7 @@ def _split(ax: Any, heights: Sequence[float]) -> list[Any]:
 
 
 def _below(canvas: Canvas, panels: Sequence[Any], xlabel: str) -> None:
-    """Label the x axis at the last panel only."""
+    """Label the x axis on the last panel only."""
     words = "n" if xlabel == XLABELS["n"] and canvas.size[0] < 283 else xlabel
     for panel in (canvas.ax, *panels):
         last = panel is panels[-1]
@@ -223,7 +223,7 @@ def _adjusted(table: pd.DataFrame, together: Any) -> tuple[np.ndarray[Any, Any],
 
 
 def _favored(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
-    """Return the measure favored by each difference, whether or not it is significant."""
+    """Return the measure favored by each difference, significant or not."""
     ahead = rows["difference"] > 0
     return rows["measure_a"].where(ahead, rows["measure_b"]).to_numpy(dtype=object)
 
@@ -240,7 +240,7 @@ def _draw_strips(
     rows: dict[Hashable, pd.DataFrame],
     x: str,
 ) -> None:
-    """Draw bars at the n with significant differences, in the better measure's color.
+    """Draw bars where differences are significant, in the better measure's color.
 
     A single pair has one row for each kind of test. With several pairs, each pair has one row, with
     pale bars for pointwise tests and dark bars for simultaneous tests.
@@ -281,7 +281,7 @@ def _draw_strips(
         )
         where = " (at its recall)" if x == "recall" else ""
         canvas.tell(
-            f"{shade} bars: lists for which the measure of this color{where} is significantly"
+            f"{shade} bars: lists for which the measure in this color{where} is significantly"
             f" better ({finding.words}).{found}"
         )
 
@@ -420,7 +420,7 @@ def _draw_difference(
         low.plot(
             across, ordered, color=ink.fg, linewidth=LINE, zorder=3, label="_difference", **mark
         )
-        if known and len(found) > FEW:  # wide intervals of short lists flatten the rest
+        if known and len(found) > FEW:  # wide intervals for short lists flatten the rest
             least, most = (np.nanquantile(x, q) for x, q in zip(limits, (0.03, 0.97), strict=True))
             least, most = min(least, ordered.min()), max(most, ordered.max())
             low.set_ylim(least - 0.05 * (most - least), most + 0.05 * (most - least))

@@ -1,4 +1,4 @@
-"""Drawing of curves over all cutoffs."""
+"""Draw curves over all cutoffs."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def _set_scales(
 def _set_limits(
     canvas: Canvas, curves: pd.DataFrame, spec: Curve, log: bool | None, *, deviates: bool
 ) -> None:
-    """Set the limits from the data, or 0 to 1 on linear axes, and write the ticks."""
+    """Set the limits from the data, or to 0 and 1 on linear axes, and write the ticks."""
     ax = canvas.ax
     if deviates:
         for name, axis in ((spec.x, "x"), (spec.y, "y")):
@@ -212,7 +212,7 @@ def _values(
         shares = np.atleast_1d(np.asarray(enrichment, dtype=float))
         if np.any((shares <= 0.0) | (shares > 1.0)):
             raise ValueError(
-                f"enrichment={enrichment!r}: pass shares of the candidates in (0, 1], [0.01, 0.05]."
+                f"enrichment={enrichment!r}: pass shares of candidates in (0, 1]: [0.01, 0.05]."
             )
         for share in shares:
             long = curves[curves["share"] >= share - 1e-9].sort_values("n")
@@ -225,7 +225,7 @@ def _values(
 def _draw_chance(
     canvas: Canvas, curves: pd.DataFrame, spec: Curve, fields: str, *, linear: bool
 ) -> None:
-    """Draw and name the mean of random rankings."""
+    """Draw and label the mean of random rankings."""
     x = np.sort(curves[spec.x].dropna().unique())
     if not x.size:
         return
@@ -316,7 +316,7 @@ def _draw_ideal(canvas: Canvas, curves: pd.DataFrame, ideal: Table) -> None:
 
 
 def _prior(curves: pd.DataFrame) -> float:
-    """Return N+ / N, from the smallest step of the rate (1 / N+) and of the fraction (1 / N)."""
+    """Compute N+ / N from the smallest steps of the rate (1 / N+) and the fraction (1 / N)."""
     if curves.attrs.get("ties") not in ("shared", "error", "best", "worst"):
         return np.nan  # with ties, a step can be more than one true positive
     rates = np.unique(curves["tpr"].dropna().to_numpy(dtype=float))
@@ -333,7 +333,7 @@ def _draw_f_scores(canvas: Canvas, f_scores: float | Sequence[float]) -> None:
     """Draw lines of equal F1, with the value of F1 at the edge of the panel."""
     asked = np.atleast_1d(np.asarray(f_scores, dtype=float))
     if np.any((asked <= 0.0) | (asked >= 1.0)):
-        raise ValueError(f"f_scores={f_scores!r}: pass values of F1 between 0 and 1, [0.2, 0.4].")
+        raise ValueError(f"f_scores={f_scores!r}: pass F1 values between 0 and 1: [0.2, 0.4].")
     ax = canvas.ax
     for value in asked:
         recall = np.linspace(value / (2.0 - value) + 1e-6, 1.0, 200)

@@ -144,7 +144,7 @@ def _name_rows(canvas: Canvas, names: Sequence[Any], accent: Any, size: float, m
 
 
 class _Columns:
-    """Columns of text and bars on the right of the rows, with headers."""
+    """Columns of text and bars to the right of the rows, with headers."""
 
     def __init__(self, canvas: Canvas, size: float, left: float) -> None:
         self.canvas, self.ax, self.size = canvas, canvas.ax, size
@@ -460,7 +460,7 @@ draw_mean_difference.__wrapped__.figure_size = rows_high  # type: ignore[attr-de
     "paired_bootstrap with adjust=...", own="y",
 )  # fmt: skip
 def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05) -> None:
-    """Draw systems by score, with bars that connect indistinguishable systems."""
+    """Draw systems in order of score, with bars that connect indistinguishable systems."""
     attrs = table.attrs
     scores: dict[Any, float] = {}
     for side in "ab":

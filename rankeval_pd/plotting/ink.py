@@ -116,7 +116,7 @@ class Ink:
 
 
 def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
-    """Return the requested colors or palette, or the colors of the style or the package."""
+    """Return the requested colors or palette, or the default colors of the style or package."""
     import matplotlib as mpl
 
     if colors is None:
@@ -132,7 +132,7 @@ def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
         if not np.iterable(colors) or not len(list(colors)):
             raise TypeError(
                 f"colors={colors!r}: pass a mapping from names to colors, a list of colors, or"
-                " the name of a palette, 'tab10'."
+                " the name of a palette, such as 'tab10'."
             )
         return list(colors)
     if colors in mpl.color_sequences:

@@ -97,7 +97,7 @@ class CurvePlot(RankingRoles, Look, Chance, total=False):
 
 
 class ItemPlot(ItemRoles, Look, total=False):
-    """Keywords for plots of systems on test items."""
+    """Keywords for plots that compare systems on test items."""
 
 
 class RankPlot(ItemRoles, Look, RankTests, total=False):

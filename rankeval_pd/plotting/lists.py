@@ -285,7 +285,7 @@ def _draw_bound(
     canvas: Canvas, rows: pd.DataFrame, column: str, name: str, positive: float, prior: float,
     first: int, *, filled: bool,
 ) -> None:  # fmt: skip
-    """Draw counts as precision at each n that allows so many true positives."""
+    """Draw counts as precision at each n that allows that many true positives."""
     rows = thin_table(canvas.ax, rows[rows["n"] >= first])
     most = np.minimum(rows["n"], positive if np.isfinite(positive) else rows["n"])
     possible = rows[column] <= most + 1e-6

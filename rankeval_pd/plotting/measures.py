@@ -85,7 +85,7 @@ def precision(
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.nbest_precision` for one group. With a result, you can also pass
+        :func:`rankeval_pd.nbest_precision` for one group. If you pass a result, you can add
         ``band``, the result of :func:`rankeval_pd.precision_band` for the same measures.
     n, ci, level, target, phi
         Options for data, as in :func:`rankeval_pd.nbest_precision`.
@@ -110,7 +110,7 @@ def precision(
         shorter than 10 are omitted.
     intervals, bands : bool, optional
         Whether to draw pointwise intervals and simultaneous bands. By default, only one of the two
-        is drawn, see Notes.
+        is drawn (see Notes).
     **look
 
     Returns
@@ -193,7 +193,7 @@ def comparison(
     first_run: bool = False,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the precision of measures, and mark the n with significant differences.
+    """Draw the precision of measures, and mark significant differences.
 
     Parameters
     ----------
@@ -212,19 +212,19 @@ def comparison(
         Option for data: whether to add a comparison that is adjusted by "max-t" over the visible n.
         This option applies only if ``adjust`` is None.
     x : {"n", "share", "recall"}
-        Quantity on the x axis, see :func:`precision`.
+        Quantity on the x axis; see :func:`precision`.
     mark : sequence of int
-        Sizes of lists to mark, see :func:`precision`.
+        Sizes of lists to mark; see :func:`precision`.
     relevant : float
         Smallest relevant difference. Smaller differences are not marked.
     reference : {"random", "ideal"} or sequence of these
-        Reference curves to draw, see :func:`precision`.
+        Reference curves to draw; see :func:`precision`.
     overlap : bool
         Whether to draw the percentage of shared candidates, with a scale on the right.
     log : bool, optional
-        Whether the n axis is logarithmic, see :func:`precision`.
+        Whether the n axis is logarithmic; see :func:`precision`.
     first_run : bool
-        Whether to mark the last n of the first run of significant n, as in Evert's (2004) figure 3.
+        Whether to mark the last n of the first significant range, as in Evert's (2004) figure 3.
         Only available for a single pair.
     **look
 
@@ -234,12 +234,13 @@ def comparison(
 
     Notes
     -----
-    A single pair has three panels: the curves, a strip of significant n, and the difference with
-    its band. The bars in the strip have the color of the better measure. Pale bars show pointwise
-    tests, and dark bars show simultaneous tests. With several pairs, the strip has one row per
-    pair. Compared lists always have the same size n. With x="recall", a bar is drawn at the recall
-    of the better measure. For more than 20,000 candidates, about 4,000 values of n are tested and
-    drawn, and each bar extends halfway to the next n. At most 2,000 are tested simultaneously.
+    A single pair has three panels: the curves, a strip that marks significant n, and the difference
+    with its band. The bars in the strip have the color of the better measure. Pale bars show
+    pointwise tests, and dark bars show simultaneous tests. With several pairs, the strip has one
+    row per pair. Compared lists always have the same size n. With x="recall", a bar is drawn at the
+    recall of the better measure. For more than 20,000 candidates, about 4,000 values of n are
+    tested and drawn, and each bar extends halfway to the next n. At most 2,000 are tested
+    simultaneously.
 
     Examples
     --------
@@ -306,8 +307,8 @@ def repetition(
     ----------
     data : DataFrame or Dataset
         Candidates from several samples, or the result of :func:`rankeval_pd.repetition`. If
-        you pass a result, also pass ``samples``, the result of :func:`rankeval_pd.repetition_samples` for the
-        same measures.
+        you pass a result, also pass ``samples``, the result of
+        :func:`rankeval_pd.repetition_samples` for the same measures.
     threshold, n, ci, level
         Options for data, as in :func:`rankeval_pd.repetition`.
     **look
@@ -342,7 +343,7 @@ def repetition(
 
 
 # -------------------------------------------------------------------------------------------------
-# Plots of ranks of measures, and of measures drawn in the same form as systems.
+# Plots of measure ranks, and plots that show measures in the same form as systems.
 
 Picture = TypeVar("Picture", bound=Callable[..., Any])
 _PAIRS = ("measure_a", "measure_b", "difference", "p_value")
@@ -377,8 +378,8 @@ def measure_ranks(
 
     Notes
     -----
-    Each dot is the value of a measure, and each line is the unadjusted interval. The numbers on the
-    right are the value, the interval and the limits of the rank. A bar on the right connects
+    Each dot marks the value of a measure, and each line shows its unadjusted interval. The numbers
+    on the right are the value, the interval and the limits of the rank. A bar on the right connects
     measures that share a letter in the column ``letters``, which do not differ significantly. A
     measure is in color if no other measure is significantly better. Two measures with overlapping
     intervals can still differ significantly, because both rank the same candidates.
@@ -407,8 +408,8 @@ def of_measures_too(picture: Picture) -> Picture:
     def drawn(data: Any, *args: Any, **options: Any) -> Any:
         if is_table(data, RANKED):
             raise ValueError(
-                "table contains ranks of measures, but no pairs. Pass the data with n=... or kind=...,"
-                " or the result of compare(adjust='max-t') or compare_area."
+                "table contains ranks of measures but no pairs. Pass the data with n=... or"
+                " kind=..., or the result of compare(adjust='max-t') or compare_area."
             )
         _check_asked(data, options)
         return picture(as_systems(data) if is_table(data, _PAIRS) else data, *args, **options)
@@ -443,8 +444,8 @@ def pairs_of_measures(
             roles[name] = given
         elif name not in ranked and given is not None and given != TESTS.get(name):
             raise ValueError(
-                f"{name}={given!r} applies only to systems scored on test items, but n and kind apply"
-                f" to rankings. Omit {name}; choose measures with measures=[...]."
+                f"{name}={given!r} applies only to systems scored on test items, but n and kind"
+                f" apply to rankings. Omit {name}; choose measures with measures=[...]."
             )
         else:
             ranked[name] = given
@@ -462,7 +463,7 @@ _SCORES = ("value", "precision", "area")
 
 
 def as_systems(table: pd.DataFrame | xr.Dataset) -> pd.DataFrame:
-    """Return pairs of measures with the columns for pairs of systems, and n as a group."""
+    """Return pairs of measures in the columns for pairs of systems, with n as a group column."""
     needed = ("measure_a", "measure_b", "difference", "p_value")
     frame = tidy(table, needed, "compare, or of compare_area")
     score = next((name for name in _SCORES if f"{name}_a" in frame), None)

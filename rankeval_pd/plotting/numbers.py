@@ -150,7 +150,7 @@ def in_points(value: float, _: object = None) -> str:
 
 
 def plainly(value: float, _: object = None) -> str:
-    """Format a tick without changes."""
+    """Format a tick value as a plain number."""
     return f"{value:.4g}".replace("-", "−")
 
 
@@ -242,7 +242,7 @@ _RATES = (
 
 
 def use_normal_deviates(ax: Axes, least: float) -> None:
-    """Scale both axes with normal deviates."""
+    """Use a normal-deviate scale for both axes."""
     from scipy.special import ndtr, ndtri
 
     edge = max(least, 1e-12)

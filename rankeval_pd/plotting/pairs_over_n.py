@@ -47,7 +47,7 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
         known = np.isfinite(odds) & (odds > 0.0)  # lines do not extend to 0 or infinity
         canvas.curve(pair, rows["n"], odds.where(known))
         for beyond, edge, sign in ((np.isposinf(odds), high, "^"), (odds == 0.0, low, "v")):
-            if beyond.any():  # not clipped, because without a point it would be in the corner
+            if beyond.any():  # without clipping, the mark stays visible at the edge
                 look = {"color": canvas.color(pair), "marker": sign, "markersize": 6}
                 ax.plot(rows["n"][beyond], np.full(beyond.sum(), edge), clip_on=False,
                         linestyle="none", label=f"_{sign}", **look)  # fmt: skip
@@ -75,7 +75,7 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
 def draw_tie_sensitivity(
     canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05, log: bool | None = None
 ) -> None:
-    """Draw how strongly the p-value depends on the order of equal scores."""
+    """Draw the range of the p-value over different orders of equal scores."""
     ax = canvas.ax
     logarithmic = is_log(log, table["n"])
     p = table[["p_min", "p_max"]].to_numpy(dtype=float)

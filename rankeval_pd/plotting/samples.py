@@ -104,7 +104,7 @@ def _draw_mean(canvas: Canvas, whole: pd.DataFrame, count: int, height: float) -
 
 
 def _name_items(canvas: Canvas, names: list[str], gains: Any, height: float) -> None:
-    """Write the names of items with large gains and losses, with leaders to the bars."""
+    """Label items with large gains and losses, and draw leader lines to their bars."""
     ax, size, count = canvas.ax, font(canvas.ax, "note"), len(names)
     room = 0.3 * panel_size(ax)[0]
     for k in range(min(_NAMED, count // 4)):
@@ -196,7 +196,7 @@ def _panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
 
     if count > MOST:
         raise ValueError(
-            f"there are {count} measures, but a picture has at most {MOST} panels. Choose some: "
+            f"there are {count} measures, but a figure has at most {MOST} panels. Choose some: "
             "data.rankeval(measures=[...])."
         )
     if ax is not None:

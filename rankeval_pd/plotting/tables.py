@@ -15,8 +15,8 @@ from rankeval_pd.plotting.canvas import XLABELS, some
 from rankeval_pd.plotting.numbers import LARGE_RATIO
 
 LARGE = 20_000  # number of candidates above which a plot computes only some n
-_POINTS = 4000  # number of n that are then computed
-_BAND_POINTS = 2000  # largest number of n in a band that needs draws
+_POINTS = 4000  # number of values of n that are then computed
+_BAND_POINTS = 2000  # largest number of values of n in a band that is based on draws
 _INNER = ("pair", "cut", "row")  # dimensions in results that are not groups
 REFERENCES = ("random", "ideal")
 
@@ -95,7 +95,7 @@ def by_n(table: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def seen(sizes: Sequence[int]) -> list[int] | None:
-    """Return the n to compute for a number of candidates; None means every n."""
+    """Return the list sizes to compute for these candidates; None means every size."""
     if max(sizes, default=0) <= LARGE:
         return None
     return sorted({int(n) + 1 for size in sizes for n in some(size, _POINTS)})

@@ -98,7 +98,7 @@ def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequ
     allowed = {
         **({"rel": "the lowest grade of a positive document"} if name in _BINARY else {}),
         **({"dcg": "'log2' or 'exp-log2'"} if name in ("nDCG", "DCG") else {}),
-        **({"gains": "a mapping from grades to gains, as in {1: 1, 2: 5}"} if name in ("nDCG", "DCG") else {}),
+        **({"gains": "a mapping such as {1: 1, 2: 5}"} if name in ("nDCG", "DCG") else {}),
         **({"norm": "'min' with @k, or 'all'"} if name == "AP" else {}),
         **({"p": "a number in (0, 1)"} if name == "RBP" else {}),
         **({"max_rel": "the highest grade"} if name == "ERR" else {}),

@@ -259,7 +259,7 @@ def assumed(found: FrameValues, asked: Sequence[NamedMetric], undefined: Undefin
 
 
 def _with_facts(result: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
-    """Add facts about the means to the table, and warn about critical facts."""
+    """Add facts about the means to the table, and warn about misleading comparisons."""
     _warn_of_facts(result, facts)
     keyed = facts.drop(columns="cutoff").set_index(["metric", "measure"])
     keys = pd.MultiIndex.from_frame(result[["metric", "measure"]])
