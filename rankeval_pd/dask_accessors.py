@@ -128,7 +128,7 @@ class DaskAccessor:
     ) -> pd.DataFrame:
         """Return the candidates found in only one of two n-best lists.
 
-        The result is that of :func:`rankeval_pd.difference_region` with all columns. The method
+        The result matches :func:`rankeval_pd.difference_region` with all columns. The method
         counts the ranks in a second pass over the data.
         """
         asked = self(**only_pair(self._data._meta, a, b, {**self._roles, **roles}))
@@ -181,7 +181,7 @@ class DaskAccessor:
     ) -> pd.DataFrame:
         """Return precision, recall and lift of candidates accepted at thresholds.
 
-        The result is that of :func:`rankeval_pd.acceptance_precision`, in one pass over the data.
+        The result matches :func:`rankeval_pd.acceptance_precision`. The data are read once.
         """
         keywords = {**self._roles, **options}
         if keywords.get("by") is not None:

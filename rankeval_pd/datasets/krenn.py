@@ -166,7 +166,7 @@ def read_cache(path: Path) -> Any:
 def write_cache(path: Path, content: Any) -> None:
     """Write JSON data atomically, with the permissions of the user's umask.
 
-    If the folder is not writable, the function issues a single warning instead of an error.
+    If the folder is not writable, the function warns once instead of raising an error.
     """
     # write to a temporary file, which then replaces the old file in a single step
     text = json.dumps(content)

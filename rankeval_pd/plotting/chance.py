@@ -398,7 +398,7 @@ def mean_difference(
     -----
     Each row is a pair of measures over a range of n. The dot marks the mean difference, and
     the line shows its interval. Both are printed on the right. The ticks below a row mark the
-    differences at each n. The vertical line marks no difference.
+    differences at each n. The vertical line marks 0.
 
     Examples
     --------

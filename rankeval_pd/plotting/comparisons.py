@@ -297,7 +297,7 @@ def _across(n: Any, rows: dict[Hashable, pd.DataFrame], measure: Hashable, x: st
 def _draw_hits(
     canvas: Canvas, strip: Axes, across: Any, hits: Any, color: Any, where: tuple[float, float]
 ) -> None:
-    """Draw consecutive n as bars, or as squares if there are gaps between them."""
+    """Draw the significant n as bars, or as squares if the plot has only a few n."""
     if len(across) > FEW:  # the outline keeps narrow bars visible
         bars = canvas.look.band(None, color=color, linewidth=0.5)
         strip.broken_barh(_stretches(across, hits), where, **bars)

@@ -212,7 +212,7 @@ def _values(
         shares = np.atleast_1d(np.asarray(enrichment, dtype=float))
         if np.any((shares <= 0.0) | (shares > 1.0)):
             raise ValueError(
-                f"enrichment={enrichment!r}: pass shares of candidates in (0, 1]: [0.01, 0.05]."
+                f"enrichment={enrichment!r}: pass shares in (0, 1], as in [0.01, 0.05]."
             )
         for share in shares:
             long = curves[curves["share"] >= share - 1e-9].sort_values("n")
@@ -318,7 +318,7 @@ def _draw_ideal(canvas: Canvas, curves: pd.DataFrame, ideal: Table) -> None:
 def _prior(curves: pd.DataFrame) -> float:
     """Compute N+ / N from the smallest steps of the rate (1 / N+) and the fraction (1 / N)."""
     if curves.attrs.get("ties") not in ("shared", "error", "best", "worst"):
-        return np.nan  # with ties, a step can be more than one true positive
+        return np.nan  # inside a tie, a step is not exactly one true positive
     rates = np.unique(curves["tpr"].dropna().to_numpy(dtype=float))
     steps = np.diff(rates)
     steps = steps[steps > 1e-12]
@@ -333,7 +333,7 @@ def _draw_f_scores(canvas: Canvas, f_scores: float | Sequence[float]) -> None:
     """Draw lines of equal F1, with the value of F1 at the edge of the panel."""
     asked = np.atleast_1d(np.asarray(f_scores, dtype=float))
     if np.any((asked <= 0.0) | (asked >= 1.0)):
-        raise ValueError(f"f_scores={f_scores!r}: pass F1 values between 0 and 1: [0.2, 0.4].")
+        raise ValueError(f"f_scores={f_scores!r}: pass F1 values in (0, 1), as in [0.2, 0.4].")
     ax = canvas.ax
     for value in asked:
         recall = np.linspace(value / (2.0 - value) + 1e-6, 1.0, 200)

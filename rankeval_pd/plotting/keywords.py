@@ -246,7 +246,7 @@ def is_table(data: Drawable, needed: Sequence[str]) -> bool:
 
 
 def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
-    """Return the list sizes to compute for a plot, by default those visible.
+    """Return the list sizes to compute for a plot, by default the visible ones.
 
     Every n is returned if lists must end at the end of a block of equal scores.
     """

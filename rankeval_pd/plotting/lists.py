@@ -121,7 +121,7 @@ def draw_lists(
 
 
 def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> None:
-    """Shade the n inside blocks of equal scores, which yield lists that depend on tie order."""
+    """Shade the n inside blocks of equal scores, whose lists depend on the tie order."""
     if x != "n" or column not in table or table.attrs.get("ties") in ("expected", "blocks"):
         return
     inside = (table[column] > 0).groupby(table["n"]).any()

@@ -74,7 +74,7 @@ class Look:
                 raise
             raise ValueError(
                 f"{argument}={getattr(self, argument)!r}: matplotlib reports '{error}'. Pass "
-                "keywords for these artists: {'linewidth': 2}, or a mapping from names to keywords."
+                "keywords for these artists, as in {'linewidth': 2}, or map names to keywords."
             ) from error
 
     def _refused(self, error: Exception) -> str | None:

@@ -236,11 +236,10 @@ def comparison(
     -----
     A single pair has three panels: the curves, a strip that marks significant n, and the difference
     with its band. The bars in the strip have the color of the better measure. Pale bars show
-    pointwise tests, and dark bars show simultaneous tests. With several pairs, the strip has one
-    row per pair. Compared lists always have the same size n. With x="recall", a bar is drawn at the
-    recall of the better measure. For more than 20,000 candidates, about 4,000 values of n are
-    tested and drawn, and each bar extends halfway to the next n. At most 2,000 are tested
-    simultaneously.
+    pointwise tests, and dark bars show simultaneous tests. The strip has one row per pair.
+    Compared lists always have the same size n. With x="recall", a bar is drawn at the recall of the
+    better measure. For more than 20,000 candidates, about 4,000 values of n are tested and drawn,
+    and each bar extends halfway to the next n. At most 2,000 are tested simultaneously.
 
     Examples
     --------
@@ -286,7 +285,7 @@ def _draws(data: Any, a: Hashable, b: Hashable, alpha: float, roles: Mapping[str
     return max(min(999, affordable), int(needed) - 1, 99)
 
 
-_BUDGET = 1e8  # candidates times resamples: this many take a few seconds
+_BUDGET = 1e8  # this product of candidates and resamples takes a few seconds
 
 
 @of_data_or_table(

@@ -106,7 +106,7 @@ def most_text(p: float) -> str:
 
 
 def digits_for(width: float) -> int:
-    """Return the decimals needed to resolve a quarter of the interval's width."""
+    """Return the decimal places needed to resolve a quarter of the interval's width."""
     if not np.isfinite(width) or width <= 0.0:
         return 2
     return int(np.clip(np.ceil(-np.log10(width / 4.0)), 0, 6))

@@ -47,7 +47,7 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
         known = np.isfinite(odds) & (odds > 0.0)  # lines do not extend to 0 or infinity
         canvas.curve(pair, rows["n"], odds.where(known))
         for beyond, edge, sign in ((np.isposinf(odds), high, "^"), (odds == 0.0, low, "v")):
-            if beyond.any():  # without clipping, the mark stays visible at the edge
+            if beyond.any():  # an unclipped line without points is drawn in the corner
                 look = {"color": canvas.color(pair), "marker": sign, "markersize": 6}
                 ax.plot(rows["n"][beyond], np.full(beyond.sum(), edge), clip_on=False,
                         linestyle="none", label=f"_{sign}", **look)  # fmt: skip
