@@ -40,7 +40,7 @@ def paired_differences(
     unit: str | None = None,
     **options: Unpack[PairPlot],
 ) -> Axes:
-    """Draw the sorted per-item gains of one system over another, and the overall gain.
+    """Draw sorted per-item gains of one system over another, and the overall gain.
 
     Parameters
     ----------

@@ -244,7 +244,7 @@ def occupied(ax: Axes) -> np.ndarray[Any, Any]:
 def name_lines(
     ax: Axes, names: Sequence[Named], headers: Sequence[str], *, at: str | None, meet: bool
 ) -> None:
-    """Write line names at the line ends, in a key, or above the panel, as space allows.
+    """Write line names at the line ends, in a key, or above the panel, where they fit.
 
     If ``meet`` is True, all lines end in one point. ``headers`` are the column titles in a key.
     """
