@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 
 # -------------------------------------------------------------------------------------------------
-# The accessors ``df.rankeval`` and ``ds.rankeval`` store data and roles, and call the functions.
+# The accessors ``df.rankeval`` and ``ds.rankeval``, which store the data and call the functions
 
 
 class Accessor(Generic[Data]):
@@ -107,7 +107,7 @@ class Accessor(Generic[Data]):
     def __dir__(self) -> list[str]:
         return [*LISTING.methods_of(form_of(self._data, self._roles), self._roles), "plot"]
 
-    if not TYPE_CHECKING:  # hidden from type checkers, so that type checkers see only the methods
+    if not TYPE_CHECKING:  # hidden from type checkers, so that they see only the methods
 
         def __getattr__(self, name: str) -> Any:
             known = [*methods_of("rankings"), *methods_of("items"), *methods_of("pairs")]
@@ -253,7 +253,7 @@ def rankeval(data: Any, **roles: Unpack[AnyRoles]) -> Any:
     return found(**roles) if roles else found
 
 
-# -------------------------- The plots of ``.rankeval.plot`` store data and roles
+# -------------------------- The accessor ``.rankeval.plot``, which stores data and roles
 
 
 class Plots(Generic[Data]):

@@ -30,7 +30,7 @@ from rankeval_pd.stats._types import IntArray
 
 QUESTIONS = declared(Accessor)
 METHODS = list(dict.fromkeys([*methods_of("rankings"), *methods_of("items")]))
-_NO_PLOT = "plots need a head in memory. Call the plots of ddf.rankeval.head(n_max)"
+_NO_PLOT = "plots require a head in memory. Call the plots of ddf.rankeval.head(n_max)"
 
 
 class DaskAccessor:
@@ -38,8 +38,8 @@ class DaskAccessor:
 
     The data can be larger than memory. Methods for n-best lists collect the head of the ranking, up
     to the largest n, in one pass over the data. If you call several methods, collect the head once
-    with ``head = ddf.rankeval.head(n_max)``. Paired tests of systems sum the items on the workers.
-    All methods return DataFrames.
+    with ``head = ddf.rankeval.head(n_max)``. In paired tests of systems, the workers sum over
+    items. All methods return DataFrames.
     """
 
     def __init__(self, data: Any) -> None:
@@ -94,7 +94,7 @@ class DaskAccessor:
         file. Parquet's default index does restart, so pass ``label=rankeval_pd.dask.ROWS`` to use
         row numbers across all partitions.
 
-        The method makes one pass over the columns in use. If rows must be numbered, the method
+        The method makes one pass over the required columns. If rows must be numbered, the method
         makes a second pass over the gold label. A worker keeps a partition and up to sixteen heads
         in memory. Each head has at most about ``n_max`` rows per measure.
 
@@ -128,8 +128,8 @@ class DaskAccessor:
     ) -> pd.DataFrame:
         """Return the candidates found in only one of two n-best lists.
 
-        The result equals :func:`rankeval_pd.difference_region` with all columns. The method counts
-        the ranks in a second pass over the data.
+        The result matches :func:`rankeval_pd.difference_region` with all columns. The method
+        counts the ranks in a second pass over the data.
         """
         asked = self(**only_pair(self._data._meta, a, b, {**self._roles, **roles}))
         columns = list(self._data.columns)
@@ -166,8 +166,8 @@ class DaskAccessor:
         own = {k: x for k, x in keywords.items() if k not in RankingRoles.__annotations__}
         if kind != "roc":
             raise ValueError(
-                f"kind={kind!r}: the chance level of this area needs the whole ranking in memory."
-                " Pass kind='roc', or name groups, by=..."
+                f"kind={kind!r}: the chance level of this area requires the whole ranking in"
+                " memory. Pass kind='roc', or name the groups with by=..."
             )
         roles.check_groups()
         found_outlines = outlines(self._data, roles)
@@ -181,7 +181,7 @@ class DaskAccessor:
     ) -> pd.DataFrame:
         """Return precision, recall and lift of candidates accepted at thresholds.
 
-        The result equals :func:`rankeval_pd.acceptance_precision` and takes one pass over the data.
+        The result matches :func:`rankeval_pd.acceptance_precision`. The data are read once.
         """
         keywords = {**self._roles, **options}
         if keywords.get("by") is not None:
@@ -189,7 +189,7 @@ class DaskAccessor:
             return found
         if threshold is None:
             raise ValueError(
-                "threshold=None needs the ranking in memory. Pass threshold=...;"
+                "threshold=None requires the ranking in memory. Pass threshold=...;"
                 " ddf.rankeval.nbest_precision(n) returns the score of the n-th candidate."
             )
         known = RankingRoles.__annotations__
@@ -203,7 +203,7 @@ class DaskAccessor:
         return with_order(result, self._data, keywords)
 
     def _as_head(self, collected: HeadFrame) -> HeadAccessor:
-        """Return the head with only the columns in use, and the roles for this head."""
+        """Return the head with only the required columns, and the roles for this head."""
         kept = {name: collected.known.roles[name] for name in ("label", "lower_is_better")}
         roles = {**self._roles, **kept, "exclude": None}
         return HeadAccessor(collected, {k: x for k, x in roles.items() if x is not None})

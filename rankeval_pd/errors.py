@@ -138,7 +138,7 @@ def argument_check(
 
     The check finds arguments that are missing, unknown, or passed without a keyword. ``first``
     limits the check to the first few required arguments. ``closed`` means that the signature lists
-    all keywords. By default signatures without ``**keywords`` are closed.
+    all keywords. The default is True for signatures without ``**keywords``.
     """
     parameters = inspect.signature(function).parameters
     needed = [x for x, p in parameters.items() if p.default is p.empty and p.kind in _NAMED]
@@ -258,7 +258,7 @@ def check_together(**given: object) -> None:
         arrays = [np.asarray(values) for values in given.values()]
     except ValueError as error:
         raise ValueError(
-            f"{', '.join(given)}: one of these arguments is not an array ({error}). Pass numbers."
+            f"{', '.join(given)}: at least one of these is not numeric ({error}). Pass numbers."
         ) from None
     try:
         np.broadcast_shapes(*(x.shape for x in arrays))
@@ -312,7 +312,7 @@ _LARGEST_PHI = 1e6  # with a larger overdispersion, lists contain no information
 def check_margin(margin: object, **undefined: bool) -> float | None:
     """Return the equivalence margin, either None or a finite number above 0.
 
-    ``undefined`` lists options that exclude a test of equivalence, and whether each option is set.
+    ``undefined`` maps each option that rules out an equivalence test to whether the option is set.
     """
     if margin is None:
         return None

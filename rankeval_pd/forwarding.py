@@ -137,11 +137,11 @@ def without_parameter(text: str | None, name: str) -> str | None:
 
 
 # -------------------------------------------------------------------------------------------------
-# Make methods for the accessor of a Dask DataFrame. The methods collect a head or groups.
+# Create the methods of the Dask accessor, which first collect a head or groups.
 
 
 def dask_method(question: Callable[..., Any], able: Capabilities) -> Any:
-    """Return the method for Dask that the capabilities allow, or None."""
+    """Return the Dask method that the capabilities permit, or None."""
     if able.heads:
         return of_head(question)
     if able.by_groups:
@@ -191,8 +191,8 @@ def by_groups(question: Callable[..., Any]) -> Any:
     def asked(self: Any, *args: Any, **keywords: Any) -> Any:
         if {**self._roles, **keywords}.get("by") is None:
             raise ValueError(
-                f"{question.__name__} needs all candidates of a ranking in memory. Pass by=... for"
-                " groups that each fit a worker."
+                f"{question.__name__} requires all candidates of a ranking in memory. Pass by=..."
+                " for groups that each fit on one worker."
             )
         return whole(self, *args, **keywords)
 
@@ -203,7 +203,7 @@ def by_groups(question: Callable[..., Any]) -> Any:
 def of_turns(
     question: Callable[..., Any], of_all: Callable[..., pd.DataFrame], own: Mapping[str, Any]
 ) -> Any:
-    """Return a method for groups, a head, or the turning points of a curve.
+    """Return a method that works on groups, a head, or the turning points of a curve.
 
     ``of_all`` takes the turning points of the curve and the options. ``own`` contains the method's
     default roles.
@@ -237,7 +237,7 @@ def of_turns(
 
 
 _REFUSED = {
-    "average": "combines groups, but there are none. Name the column of groups: by=...",
+    "average": "combines groups, but there are none. Name the group column: by=...",
     "n": (
         "needs the ranking in memory. ddf.rankeval.nbest_precision([0.01]) returns the lift of"
         " lists that contain a given share of the candidates."
@@ -270,13 +270,13 @@ def _of_groups(
     for option in ("combine", "average"):
         if given.get(option):
             raise ValueError(
-                f"{option}={given[option]!r} needs all groups on one worker. Omit it and average"
-                " the rows of the groups."
+                f"{option}={given[option]!r} requires all groups on one worker. Omit it, and"
+                " average the group rows."
             )
     if across and not over_all:
         raise ValueError(
-            f"adjust={adjust!r}, adjust_over={over!r} needs all groups on one worker. Pass"
-            " adjust_over='group', or in compare adjust='holm'."
+            f"adjust={adjust!r}, adjust_over={over!r} requires all groups on one worker. Pass"
+            " adjust_over='group', or adjust='holm' in compare."
         )
     meta, measures, frames, named, by = groups_of(ddf, chosen)
     frames, each, largest = whole_groups(frames, named, by, meta)

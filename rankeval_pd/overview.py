@@ -75,7 +75,7 @@ def _in_columns(rows: Iterable[tuple[str, str]]) -> list[str]:
 def overview_html(
     data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listing: Listing
 ) -> str:
-    """Return the overview as a small HTML table in the colors of the page."""
+    """Return the overview as a small HTML table in the page's colors."""
     kind, form, facts, runs = understood(data, keywords)
     questions, plots = listing.fitting(form, keywords)
     pictures = ("Pictures (plot.)", ", ".join(plots))
@@ -323,7 +323,7 @@ def _counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
 
 
 # -------------------------------------------------------------------------------------------------
-# The methods for each question and form of data, and their names in other packages.
+# The methods for each question and type of data, and their names in other packages.
 
 # the order of the headings; each method declares its heading
 HEADINGS: Mapping[Form, tuple[str, ...]] = {
@@ -411,7 +411,7 @@ PLOT_SYNONYMS: Mapping[str, str] = {
 
 
 class Listing(NamedTuple):
-    """List the methods and plots for each question and form of data."""
+    """List the methods and plots for each question and type of data."""
 
     questions: Mapping[Form, tuple[tuple[str, str], ...]]
     plots: Mapping[Form, tuple[str, ...]]
@@ -447,7 +447,7 @@ class Listing(NamedTuple):
         return [(text, names) for text, names in rows if names], plots
 
     def methods_of(self, form: Form, keywords: Mapping[str, Any] | None = None) -> list[str]:
-        """Return the methods available for this form of data and these roles."""
+        """Return the methods available for this type of data and these roles."""
         rows, _ = self.fitting(form, keywords or {})
         return [name for _, names in rows for name in names.split(", ")]
 

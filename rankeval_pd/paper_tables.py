@@ -280,7 +280,7 @@ def _marks(part: pd.DataFrame, p: str | None, *, stars: bool) -> list[str]:
 def _plain(
     frame: pd.DataFrame, attrs: Mapping[Any, Any], percent: bool | None, digits: int | None
 ) -> Grid:
-    """Return the columns with each interval in the cell of its estimate."""
+    """Return the columns, with each interval in the same cell as its estimate."""
     columns, header = [], []
     limits = {x for name in frame for x in _limits(frame, str(name)) if str(name) in _ESTIMATES}
     taken = False

@@ -27,7 +27,7 @@ def progress_bar(
 
     ``progress=True`` shows the bar at once, None shows the bar after two seconds, and False never
     shows a bar. Without a total, the bar shows only a count. With ``alone``, no bar appears if an
-    outer call shows a bar or has declined a bar. The two seconds start with the outermost call.
+    outer call shows or has declined one. The two-second wait starts with the outermost call.
     """
     check_flag("progress", progress, none=True)
     declined = progress is not None and not progress
@@ -75,8 +75,8 @@ def drawing_bar(
 ) -> Iterator[Callable[[int], object]]:
     """Yield a function that advances the bar by draws in every batch.
 
-    Without ``draws``, the bar shows only a count. With ``whole``, all batches share the draws. Lazy
-    data have no bar because Dask computes the data later.
+    Without ``draws``, the bar shows only a count. With ``whole``, all batches share the draws. No
+    bar is shown for lazy data because Dask computes them later.
     """
     if any(variable.chunks is not None for variable in inner.variables.values()):
         yield nothing_moves
@@ -88,9 +88,9 @@ def drawing_bar(
 
 
 def _bar() -> Any:
-    """Return tqdm's widget bar in a notebook, and tqdm's text bar elsewhere.
+    """Return tqdm's widget bar in notebooks and its text bar elsewhere.
 
-    ``tqdm.auto`` is not used because ``tqdm.auto`` warns if widgets are missing. A warning filter
+    ``tqdm.auto`` is not used because it warns if widgets are missing. A warning filter
     would affect all threads.
     """
     if "ipykernel" in sys.modules and find_spec("ipywidgets"):
@@ -103,4 +103,4 @@ def _bar() -> Any:
 
 
 def nothing_moves(_: int) -> None:
-    """Do nothing instead of advancing a bar."""
+    """Do nothing, in place of advancing a progress bar."""

@@ -40,7 +40,7 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
     Parameters
     ----------
     table : DataFrame or Dataset
-        The result of any method, or some of the rows. The table can be short or have all columns.
+        The result of any method, or some of its rows, with the default or all columns.
     methods : bool
         Whether to describe the methods instead of the results. The description uses the table's
         ``attrs``.
@@ -50,8 +50,7 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
     str
         One paragraph per group and list size for tables that rank measures, and one or two
         sentences per row for other tables. For long tables, the text describes only the first and
-        last rows for each measure. If there are several p-values without an adjustment, the text
-        mentions that the p-values are unadjusted.
+        last rows for each measure. If there are several unadjusted p-values, the text says so.
 
     Examples
     --------
@@ -116,7 +115,7 @@ def _annotators(attrs: Attrs) -> Iterator[str]:
 
 
 def _pool(attrs: Attrs) -> Iterator[str]:
-    """Describe the pool of the random baseline, except a pool of all candidates."""
+    """Describe the pool of the random baseline, unless it contains all candidates."""
     pool = attrs.get("pool", "all")
     if pool == "retrieved":
         yield (
@@ -147,7 +146,7 @@ def _queries(attrs: Attrs) -> Iterator[str]:
         yield f"{share} of the documents up to the cutoff are judged."
     if attrs.get("depth_low", 0) < attrs.get("depth_high", 0):
         low, high = (f"{attrs[f'depth_{x}']:,}" for x in ("low", "high"))
-        yield f"The longest lists of the runs have {low} to {high} documents."
+        yield f"The longest lists in the runs contain {low} to {high} documents."
 
 
 def as_frame(table: Any) -> pd.DataFrame:
@@ -416,7 +415,7 @@ def _cut_words(row: Row, unit: Unit, attrs: Attrs, *, sign: float) -> str:
     if row.get("tie_decides"):
         text = " The order of equal scores determines this"
         if "tie_low" not in row:
-            return f"{text} result, and other orders change the conclusion."
+            return f"{text} result: other orders lead to a different conclusion."
         ends = sorted(sign * row[x] for x in ("tie_low", "tie_high"))
         p = [p_text(row[x], alpha=alpha_of(attrs)) for x in ("p_tie_low", "p_tie_high")]
         p = p if ends[0] == sign * row["tie_low"] else p[::-1]

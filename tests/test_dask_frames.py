@@ -313,7 +313,7 @@ def test_the_bound_of_the_first_partitions(df, rank):
             AttributeError,
             "repetition does not exist for a Dask DataFrame",
         ),
-        (lambda d: d.rankeval.plot, AttributeError, "plots need a head"),
+        (lambda d: d.rankeval.plot, AttributeError, "plots require a head"),
         (lambda d: d.rankeval.nbest(5), AttributeError, "nbest_precision"),
         (lambda d: d.rankeval(label="c").head(50), ValueError, "among the best candidates"),
         (lambda d: d.rankeval(gold="id").head(50), ValueError, "contains text"),

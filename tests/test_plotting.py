@@ -136,7 +136,7 @@ def test_positions_to_the_right(frame, x):
     assert "50" in written(ax)
     assert xy(ax, "+10 points")[0, 1] == pytest.approx(frame["gold"].mean() + 0.1)
     assert {"good", "random 20%", "+10 points", "ideal order"} <= set(named(ax))
-    assert "10 points above random order" in caption(ax)
+    assert "10 points above a random order" in caption(ax)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_positions_to_the_right(frame, x):
     [
         ({"x": "log"}, r"x='log' is not one of 'n', 'share', 'recall'"),
         ({"reference": "perfect"}, r"reference='perfect' is not one of 'random', 'ideal'"),
-        ({"mark": [51]}, r"mark=51 is not an n in the table"),
+        ({"mark": [51]}, r"mark=51 is not a value of n in the table"),
         (
             {"relevant": 5},
             r"relevant=5: pass a difference in precision from 0 to 1; 5 perc",
@@ -343,7 +343,7 @@ def test_comparison_over_recall_and_with_overlap(frame):
         (marks,) = ax.figure.axes[1].collections
         assert set(marks.get_offsets()[:, 0].round(12)) <= set(recall["good"].round(12))
         assert to_hex(marks.get_facecolor()[0]) == mix(line(ax, "good").get_color(), "white", 0.45)
-        assert "the measure of this color (at its recall) is significantly better" in caption(ax)
+        assert "the measure in this color (at its recall) is significantly better" in caption(ax)
 
 
 # ------------------------------------------------------------------------------ repeated samples
@@ -430,7 +430,7 @@ def test_distribution_functions_are_the_table(frame):
         equal(places, np.column_stack([bound[kind], 1 - bound["p"]]))
         assert {f"{value:.4g}" for value in bound[kind]} <= set(named(ax))
     assert {"bound, 50%", "bound, 10%"} <= set(named(ax))
-    with pytest.raises(ValueError, match=r"table has 2 list sizes, but a picture shows one"):
+    with pytest.raises(ValueError, match=r"table has 2 list sizes, but a plot shows only one"):
         plotting.random_cdf(frame.rankeval.random_cdf([5, 6]))
 
 

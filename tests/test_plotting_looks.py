@@ -200,7 +200,7 @@ def test_ranks_of_measures_are_the_table():
     alone = df.rankeval.plot.measure_ranks(kind="roc", adjust=None)
     assert "unadjusted" in caption(alone)
     assert alone.get_xlabel() == "area under the ROC curve"
-    with pytest.raises(ValueError, match="ranks of measures, but no pairs"):
+    with pytest.raises(ValueError, match="ranks of measures but no pairs"):
         plotting.pairs(table)
 
 
@@ -321,7 +321,7 @@ def test_pairs_of_measures_are_those_behind_the_ranks(asked):
         assert cells(plotting.pairs(table)) == (shades, names)
     with pytest.raises(ValueError, match=r"n=None, kind=None: .* need a criterion"):
         df.rankeval.plot.critical_difference()
-    with pytest.raises(ValueError, match="event='zero' is an option for systems"):
+    with pytest.raises(ValueError, match="event='zero' applies only to systems"):
         df.rankeval.plot.pairs(event="zero", **asked)
 
 

@@ -249,7 +249,7 @@ def test_interpolated_precision_is_that_of_the_summary():
         first = table[table["measure"] == "one"]
         equal(bars, np.sort(first[["ci_low", "ci_high"]].to_numpy().ravel()))
         assert caption(ax).startswith(
-            "Bars: 95% confidence intervals, simultaneously for all runs at each recall"
+            "Bars: 95% confidence intervals, simultaneous for all runs at each recall"
         )
     short = table.drop(columns=["ci_low", "ci_high"])
     assert not plotting.interpolated_precision(short).collections

@@ -311,7 +311,7 @@ def test_means_say_what_they_rest_on():
     assert "A query without a value counts as 0 (up to 1 query)." in said
     cut = frame.assign(r1=frame["r1"].where(frame["document"] < 20))
     said = rankeval_pd.in_words(cut.rankeval.summary("P@10"))
-    assert re.search(r"The longest lists of the runs have \d+ to 40 documents\.", said)
+    assert re.search(r"The longest lists in the runs contain \d+ to 40 documents\.", said)
     for one in (data, data.chunk({"query": 7})):
         found = rankeval_pd.per_query(one, ["P@10", "R@10"], details=True).compute()
         for fact in ("tied", "value_low", "value_high", "judged", "undefined"):

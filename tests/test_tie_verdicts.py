@@ -248,7 +248,7 @@ def test_one_score_of_420(one_score):
     with pytest.warns(RankevalWarning, match=ORDER):
         short = one_score.rankeval.compare("g", "one", [50, 420], details=False)
     assert list(short.columns)[-1] == "tie_decides"
-    assert "The order of equal scores determines this result, and other orders" in in_words(short)
+    assert "The order of equal scores determines this result: other orders" in in_words(short)
     means = one_score.rankeval(ties="expected").compare("g", "one", [50, 420], details=True)
     assert "the results are means over all orders of equal scores" in in_words(means)
     assert "tie_decides" not in means

@@ -23,8 +23,8 @@ class Docstring(NamedTuple):
     """Store the docstring of a public function, method or class."""
 
     name: str  #: name with module and class
-    text: str  #: text without the section "See Also"
-    links: list[str]  #: names in the section "See Also", as written
+    text: str  #: text without the "See Also" section
+    links: list[str]  #: names in the "See Also" section, as written
 
 
 @checked_call
@@ -32,10 +32,10 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
     """Return a search experiment on the docstrings of installed packages.
 
     The documents are the docstrings of the public functions, methods and classes in the installed
-    versions of numpy, scipy, pandas, xarray and matplotlib, without the section "See Also". A query
-    consists of a public name and the first line of its docstring. The relevant documents are the
-    docstrings from the same package that are listed in the section "See Also"; every query has at
-    least two relevant documents. The run ``bm25`` ranks words by BM25 (k1 = 1.2, b = 0.75). The run
+    versions of numpy, scipy, pandas, xarray and matplotlib, without the "See Also" sections. A
+    query consists of a public name and the first line of its docstring. The relevant documents are
+    the docstrings from the same package that are listed under "See Also"; every query has at least
+    two relevant documents. The run ``bm25`` ranks words by BM25 (k1 = 1.2, b = 0.75). The run
     ``tfidf`` ranks by the cosine between TF-IDF vectors.
 
     Parameters
@@ -59,9 +59,9 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
 
     Notes
     -----
-    The source files are parsed without importing them. The result depends on the package versions.
+    The source files are parsed but not imported. The result depends on the package versions.
     The first call takes about twenty seconds, and later calls take a few seconds. Parsed docstrings
-    are cached, for each package version, in the folder from the environment variable
+    are cached for each package version in the folder named by the environment variable
     ``RANKEVAL_PD_CACHE``. If this variable is not set, the user's cache folder is used, provided
     that pooch is installed (``pip install pooch``).
 
@@ -122,7 +122,7 @@ def _scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, An
     counter = CountVectorizer(stop_words="english")
     found: Any = counter.fit_transform(texts)
     words: Any = counter.transform(queries)
-    # BM25 as a sparse matrix (document, word), changed in place; k1 = 1.2, b = 0.75
+    # compute BM25 in place in a sparse matrix (document, word); k1 = 1.2, b = 0.75
     counts = found.tocsr().astype(float)
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     frequency = np.bincount(counts.indices, minlength=counts.shape[1])
@@ -158,7 +158,7 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def _name_words(name: str) -> str:
-    """Return the words of a name without the words of its package."""
+    """Return the words in a name, without the package name."""
     return " ".join(word.lower() for word in _WORDS.findall(name.partition(".")[2]))
 
 
@@ -225,7 +225,7 @@ _LINKED = re.compile(r":\w+:`~?\.?([\w.]+)`|([\w.]+)")
 
 
 def _split_see_also(text: str) -> tuple[str, list[str]]:
-    """Split a docstring into the text and the names in its section "See Also"."""
+    """Split a docstring into its text and the names in its "See Also" section."""
     section = _SEE_ALSO.search(text)
     if section is None:
         return text, []

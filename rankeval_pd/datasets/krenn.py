@@ -19,7 +19,7 @@ from rankeval_pd.errors import checked_call, warn
 
 # -------------------------------------------------------- German PP-verb pairs, annotated by Krenn
 #
-# The file is pinned to one commit of the R package's source and checked by its SHA-256.
+# The file is pinned to one commit of the R package's source and verified with its SHA-256 hash.
 
 _COMMIT = "5bfa54d0f4da111ca84b697973a65fd499e116fa"
 URL = f"https://raw.githubusercontent.com/cran/corpora/{_COMMIT}/data/KrennPPV.rda"
@@ -58,8 +58,8 @@ def load_krenn_ppv() -> pd.DataFrame:
     -----
     If the environment variable ``RANKEVAL_PD_DATA`` is set to a folder with ``krenn_ppv.csv``, this
     file is read. Otherwise ``KrennPPV.rda`` is downloaded from the source of the R package
-    *corpora* (GPL-3), checked by its SHA-256 and stored in the user's cache folder. The download
-    needs ``pip install pooch rdata``. The two files give the same frame.
+    *corpora* (GPL-3), verified with its SHA-256 hash and stored in the user's cache folder. The
+    download requires ``pip install pooch rdata``. Both files yield the same frame.
 
     References
     ----------
@@ -107,7 +107,7 @@ def _download() -> Path:
             )
         )
     except (OSError, ValueError) as error:
-        # ValueError: a wrong checksum; OSError: no server, or a cut connection
+        # ValueError: wrong checksum; OSError: server unreachable or connection lost
         raise OSError(_ways_out(str(error))) from error
 
 
@@ -125,7 +125,7 @@ def _read_rda(path: Path) -> pd.DataFrame:
     except ImportError as error:
         raise ImportError(_ways_out("rdata is not installed")) from error
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # warnings about R classes that the frame does not need
+        warnings.simplefilter("ignore")  # rdata warns about R classes, which are not needed
         frame: pd.DataFrame = rdata.read_rda(path)["KrennPPV"]
     return frame
 
@@ -166,7 +166,7 @@ def read_cache(path: Path) -> Any:
 def write_cache(path: Path, content: Any) -> None:
     """Write JSON data atomically, with the permissions of the user's umask.
 
-    If the folder is not writable, the function warns once and raises no error.
+    If the folder is not writable, the function warns once instead of raising an error.
     """
     # write to a temporary file, which then replaces the old file in a single step
     text = json.dumps(content)
@@ -183,7 +183,7 @@ def write_cache(path: Path, content: Any) -> None:
         if path.parent not in _unwritable:
             _unwritable.add(path.parent)
             warn(
-                f"{path.parent} is not writable ({error}), so docstrings are read again in every"
+                f"{path.parent} is not writable ({error}), so docstrings are parsed again in every"
                 " session. Make the folder writable, or set the environment variable"
                 " RANKEVAL_PD_CACHE to another folder."
             )

@@ -60,8 +60,8 @@ def simulate_candidates(
 
     Notes
     -----
-    The experiment follows Evert (2004), section 3.1. Each candidate falls independently into a
-    given region of scores, as a true or as a false positive. The cost is O(N) per measure.
+    The experiment follows Evert (2004), section 3.1. Each candidate independently falls within
+    a given range of scores and is either a true or a false positive. The cost is O(N) per measure.
 
     References
     ----------
@@ -159,8 +159,8 @@ def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.
         raise ValueError(f"share={share!r} is outside (0, 1]: pass the share of candidates, n / N.")
 
     def accepted(t: FloatArray) -> tuple[FloatArray, FloatArray]:
-        # true positives, and all candidates, with scores of at least t, as fractions of all
-        # candidates
+        # the true positives and all candidates with scores of at least t, both as fractions
+        # of all candidates
         true = baseline * special.ndtr(quality - t)
         return true, true + (1.0 - baseline) * special.ndtr(-t)
 

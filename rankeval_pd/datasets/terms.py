@@ -15,7 +15,7 @@ _JUDGMENTS = ["pass_1", "pass_2", "gold"]
 
 @checked_call
 def load_terms(*, per_package: bool = False) -> pd.DataFrame:
-    """Return 1,911 word pairs with counts, labeled as technical terms or not.
+    """Return 1,911 word pairs with counts and labels (technical term or not).
 
     The pairs are adjacent words that occur at least 9 times in the docstrings of NumPy 2.4.6, SciPy
     1.17.1, pandas 3.1.1, xarray 2026.9.0 and Matplotlib 3.11.2. Repeated sentences count once per
@@ -42,7 +42,7 @@ def load_terms(*, per_package: bool = False) -> pd.DataFrame:
 
     Notes
     -----
-    A language model judged the pairs by a written guideline. The page on data shows the guideline.
+    A language model labeled the pairs according to a written guideline (see the page on data).
     The model saw no counts, scores or judgments from other passes.
 
     Examples

@@ -110,7 +110,7 @@ class Canvas:
         return self.look.text(name)
 
     def choose(self, scores: Mapping[Hashable, float], what: str) -> list[Hashable]:
-        """Return the names, with the highlighted names, or the best of many, at the end."""
+        """Return the names, ordered so that highlighted names (or the best of many) come last."""
         names = list(scores)
         self.bright = self.look.highlighted or None
         if self.bright is None and len(names) > self.look.most:
@@ -125,7 +125,7 @@ class Canvas:
         return sorted(names, key=self.stands_out)
 
     def stands_out(self, name: Hashable) -> bool:
-        """Return whether a name is drawn in its color."""
+        """Return whether a name is drawn in its own color."""
         return self.bright is None or name in self.bright
 
     def color(self, name: Hashable) -> Any:
@@ -195,10 +195,10 @@ class Canvas:
     def uncertainty(
         self, tables: Mapping[Hashable, pd.DataFrame], low: str, high: str, kind: str
     ) -> None:
-        """Draw intervals for the names in color: a band for one name, bars for several.
+        """Draw intervals for the colored names: a band for one name, bars for several.
 
-        ``tables`` have the columns n, x and the limits. ``kind`` is the start of the sentence in
-        the caption.
+        ``tables`` have the columns n, x and the limits. ``kind`` begins the sentence in the
+        caption.
         """
         shown = {name: rows for name, rows in tables.items() if self.stands_out(name)}
         every = [rows["n"].to_numpy() for rows in shown.values()]
@@ -222,7 +222,7 @@ class Canvas:
         self.tell(f"Bars: {before}{where},{after}." if after else f"Bars: {before}{where}.")
 
     def _stops(self, sizes: Any, count: int, rows: pd.DataFrame) -> list[float]:
-        """Return the n at which intervals are drawn: some ticks, or every n if there are few."""
+        """Return the n at which to draw intervals: every n if there are few, otherwise some."""
         room = 0.68 * panel_size(self.ax)[0] / (_DODGE * (count + 1))
         if len(sizes) <= min(SPARSE, max(room, 3)):
             return [float(n) for n in sizes]
@@ -260,7 +260,7 @@ class Canvas:
             )  # fmt: skip
 
     def refer(self, name: str, y: float) -> None:
-        """Write the name of a reference line that ends on the right at this height."""
+        """Label a reference line that ends at this height on the right."""
         self.named.append(Named(in_tex(name), y, self.ink.reference, True, reference=True))
 
     def field(self, x: Any, low: Any, high: Any, name: str) -> None:
@@ -271,7 +271,7 @@ class Canvas:
         self.ax.plot(x, high, label=name, **edge)
 
     def values(self, header: str, values: Mapping[Hashable, str]) -> None:
-        """Set a value for each name, shown as a column in the key."""
+        """Add a column to the key, with a value for each name."""
         if values:
             self.headers[header] = values
 
@@ -306,7 +306,7 @@ class Canvas:
             self.limits("y", max(floor, min(bottom, low - room)), high + room)
 
     def reserve_top(self, role: str = "note") -> None:
-        """Keep a current or later title above the texts on top of the axes."""
+        """Keep an existing or later title above the text on top of the axes."""
         top = self.ax.secondary_xaxis("top")
         top.set_xticks([])
         top.set_xticks([], minor=True)
@@ -314,7 +314,7 @@ class Canvas:
         top.spines["top"].set_visible(False)
 
     def frame(self, xlabel: str | None = None, ylabel: str | None = None) -> None:
-        """Label the axes in a single text size."""
+        """Label the axes, using a single text size."""
         ax, look = self.ax, self.look
         ax.spines[["top", "right"]].set_visible(False)
         for label, setter in ((xlabel, ax.set_xlabel), (ylabel, ax.set_ylabel)):
@@ -343,7 +343,7 @@ class Canvas:
         return [x for _, x in sorted(rows, key=lambda row: row[0])]
 
     def name(self) -> None:
-        """Name the lines as requested: at the lines, in a legend, or not at all."""
+        """Label the lines as requested: directly, in a legend, or not at all."""
         legend, at = self.look.legend, self.look.labels_at
         if legend is None and at != "legend":
             from rankeval_pd.plotting.names import name_lines
@@ -361,7 +361,7 @@ class Canvas:
 def thin(ax: Axes, x: Any, y: Any) -> tuple[Any, Any]:
     """Return the first, lowest, highest and last point in each column of pixels.
 
-    Points outside the axis are omitted.
+    Points outside the axis limits are omitted.
     """
     if len(x) <= 4 * _COLUMNS:
         return x, y
@@ -389,7 +389,7 @@ def thin_table(ax: Axes, rows: pd.DataFrame, most: int = 4 * _COLUMNS) -> pd.Dat
 
 
 def some(count: int, most: int) -> np.ndarray[Any, Any]:
-    """Return positions, one half evenly spaced and the other half densest at the start."""
+    """Return positions, half evenly spaced and half concentrated at the start."""
     even = np.linspace(0, count - 1, most // 2)
     head = np.geomspace(1, count, most // 2) - 1
     return np.unique(np.concatenate([even, head]).astype(int))

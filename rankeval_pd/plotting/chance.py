@@ -56,14 +56,14 @@ def random_bound(
     log: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the precision significantly above chance, and the precision of measures.
+    """Draw precision curves and the lowest precision significantly above chance.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.random_bound` or :func:`rankeval_pd.random_bound_for` for one group. With
-        a result, you can also pass ``precision``, the result of
+        :func:`rankeval_pd.random_bound` or :func:`rankeval_pd.random_bound_for` for one group. If
+        you pass a result, you can add ``precision``, the result of
         :func:`rankeval_pd.nbest_precision`, to draw the curves, and ``envelope``, the result of
         :func:`rankeval_pd.random_envelope`.
     p, n, population
@@ -72,7 +72,7 @@ def random_bound(
         Option for data: whether to add :func:`rankeval_pd.random_envelope` at alpha = p, which
         is simultaneous over all n. This option requires a finite population.
     log : bool, optional
-        Whether the n axis is logarithmic, see :func:`precision`.
+        Whether the n axis is logarithmic; see :func:`precision`.
     **look
 
     Returns
@@ -84,7 +84,7 @@ def random_bound(
     The gray area contains a random ranking with probability 1 - p. With an envelope, this
     probability applies jointly to all n, and a thin line shows the pointwise bound. Without an
     envelope, this probability applies to each n separately, and the bound is the column
-    ``critical``. Each further p is drawn as a named line. The bound is omitted at n for which
+    ``critical``. Each additional p is drawn as a labeled line. The bound is omitted at n for which
     no count is significant. For more than 20,000 candidates, about 4,000 values of n are
     computed and drawn, and the envelope covers these values.
 
@@ -126,7 +126,7 @@ def random_cdf(
     ----------
     data : DataFrame or Dataset
         Candidates with a gold label, or the result of :func:`rankeval_pd.random_cdf` for one n and
-        one group. With a result, you can also pass ``bound``, the result of
+        one group. If you pass a result, you can add ``bound``, the result of
         :func:`rankeval_pd.random_bound`.
     n : int
         Option for data: the size of the list.
@@ -193,8 +193,8 @@ def area(
 
     Notes
     -----
-    Each row is a measure. The dot is the area of the measure, and the line is the interval. The
-    numbers on the right give both. The vertical gray line is the mean area for a random order.
+    Each row is a measure. The dot marks the area of the measure, and the line shows its interval.
+    Both are printed on the right. The vertical gray line marks the mean area for a random order.
 
     Examples
     --------
@@ -284,7 +284,7 @@ def odds_ratios(
     a, b, n, level
         Options for data, as in :func:`rankeval_pd.odds_ratios`.
     log : bool, optional
-        Whether the n axis is logarithmic, see :func:`precision`.
+        Whether the n axis is logarithmic; see :func:`precision`.
     **look
 
     Returns
@@ -295,7 +295,7 @@ def odds_ratios(
     -----
     The line is the conditional maximum-likelihood estimate. Bars, or a band for many n, show exact
     pointwise intervals. A triangle at the edge represents a ratio of 0 or infinity. The gray line
-    at 1 means no difference.
+    at 1 marks equal odds.
 
     Examples
     --------
@@ -324,7 +324,7 @@ def tie_sensitivity(
     log: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw how strongly the p-value of a comparison depends on the order of ties.
+    """Draw the range of a comparison's p-value over different orders of ties.
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ def tie_sensitivity(
     alpha : float
         Significance level at which to draw the horizontal line.
     log : bool, optional
-        Whether the n axis is logarithmic, see :func:`precision`.
+        Whether the n axis is logarithmic; see :func:`precision`.
     **look
 
     Returns
@@ -384,7 +384,7 @@ def mean_difference(
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.mean_difference`. With a result, you can also pass ``differences``, the
+        :func:`rankeval_pd.mean_difference`. If you pass a result, you can add ``differences``, the
         result of :func:`rankeval_pd.compare` for the same pair.
     a, b, n, alternative, n_resamples, level, progress
         Options for data, as in :func:`rankeval_pd.mean_difference`.
@@ -396,9 +396,9 @@ def mean_difference(
 
     Notes
     -----
-    Each row is a pair of measures over a range of n. The dot is the mean difference, and the
-    line is the interval. The numbers on the right give both. The ticks below a row are the
-    differences at each n. The vertical line means no difference.
+    Each row is a pair of measures over a range of n. The dot marks the mean difference, and
+    the line shows its interval. Both are printed on the right. The ticks below a row mark the
+    differences at each n. The vertical line marks 0.
 
     Examples
     --------
@@ -420,7 +420,7 @@ def mean_difference(
 
 
 def _some(n: Any) -> Any:
-    """Return the n that a plot shows."""
+    """Return the list sizes to plot."""
     if n is None or not np.iterable(n):
         return n
     sizes = np.asarray(list(n))

@@ -1,4 +1,4 @@
-"""Precision curves, their difference, and the n with significant differences (Evert 2004)."""
+"""Precision curves, their difference, and marks for significant differences (Evert 2004)."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ NEEDED = (
 )  # fmt: skip
 _PAIR = ("measure_a", "measure_b")
 _HEIGHTS = (3.0, 0.62, 2.2)  # relative heights of the panels: curves, strip, difference
-_ROW = 11.0  # height in points of a row in the strip
-_SHARE = 0.40  # fraction of the height for the strip of all pairs
+_ROW = 11.0  # height of a row in the strip, in points
+_SHARE = 0.40  # fraction of the height used by the strip for all pairs
 _GAP = 0.04  # gap between panels, as a fraction of their height
-_TALL = 160.0  # least height in points for a panel with the difference
+_TALL = 160.0  # minimum height of the difference panel, in points
 
 
 class _Finding(NamedTuple):
-    """The significant rows with a description."""
+    """The significant rows, and words that describe them."""
 
     hits: np.ndarray[Any, Any]
     words: str
@@ -68,7 +68,7 @@ def draw_comparison(
     overlap: bool = False,
     first_run: bool = False,
 ) -> None:
-    """Draw the precision of measures, and mark the n at which the differences are significant."""
+    """Draw the precision of measures, and mark significant differences."""
     references, relevant, mark = checked(table, x, mark, relevant, reference)
     if curves is not None:
         curves = table_of(curves, ("measure", "n", "precision", "lift"), "nbest_precision")
@@ -115,9 +115,9 @@ def draw_comparison(
 
 
 def _panels(canvas: Canvas, count: int) -> tuple[Any, Any]:
-    """Replace a panel by stacked panels that share the x axis, and return them.
+    """Replace a panel with stacked panels that share the x axis, and return them.
 
-    A single pair has a panel for the difference. With several pairs, the strip has a row for each.
+    A single pair has a panel for the difference. Several pairs have one row each in the strip.
     """
     ax: Any = canvas.ax
     height = canvas.size[1]
@@ -133,7 +133,7 @@ def _panels(canvas: Canvas, count: int) -> tuple[Any, Any]:
 
 
 def _split(ax: Any, heights: Sequence[float]) -> list[Any]:
-    """Replace a panel by stacked panels with a shared x axis."""
+    """Replace a panel with stacked panels that share the x axis."""
     spec = ax.get_subplotspec()
     if spec is None:  # set the positions manually
         box = ax.get_position()
@@ -150,7 +150,7 @@ def _split(ax: Any, heights: Sequence[float]) -> list[Any]:
 
 
 def _below(canvas: Canvas, panels: Sequence[Any], xlabel: str) -> None:
-    """Label the x axis at the last panel only."""
+    """Label the x axis on the last panel only."""
     words = "n" if xlabel == XLABELS["n"] and canvas.size[0] < 283 else xlabel
     for panel in (canvas.ax, *panels):
         last = panel is panels[-1]
@@ -223,12 +223,12 @@ def _adjusted(table: pd.DataFrame, together: Any) -> tuple[np.ndarray[Any, Any],
 
 
 def _favored(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
-    """Return the measure favored by each difference, whether or not it is significant."""
+    """Return the measure favored by each difference, significant or not."""
     ahead = rows["difference"] > 0
     return rows["measure_a"].where(ahead, rows["measure_b"]).to_numpy(dtype=object)
 
 
-# ------------------------------------------------------------------------ The strip of significance
+# ------------------------------------------------------------------------ The significance strip
 
 
 def _draw_strips(
@@ -240,7 +240,7 @@ def _draw_strips(
     rows: dict[Hashable, pd.DataFrame],
     x: str,
 ) -> None:
-    """Draw bars at the n with significant differences, in the better measure's color.
+    """Draw bars where differences are significant, in the better measure's color.
 
     A single pair has one row for each kind of test. With several pairs, each pair has one row, with
     pale bars for pointwise tests and dark bars for simultaneous tests.
@@ -281,7 +281,7 @@ def _draw_strips(
         )
         where = " (at its recall)" if x == "recall" else ""
         canvas.tell(
-            f"{shade} bars: lists for which the measure of this color{where} is significantly"
+            f"{shade} bars: lists for which the measure in this color{where} is significantly"
             f" better ({finding.words}).{found}"
         )
 
@@ -297,8 +297,8 @@ def _across(n: Any, rows: dict[Hashable, pd.DataFrame], measure: Hashable, x: st
 def _draw_hits(
     canvas: Canvas, strip: Axes, across: Any, hits: Any, color: Any, where: tuple[float, float]
 ) -> None:
-    """Draw runs of n as bars, or squares if the n have gaps."""
-    if len(across) > FEW:  # the outline makes a run of a few n visible
+    """Draw the significant n as bars, or as squares if the plot has only a few n."""
+    if len(across) > FEW:  # the outline keeps narrow bars visible
         bars = canvas.look.band(None, color=color, linewidth=0.5)
         strip.broken_barh(_stretches(across, hits), where, **bars)
         return
@@ -420,12 +420,12 @@ def _draw_difference(
         low.plot(
             across, ordered, color=ink.fg, linewidth=LINE, zorder=3, label="_difference", **mark
         )
-        if known and len(found) > FEW:  # wide intervals of short lists flatten the rest
+        if known and len(found) > FEW:  # wide intervals for short lists flatten the rest
             least, most = (np.nanquantile(x, q) for x, q in zip(limits, (0.03, 0.97), strict=True))
             least, most = min(least, ordered.min()), max(most, ordered.max())
             low.set_ylim(least - 0.05 * (most - least), most + 0.05 * (most - least))
             if min(limits[0].min(), -limits[1].max()) < min(least, -most):
-                canvas.tell("The band of short lists extends beyond the panel.")
+                canvas.tell("The band for short lists extends beyond the panel.")
     part.frame(ylabel="difference\n(points)")
     set_ticks(low.yaxis, in_points, 4.0)
     set_ticks(low.xaxis, compact, 5.0)

@@ -1,4 +1,4 @@
-"""Drawing of curves over all cutoffs."""
+"""Draw curves over all cutoffs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Table = pd.DataFrame | None
-_LINEAR_LIFT = 1000  # lift has linear axes up to this number of candidates
+_LINEAR_LIFT = 1000  # lift is drawn on linear axes up to this number of candidates
 _SQUARE = 160.0  # size in points of a panel that can contain a square
 
 
@@ -167,7 +167,7 @@ def _set_scales(
 def _set_limits(
     canvas: Canvas, curves: pd.DataFrame, spec: Curve, log: bool | None, *, deviates: bool
 ) -> None:
-    """Set the limits from the data, or 0 to 1 on linear axes, and write the ticks."""
+    """Set the limits from the data, or to 0 and 1 on linear axes, and write the ticks."""
     ax = canvas.ax
     if deviates:
         for name, axis in ((spec.x, "x"), (spec.y, "y")):
@@ -212,7 +212,7 @@ def _values(
         shares = np.atleast_1d(np.asarray(enrichment, dtype=float))
         if np.any((shares <= 0.0) | (shares > 1.0)):
             raise ValueError(
-                f"enrichment={enrichment!r}: pass shares of the candidates in (0, 1], [0.01, 0.05]."
+                f"enrichment={enrichment!r}: pass shares in (0, 1], as in [0.01, 0.05]."
             )
         for share in shares:
             long = curves[curves["share"] >= share - 1e-9].sort_values("n")
@@ -225,7 +225,7 @@ def _values(
 def _draw_chance(
     canvas: Canvas, curves: pd.DataFrame, spec: Curve, fields: str, *, linear: bool
 ) -> None:
-    """Draw and name the mean of random rankings."""
+    """Draw and label the mean of random rankings."""
     x = np.sort(curves[spec.x].dropna().unique())
     if not x.size:
         return
@@ -316,9 +316,9 @@ def _draw_ideal(canvas: Canvas, curves: pd.DataFrame, ideal: Table) -> None:
 
 
 def _prior(curves: pd.DataFrame) -> float:
-    """Return N+ / N, from the smallest step of the rate (1 / N+) and of the fraction (1 / N)."""
+    """Compute N+ / N from the smallest steps of the rate (1 / N+) and the fraction (1 / N)."""
     if curves.attrs.get("ties") not in ("shared", "error", "best", "worst"):
-        return np.nan  # within a block of ties no step is a single true positive
+        return np.nan  # inside a tie, a step is not exactly one true positive
     rates = np.unique(curves["tpr"].dropna().to_numpy(dtype=float))
     steps = np.diff(rates)
     steps = steps[steps > 1e-12]
@@ -333,7 +333,7 @@ def _draw_f_scores(canvas: Canvas, f_scores: float | Sequence[float]) -> None:
     """Draw lines of equal F1, with the value of F1 at the edge of the panel."""
     asked = np.atleast_1d(np.asarray(f_scores, dtype=float))
     if np.any((asked <= 0.0) | (asked >= 1.0)):
-        raise ValueError(f"f_scores={f_scores!r}: pass values of F1 between 0 and 1, [0.2, 0.4].")
+        raise ValueError(f"f_scores={f_scores!r}: pass F1 values in (0, 1), as in [0.2, 0.4].")
     ax = canvas.ax
     for value in asked:
         recall = np.linspace(value / (2.0 - value) + 1e-6, 1.0, 200)
@@ -366,8 +366,8 @@ def _draw_crossovers(
     strangers = sorted(set(map(str, runs["measure"])) - set(map(str, curves["measure"])))
     if strangers:
         raise ValueError(
-            f"crossovers has measures without a curve, {', '.join(strangers)}. Pass the crossovers"
-            " for the same measures."
+            f"crossovers contains measures without a curve: {', '.join(strangers)}. Pass"
+            " crossovers for the same measures."
         )
     levels = list(first["p"].drop_duplicates())
     scale = 72.0 / canvas.ax.figure.dpi
@@ -398,7 +398,7 @@ def _draw_crossovers(
 
 
 def _draw_isolines(canvas: Canvas, isolines: pd.DataFrame, spec: Curve, *, log: bool) -> None:
-    """Draw a thin line for each n, and write n at the line's better end."""
+    """Draw a thin line for each n, with n written at the better end."""
     rows = table_of(isolines, ("n", spec.x, spec.y), f"isolines for {spec.y}")
     for n, line in rows.groupby("n", sort=False):
         look = {"color": canvas.ink.reference, "linewidth": HAIR, "zorder": 1}

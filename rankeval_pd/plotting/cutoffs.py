@@ -57,11 +57,11 @@ def roc(
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.roc` for one group. With a result, ``bands``, ``isolines`` and
+        :func:`rankeval_pd.roc` for one group. In the latter case, ``bands``, ``isolines`` and
         ``crossovers`` must also be results, from :func:`rankeval_pd.random_band` (or a list of such
         results), :func:`rankeval_pd.isolines` and :func:`rankeval_pd.crossovers`.
     bands : float or sequence of float, optional
-        Levels p at which to draw the bounds for random rankings, see
+        Levels p at which to draw the bounds for random rankings; see
         :func:`rankeval_pd.random_band`.
     isolines : int or sequence of int, optional
         Sizes n of lists. All lists of size n lie on a thin line.
@@ -72,14 +72,14 @@ def roc(
     crossovers : bool
         Whether to mark the first list of each measure that beats chance at the levels in ``bands``.
     interval : {None, "pointwise", "simultaneous"}
-        Option for data: kind of confidence limits to draw, see :func:`rankeval_pd.roc`.
+        Option for data: kind of confidence limits to draw; see :func:`rankeval_pd.roc`.
     level : float
         Option for data: confidence level of the limits.
     log : bool
         Whether the axes are logarithmic. Logarithmic axes enlarge the top of the ranking.
     area : bool
-        Whether the key shows the area and its interval from :func:`rankeval_pd.area`. With a table,
-        pass the result of ``area``.
+        Whether the key shows the area and its interval from :func:`rankeval_pd.area`. If
+        ``data`` is a table, pass the result of ``area``.
     **look
 
     Returns
@@ -135,7 +135,7 @@ def precision_recall(
 
     Notes
     -----
-    Each line is the step function of a measure, without interpolation. The gray line is the
+    Each line is the step function for a measure, without interpolation. The gray line is the
     precision of a random order. Each thin line connects lists with the same F1, which is written
     on the right. With ``isolines``, thin lines also connect lists of the same size n. The key
     shows the average precision. If n exceeds 2,000, lists shorter than 10 are omitted.
@@ -168,8 +168,8 @@ def det(
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool, optional
-        Whether the axes are logarithmic (True) or linear (False). By default the axes are scaled by
-        normal deviates, so that normally distributed scores give a straight line.
+        Whether the axes are logarithmic (True) or linear (False). By default the axes have
+        normal-deviate scales, so normally distributed scores give a straight line.
     **look
 
     Returns
@@ -200,7 +200,7 @@ def lift(
     enrichment: Levels | None = None,
     **options: Unpack[CurvePlot],
 ) -> Axes:
-    """Draw lift over the fraction of the candidates.
+    """Draw lift against the fraction of candidates.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def lift(
         Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.lift` for one group.
     n : int, float, sequence, range or "deciles", optional
-        Option for data: sizes of lists, or fractions of the candidates, see
+        Option for data: sizes of lists, or fractions of the candidates; see
         :func:`rankeval_pd.lift`.
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
@@ -250,7 +250,7 @@ def gain(
     n: ListSizes | Literal["deciles"] = None,
     **options: Unpack[CurvePlot],
 ) -> Axes:
-    """Draw recall over the fraction of the candidates.
+    """Draw recall against the fraction of candidates.
 
     Parameters
     ----------

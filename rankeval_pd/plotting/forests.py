@@ -144,7 +144,7 @@ def _name_rows(canvas: Canvas, names: Sequence[Any], accent: Any, size: float, m
 
 
 class _Columns:
-    """Columns of text and bars on the right of the rows, with headers."""
+    """Columns of text and bars to the right of the rows, with headers."""
 
     def __init__(self, canvas: Canvas, size: float, left: float) -> None:
         self.canvas, self.ax, self.size = canvas, canvas.ax, size
@@ -228,8 +228,8 @@ class _Columns:
                 gaps = True
                 self.ax.plot([1] * len(rows), rows, "o", markersize=2.6, **look)
         self._head("tied", "left")
-        dots = "; a bar with dots joins only the rows with a dot" * gaps
-        self.canvas.tell(f"Bars on the right join rows that do not differ significantly{dots}.")
+        dots = "; a bar with dots connects only the rows with a dot" * gaps
+        self.canvas.tell(f"Bars on the right connect rows that do not differ significantly{dots}.")
 
 
 def _numbers(forest: Forest) -> tuple[list[str], list[str]]:
@@ -460,7 +460,7 @@ draw_mean_difference.__wrapped__.figure_size = rows_high  # type: ignore[attr-de
     "paired_bootstrap with adjust=...", own="y",
 )  # fmt: skip
 def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05) -> None:
-    """Draw systems by score, with bars that connect indistinguishable systems."""
+    """Draw systems in order of score, with bars that connect indistinguishable systems."""
     attrs = table.attrs
     scores: dict[Any, float] = {}
     for side in "ab":

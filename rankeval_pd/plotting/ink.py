@@ -116,7 +116,7 @@ class Ink:
 
 
 def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
-    """Return the requested colors or palette, or the colors of the style or the package."""
+    """Return the requested colors or palette, or the default colors of the style or package."""
     import matplotlib as mpl
 
     if colors is None:
@@ -132,7 +132,7 @@ def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
         if not np.iterable(colors) or not len(list(colors)):
             raise TypeError(
                 f"colors={colors!r}: pass a mapping from names to colors, a list of colors, or"
-                " the name of a palette, 'tab10'."
+                " the name of a palette, such as 'tab10'."
             )
         return list(colors)
     if colors in mpl.color_sequences:
@@ -158,8 +158,8 @@ def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
 def slot(ax: Axes, name: Hashable, order: Sequence[Hashable], size: int) -> int:
     """Return the position of a name in the color cycle, by its position in the data.
 
-    A name keeps its position within the same Axes. If the position is taken, the name gets the next
-    free position.
+    A name keeps its position within the same Axes. If the position is taken, the name is assigned
+    the next free position.
     """
     taken = _SLOTS.setdefault(ax, {})
     if name not in taken:

@@ -1,4 +1,4 @@
-"""Plots of differences between systems by item, and of critical differences."""
+"""Plots of per-item differences between systems, and of critical differences."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_PAIRS = 6  # largest number of pairs of systems in one figure, over all groups
+_PAIRS = 6  # largest number of pairs of systems in one figure, for all groups together
 
-# ----------------- Differences by item, and critical differences
+# ----------------- Per-item differences, and critical differences
 
 
 @of_data_or_table(draw_paired_differences, DIFFERENCES, "plot.paired_differences", forms=["items"])
@@ -40,14 +40,14 @@ def paired_differences(
     unit: str | None = None,
     **options: Unpack[PairPlot],
 ) -> Axes:
-    """Draw the sorted gains of one system over another by item, and the overall gain.
+    """Draw sorted per-item gains of one system over another, and the overall gain.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Scores of systems on test items, or values of runs on queries from
         :func:`rankeval_pd.per_query` for one metric; or a table with the columns ``system_a``,
-        ``system_b``, ``item`` and ``gain``. With a table, you can also pass ``whole``, the result
+        ``system_b``, ``item`` and ``gain``. If you pass a table, you can add ``whole``, the result
         of :func:`rankeval_pd.paired_bootstrap` for the same pairs.
     a, b : names of systems, optional
         If you pass both, only this pair is drawn. If you pass only ``a``, it is paired with every
@@ -114,8 +114,8 @@ def _check_panels(groups: list[Any], a: Hashable, b: Hashable) -> None:
     if pairs * len(groups) > _PAIRS:
         raise ValueError(
             f"there are {pairs:,} pairs of systems{' in each group' if len(groups) > 1 else ''}, "
-            f"but this picture has at most {_PAIRS} panels. Name a pair, a and b, or draw all "
-            "pairs with plot.pairs()."
+            f"but this plot has at most {_PAIRS} panels. Pass a and b to choose a pair, or draw "
+            "all pairs with plot.pairs()."
         )
 
 
@@ -187,7 +187,7 @@ def critical_difference(
     adjust: FamilyAdjustment | None = "max-t",
     **options: Unpack[AnyPlot],
 ) -> Axes:
-    """Draw systems or measures by score, with bars that connect ties.
+    """Draw systems or measures in order of score, with bars that connect ties.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def critical_difference(
         with a score for each measure and a gold label, together with ``n`` or ``kind``; or the
         result of :func:`rankeval_pd.compare` or :func:`rankeval_pd.compare_area` for all pairs.
     n, kind
-        Option for candidates: the criterion on which measures are tested, as in
+        Option for candidates: the criterion by which measures are compared, as in
         :func:`rankeval_pd.measure_ranks`. Each n has its own panel.
     n_resamples, event, method, ci, families, baseline, adjust, adjust_over, level, progress
         Options for items, as in :func:`rankeval_pd.paired_bootstrap`. For candidates, only
@@ -213,11 +213,11 @@ def critical_difference(
     Notes
     -----
     Each dot is the score of a system, with the best system at the top. A vertical bar on the right
-    connects systems of which no pair differs significantly, that is, with a two-sided p-value at or
+    connects systems that do not differ significantly: no pair of them has a two-sided p-value at or
     below alpha (adjusted, if the table has adjusted p-values). If a bar has dots, only rows with a
-    dot belong to the bar. The classic diagram by J. Demšar (2006), Journal of Machine Learning
-    Research 7, draws such bars from mean ranks. This plot uses paired tests of the scores, adjusted
-    for all pairs.
+    dot belong to the bar. The classic diagram is based on mean ranks (J. Demšar, 2006, Journal of
+    Machine Learning Research 7). This plot uses paired tests of the scores, adjusted for all
+    pairs.
 
     Examples
     --------

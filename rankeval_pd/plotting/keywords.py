@@ -97,7 +97,7 @@ class CurvePlot(RankingRoles, Look, Chance, total=False):
 
 
 class ItemPlot(ItemRoles, Look, total=False):
-    """Keywords for plots of systems on test items."""
+    """Keywords for plots that compare systems on test items."""
 
 
 class RankPlot(ItemRoles, Look, RankTests, total=False):
@@ -105,11 +105,11 @@ class RankPlot(ItemRoles, Look, RankTests, total=False):
 
 
 class PairPlot(ItemRoles, Look, PairTests, total=False):
-    """Keywords for plots of tests between pairs of systems."""
+    """Keywords for plots of pairwise tests between systems."""
 
 
 class AnyPlot(AnyRoles, Look, PairTests, total=False):
-    """Keywords for plots of tests between pairs of systems or pairs of measures."""
+    """Keywords for plots of pairwise tests between systems or between measures."""
 
 
 UNLESS_GIVEN: dict[str, Any] = {
@@ -246,7 +246,7 @@ def is_table(data: Drawable, needed: Sequence[str]) -> bool:
 
 
 def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
-    """Return the n to compute for a plot: the requested n, by default the visible n.
+    """Return the list sizes to compute for a plot, by default the visible ones.
 
     Every n is returned if lists must end at the end of a block of equal scores.
     """

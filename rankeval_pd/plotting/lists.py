@@ -71,7 +71,7 @@ def draw_precision(
 
 @picture(("measure", "n", "recall", "band_low", "band_high"), "recall_band")
 def draw_recall_band(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = None) -> None:
-    """Draw the recall of n-best lists with a simultaneous band, and a random order."""
+    """Draw the recall of n-best lists, a simultaneous band, and a random order."""
     logarithmic = is_log(log, table["n"])
     rows = draw_lists(canvas, table, "n", logarithmic, log, "recall")
     level = percent_of(table.attrs["level"]) + " " if "level" in table.attrs else ""
@@ -121,7 +121,7 @@ def draw_lists(
 
 
 def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> None:
-    """Shade the n inside blocks of equal scores, at which the list depends on the tie order."""
+    """Shade the n inside blocks of equal scores, whose lists depend on the tie order."""
     if x != "n" or column not in table or table.attrs.get("ties") in ("expected", "blocks"):
         return
     inside = (table[column] > 0).groupby(table["n"]).any()
@@ -175,7 +175,7 @@ def draw_references(
         canvas.tell("Gray line: random order.")
     if relevant and priors:
         canvas.rule(priors[0] + relevant, f"+{100 * relevant:.3g} points")
-        canvas.tell(f"Upper gray line: {100 * relevant:.3g} points above random order.")
+        canvas.tell(f"Upper gray line: {100 * relevant:.3g} points above a random order.")
     if "ideal" in references:
         total, positive = sizes_of(table)
         n = np.unique(table["n"].to_numpy())
@@ -194,7 +194,7 @@ def _reference(canvas: Canvas, x: Any, y: Any, name: str) -> None:
 
 
 def _check_same_lists(table: pd.DataFrame, band: pd.DataFrame) -> None:
-    """Raise a ValueError if the band and the table have different lists."""
+    """Raise a ValueError if the band and the table do not cover the same lists."""
     pairs = table[["measure", "n"]].drop_duplicates()
     common = pairs.merge(band[["measure", "n"]].drop_duplicates())
     if len(band) > len(common) or set(common["measure"]) != set(pairs["measure"]):
@@ -235,7 +235,7 @@ def draw_random_bound(
     *,
     log: bool | None = None,
 ) -> None:
-    """Draw the precision significantly above chance, and the precision of measures."""
+    """Draw precision curves and the lowest precision significantly above chance."""
     ax, positive = canvas.ax, np.inf
     logarithmic = is_log(log, bound["n"])
     canvas.across("n", log=logarithmic)
@@ -285,7 +285,7 @@ def _draw_bound(
     canvas: Canvas, rows: pd.DataFrame, column: str, name: str, positive: float, prior: float,
     first: int, *, filled: bool,
 ) -> None:  # fmt: skip
-    """Draw counts as precision at each n that allows so many true positives."""
+    """Draw counts as precision at each n that allows that many true positives."""
     rows = thin_table(canvas.ax, rows[rows["n"] >= first])
     most = np.minimum(rows["n"], positive if np.isfinite(positive) else rows["n"])
     possible = rows[column] <= most + 1e-6

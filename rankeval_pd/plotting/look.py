@@ -50,7 +50,7 @@ class Look:
         if self.labels is not None and not isinstance(self.labels, Mapping):
             raise TypeError(
                 f"labels={self.labels!r} is of type {type(self.labels).__name__}: pass a mapping "
-                "from names to labels, {'G2': 'log-likelihood'}."
+                "from names to labels, as in {'G2': 'log-likelihood'}."
             )
         for text in (*(self.labels or {}).values(), self.title or ""):
             _check_mathematics(str(text))
@@ -59,8 +59,8 @@ class Look:
             if given is not None and not isinstance(given, Mapping):
                 raise TypeError(
                     f"{name}={given!r} is of type {type(given).__name__}: pass a mapping"
-                    " with keywords for matplotlib, {'linewidth': 2}, or a mapping from names to"
-                    " such mappings."
+                    " with keywords for matplotlib, such as {'linewidth': 2}, or a mapping from"
+                    " names to such mappings."
                 )
 
     @contextmanager
@@ -74,7 +74,7 @@ class Look:
                 raise
             raise ValueError(
                 f"{argument}={getattr(self, argument)!r}: matplotlib reports '{error}'. Pass "
-                "keywords for these artists, {'linewidth': 2}, or a mapping from names to keywords."
+                "keywords for these artists, as in {'linewidth': 2}, or map names to keywords."
             ) from error
 
     def _refused(self, error: Exception) -> str | None:
@@ -137,7 +137,7 @@ class Look:
         return merged(look, self.line_kw, name)
 
     def band(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
-        """Return the keywords for bands or interval bars; the user's take precedence."""
+        """Return the keywords for bands or interval bars; user keywords take precedence."""
         return merged(look, self.band_kw, name)
 
     def mark(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
@@ -158,7 +158,7 @@ class Named(NamedTuple):
 
 
 def merged(look: Mapping[str, Any], given: Keywords, name: Hashable = None) -> dict[str, Any]:
-    """Merge keywords: defaults, then the user's for all names, then for this name."""
+    """Merge the defaults with the user's keywords for all names and for this name."""
     given = dict(given or {})
     mine = given.get(name)  # type: ignore[call-overload]
     general = {k: v for k, v in given.items() if not isinstance(v, Mapping)}
@@ -171,7 +171,7 @@ def _long(keywords: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_mathematics(text: str) -> None:
-    """Raise a ValueError if matplotlib cannot typeset the mathematics in a text."""
+    """Raise a ValueError if matplotlib cannot typeset the mathematics in a string."""
     import matplotlib as mpl
     from matplotlib.cbook import is_math_text
     from matplotlib.mathtext import MathTextParser

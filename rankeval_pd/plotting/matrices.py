@@ -1,4 +1,4 @@
-"""Plots of all pairs of systems as a triangle of cells."""
+"""Plots that show all pairs of systems as cells in a triangle."""
 
 from __future__ import annotations
 

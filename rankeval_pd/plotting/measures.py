@@ -85,7 +85,7 @@ def precision(
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.nbest_precision` for one group. With a result, you can also pass
+        :func:`rankeval_pd.nbest_precision` for one group. If you pass a result, you can add
         ``band``, the result of :func:`rankeval_pd.precision_band` for the same measures.
     n, ci, level, target, phi
         Options for data, as in :func:`rankeval_pd.nbest_precision`.
@@ -100,7 +100,7 @@ def precision(
         Sizes of lists to mark with a vertical line. With x="recall", each size is marked with a
         tick on each curve.
     relevant : float
-        Smallest relevant gain over the baseline. The gain is drawn as a line.
+        Smallest gain over the baseline that is considered relevant, drawn as a line.
     reference : {"random", "ideal"} or sequence of these
         Reference curves to draw. "random" is a random order, for which the precision is the
         baseline. "ideal" is an order with all true positives first.
@@ -110,7 +110,7 @@ def precision(
         shorter than 10 are omitted.
     intervals, bands : bool, optional
         Whether to draw pointwise intervals and simultaneous bands. By default, only one of the two
-        is drawn, see Notes.
+        is drawn (see Notes).
     **look
 
     Returns
@@ -124,7 +124,7 @@ def precision(
     have error bars, which show intervals at a few n, or at every n if there are at most twelve.
     With more measures, only the best three are in color. For more than 20,000 candidates, about
     4,000 values of n are computed and drawn. Half of these values are evenly spaced, and the others
-    are densest among short lists. The band then covers up to 2,000 values. Each group has
+    are concentrated on short lists. The band then covers up to 2,000 values. Each group has
     its own panel, with at most 24 panels. :func:`rankeval_pd.plotting.caption` describes the
     interval.
 
@@ -193,17 +193,17 @@ def comparison(
     first_run: bool = False,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the precision of measures, and mark the n with significant differences.
+    """Draw the precision of measures, and mark significant differences.
 
     Parameters
     ----------
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.compare` for any pairs of measures, by n. With a result, you can also
-        pass ``together`` and ``curves``. ``together`` is a result of :func:`rankeval_pd.compare`
-        with adjusted p-values, or of :func:`rankeval_pd.difference_band`. ``curves`` is the
-        result of :func:`rankeval_pd.nbest_precision`, which is required for an ``x`` other than
-        n and for a ``reference``.
+        :func:`rankeval_pd.compare` for any pairs of measures at several n. If you pass a result,
+        you can add ``together`` and ``curves``. ``together`` is a result of
+        :func:`rankeval_pd.compare` with adjusted p-values, or of
+        :func:`rankeval_pd.difference_band`. ``curves`` is the result of
+        :func:`rankeval_pd.nbest_precision`, required if ``x`` is not n or ``reference`` is given.
     a, b, n, test, alternative, alpha, adjust, n_resamples, level, ci, target, phi, progress
         Options for data, as in :func:`rankeval_pd.compare`. By default, ``n_resamples`` is 999.
         For many candidates, the default is smaller to draw the plot quickly, and the caption shows
@@ -212,19 +212,19 @@ def comparison(
         Option for data: whether to add a comparison that is adjusted by "max-t" over the visible n.
         This option applies only if ``adjust`` is None.
     x : {"n", "share", "recall"}
-        Quantity on the x axis, see :func:`precision`.
+        Quantity on the x axis; see :func:`precision`.
     mark : sequence of int
-        Sizes of lists to mark, see :func:`precision`.
+        Sizes of lists to mark; see :func:`precision`.
     relevant : float
         Smallest relevant difference. Smaller differences are not marked.
     reference : {"random", "ideal"} or sequence of these
-        Reference curves to draw, see :func:`precision`.
+        Reference curves to draw; see :func:`precision`.
     overlap : bool
         Whether to draw the percentage of shared candidates, with a scale on the right.
     log : bool, optional
-        Whether the n axis is logarithmic, see :func:`precision`.
+        Whether the n axis is logarithmic; see :func:`precision`.
     first_run : bool
-        Whether to mark the last n of the first run of significant n, as in Evert's (2004) figure 3.
+        Whether to mark the last n of the first significant range, as in Evert's (2004) figure 3.
         Only available for a single pair.
     **look
 
@@ -234,12 +234,12 @@ def comparison(
 
     Notes
     -----
-    A single pair has three panels: the curves, a strip of significant n, and the difference with
-    its band. The bars in the strip have the color of the better measure. Pale bars show pointwise
-    tests, and dark bars show simultaneous tests. With several pairs, the strip has one row per
-    pair. Compared lists always have the same size n. With x="recall", a bar is drawn at the recall
-    of the better measure. For more than 20,000 candidates, about 4,000 values of n are tested and
-    drawn, and each bar extends halfway to the next n. At most 2,000 are tested simultaneously.
+    A single pair has three panels: the curves, a strip that marks significant n, and the difference
+    with its band. The bars in the strip have the color of the better measure. Pale bars show
+    pointwise tests, and dark bars show simultaneous tests. The strip has one row per pair.
+    Compared lists always have the same size n. With x="recall", a bar is drawn at the recall of the
+    better measure. For more than 20,000 candidates, about 4,000 values of n are tested and drawn,
+    and each bar extends halfway to the next n. At most 2,000 are tested simultaneously.
 
     Examples
     --------
@@ -285,7 +285,7 @@ def _draws(data: Any, a: Hashable, b: Hashable, alpha: float, roles: Mapping[str
     return max(min(999, affordable), int(needed) - 1, 99)
 
 
-_BUDGET = 1e8  # number of candidates times resamples that takes a few seconds
+_BUDGET = 1e8  # this product of candidates and resamples takes a few seconds
 
 
 @of_data_or_table(
@@ -305,9 +305,9 @@ def repetition(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates from several samples, or the result of :func:`rankeval_pd.repetition`. With a
-        result, also pass ``samples``, the result of :func:`rankeval_pd.repetition_samples` for the
-        same measures.
+        Candidates from several samples, or the result of :func:`rankeval_pd.repetition`. If
+        you pass a result, also pass ``samples``, the result of
+        :func:`rankeval_pd.repetition_samples` for the same measures.
     threshold, n, ci, level
         Options for data, as in :func:`rankeval_pd.repetition`.
     **look
@@ -342,7 +342,7 @@ def repetition(
 
 
 # -------------------------------------------------------------------------------------------------
-# Plots of ranks of measures, and of measures drawn in the same form as systems.
+# Plots of measure ranks, and plots that show measures in the same form as systems.
 
 Picture = TypeVar("Picture", bound=Callable[..., Any])
 _PAIRS = ("measure_a", "measure_b", "difference", "p_value")
@@ -377,8 +377,8 @@ def measure_ranks(
 
     Notes
     -----
-    Each dot is the value of a measure, and each line is the unadjusted interval. The numbers on the
-    right are the value, the interval and the limits of the rank. A bar on the right connects
+    Each dot marks the value of a measure, and each line shows its unadjusted interval. The numbers
+    on the right are the value, the interval and the limits of the rank. A bar on the right connects
     measures that share a letter in the column ``letters``, which do not differ significantly. A
     measure is in color if no other measure is significantly better. Two measures with overlapping
     intervals can still differ significantly, because both rank the same candidates.
@@ -407,8 +407,8 @@ def of_measures_too(picture: Picture) -> Picture:
     def drawn(data: Any, *args: Any, **options: Any) -> Any:
         if is_table(data, RANKED):
             raise ValueError(
-                "table has ranks of measures, but no pairs. Pass the data with n=... or kind=..., "
-                "or the result of compare(adjust='max-t') or compare_area."
+                "table contains ranks of measures but no pairs. Pass the data with n=... or"
+                " kind=..., or the result of compare(adjust='max-t') or compare_area."
             )
         _check_asked(data, options)
         return picture(as_systems(data) if is_table(data, _PAIRS) else data, *args, **options)
@@ -424,7 +424,7 @@ def _check_asked(data: Any, options: Mapping[str, Any]) -> None:
     if options.get("gold") is not None or "gold" in names:
         raise ValueError(
             "n=None, kind=None: rankings need a criterion. Pass n=..., the size of the lists, or"
-            " kind='ap' or 'roc'; if 'gold' is a system over test items, rename it."
+            " kind='ap' or 'roc'; if 'gold' is a system scored on test items, rename it."
         )
 
 
@@ -433,8 +433,8 @@ def pairs_of_measures(
 ) -> Any:
     """Return the tests of all pairs of measures in the same form as pairs of systems.
 
-    ``asked`` contains the column roles and the options for the tests. Rankings have only three
-    options.
+    ``asked`` contains the column roles and the options for the tests. Only three of these
+    options apply to rankings.
     """
     ranked: dict[str, Any] = {"n_resamples": None, "alpha": 0.05, "progress": None}
     roles: dict[str, Any] = {}
@@ -443,8 +443,8 @@ def pairs_of_measures(
             roles[name] = given
         elif name not in ranked and given is not None and given != TESTS.get(name):
             raise ValueError(
-                f"{name}={given!r} is an option for systems over test items, but n and kind are for"
-                f" rankings. Omit {name}; choose measures with measures=[...]."
+                f"{name}={given!r} applies only to systems scored on test items, but n and kind"
+                f" apply to rankings. Omit {name}; choose measures with measures=[...]."
             )
         else:
             ranked[name] = given
@@ -462,7 +462,7 @@ _SCORES = ("value", "precision", "area")
 
 
 def as_systems(table: pd.DataFrame | xr.Dataset) -> pd.DataFrame:
-    """Return pairs of measures with the columns for pairs of systems, and n as a group."""
+    """Return pairs of measures in the columns for pairs of systems, with n as a group column."""
     needed = ("measure_a", "measure_b", "difference", "p_value")
     frame = tidy(table, needed, "compare, or of compare_area")
     score = next((name for name in _SCORES if f"{name}_a" in frame), None)

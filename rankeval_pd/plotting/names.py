@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LINE = 1.12  # line height of names, relative to the font size
-_MOVED = 0.35  # largest relative shift of a name without a leader
+_MOVED = 0.35  # largest relative shift of a name without a leader line
 _KEPT = 0.62  # fraction of a panel's width reserved for the axes
 _CELLS = 48  # cells of the raster used to find a corner without data
 _APART = 0.01  # smallest difference between line ends, relative to the range
@@ -69,11 +69,11 @@ class EndLabels(Artist):
         ax.add_artist(self)
 
     def get_children(self) -> list[Artist]:
-        """Return the texts."""
+        """Return the label artists."""
         return list(self.texts)
 
     def _place(self) -> list[Any]:
-        """Move the texts to their positions, and return the ends of the leaders."""
+        """Move the labels to their positions, and return the ends of the leader lines."""
         ax, pixels = self.axes, self.axes.figure.dpi / 72.0
         right = ax.get_xlim()[1]
         ends = np.array([ax.transData.transform((right, x.y))[1] for x in self.names])
@@ -91,16 +91,16 @@ class EndLabels(Artist):
         return [((start, a), (stop, b)) for a, b in zip(own, places, strict=True)] * moved
 
     def get_window_extent(self, renderer: Any = None) -> Bbox:
-        """Return the extent of the texts."""
+        """Return the extent of the labels."""
         self._place()
         return Bbox.union([text.get_window_extent(renderer) for text in self.texts])
 
     def get_tightbbox(self, renderer: Any = None) -> Bbox:
-        """Return the extent of the texts, for layouts."""
+        """Return the extent of the labels, for layouts."""
         return self.get_window_extent(renderer)
 
     def draw(self, renderer: Any) -> None:
-        """Draw the texts, with leaders for texts that were moved."""
+        """Draw the labels, with leader lines for labels that were moved."""
         if not self.get_visible():
             return
         ink = Ink.of(self.axes, outside=True)
@@ -114,7 +114,7 @@ class EndLabels(Artist):
 
 
 class Key(Artist):
-    """A table of names in a corner without lines, or above the panel.
+    """A table of names in a corner that contains no lines, or above the panel.
 
     The position is chosen at drawing time, when the panel has its final size.
     """
@@ -191,8 +191,8 @@ class Key(Artist):
 def corner(ax: Axes, across: float, upwards: float) -> str | None:
     """Return the corner in which a box of this size covers no data.
 
-    If no corner is free, return None if the layout can reserve space above the panel, and the
-    corner with the least data otherwise.
+    If no corner is free, return None if the layout can reserve space above the panel. Otherwise
+    return the corner with the least data.
     """
     grid = occupied(ax)
     w, h = (min(_CELLS, int(np.ceil(share * _CELLS))) for share in (across, upwards))
@@ -244,7 +244,7 @@ def occupied(ax: Axes) -> np.ndarray[Any, Any]:
 def name_lines(
     ax: Axes, names: Sequence[Named], headers: Sequence[str], *, at: str | None, meet: bool
 ) -> None:
-    """Write line names at the line ends, in a key, or above the panel, depending on room.
+    """Write line names at the line ends, in a key, or above the panel, where they fit.
 
     If ``meet`` is True, all lines end in one point. ``headers`` are the column titles in a key.
     """

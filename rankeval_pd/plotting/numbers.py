@@ -59,7 +59,7 @@ def font(ax: Axes, role: str) -> float:
 
 
 def wide(text: str, size: float) -> float:
-    """Return the approximate width of a text in points."""
+    """Return the approximate width of a string in points."""
     from matplotlib import rcParams
 
     if rcParams["text.usetex"]:
@@ -78,7 +78,7 @@ def _measured(text: str, family: tuple[str, ...]) -> float:
 
 
 def shortened(text: str, size: float, room: float) -> str:
-    """Shorten a name in the middle if the name is wider than the room, in points."""
+    """Shorten a name in the middle if the name is wider than ``room`` points."""
     if wide(text, size) <= room:
         return text
     most = max(4, int(len(text) * room / max(wide(text, size), 1.0)))
@@ -106,7 +106,7 @@ def most_text(p: float) -> str:
 
 
 def digits_for(width: float) -> int:
-    """Return the number of decimals that resolve a quarter of the interval's width."""
+    """Return the decimal places needed to resolve a quarter of the interval's width."""
     if not np.isfinite(width) or width <= 0.0:
         return 2
     return int(np.clip(np.ceil(-np.log10(width / 4.0)), 0, 6))
@@ -150,7 +150,7 @@ def in_points(value: float, _: object = None) -> str:
 
 
 def plainly(value: float, _: object = None) -> str:
-    """Format a tick without changes."""
+    """Format a tick value as a plain number."""
     return f"{value:.4g}".replace("-", "−")
 
 
@@ -172,7 +172,7 @@ def _needed(axis: Axis, characters: float) -> float:
 
 
 def settle(ax: Axes) -> None:
-    """Set a range for logarithmic axes if the data have one value or none above 0."""
+    """Set the range of logarithmic axes if the data have at most one positive value."""
     for axis in (ax.xaxis, ax.yaxis):
         low, high = float(axis.get_minpos()), float(axis.get_data_interval()[1])
         if axis.get_scale() != "log" or low * (1.0 + 1e-9) < high or not np.isfinite(high):
@@ -242,7 +242,7 @@ _RATES = (
 
 
 def use_normal_deviates(ax: Axes, least: float) -> None:
-    """Scale both axes with normal deviates."""
+    """Use a normal-deviate scale for both axes."""
     from scipy.special import ndtr, ndtri
 
     edge = max(least, 1e-12)

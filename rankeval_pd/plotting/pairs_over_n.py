@@ -13,7 +13,7 @@ from rankeval_pd.plotting.numbers import compact, plainly, rate_text, set_ticks
 from rankeval_pd.plotting.panels import picture
 from rankeval_pd.plotting.tables import is_log, table_of
 
-_MANY = 100  # with more n per pair, p-values are drawn as a band
+_MANY = 100  # with more values of n per pair, p-values are drawn as a band
 
 # ----------------- Pairs of measures over n: odds ratios, and p-values for several orders of ties
 
@@ -47,7 +47,7 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
         known = np.isfinite(odds) & (odds > 0.0)  # lines do not extend to 0 or infinity
         canvas.curve(pair, rows["n"], odds.where(known))
         for beyond, edge, sign in ((np.isposinf(odds), high, "^"), (odds == 0.0, low, "v")):
-            if beyond.any():  # not clipped, because without a point it would be in the corner
+            if beyond.any():  # an unclipped line without points is drawn in the corner
                 look = {"color": canvas.color(pair), "marker": sign, "markersize": 6}
                 ax.plot(rows["n"][beyond], np.full(beyond.sum(), edge), clip_on=False,
                         linestyle="none", label=f"_{sign}", **look)  # fmt: skip
@@ -75,7 +75,7 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
 def draw_tie_sensitivity(
     canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05, log: bool | None = None
 ) -> None:
-    """Draw how strongly the p-value depends on the order of equal scores."""
+    """Draw the range of the p-value over different orders of equal scores."""
     ax = canvas.ax
     logarithmic = is_log(log, table["n"])
     p = table[["p_min", "p_max"]].to_numpy(dtype=float)
@@ -118,7 +118,7 @@ def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | N
     sizes = table["n"].drop_duplicates().tolist()
     if len(sizes) > 1:
         raise ValueError(
-            f"table has {len(sizes)} list sizes, but a picture shows one. Choose a size:"
+            f"table has {len(sizes)} list sizes, but a plot shows only one. Choose a size:"
             f" table[table['n'] == {sizes[0]}]."
         )
     ax = canvas.ax

@@ -30,13 +30,13 @@ Drawing = Callable[..., Any]
 def picture(
     needed: Sequence[str], made_by: str, *, own: str = ""
 ) -> Callable[[Drawing], Callable[..., Axes]]:
-    """Extend a function that draws one group to a table, with one panel per group.
+    """Make a single-group plot function accept a table, with one panel per group.
 
     ``own`` names the axes ("x", "y" or both) that the panels do not share. The ticks on such an
-    axis are names in an order that differs between groups.
+    axis are labeled with names, whose order differs between groups.
 
-    The new function takes the table, additional tables, options, and the keywords for all plots,
-    and returns the Axes or an array of Axes.
+    The new function accepts the table, additional tables, options, and the keywords shared by all
+    plots, and returns the Axes or an array of Axes.
     """
 
     def decorate(draw: Drawing) -> Callable[..., Axes]:
@@ -176,9 +176,9 @@ def panels_of(
     if count > MOST:
         first = keys.iloc[0][groups[0]]
         raise ValueError(
-            f"there are {count} groups of {', '.join(map(str, groups))}, but a picture has at most"
+            f"there are {count} groups of {', '.join(map(str, groups))}, but a figure has at most"
             f" {MOST} panels. Choose groups: data[data[{groups[0]!r}].isin([{first!r}, ...])], or"
-            f" for a Dataset data.sel({groups[0]}=[...]), or draw a table over all groups."
+            f" for a Dataset data.sel({groups[0]}=[...]), or draw a table for all groups."
         )
     if ax is not None:
         return given_panels(ax, count, "groups")
@@ -218,7 +218,7 @@ def new_panels(count: int, wrap: int | None, own: str = "") -> np.ndarray[Any, A
 
 
 def end(canvases: Sequence[Canvas], look: Look, *, ours: bool) -> None:
-    """Write the line names of all panels once, and label only the axes at the edge."""
+    """Write the line names of all panels once, and label only the outer axes."""
     from rankeval_pd.plotting import legends
 
     panels = [canvas.ax for canvas in canvases]
@@ -242,7 +242,7 @@ def end(canvases: Sequence[Canvas], look: Look, *, ours: bool) -> None:
 
 
 def _label_edges(panels: Sequence[Any]) -> None:
-    """Keep only the axis labels at the left and at the bottom of a grid."""
+    """Keep only the axis labels along the left and bottom edges of a grid."""
     for panel in panels:
         spec = panel.get_subplotspec().get_topmost_subplotspec()
         if not spec.is_first_col():

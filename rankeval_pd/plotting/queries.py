@@ -1,4 +1,4 @@
-"""Plots for search: two runs by query, and interpolated precision over recall."""
+"""Plots for search: two runs compared by query, and interpolated precision."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
     at = np.column_stack([x, y])
     dots = (at - low) / (high - low) * side
     gap = y - x
-    first = np.unique(at, axis=0, return_index=True)[1]  # one of several equal dots gets a name
+    first = np.unique(at, axis=0, return_index=True)[1]  # label one of several identical dots
     order = first[np.argsort(-np.abs(gap[first]), kind="stable")]
     chosen = [k for sign in (1, -1) for k in order[np.sign(gap[order]) == sign][:_NAMED]]
     taken: list[Any] = []
@@ -134,7 +134,7 @@ def queries(
     unit: str | None = None,
     **options: Unpack[ItemPlot],
 ) -> Axes:
-    """Draw the values of two runs against each other, by query, and label outliers.
+    """Plot two runs against each other, with one dot per query, and label outliers.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def queries(
     Notes
     -----
     Each dot is a query and lies above the diagonal if ``a`` has the higher value. The three queries
-    with the largest differences on each side are named if there is room.
+    with the largest differences on each side are labeled if there is room.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def draw_interpolated_precision(canvas: Canvas, table: pd.DataFrame) -> None:
     canvas.across("share")
     if "ci_low" in rows and rows["ci_low"].notna().any():
         level = f"{percent_of(table.attrs['level'])} " if "level" in table.attrs else ""
-        kind = f"{level}confidence intervals, simultaneously for all runs at each recall"
+        kind = f"{level}confidence intervals, simultaneous for all runs at each recall"
         canvas.uncertainty(parts, "ci_low", "ci_high", kind)
     canvas.start_at(0.0)
     canvas.upwards(in_percent)

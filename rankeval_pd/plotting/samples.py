@@ -1,4 +1,4 @@
-"""Plots of single values: gains by item, and precision over repeated samples."""
+"""Plots of single values: per-item gains, and precision over repeated samples."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rankeval_pd.plotting.numbers import (
 from rankeval_pd.plotting.panels import MOST, given_panels, looks, one_of, picture
 from rankeval_pd.plotting.tables import table_of
 
-# ------------------------------------------------------ The gain of one system over another by item
+# ------------------------------------------------------ Per-item gains of one system over another
 
 DIFFERENCES = ("item", "gain", "system_a", "system_b")
 _BARS = 400  # more bars than this are drawn as an area, which looks the same
@@ -104,7 +104,7 @@ def _draw_mean(canvas: Canvas, whole: pd.DataFrame, count: int, height: float) -
 
 
 def _name_items(canvas: Canvas, names: list[str], gains: Any, height: float) -> None:
-    """Write the names of items with large gains and losses, with leaders to the bars."""
+    """Label items with large gains and losses, and draw leader lines to their bars."""
     ax, size, count = canvas.ax, font(canvas.ax, "note"), len(names)
     room = 0.3 * panel_size(ax)[0]
     for k in range(min(_NAMED, count // 4)):
@@ -138,7 +138,7 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
     if not thresholds.reindex(table["measure"]).equals(table.set_index("measure")["threshold"]):
         raise ValueError(
             "samples and table differ in their measures or thresholds. Pass repetition and"
-            " repetition_samples of the same data, with the same threshold or n."
+            " repetition_samples for the same data, with the same threshold or n."
         )
     ax, wrap, look = looks(options)
     look.check_names(table["measure"].tolist())
@@ -179,7 +179,7 @@ def _tall(panel: Any) -> bool:
 
 
 def _edges(found: pd.Series[Any]) -> Any:
-    """Return the bin edges, which are equal in all panels."""
+    """Return the bin edges, which are the same in all panels."""
     if found.empty:
         return np.array([0.0, 1.0])
     low, high = float(found.min()), float(found.max())
@@ -196,7 +196,7 @@ def _panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
 
     if count > MOST:
         raise ValueError(
-            f"there are {count} measures, but a picture has at most {MOST} panels. Choose some: "
+            f"there are {count} measures, but a figure has at most {MOST} panels. Choose some: "
             "data.rankeval(measures=[...])."
         )
     if ax is not None:

@@ -1,4 +1,4 @@
-"""Plots of systems on test items, following Berg-Kirkpatrick et al. (2012)."""
+"""Plots that compare systems on test items, as in Berg-Kirkpatrick et al. (2012)."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _relations(table: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
 
 
 def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[Any]) -> None:
-    """Draw gain thresholds, with intervals as bars at the bottom."""
+    """Draw gain thresholds, and their intervals as bars at the bottom."""
     ax, ink = canvas.ax, canvas.ink
     needed = ("relation", "threshold", "threshold_low", "threshold_high")
     result = table_of(thresholds, needed, "gain_threshold").dropna(subset=["threshold"])
@@ -186,7 +186,7 @@ def draw_gain_by_size(
 
 
 def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
-    """Draw the thresholds by size, with intervals and the square-root law."""
+    """Draw the thresholds against size, with intervals and the square-root law."""
     ax = canvas.ax
     needed = ("size", "relation", "threshold", "threshold_low")
     result = table_of(thresholds, needed, "gain_threshold").sort_values("size")
@@ -228,7 +228,7 @@ def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
 
 @picture(("p_low", "p_high", "agreement", "ci_low", "ci_high", "expected_agreement"), "calibration")
 def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
-    """Draw how often signs agree on other data, and the expected frequency."""
+    """Draw the observed and expected rates of sign agreement with other data."""
     ax, ink = canvas.ax, canvas.ink
     table = table.sort_values("p_low")
     at = (table["p_low"].clip(lower=1e-6) * table["p_high"]) ** 0.5

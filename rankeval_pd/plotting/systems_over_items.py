@@ -1,4 +1,4 @@
-"""Plots of systems on test items, from items or a table."""
+"""Plots that compare systems on test items, drawn from scores or a table."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def confidence(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Scores of systems on test items, or the result of :func:`rankeval_pd.paired_bootstrap`. With
-        a result, you can also pass ``thresholds``, the result of
+        Scores of systems on test items, or the result of :func:`rankeval_pd.paired_bootstrap`. If
+        you pass a result, you can add ``thresholds``, the result of
         :func:`rankeval_pd.gain_threshold`, which is drawn as lines with intervals.
     a, b, n_resamples, event, method, ci, families, baseline
         Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
@@ -75,8 +75,8 @@ def confidence(
     Each dot is a pair of systems. The x axis shows the gain on a logarithmic scale. The y axis
     shows the confidence as one-sided -log10(p), so the distance from 99% to 99.9% is equal to the
     distance from 90% to 99%. A triangle means that no draw contradicted the sign of the gain.
-    Vertical lines are gain thresholds, with intervals as bars at the bottom. The horizontal line
-    marks 95%, and pairs above this line are in color.
+    Vertical lines mark gain thresholds, and bars at the bottom show their intervals. The horizontal
+    line marks 95%, and pairs above this line are in color.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def pairs(
     -----
     The names of the systems are on the diagonal, sorted by the number of systems that each system
     beats. A colored cell marks a significant difference. A darker color means a larger gain of
-    the row over the column. All other cells are pale gray. Gains are written into cells that are
+    the row over the column. All other cells are pale gray. Gains are printed in cells that are
     large enough. The size of a new figure increases with the number of systems. Measures at a
     given n are compared with swap tests, in which the smallest possible adjusted p-value is pairs
     / (n_resamples + 1).
@@ -182,9 +182,9 @@ def system_ranks(
 
     Notes
     -----
-    Each dot is the score of a system, and each line is the unadjusted interval. The numbers on
-    the right are the score, the interval and the limits of the rank. A bar on the right connects
-    systems that do not differ significantly. A system is in color if no other system is
+    Each dot marks the score of a system, and each line shows its unadjusted interval. The
+    numbers on the right are the score, the interval and the limits of the rank. A bar on the right
+    connects systems that do not differ significantly. A system is in color if no other system is
     significantly better.
 
     Examples
@@ -215,11 +215,11 @@ def gain_by_size(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Scores of systems on test items, or the result of :func:`rankeval_pd.gain_by_size`. With a
-        result, you can also pass ``thresholds``, the result of :func:`rankeval_pd.gain_threshold`.
+        Scores of systems on test items, or the result of :func:`rankeval_pd.gain_by_size`. If you
+        pass a result, you can add ``thresholds``, the result of :func:`rankeval_pd.gain_threshold`.
         The thresholds are drawn as lines, with the square-root law through the largest size.
     sizes : sequence of int
-        Option for items: numbers of items, see :func:`rankeval_pd.gain_by_size`.
+        Option for items: numbers of items; see :func:`rankeval_pd.gain_by_size`.
     draw, n_resamples, event, method, ci, families, baseline
         Options for items, as in :func:`rankeval_pd.gain_by_size`.
     adjust, adjust_over, alpha, level, progress
@@ -233,8 +233,8 @@ def gain_by_size(
     Notes
     -----
     Each dot is a pair of systems tested on the first items of the test set. Dots with p ≤ 0.05 are
-    in color. The line connects the gain thresholds, with intervals as bars. The thin gray line is
-    the square-root law. Both axes are logarithmic, and gains of 0 are not drawn.
+    in color. The line connects the gain thresholds, and bars show their intervals. The thin gray
+    line is the square-root law. Both axes are logarithmic, and gains of 0 are not drawn.
 
     Examples
     --------
@@ -262,7 +262,7 @@ def calibration(
     n_resamples: int = 1000,
     **options: Unpack[ItemPlot],
 ) -> Axes:
-    """Draw how often gains have the same sign on other data, with the expectation.
+    """Draw observed and expected rates of sign agreement with other data.
 
     Parameters
     ----------
@@ -281,9 +281,9 @@ def calibration(
 
     Notes
     -----
-    Each dot is a bin of pairs with similar p-values, and each bar is the interval for the bin. The
-    numbers above the bins are the numbers of pairs. The gray line is the expected frequency for
-    other items from the same distribution.
+    Each dot is a bin of pairs with similar p-values, and each bar shows the interval for the bin.
+    The number above a bin is its number of pairs. The gray line is the expected frequency for other
+    items from the same distribution.
 
     Examples
     --------

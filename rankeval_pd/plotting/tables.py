@@ -15,8 +15,8 @@ from rankeval_pd.plotting.canvas import XLABELS, some
 from rankeval_pd.plotting.numbers import LARGE_RATIO
 
 LARGE = 20_000  # number of candidates above which a plot computes only some n
-_POINTS = 4000  # number of n that are then computed
-_BAND_POINTS = 2000  # largest number of n in a band that needs draws
+_POINTS = 4000  # number of values of n that are then computed
+_BAND_POINTS = 2000  # largest number of values of n in a band that is based on draws
 _INNER = ("pair", "cut", "row")  # dimensions in results that are not groups
 REFERENCES = ("random", "ideal")
 
@@ -79,7 +79,7 @@ def by_name(table: pd.DataFrame, column: Any = "measure") -> dict[Any, pd.DataFr
 
 
 def by_n(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return the table with n or the metric as a group if there are several values."""
+    """Return the table, grouped by n or metric if that column has several values."""
     asked = next((column for column in ("n", "metric") if column in table), None)
     if asked is None:
         return table
@@ -95,7 +95,7 @@ def by_n(table: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def seen(sizes: Sequence[int]) -> list[int] | None:
-    """Return the n to compute for a number of candidates; None means every n."""
+    """Return the list sizes to compute for these candidates; None means every size."""
     if max(sizes, default=0) <= LARGE:
         return None
     return sorted({int(n) + 1 for size in sizes for n in some(size, _POINTS)})
@@ -103,7 +103,7 @@ def seen(sizes: Sequence[int]) -> list[int] | None:
 
 @checked_call
 def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
-    """Return the n of a table that a plot shows.
+    """Return the list sizes that a plot of the table shows.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
     Returns
     -------
     list of int
-        The n in the table, or evenly spaced n if the table contains many.
+        All list sizes in the table, or evenly spaced ones if there are many.
 
     Examples
     --------
@@ -163,8 +163,8 @@ def checked(
     for size in marked:
         if size not in set(table["n"]):
             raise ValueError(
-                f"mark={size!r} is not an n in the table. Compute the table for this n, or mark"
-                " another n."
+                f"mark={size!r} is not a value of n in the table. Compute the table for this n,"
+                " or mark another n."
             )
     return references, float(relevant), marked
 
@@ -199,7 +199,7 @@ def sizes_of(table: pd.DataFrame) -> tuple[float, float]:
 def priors_of(table: pd.DataFrame) -> list[float]:
     """Return the precision of a random order, N+ / N, which is precision over lift.
 
-    For averages over queries, this precision is undefined, because each query has a different one.
+    For averages over queries, this precision is undefined, because it differs between queries.
     """
     if "n_queries" in table:
         return []

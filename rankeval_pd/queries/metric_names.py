@@ -98,7 +98,7 @@ def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequ
     allowed = {
         **({"rel": "the lowest grade of a positive document"} if name in _BINARY else {}),
         **({"dcg": "'log2' or 'exp-log2'"} if name in ("nDCG", "DCG") else {}),
-        **({"gains": "a mapping of grades, as in {1: 1, 2: 5}"} if name in ("nDCG", "DCG") else {}),
+        **({"gains": "a mapping such as {1: 1, 2: 5}"} if name in ("nDCG", "DCG") else {}),
         **({"norm": "'min' with @k, or 'all'"} if name == "AP" else {}),
         **({"p": "a number in (0, 1)"} if name == "RBP" else {}),
         **({"max_rel": "the highest grade"} if name == "ERR" else {}),
@@ -107,11 +107,11 @@ def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequ
         option, _, value = (x.strip().strip("'\"") for x in part.partition("="))
         if option not in allowed:
             judged = (
-                " For judged documents only pass unjudged='skip'." if "judged" in option else ""
+                " To use only judged documents, pass unjudged='skip'." if "judged" in option else ""
             )
             raise ValueError(
                 f"metrics: {text!r}: {name} has no option {option!r}, only {listed(allowed)}. "
-                f"Leave it out.{judged}"
+                f"Omit this option.{judged}"
             )
         try:
             request = _with_option(request, option, value)

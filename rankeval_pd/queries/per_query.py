@@ -94,9 +94,9 @@ def per_query(
         ``measure``, ``metric`` (as requested), ``value``; ``n_positive``: documents with at least
         ``min_grade`` (or rel); ``n_retrieved``: documents retrieved by the measure; ``n_judged``:
         documents with a grade. ``details=True`` adds ``tied``: documents below rank k with the
-        score of document k; ``value_low``, ``value_high``: the value for the worst and best order
-        of equal scores; ``judged``: proportion of judged documents up to k; ``undefined``: whether
-        the metric is undefined. A Dataset has a variable per metric with dimensions of queries and
+        same score as document k; ``value_low``, ``value_high``: the value for the worst and best
+        order of equal scores; ``judged``: proportion of judged documents up to k; ``undefined``:
+        whether the metric is undefined. A Dataset has a variable per metric, over the queries and
         ``measure`` (NaN for queries without judgments), and the three counts.
 
     Raises
@@ -117,7 +117,7 @@ def per_query(
     and judged queries missing from a run have the value 0. Grades below 0 count as negatives,
     except for Bpref, infAP and unjudged="skip", which treat them as unjudged documents in the pool.
     Judged@k divides by k, or by the length of a shorter list, as in ir_measures. AUC uses only
-    retrieved documents, and ties count one half. ``ties="expected"`` averages over all orders of
+    retrieved documents, and ties count as 1/2. ``ties="expected"`` averages over all orders of
     equal scores, for all metrics except Bpref, infAP and ERR.
 
     Sorting takes O(rows log rows) per measure. The time for each metric is proportional to the
@@ -168,7 +168,7 @@ def per_query(
 
 
 class FrameValues(NamedTuple):
-    """Store the metrics of queries."""
+    """Store the metrics for each query."""
 
     keys: pd.DataFrame  #: one row per query with a judgment
     numbers: QueryValues
@@ -200,7 +200,7 @@ def frame_values(
 def _refuse_fractions(
     grade: FloatArray, asked: Sequence[NamedMetric], chosen: QueryOptions
 ) -> None:
-    """Raise a ValueError if all grades are fractions and would be negatives."""
+    """Raise a ValueError if all grades are fractions and would count as negatives."""
     between = grade[(grade > 0.0) & (grade < 1.0)]
     lost = [one.label for one in asked if one.is_binary and one.request.least == 1.0]
     if between.size and lost and not chosen.graded:

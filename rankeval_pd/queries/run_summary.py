@@ -259,7 +259,7 @@ def assumed(found: FrameValues, asked: Sequence[NamedMetric], undefined: Undefin
 
 
 def _with_facts(result: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
-    """Add facts about the means to the table, and warn about critical facts."""
+    """Add facts about the means to the table, and warn about misleading comparisons."""
     _warn_of_facts(result, facts)
     keyed = facts.drop(columns="cutoff").set_index(["metric", "measure"])
     keys = pd.MultiIndex.from_frame(result[["metric", "measure"]])
@@ -289,8 +289,8 @@ def _warn_of_facts(result: pd.DataFrame, facts: pd.DataFrame) -> None:
             warn(
                 f"{metric}: up to rank {cutoff}, {shares.max():.0%} of the documents in"
                 f" {shares.idxmax()!r} are judged but only {shares.min():.0%} in"
-                f" {shares.idxmin()!r}, and unjudged documents count as not relevant. Compare the"
-                " runs also with unjudged='skip'."
+                f" {shares.idxmin()!r}, and unjudged documents count as not relevant. Also"
+                " compare the runs with unjudged='skip'."
             )
         depth = part.set_index("measure")["depth"]
         if cutoff and depth.min() < min(cutoff, depth.max()):

@@ -30,9 +30,9 @@ def read_trec(
     runs : path, DataFrame, sequence of these, or mapping
         Files with lines ``query Q0 document rank score tag``, plain or gzipped. Paths can contain
         ``*``, ``?`` and ``[...]``. You can also pass DataFrames with the columns query (or
-        query_id, qid), document (or doc_id, docno) and score. A frame with several runs also needs
-        the column tag. Use a mapping to name the runs. The default name is the tag, or the file
-        name for runs without a tag.
+        query_id, qid), document (or doc_id, docno) and score. A frame with several runs must also
+        have the column tag. Use a mapping to name the runs. The default name is the tag, or the
+        file name for runs without a tag.
     qrels : path, DataFrame or sequence of these, optional
         Files with lines ``query iteration document grade``, or DataFrames with the columns query,
         document and grade (or relevance, label). Without qrels, the result has no column ``grade``.
@@ -78,7 +78,7 @@ def read_trec(
     _check_names([part.name for part in parts])
     judged = None if qrels is None else _judgements(qrels)
     lines = [*([] if judged is None else [judged.lines]), *(part.lines for part in parts)]
-    # number the queries, then the pairs of query and document, with one row per pair
+    # number the queries, then the query-document pairs, with one row per pair
     queries = trec_lines.share_codes([x.query for x in lines])
     if judged is not None:
         _compare_queries(queries, parts)
@@ -105,17 +105,17 @@ _LINES_AT_ONCE = 2**15  # lines that share a hash table small enough for the cac
 
 
 class _QueryDocuments(NamedTuple):
-    """Store distinct pairs of query and document, sorted by query."""
+    """Store distinct query-document pairs, sorted by query."""
 
     query: IntArray
     document: IntArray  #: index of the document's name in ``names``
     names: trec_lines.Strings
-    places: list[IntArray]  #: the pair of each line, for each part
+    places: list[IntArray]  #: for each part, the index of the pair on each line
 
 
 def _number_pairs(queries: list[IntArray], documents: list[trec_lines.Strings]) -> _QueryDocuments:
-    """Assign numbers to pairs of query and document in blocks of queries."""
-    # sort each part by query, so a block of queries is a slice of every part
+    """Assign numbers to query-document pairs in blocks of queries."""
+    # sort each part by query so that a block of queries is a slice of every part
     orders = [np.argsort(query, kind="stable") for query in queries]
     documents = [trec_lines.reorder(x, order) for x, order in zip(documents, orders, strict=True)]
     queries = [query[order] for query, order in zip(queries, orders, strict=True)]
@@ -141,7 +141,7 @@ def _number_pairs(queries: list[IntArray], documents: list[trec_lines.Strings]) 
 
 
 def _block_edges(counts: IntArray) -> IntArray:
-    """Return the first queries of the blocks, and the end of the last block."""
+    """Return the first query of each block, and the end of the last block."""
     before = np.cumsum(counts) - counts
     starts = np.searchsorted(before, np.arange(0, int(counts.sum()), _LINES_AT_ONCE))
     return np.unique([*starts[starts < counts.size].tolist(), counts.size])
@@ -176,7 +176,7 @@ def _runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[_Run]:
             for name, lines in trec_lines.runs_by_tag(trec_lines.read_lines(source, FileKind.RUN))
         ]
     if not result:
-        raise ValueError("runs is empty: pass the file of a run, or several.")
+        raise ValueError("runs is empty: pass one or more run files.")
     return result
 
 
@@ -211,8 +211,8 @@ def _check_names(names: list[str]) -> None:
             )
         if name in ("query", "document", "grade"):
             raise ValueError(
-                f"runs: a run is named {name!r}, which is a column of the result. Pass another"
-                " name: read_trec({'name': 'path', ...})."
+                f"runs: a run is named {name!r}, but the result has a column with this name. Pass"
+                " another name: read_trec({'name': 'path', ...})."
             )
 
 
@@ -228,7 +228,7 @@ def _judgements(qrels: Source | Sequence[Source]) -> _Judgments:
 
 
 def _refuse_repeated(pair: IntArray, n_pairs: int, read: TrecLines) -> None:
-    """Raise a ValueError if a pair of query and document is repeated."""
+    """Raise a ValueError if a query-document pair is repeated."""
     seen = np.zeros(n_pairs, dtype=bool)
     seen[pair] = True
     if np.count_nonzero(seen) == pair.size:
@@ -237,8 +237,8 @@ def _refuse_repeated(pair: IntArray, n_pairs: int, read: TrecLines) -> None:
     first = int((pair == pair[second]).argmax())
     query, document = (str(names[second]) for names in (read.query, read.document))
     raise ValueError(
-        f"{read.place(second)}: the query {query!r} and the document {document!r} repeat "
-        f"{read.place(first)}. Remove one of the lines."
+        f"{read.place(second)}: the query {query!r} and the document {document!r} already"
+        f" appear together in {read.place(first)}. Remove one of the lines."
     )
 
 
@@ -337,7 +337,7 @@ def write_trec(
 
     Notes
     -----
-    Scores are written with all digits, so reading the files returns identical scores. trec_eval
+    Scores are written with full precision, so the files contain exactly the same scores. trec_eval
     compares scores as float32.
 
     Examples
