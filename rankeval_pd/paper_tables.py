@@ -100,7 +100,7 @@ def paper_table(
         Whether to show values in percent. By default only precision, recall and accuracy are shown
         in percent.
     digits : int, optional
-        Number of decimals. By default the number depends on the width of the intervals in each
+        Number of decimals. By default, the number depends on the width of the intervals in each
         column, and is limited to three significant digits.
     stars : bool
         Whether to show p-values as stars instead of letters.

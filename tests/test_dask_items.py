@@ -1,4 +1,4 @@
-"""Systems over items that no machine holds: the numbers of pandas, however the items are spread."""
+"""Systems scored on items that no machine holds: the numbers of pandas, however they are spread."""
 
 from __future__ import annotations
 

@@ -449,7 +449,7 @@ def test_a_gain_that_moves_with_the_size_of_groups_is_said():
 
 def test_weight_is_refused_where_it_has_no_meaning():
     items = moving(np.random.default_rng(1), 40)
-    with pytest.raises(ValueError, match="weight='group' applies only to systems over test items"):
+    with pytest.raises(ValueError, match="weight='group' applies only to systems scored on test"):
         ROWS.rankeval(gold="gold", **ROLES).compare("a", "b", 5, weight="group")
     for roles in ({}, {"groups": "doc", "metric": "sum"}):
         with pytest.raises(ValueError, match="the mean over groups needs"):

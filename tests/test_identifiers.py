@@ -82,7 +82,7 @@ def test_one_warning_names_all_and_the_way_out():
     warn_of_identifiers({"a": pd.Series([0.1, 0.2])}, taken_as="measures")  # none
 
 
-# ------------------------------------------------------------------------------- systems over items
+# ------------------------------------------------------------------------ systems scored on items
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def laid_out(figure) -> None:
 
 # ------------------------------------------------------------------------------------------ groups
 
-ASKED = {  # of candidates, and of systems over items
+ASKED = {  # of candidates, and of systems scored on items
     "precision": lambda c, i: c.precision([10, 20, 50], n_resamples=50, target="nbest"),
     "comparison": lambda c, i: c.comparison("G2", "_z", n_resamples=200),
     "random_bound": lambda c, i: c.random_bound(0.05),

@@ -260,7 +260,7 @@ def test_what_has_no_t_test():
         ValueError, match="the largest of several t statistics has no known distribution"
     ):
         frame.rankeval.summary("AP", test="t", adjust="max-t")
-    with pytest.raises(ValueError, match="test='t' applies only to systems over items and"):
+    with pytest.raises(ValueError, match="test='t' applies only to systems scored on items and"):
         frame.assign(gold=frame["grade"] == 1).rankeval(
             gold="gold", missing="last", measures=["r1", "r3"]
         ).summary(10, test="t")

@@ -245,7 +245,7 @@ def random_cdf(
     population : {"finite", "infinite"}
         See :func:`random_bound`.
     progress : bool, optional
-        Whether to show a progress bar. By default the bar appears after two seconds.
+        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 

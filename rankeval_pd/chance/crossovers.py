@@ -218,7 +218,7 @@ def random_envelope(
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n from 1 to the number of candidates.
     progress : bool, optional
-        Whether to show a progress bar for the search over levels. By default the bar appears after
+        Whether to show a progress bar for the search over levels. By default, the bar appears after
         two seconds.
     pool : {"retrieved", "all"} or int, optional
         Candidates that are ranked at random. See :func:`random_test`.

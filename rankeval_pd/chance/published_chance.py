@@ -194,7 +194,7 @@ def random_pvalue(
         The exact tail probability, its interpolation between integers (Macskassy 2005), or the
         continuous binomial tail probability. The binomial tail is used for both populations.
     strict : bool
-        Whether to return P(X > floor(tp)), as in Macskassy (2005). By default the function returns
+        Whether to return P(X > floor(tp)), as in Macskassy (2005). By default, the function returns
         P(X >= tp), the standard p-value. For a fractional tp the two discrete values are equal. By
         default Macskassy's interpolated and parametric curves are evaluated at tp - 1.
     population : {"finite", "infinite"}
@@ -313,7 +313,7 @@ def random_pvalue_mean(
     n_queries : int
         Number of queries.
     decimals : int, optional
-        Number of decimals of the published mean. By default the mean is exact.
+        Number of decimals of the published mean. By default, the mean is exact.
 
     Returns
     -------

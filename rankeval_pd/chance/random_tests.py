@@ -88,7 +88,7 @@ def random_test(
     n_candidates : int, optional
         Former name of ``pool`` for a number.
     progress : bool, optional
-        Whether to show a progress bar for ``adjust``. By default the bar appears after two seconds.
+        Whether to show a progress bar for ``adjust``. By default, the bar appears after 2 seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 

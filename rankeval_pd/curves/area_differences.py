@@ -138,7 +138,7 @@ def compare_area(
     level : float
         Confidence level of the interval for the difference.
     progress : bool, optional
-        Whether to show a progress bar. By default the bar appears after two seconds.
+        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles (see :func:`nbest_precision`). Equal scores always count one half.
 

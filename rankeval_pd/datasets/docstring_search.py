@@ -43,7 +43,7 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
     depth : int
         Number of documents that each run retrieves per query.
     progress : bool, optional
-        Whether to show a progress bar. By default the bar appears after two seconds.
+        Whether to show a progress bar. By default, the bar appears after two seconds.
 
     Returns
     -------

@@ -293,7 +293,7 @@ def needed_candidates(
     overlap : float
         Proportion of each list shared with the other list, at least 0 and below 1.
     n : int, optional
-        Size of the lists. By default the function finds the smallest size that reaches ``power``.
+        Size of the lists. By default, the function finds the smallest size that reaches ``power``.
     n_judged : int, optional
         Number of candidates in each list that were judged to estimate the precisions. By default
         the precisions are treated as exact.

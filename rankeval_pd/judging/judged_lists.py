@@ -83,7 +83,7 @@ def judged_precision(
         limit counts all of them as true positives.
     judged_with : name, float or values, optional
         Probability that each candidate was selected for judging: a column, Series or array, or one
-        number for all candidates. By default the judged candidates are treated as a random sample
+        number for all candidates. By default, the judged candidates are treated as a random sample
         from each list.
     windows : int or sequence of int, optional
         Ranks at which windows end, as an alternative to ``judged_with``. With ``[100, 500]``,
@@ -98,7 +98,7 @@ def judged_precision(
     level : float
         Confidence level of the interval for "estimate".
     progress : bool, optional
-        Whether to show a progress bar. By default the bar appears after two seconds.
+        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 

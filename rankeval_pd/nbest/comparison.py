@@ -183,7 +183,7 @@ def compare(
         Whether to return one row for all groups. "macro" averages over groups, and "micro" divides
         summed true positives by summed n. Both averages use Student's t over the groups.
     progress : bool, optional
-        Whether to show a progress bar. By default the bar appears after two seconds.
+        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 

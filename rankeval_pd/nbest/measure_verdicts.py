@@ -76,13 +76,13 @@ def measure_ranks(
         Tests that form a family: the pairs at each n, or the pairs at all n. Each group in ``by``
         is always a separate family.
     n_resamples : int, optional
-        Number of swaps, or of draws from the joint distribution. By default the number depends on
+        Number of swaps, or of draws from the joint distribution. By default, the number depends on
         the number of pairs and the level, and is at least 999 swaps or 9,999 draws. As in
         :func:`compare`, pairs near the level get up to 64 times as many swaps or draws.
     level : float
         Simultaneous confidence level, separately for all values and for all ranks.
     progress : bool, optional
-        Whether to show a progress bar. By default the bar appears after two seconds.
+        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 

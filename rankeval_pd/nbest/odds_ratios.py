@@ -47,7 +47,7 @@ def odds_ratios(
     level : float
         Confidence level of the interval.
     progress : bool, optional
-        Whether to show a progress bar. By default the bar appears after two seconds.
+        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 

@@ -65,7 +65,7 @@ def precision_band(
     n_resamples : int
         Number of random draws, at least level / (1 - level).
     progress : bool, optional
-        Whether to show a progress bar. By default the bar appears after two seconds.
+        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -247,7 +247,7 @@ def difference_band(
     n_resamples : int
         Number of random draws, at least level / (1 - level).
     progress : bool, optional
-        Whether to show a progress bar. By default the bar appears after two seconds.
+        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 

@@ -87,7 +87,7 @@ def repetition(
     level : float
         Confidence level of the intervals for precision and for phi.
     progress : bool, optional
-        Whether to show a progress bar. By default the bar appears after two seconds.
+        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 

@@ -70,7 +70,7 @@ def summary(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or systems over test items.
+        Candidates with a score for each measure and a gold label, or systems scored on test items.
     n : int, sequence of int or range, or names of metrics, optional
         For candidates, the list sizes at which precision is compared. None compares the average
         precision of whole rankings. For queries, pass metrics as in :func:`per_query`, for example
@@ -100,7 +100,7 @@ def summary(
     level : float
         Simultaneous confidence level, for all values and for all ranks and differences.
     progress : bool, optional
-        Whether to show a progress bar. By default the bar appears after two seconds.
+        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See the page "Roles of the columns".
 
@@ -174,13 +174,13 @@ def summary(
             item_roles(roles)
             label = found[1] if (found := likely_gold(data)) else "gold=..."
             raise ValueError(
-                f"n={n!r}: systems over test items have no n-best lists. Omit n, or pass the gold"
-                f" label if the rows are candidates: {label}."
+                f"n={n!r}: systems scored on test items have no n-best lists. Omit n, or pass the"
+                f" gold label if the rows are candidates: {label}."
             )
         return _of_items(data, baseline, test, adjust, n_resamples, level, progress, roles)
     if test == "t":
         raise ValueError(
-            "test='t' applies only to systems over items and to metrics of queries, as in"
+            "test='t' applies only to systems scored on items and to metrics of queries, as in"
             " summary(['nDCG@10'], test='t'). For n-best lists, omit test to use exact tests."
         )
 

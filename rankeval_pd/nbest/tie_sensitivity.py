@@ -49,7 +49,7 @@ def tie_sensitivity(
         Number of orders. The first order is the order in :func:`compare`, and all other orders are
         random. The two measures use the same orders.
     progress : bool, optional
-        Whether to show a progress bar. By default the bar appears after two seconds.
+        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 

@@ -168,7 +168,7 @@ def det(
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool, optional
-        Whether the axes are logarithmic (True) or linear (False). By default the axes have
+        Whether the axes are logarithmic (True) or linear (False). By default, the axes have
         normal-deviate scales, so normally distributed scores give a straight line.
     **look
 
@@ -213,7 +213,7 @@ def lift(
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool, optional
-        Whether the x axis is logarithmic. By default the axis is logarithmic for more than 1,000
+        Whether the x axis is logarithmic. By default, the axis is logarithmic for more than 1,000
         candidates.
     enrichment : float or sequence of float, optional
         Fractions of the candidates to mark with a thin line. The key shows each measure's

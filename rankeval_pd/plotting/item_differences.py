@@ -58,8 +58,8 @@ def paired_differences(
     adjust_over
         No effect, because each panel shows a single pair.
     unit : str, optional
-        Option for items: name of the rows on the axis. By default the name is "queries" for queries
-        and "items" otherwise.
+        Option for items: name of the rows on the axis. By default, the name is "queries" for
+        queries and "items" otherwise.
     **look
 
     Returns

@@ -275,7 +275,7 @@ def population_calibration(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Systems over test items. The items form the population.
+        Systems scored on test items. The items form the population.
     n_items : int
         Size of the test sets, which are drawn with replacement. Berg-Kirkpatrick et al. (2012) use
         1,600 items.
@@ -287,7 +287,7 @@ def population_calibration(
     ci, level, prior
         As in :func:`calibration`. The variance is estimated from the pairs of each test set.
     progress : bool, optional
-        Whether to show a progress bar. By default the bar appears after two seconds.
+        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         As in :func:`paired_bootstrap`, except ``by`` and ``groups``.
 

@@ -83,7 +83,7 @@ def gain_threshold(
         the better system first. A one-sided p of 0.05 then corresponds to a two-sided p of 0.10.
         "two-sided" uses ``p_two_sided``.
     relation : label, optional
-        Use only pairs with this relation. By default the result has one row per relation, or a
+        Use only pairs with this relation. By default, the result has one row per relation, or a
         single row if there are no relations.
     n_items : int, optional
         Size of a similar test set, to which thresholds are scaled by the square-root law.
@@ -233,7 +233,7 @@ def gain_by_size(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Systems over test items.
+        Systems scored on test items.
     sizes : sequence of int
         Numbers of items.
     draw : {"prefix", "random"}

@@ -85,7 +85,7 @@ def detectable_gain(
     metric : str, optional
         Pass "accuracy" to plan McNemar's exact test for 0/1 items without groups or seeds.
     n_items_new, n_seeds_new : float or array, optional
-        Planned numbers of items and seeds. By default the current numbers.
+        Planned numbers of items and seeds. By default, the current numbers.
     power : float
         Probability of detecting the gain. The power must exceed alpha.
     alpha : float

@@ -292,7 +292,7 @@ def synthetic_systems(
     rng : int, Generator or None
         Seed for drawing training sets, and for estimators with ``random_state=None``.
     item_score : callable, optional
-        Function that takes y_test and predictions and returns a number per item. By default the
+        Function that takes y_test and predictions and returns a number per item. By default, the
         result is 1 for a correct prediction and 0 otherwise.
 
     Returns

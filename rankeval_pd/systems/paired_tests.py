@@ -112,7 +112,7 @@ def paired_bootstrap(
     method : {"auto", "exact", "monte-carlo"}
         "auto" computes the exact distribution if possible, and draws resamples otherwise.
     ci : {None, "wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe"}
-        Kind of interval for the gain. By default the interval matches ``event``. For "wild", the
+        Kind of interval for the gain. By default, the interval matches ``event``. For "wild", the
         interval contains the gains that the test does not reject. For 0/1 items without ``groups``,
         the default is Tango's score interval. "tango" and "newcombe" are score intervals for paired
         proportions. Every interval includes 0 if p_adjusted (or p_value) is above 1 − level.
@@ -146,7 +146,7 @@ def paired_bootstrap(
         then contains the gains that at least one of the tests does not reject. False uses only
         random signs.
     progress : bool, optional
-        Whether to show a progress bar. By default the bar appears after two seconds.
+        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         ``metric``: the metric, with the following statistics per item. mean (default), sum, rouge:
         one column; ratio: numerator, denominator; accuracy: correct[, total]; precision: correct,

@@ -44,7 +44,7 @@ def compare_accuracies(
         Number or proportion of items that both systems answer correctly. By default, all possible
         numbers are considered.
     decimals : int, optional
-        Number of decimal places in printed rates, such as 3 for 0.840 or 84.0%. By default the
+        Number of decimal places in printed rates, such as 3 for 0.840 or 84.0%. By default, the
         number comes from the rate, such as 2 for 0.84.
     alternative : {"two-sided", "greater", "less"}
         "greater" means that a is better than b.

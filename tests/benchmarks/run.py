@@ -211,7 +211,7 @@ def main() -> None:
         print(f"| `{name}` | " + " | ".join(f"{s:.2f} s ({mb:,.0f})" for s, mb in cells) + " |")
     small, large = datasets.simulate_candidates(5_102), datasets.simulate_candidates(100_000)
     grid = np.linspace(100, 100_000, 1_000).astype(int)
-    print("\nAll n together, seconds:\n")
+    print("\nAll n jointly, seconds:\n")
     print("| | N = 5,102, 1,901 n | N = 100,000, 1,000 n |\n|---|---|---|")
     warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)  # of precise lists
     for name, work in SIMULTANEOUS.items():

@@ -151,7 +151,7 @@ def batches(rng: Rng) -> Case:
 
 
 def items(rng: Rng) -> Case:
-    """Return a frame of systems over test items."""
+    """Return a frame of systems scored on test items."""
     n, plain = pick(rng, SIZES), bool(rng.random() < 0.5)
     names = _names(rng, plain)[: pick(rng, [0, 1, 2, 3, 3])]
     kinds = {

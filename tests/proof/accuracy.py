@@ -236,4 +236,4 @@ def of_peers() -> str:
 
 PEERS = "## Test cases from other packages"
 BESIDE = {"more": "Accuracy of areas, systems and association measures"}
-LATER = ("Areas, curves, queries", "Systems over test items", "Association measures")
+LATER = ("Areas, curves, queries", "Systems scored on test items", "Association measures")

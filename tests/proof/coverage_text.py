@@ -6,7 +6,7 @@ from __future__ import annotations
 TOPICS = {
     "lists": (
         "Lists and thresholds",
-        ["Precision of a list", "n-best lists", "All n together", "At a threshold"],
+        ["Precision of a list", "n-best lists", "Simultaneous bands and tests", "At a threshold"],
     ),
     "clusters": ("Clusters and queries", ["n-best lists with clusters", "Queries"]),
     "curves": ("Curves and areas", ["AUC", "Average precision", "Early enrichment", "Curves"]),
@@ -38,7 +38,7 @@ SAID = {
         "If one of 100 clusters contains a third of all candidates, the coverage is slightly too"
         " low (0.93 to 0.94). Without `groups=`, intervals are far too narrow.",
     ),
-    "All n together": (
+    "Simultaneous bands and tests": (
         "Samples of 1,000 to 5,102 candidates come from populations with a known curve. A band"
         " covers the curve if it contains the curve at every n.",
         "The default bands reach their nominal coverage. Pointwise intervals and tests do not"

@@ -136,7 +136,7 @@ def evert() -> list[Number]:
         ),
         claim(
             "figure 3, taken as one claim about all n", "up to n = 1250",
-            "all n together (max-t): " + ", ".join(
+            "all n jointly (max-t): " + ", ".join(
                 f"{a} to {b}" for a, b in together[["n_first", "n_last"]].to_numpy() if b > a
             ),
             False, "Evert (2004) tests each n separately",

@@ -98,7 +98,7 @@ def growth_of_all_together() -> pd.DataFrame:
     rows = []
     for name, work in run.SIMULTANEOUS.items():
         call, _, how = name.partition(", ")
-        row = {"all n together": f"`{call}`, {how}"}
+        row = {"all n jointly": f"`{call}`, {how}"}
         for size, n in SIMULTANEOUS:
             df = rankeval_pd.datasets.simulate_candidates(size)
             row[f"N = {size:,}, {len(n):,} n"] = _time(

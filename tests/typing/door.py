@@ -43,7 +43,7 @@ tables: list[DataFrame] = [
     door.per_query(["AP", "nDCG@10"]),
     door(by="query").compare("G2", "t", 10, average="macro"),
 ]
-# systems over items
+# systems scored on items
 items = rankeval(df)
 tables += [
     items.paired_bootstrap("new", "old", metric="f1", groups="doc"),

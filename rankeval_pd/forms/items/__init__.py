@@ -1,1 +1,1 @@
-"""Read systems over test items, with the sufficient statistics of a metric."""
+"""Read systems scored on test items, with the sufficient statistics of a metric."""

@@ -1,4 +1,4 @@
-"""Apply functions to systems over items, group by group.
+"""Apply functions to systems scored on items, group by group.
 
 In this module, a question is a function that takes
 :class:`rankeval_pd.stats.resampling.test_items.Items` and returns named columns.

@@ -1,4 +1,4 @@
-"""Check the roles of systems over test items, and find the systems' columns."""
+"""Check the roles of systems scored on test items, and find the systems' columns."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
     if keywords.get("lower_is_better") is not None:
         raise ValueError(
             f"lower_is_better={keywords['lower_is_better']!r} applies only to rankings with a gold"
-            " label. For systems over test items, pass higher_is_better=False if lower scores are"
-            " better for all systems."
+            " label. For systems scored on test items, pass higher_is_better=False if lower scores"
+            " are better for all systems."
         )
     _check_weight(roles)
     for name in ("by", "groups", "strata"):
         if any(map(are_values, roles.factors if name == "groups" else [getattr(roles, name)])):
             raise ValueError(
-                f"{name} contains values, but systems over test items need the name of a column or"
-                f" index level. Add a column, data.assign(part=...), and pass {name}='part'."
+                f"{name} contains values, but systems scored on test items need a column name"
+                f" or index level. Add a column, data.assign(part=...), and pass {name}='part'."
             )
     for name in ("unjudged", "ties"):
         if keywords.get(name) in ("negative", "skip", "trec"):
@@ -44,13 +44,13 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
         if keywords.get(name) is not None:
             raise ValueError(
                 f"{name}={_as_given(keywords[name])} applies only to rankings with a gold label,"
-                f" but this method compares systems over test items. Omit {name}, or for rankings"
-                f" call compare.{_of_predictions(roles.metric) if name == 'gold' else ''}"
+                f" but this method compares systems scored on test items. Omit {name}, or for"
+                f" rankings call compare.{_of_predictions(roles.metric) if name == 'gold' else ''}"
             )
     if roles.missing not in ("raise", "ratio"):
         raise ValueError(
-            f"missing={roles.missing!r} applies only to rankings. For systems over test items, pass"
-            " missing='raise', or missing='ratio' to score each system on the available items."
+            f"missing={roles.missing!r} applies only to rankings. For systems scored on test items,"
+            " pass missing='raise', or missing='ratio' to score each system on the available items."
         )
     if roles.average is not None and roles.strata is None:
         raise ValueError(
@@ -96,9 +96,9 @@ def check_dimension(data: xr.Dataset, dim: Hashable) -> None:
     """Raise a ValueError unless the data have this dimension."""
     if dim not in data.dims:
         raise ValueError(
-            f"data has no dimension {dim!r}, only {listed(data.dims)}. Systems over test items have"
-            " the dimensions 'item' (named by dim=) and 'system', and one variable per statistic."
-            " For rankings with a gold label, call compare."
+            f"data has no dimension {dim!r}, only {listed(data.dims)}. Systems scored on test items"
+            " have the dimensions 'item' (named by dim=) and 'system', and one variable per"
+            " statistic. For rankings with a gold label, call compare."
         )
 
 
@@ -275,7 +275,7 @@ def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int], metric: obje
             f" {listed(frame.columns)}). Pass one row per test item and one column per system."
         )
     raise ValueError(
-        "data has a column 'gold', but this method compares systems over test items, with one"
+        "data has a column 'gold', but this method compares systems scored on test items, with one"
         " column per system. For rankings with a gold label, call compare; if 'gold' is a system,"
         f" rename the column.{_of_predictions(metric)}"
     )

@@ -1,4 +1,4 @@
-"""Read systems over test items, with the sufficient statistics of a metric.
+"""Read systems scored on test items, with the sufficient statistics of a metric.
 
 In a DataFrame, rows are test items. Columns are systems, or a two-level header contains systems and
 statistics. In a Dataset, the dimensions are ``item`` and ``system``, and each statistic is a

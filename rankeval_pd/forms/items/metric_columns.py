@@ -352,7 +352,7 @@ def _seeds(
     return test_items.seeds_of(result, pooled=pooled)
 
 
-# --------------- Convert long tables from :func:`rankeval_pd.per_query` to systems over items
+# --------------- Convert long tables from :func:`rankeval_pd.per_query` to systems scored on items
 
 COLUMNS = ("measure", "metric", "value", "n_positive", "n_retrieved", "n_judged")
 OPEN = ("tied", "value_low", "value_high", "judged", "undefined")  # only with details=True
@@ -361,7 +361,7 @@ _BESIDE = (*_COUNTS, *OPEN)
 
 
 def as_items(data: pd.DataFrame | xr.Dataset) -> pd.DataFrame | xr.Dataset:
-    """Convert :func:`per_query` results to systems over items; keep other data as is."""
+    """Convert :func:`per_query` results to systems scored on items; keep other data as is."""
     if isinstance(data, xr.Dataset):
         if "measure" not in data.dims or not all(name in data for name in _COUNTS):
             return data

@@ -290,7 +290,7 @@ def _check_total(total: int, starts: Sequence[int], numbered: bool) -> None:
     if numbered and total != starts[-1]:
         raise RuntimeError(
             f"the partitions had {starts[-1]:,} rows when counted and {total:,} when read: the "
-            "files changed, or were split differently. Name the column that identifies a "
+            "files changed or were split differently. Name the column that identifies a "
             "candidate, label=..., or give the files an index."
         )
 
@@ -385,7 +385,7 @@ def _as_counted(frame: pd.DataFrame, *, rows: int) -> pd.DataFrame:
     if len(frame) != rows:
         raise RuntimeError(
             f"a partition had {rows:,} rows when its groups were counted and {len(frame):,} when it"
-            " was read: the files changed, or were split differently. Call the method again, or"
+            " was read: the files changed or were split differently. Call the method again, or"
             " write the files in equal parts."
         )
     return frame

@@ -215,7 +215,7 @@ def _read(
         if len(frame) != size:
             raise RuntimeError(
                 f"a partition had {size:,} rows when counted and {len(frame):,} when read: the "
-                "files changed, or were split differently. Give the files an index, or read them "
+                "files changed or were split differently. Give the files an index, or read them "
                 "again."
             )
     rows = [frame.iloc[start:stop] for frame, (start, stop, _) in zip(frames, spans, strict=True)]

@@ -216,8 +216,7 @@ _ALONE = re.compile(
 
 
 def adjustment(attrs: Mapping[Any, Any], *, brief: bool = False) -> str:
-    """Describe the adjustment and family of p-values, or return "". A brief text omits the method.
-    """
+    """Describe the adjustment (unless brief) and the family of p-values, or return ""."""
     method = attrs.get("adjust")
     if method is None or _ALONE.fullmatch(str(attrs.get("family"))):
         return ""

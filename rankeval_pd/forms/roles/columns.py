@@ -140,8 +140,8 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     """Return the gold label: the role, column ``gold``, or the only boolean column."""
     if roles.higher_is_better is not None:
         raise ValueError(
-            f"higher_is_better={roles.higher_is_better!r} applies only to systems over test items,"
-            " but this method needs candidates with a gold label. Pass lower_is_better=..."
+            f"higher_is_better={roles.higher_is_better!r} applies only to systems scored on test"
+            " items, but this method needs candidates with a gold label. Pass lower_is_better=..."
             " with the measures whose small values rank first. For systems, use paired_bootstrap."
         )
     if roles.missing == "ratio":
@@ -152,8 +152,8 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     for role in ("metric", "strata", "seeds", "average", "weight", "seed_variance"):
         if getattr(roles, role) is not None:
             raise ValueError(
-                f"{role}={getattr(roles, role)!r} applies only to systems over test items, but this"
-                f" method needs candidates with a gold label. Omit {role}, or call"
+                f"{role}={getattr(roles, role)!r} applies only to systems scored on test items, but"
+                f" this method needs candidates with a gold label. Omit {role}, or call"
                 " paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
             )
     columns = variables_of(data, roles)
@@ -192,8 +192,8 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     raise ValueError(
         "gold is not given, and no column is boolean or named 'gold' (columns:"
         f" {listed(columns, most=6)}). Name the column of true positives, gold=..., or if nothing"
-        " is judged, add a column: data.assign(gold=float('nan')). Systems over test items need no"
-        " gold label: call paired_bootstrap."
+        " is judged, add a column: data.assign(gold=float('nan')). Systems scored on test items"
+        " need no gold label: call paired_bootstrap."
     )
 
 
@@ -438,13 +438,13 @@ def batch_of(data: xr.Dataset, dim: Hashable, *variables: xr.DataArray) -> list[
 
 
 # -------------------------------------------------------------------------------------------------
-# Detect rankings, systems over test items, pairs of systems, runs, and 2x2 tables.
+# Detect rankings, systems scored on test items, pairs of systems, runs, and 2x2 tables.
 
 Form = Literal["rankings", "items", "pairs"]
 
 
 def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Form:
-    """Guess whether the data are rankings, systems over items, or system pairs."""
+    """Guess whether the data are rankings, systems scored on items, or system pairs."""
     if _are_pairs(data):
         return "pairs"
     return "items" if _are_items(data, keywords) else "rankings"
@@ -463,7 +463,7 @@ def are_queries(data: pd.DataFrame, keywords: Mapping[str, Any]) -> bool:
 
 
 def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
-    """Return whether the data are systems over test items."""
+    """Return whether the data are systems scored on test items."""
     of_items = (
         "system", "metric", "higher_is_better", "strata", "average", "seeds", "seed_variance",
         "weight",

@@ -47,7 +47,7 @@ class Capabilities:
     """
 
     rankings: str = ""  #: heading in the overview for rankings, or ""
-    items: str = ""  #: heading in the overview for systems over items
+    items: str = ""  #: heading in the overview for systems scored on items
     pairs: str = ""  #: heading in the overview for tables of pairs
     scores: bool = True  #: whether measures are needed in addition to N and N+
     #: whether the result has one row per list, or per end of a block with ties="blocks"

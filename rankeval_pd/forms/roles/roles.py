@@ -41,7 +41,7 @@ Seed = int | np.random.Generator | None
 
 
 class _Shared(TypedDict, total=False):
-    """Define the roles shared by rankings and systems over items."""
+    """Define the roles shared by rankings and systems scored on items."""
 
     measures: Names
     exclude: Names
@@ -81,7 +81,7 @@ class RankingRoles(JudgedRoles, total=False):
 
 
 class ItemRoles(_Shared, total=False):
-    """Define the roles of columns for systems over test items."""
+    """Define the roles of columns for systems scored on test items."""
 
     system: Hashable
     metric: str | Callable[[Any], Any] | None
@@ -125,7 +125,7 @@ class QueryRoles(TypedDict, total=False):
 
 
 class AnyRoles(_Rankings, ItemRoles, total=False):
-    """Define the roles of rankings, systems over items, and queries."""
+    """Define the roles of rankings, systems scored on items, and queries."""
 
     ties: Ties | QueryTies
     unjudged: Unjudged | PartlyJudged
@@ -159,7 +159,7 @@ MEANINGS: dict[str, str] = {
     "ties": "How equal scores are treated: shared, trec, blocks, expected, best, worst or error."
     " The default for retrieval runs (by, key and missing='absent') is trec.",
     "missing": "How missing scores are treated: raise, last, drop or absent (not retrieved). For"
-    " systems over test items, pass raise or ratio (the score on the available items).",
+    " systems scored on test items, pass raise or ratio (the score on the available items).",
     "rng": "The seed for ties and resampling. The same seed gives the same results.",
     "dim": "The dimension of the rows in a Dataset.",
     "metric": "The metric, as a name or a function of summed statistics.",
@@ -183,7 +183,7 @@ MEANINGS: dict[str, str] = {
 
 
 def default_of(role: str, *, items: bool) -> Any:
-    """Return the default for a role of rankings or of systems over items."""
+    """Return the default for a role of rankings or of systems scored on items."""
     return "item" if items and role == "dim" else getattr(Roles(), role)
 
 
