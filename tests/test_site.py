@@ -345,3 +345,21 @@ def test_tables_of_pages_are_shown_as_they_are():
         text = page.read_text("utf-8")
         for code in re.findall(r"```(?:\{code-cell\}|python)\n(.*?)```", text, re.S) or [text]:
             assert not picked.search(code), page
+
+
+def test_the_sentences_quoted_in_the_readme_are_printed():
+    """As in the how-tos to which they link."""
+    found = rankeval_pd.datasets.load_docstring_search(progress=False)
+    cases = rankeval_pd.datasets.simulate_candidates(300)
+    right = np.random.default_rng(2).random((500, 5)) < [0.80, 0.79, 0.78, 0.72, 0.65]
+    items = pd.DataFrame(right, columns=list("ABCDE"))
+    tables = (
+        found.rankeval.summary(["nDCG@10", "AP"]),
+        cases.rankeval.compare_area("good", "fair"),
+        items.rankeval(metric="accuracy").system_ranks(),
+    )
+    quoted = re.findall(r': "(.*)"$', (ROOT / "README.md").read_text("utf-8"), re.M)
+    assert len(quoted) == 3
+    for table, text in zip(tables, quoted, strict=True):
+        start = text.removesuffix(".").removesuffix(")")
+        assert rankeval_pd.in_words(table).startswith(start), text

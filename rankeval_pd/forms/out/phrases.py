@@ -211,7 +211,7 @@ INTERVALS = {
 
 #: matches a family with a single test
 _ALONE = re.compile(
-    r"1 pair( (at|in) each \w+)*|1 comparison with (?!.* (sizes|every n|all \d+))\S.*"
+    r"1 pair( (at|in|for) each \w+)*|1 comparison with (?!.* (sizes|every n|all \d+))\S.*"
 )
 
 
