@@ -31,7 +31,8 @@ def link_first_uses(app: Any, doctree: nodes.document, docname: str) -> None:
 
 
 def _link(app: Any, doctree: nodes.document, docname: str, term: str, anchor: str) -> None:
-    pattern = re.compile(rf"\b{re.escape(term)}(?:s)?\b", re.IGNORECASE)
+    # "pointwise" of an interval is in the glossary, pointwise mutual information is not
+    pattern = re.compile(rf"\b{re.escape(term)}s?\b(?! mutual)", re.IGNORECASE)
     for text in list(doctree.findall(nodes.Text)):
         match = pattern.search(text)
         if match is None or not _is_prose(text):
