@@ -369,7 +369,7 @@ def test_equal_differences_have_the_p_value_of_equal_signs():
         ({"average": "macro", "combine": True}, "average='macro' with combine=True"),
         ({"combine": True, "test": "midp"}, "combine=True with test='midp'"),
         ({"average": "micro", "ci": "delta"}, "average='micro' with ci='delta'"),
-        ({"combine": True, "n": 0.1}, "shares of the candidates"),
+        ({"combine": True, "n": 0.1}, "fractions of the candidates"),
         ({"combine": True, "by": None}, "there are none"),
     ],
 )

@@ -465,8 +465,8 @@ def test_groups_of_several_columns(queries, tmp_path):
     ("ask", "message"),
     [
         (lambda r: r.compare("a", "b", n=[5], adjust="max-t"), "adjust_over='group'"),
-        (lambda r: r.compare("a", "b", n=[5], combine=True), "combine=True needs all groups"),
-        (lambda r: r.nbest_precision([5], average="macro"), "average='macro' needs all groups"),
+        (lambda r: r.compare("a", "b", n=[5], combine=True), "combine=True requires all groups"),
+        (lambda r: r.nbest_precision([5], average="macro"), "average='macro' requires all groups"),
         (lambda r: r.nbest_precision([5, 1_000]), "n=1000 exceeds"),
         (lambda r: r.head(5), "one ranking"),
     ],
@@ -479,7 +479,7 @@ def test_groups_that_cannot_be_asked(queries, ask, message):
     lacking = dd.from_pandas(missing, npartitions=5)
     with pytest.raises(ValueError, match="by='query' has"):
         lacking.rankeval(by="query", exclude="domain", label="id").area()
-    with pytest.raises(ValueError, match="choose_threshold needs all candidates"):
+    with pytest.raises(ValueError, match="choose_threshold requires all candidates"):
         ddf.rankeval(label="id").choose_threshold(recall=0.5)
 
 

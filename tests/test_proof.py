@@ -126,8 +126,9 @@ def test_the_readme_counts_the_numbers_of_the_papers():
     counts = [[int(x) for x in row[1:]] for row in rows(place("papers").read_text("utf-8"))[:3]]
     same, other, closed = (sum(column) for column in zip(*counts, strict=True))
     text = (ROOT / "README.md").read_text("utf-8")
-    assert f"[all {same + other + closed} results]" in text
-    assert f"{same} can be reproduced, {other} cannot, and {closed} cannot be computed" in text
+    assert f"[{same + other + closed} results]" in text
+    assert f"reproduces {same} and explains {other} that differ" in text
+    assert f"The data for the other {closed} were not published" in text
 
 
 @pytest.mark.slow

@@ -103,7 +103,8 @@ def test_metrics_of_queries_have_a_paragraph_each():
     p = table.loc[1, "p_adjusted"]
     texts = rankeval_pd.in_words(table).split("\n\n")
     assert texts[0].startswith(
-        f"new has the highest mean AP ({value:.3f}, 95% interval {table.loc[1, 'ci_low']:.3f} to"
+        f"new has the highest mean AP ({value:.3f}, simultaneous 95% interval"
+        f" {table.loc[1, 'ci_low']:.3f} to"
         f" {table.loc[1, 'ci_high']:.3f})."
     )
     assert f"new is significantly higher than old, by {gap:.3f} (95% interval " in texts[0]
@@ -114,7 +115,7 @@ def test_metrics_of_queries_have_a_paragraph_each():
     with pytest.warns(rankeval_pd.RankevalWarning, match="4 items"):
         found = few.rankeval.summary(["AP", "P@5"])
     told = rankeval_pd.in_words(found)  # so few queries set no limit but the range's
-    assert all(", 95% interval 0.00 to 1.00)." in text for text in told.split("\n\n"))
+    assert all(", simultaneous 95% interval 0.00 to 1.00)." in text for text in told.split("\n\n"))
 
 
 def test_ties_that_lists_cut_are_told():

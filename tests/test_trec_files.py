@@ -172,7 +172,7 @@ def test_whole_numbers_and_strings_are_the_same_identifiers():
     found = read_trec({"a": run}, judged)
     assert found["document"].tolist() == ["7", "8"]
     assert found["grade"].tolist() == [1, pd.NA]
-    with pytest.raises(ValueError, match=r"'7' repeat"):
+    with pytest.raises(ValueError, match=r"'7' already appear together"):
         read_trec({"a": run.assign(document=[7, "7"])}, judged)
     with pytest.raises(TypeError, match=r"7\.0 is of type float"):
         read_trec({"a": run.assign(document=[7.0, 8.0])}, judged)
