@@ -23,7 +23,7 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
 def pages() -> list[Path]:
-    """Return the pages that are notebooks."""
+    """Return the notebook pages."""
     found = sorted(TUTORIALS.glob("*.md"))
     return [path for path in found if path.read_text("utf-8").startswith("---\nfile_format: myst")]
 
