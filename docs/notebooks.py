@@ -1,4 +1,4 @@
-"""Write the tutorials as Jupyter notebooks, without output, to the folder ``examples``.
+"""Write the tutorials as Jupyter notebooks, without output, to the ``examples`` folder.
 
     python docs/notebooks.py
 

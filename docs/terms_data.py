@@ -2,8 +2,8 @@
 
     python docs/terms_data.py counts.csv
 
-The table has one row for each pair of content words that occurs at least 9 times. The row gives
-the counts of the pair and of each word in every package. With the versions
+The table has one row for each pair of content words that occurs at least 9 times. Each row
+gives the counts of the pair and of each word in every package. With the versions
 listed in ``load_terms``, the table equals the bundled file without the judgments.
 """
 
@@ -441,7 +441,7 @@ def _paragraphs(docstring: str) -> Iterator[list[str]]:
 
 
 def _prose_lines(lines: list[str]) -> Iterator[str]:
-    """Yield the lines of prose, with all other lines replaced by empty ones."""
+    """Yield the lines of prose, with all other lines replaced by empty lines."""
     section, skipping = "", None  # skipping: the indentation of a skipped block
     in_doctest = in_table = False
     for number, line in enumerate(lines):

@@ -1,6 +1,6 @@
 """
-Repetition on other samples
-===========================
+Repetition across samples
+=========================
 
 The plot shows whether precision varies more across five packages than the binomial
 model predicts.

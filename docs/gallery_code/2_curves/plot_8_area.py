@@ -31,7 +31,7 @@ print(rankeval_pd.plotting.caption(ax))
 rankings.plot.area("ap")
 
 # %%
-# Measures in the order of the data:
+# Measures in their original order:
 
 rankings.plot.area(sort=False)
 
