@@ -1,4 +1,4 @@
-"""Run the first example of the README and start page: ``python docs/first_example.py``.
+"""Run the first example from the README and start page: ``python docs/first_example.py``.
 
 Writes the printed output below the code and draws the figure.
 """

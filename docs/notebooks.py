@@ -1,4 +1,4 @@
-"""Write the tutorials as Jupyter notebooks, without output, to the folder ``examples``.
+"""Write the tutorials as Jupyter notebooks, without output, to the ``examples`` folder.
 
     python docs/notebooks.py
 
@@ -23,7 +23,7 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
 def pages() -> list[Path]:
-    """Return the pages that are notebooks."""
+    """Return the notebook pages."""
     found = sorted(TUTORIALS.glob("*.md"))
     return [path for path in found if path.read_text("utf-8").startswith("---\nfile_format: myst")]
 

@@ -1,9 +1,9 @@
-"""Count the word pairs of ``load_terms`` in the docstrings of the installed packages.
+"""Count the ``load_terms`` word pairs in the docstrings of the installed packages.
 
     python docs/terms_data.py counts.csv
 
-The table has a row for each pair of content words that occurs at least 9 times, with the counts
-of the pair, its first word and its second word in each package. With the versions
+The table has one row for each pair of content words that occurs at least 9 times. Each row
+gives the counts of the pair and of each word in every package. With the versions
 listed in ``load_terms``, the table equals the bundled file without the judgments.
 """
 
@@ -330,7 +330,7 @@ def _singular(word: str, seconds: Counter[str]) -> str:
 
 
 def _docstrings(tree: ast.Module) -> Iterator[str]:
-    """Yield the docstrings in a module and those that it adds to compiled functions."""
+    """Yield a module's docstrings, including those it adds to compiled functions."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node)
@@ -389,9 +389,9 @@ _SHORT_WORDS = frozenset("aAI")
 
 
 def sentences(docstring: str) -> Iterator[list[list[str]]]:
-    """Yield the sentences of a docstring, each as runs of adjacent words.
+    """Yield each sentence in a docstring as runs of adjacent words.
 
-    Words are in lower case. Hyphens count as spaces; punctuation inside a sentence,
+    Words are lowercase. Hyphens count as spaces; punctuation inside a sentence,
     numbers, markup and code end a run.
     """
     for paragraph in _paragraphs(docstring):
@@ -441,7 +441,7 @@ def _paragraphs(docstring: str) -> Iterator[list[str]]:
 
 
 def _prose_lines(lines: list[str]) -> Iterator[str]:
-    """Yield the lines of prose, with all other lines replaced by empty ones."""
+    """Yield the lines of prose, with all other lines replaced by empty lines."""
     section, skipping = "", None  # skipping: the indentation of a skipped block
     in_doctest = in_table = False
     for number, line in enumerate(lines):
@@ -456,7 +456,7 @@ def _prose_lines(lines: list[str]) -> Iterator[str]:
                 continue
             skipping = None
         if _RULE.match(following) and not _RULE.match(text) and len(following) >= 3:
-            section = text.lower()  # a heading, whose underline is skipped below
+            section = text.lower()  # a heading; its underline is skipped below
             yield ""
             continue
         in_doctest = in_doctest or text.startswith((">>>", "In ["))

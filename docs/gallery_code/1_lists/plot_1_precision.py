@@ -19,8 +19,8 @@ ax = rankings.plot.precision(range(50, 1501), measures=["G2", "t"], target="nbes
 
 # %%
 # **How to read it.** Each line is the precision of the first n candidates. The gray
-# line is the expected precision of a random order. Bars are pointwise intervals at a
-# few n.
+# line is the expected precision of a random order. Bars are pointwise intervals at
+# selected list sizes.
 #
 # The caption for a paper:
 

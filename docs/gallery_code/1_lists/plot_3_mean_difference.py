@@ -1,6 +1,6 @@
 """
-One difference for a range of n
-===============================
+Mean difference over a range of n
+=================================
 
 The plot shows the mean difference between two precision curves.
 
@@ -19,7 +19,7 @@ ax = rankings.plot.mean_difference("G2", "t", range(100, 1001, 10), n_resamples=
 
 # %%
 # **How to read it.** The dot is the mean difference in precision over the range of n,
-# with a single interval and test. The ticks are the differences at each n. If the
+# with a single interval and test. The ticks show the difference at each n. If the
 # interval excludes 0, one measure is better over the range.
 #
 # The caption for a paper:

@@ -2,8 +2,8 @@
 Odds ratios by list length
 ==========================
 
-The plot compares the odds of a true positive between the candidates found in only one
-of two lists.
+The plot compares two lists by the odds of a true positive among the candidates unique
+to each list.
 
 Function: :func:`rankeval_pd.plotting.odds_ratios`.
 """

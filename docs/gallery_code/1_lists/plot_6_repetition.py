@@ -1,9 +1,9 @@
 """
-Repetition on other samples
-===========================
+Repetition across samples
+=========================
 
-The plot compares the variation in precision across five packages with the binomial
-model.
+The plot shows whether precision varies more across five packages than the binomial
+model predicts.
 
 Function: :func:`rankeval_pd.plotting.repetition`.
 """

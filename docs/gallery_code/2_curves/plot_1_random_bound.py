@@ -19,8 +19,8 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.random_bound([0.05, 0.001], range(20, 1501), measures=["G2", "t"])
 
 # %%
-# **How to read it.** The gray area is the range for random orders. At each n, a measure
-# above the area is better than chance.
+# **How to read it.** The gray area shows the range for random orders. At each n, a
+# measure above the area is better than chance.
 #
 # The caption for a paper:
 

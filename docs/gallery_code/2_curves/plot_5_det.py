@@ -19,7 +19,7 @@ ax = rankings.plot.det()
 
 # %%
 # **How to read it.** A lower curve misses fewer terms at the same false positive rate.
-# Normally distributed scores give a straight line.
+# Normally distributed scores produce a straight line.
 #
 # The caption for a paper:
 

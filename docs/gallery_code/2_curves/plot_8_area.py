@@ -18,8 +18,8 @@ rankings = df.rankeval(gold="gold", measures=["G2", "t", "MI", "f"])
 ax = rankings.plot.area()
 
 # %%
-# **How to read it.** The best measure is on top. The vertical line is the chance level.
-# Each interval is valid for a single measure.
+# **How to read it.** The best measure is at the top. The vertical line is the chance
+# level. Each interval is valid for a single measure.
 #
 # The caption for a paper:
 
@@ -31,7 +31,7 @@ print(rankeval_pd.plotting.caption(ax))
 rankings.plot.area("ap")
 
 # %%
-# Measures in the order of the data:
+# Measures in their original order:
 
 rankings.plot.area(sort=False)
 

@@ -36,7 +36,7 @@ systems = items.rankeval(metric="accuracy")
 ax = systems.plot.system_ranks()
 
 # %%
-# **How to read it.** The best system is on top. The rank column shows the possible
+# **How to read it.** The best system is at the top. The rank column shows the possible
 # ranks. A bar on the right connects tied systems.
 #
 # The caption for a paper:

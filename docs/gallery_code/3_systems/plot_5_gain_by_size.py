@@ -43,7 +43,7 @@ systems.plot.gain_by_size([100, 400, 1600])
 systems.plot.gain_by_size([50, 100, 200, 400, 800, 1600], draw="random")
 
 # %%
-# Fewer pairs, using every second system:
+# Fewer pairs, using every other system:
 
 part = items.iloc[:, ::2].rankeval(metric="accuracy")
 part.plot.gain_by_size([100, 200, 400, 800, 1600])
