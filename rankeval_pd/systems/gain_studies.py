@@ -112,7 +112,7 @@ def gain_threshold(
     Notes
     -----
     The upper limit of a 95% interval for the 95th percentile is finite for 72 or more pairs.
-    Berg-Kirkpatrick et al. (2012) had 47 pairs. For a window with few pairs, report
+    Berg-Kirkpatrick et al. (2012) had 47 pairs. If the window contains few pairs, report
     ``threshold_all_pairs``. A threshold is valid only for one test set, one metric and similar
     systems.
 

@@ -91,7 +91,7 @@ def paired_bootstrap(
     ----------
     data : DataFrame or Dataset
         A DataFrame with one row per test item and one column per system, or two-level columns
-        (system, statistic). A Dataset needs the dimensions item and system, and one variable per
+        (system, statistic). A Dataset requires the dimensions item and system, and one variable per
         statistic. Dask DataFrames and lazy Datasets chunked by item give bit-identical results.
     a, b : names of systems, optional
         Systems to compare, in this order. Pass only ``a`` to compare one system with every other
@@ -136,7 +136,7 @@ def paired_bootstrap(
         is a separate family. "max-t" adjusts for the pairs within a group, and Bonferroni's method
         (a step-down method with "max-t-stepdown") adjusts for the groups.
     alpha : float
-        Significance level for ``undecided`` and for the default of ``n_resamples``. The exact test
+        Significance level for ``undecided`` and for the default ``n_resamples``. The exact test
         with a margin has the most power at this level.
     level : float
         Confidence level of the intervals, including the Monte Carlo interval.

@@ -99,12 +99,12 @@ def system_ranks(
         None, "bh" or "by", rank limits are not simultaneous. "max-t-stepdown" has more power than
         "max-t".
     adjust_over : {"all", "group"}
-        Whether ranks are simultaneous over all groups, or within each group.
+        Whether ranks are simultaneous across all groups or within each group.
     alpha : float
         Significance level of the tests. The rank limits have a simultaneous confidence level of 1 -
         alpha.
     level : float
-        Confidence level of the intervals for scores, and of percentile ranks.
+        Confidence level for score intervals and percentile ranks.
 
     Returns
     -------
@@ -132,9 +132,9 @@ def system_ranks(
     system if ``p_adjusted`` ≤ alpha. With probability at least 1 - alpha, all true ranks lie
     between ``rank_low`` and ``rank_high`` (Mogstad et al.). Without ``n_resamples``, drawing
     continues until no pair is undecided, up to eight times the initial number of resamples or 33
-    million gains in total. Only decisions for pairs with a p-value within about 0.002 of alpha then
-    depend on the seed, and ``undecided`` marks these pairs. The limits are wide with few items and
-    for similar systems. ``p_best`` is not the probability that the system is best in the
+    million gains in total. Only decisions about pairs whose p-value is within about 0.002 of alpha
+    then depend on the seed, and ``undecided`` marks these pairs. The limits are wide with few items
+    and for similar systems. ``p_best`` is not the probability that the system is best in the
     population. For 100,000 items or more, ``p_best`` uses the draws from the tests instead of
     resamples. The cost is that of the paired bootstrap (doubled for fewer than 100,000 items), plus
     systems² x resamples comparisons.
