@@ -72,8 +72,8 @@ def calibration(
         Confidence level of the interval.
     prior : {"flat", "estimated"}
         Prior for true gains in ``expected_agreement``. "flat" is overconfident for nearly equal
-        systems. "estimated" is a normal prior with mean 0. Its variance is the mean of gain² −
-        gain_se² over all pairs (of each group).
+        systems. "estimated" is a normal prior with mean 0. The variance of this prior is the mean
+        of gain² − gain_se² over all pairs (in each group).
     n_resamples : int
         Number of draws for ci="systems".
     **roles
@@ -84,7 +84,7 @@ def calibration(
     Returns
     -------
     DataFrame or Dataset
-        One row per bin (and group of the table; Dataset: dimension row): ``p_low``, ``p_high``,
+        One row per bin and table group (Dataset: dimension row): ``p_low``, ``p_high``,
         ``n_pairs``, ``agreement``: the proportion of pairs with a gain above 0 on the other data,
         ``ci_low``, ``ci_high``, ``expected_agreement``: mean of :func:`expected_agreement` over the
         pairs in the bin, for other items from the same distribution.

@@ -99,7 +99,7 @@ def gain_threshold(
     Returns
     -------
     DataFrame or Dataset
-        One row per relation (and group of the table; Dataset: dimension row):
+        One row per relation and table group (Dataset: dimension row):
 
         * ``relation``: NaN if the table has no relations;
         * ``threshold``: quantile of the gains in the window (linear interpolation), NaN for an

@@ -91,7 +91,7 @@ def detectable_gain(
     alpha : float
         Significance level of the test.
     alternative : {"two-sided", "greater"}
-        "two-sided", or "greater" for a one-sided test with a direction fixed beforehand.
+        "two-sided", or "greater" for a one-sided test whose direction was fixed beforehand.
 
     Returns
     -------
@@ -212,7 +212,7 @@ def needed_seeds(
     Parameters
     ----------
     gain : float or array
-        The gain to detect, above 0.
+        The gain to detect, greater than 0.
     gain_se, n_items, gain_se_seeds, n_seeds, n_groups, n_items_new
         As in :func:`detectable_gain`.
     power, alpha, alternative

@@ -72,7 +72,7 @@ def from_sacrebleu(
 
     Notes
     -----
-    The corpus score, computed from summed statistics, equals the score of sacrebleu with the same
+    The corpus score, computed from summed statistics, equals sacrebleu's score with the same
     options. Statistics for BLEU and TER come from sacrebleu's segment scores, and this function
     counts n-grams for chrF. With several references, chrF uses the best-scoring reference for each
     segment. Every segment is scored once.
@@ -119,11 +119,11 @@ class _Scorer(NamedTuple):
 def _check_names(hypotheses: Any, metric: Any, options: Mapping[str, Any]) -> None:
     if not hasattr(hypotheses, "items"):
         raise TypeError(
-            f"hypotheses is of type {type(hypotheses).__name__}: pass a mapping from the name of "
-            "each system to its segments, such as {'system A': lines}."
+            f"hypotheses is of type {type(hypotheses).__name__}: pass a mapping from "
+            "system names to segments, such as {'system A': lines}."
         )
     if not len(hypotheses):
-        raise ValueError("hypotheses has no system.")
+        raise ValueError("hypotheses contains no systems.")
     if not isinstance(metric, str) or metric not in SCORERS:
         raise ValueError(
             f"metric={shown(metric)} is not one of {listed(SCORERS)}. Pass settings as keyword "
@@ -371,7 +371,7 @@ def _named(estimators: Any) -> Mapping[Hashable, Any]:
         estimators = named
     if not isinstance(estimators, Mapping) or not estimators:
         raise TypeError(
-            f"estimators={estimators!r}: pass a mapping from the name of a family to an estimator, "
+            f"estimators={estimators!r}: pass a mapping from family names to estimators, "
             "such as {'logistic': LogisticRegression()}."
         )
     for model in estimators.values():
@@ -461,7 +461,7 @@ def resample_counts(
 
     Returns
     -------
-    array of int (n_resamples, n_items), with items in the order of their labels
+    array of int (n_resamples, n_items), with items in label order
 
     Notes
     -----

@@ -339,11 +339,11 @@ def paired_permutation(
 
     Notes
     -----
-    The test is exact for the sharp null hypothesis that the outputs of the two systems are
-    exchangeable on these items (Riezler and Maxwell 2005). For 0/1 items, the test is McNemar's
-    exact test. Monte Carlo p-values are (s + 1)/(b + 1), and all pairs share the swaps. "wilcoxon"
-    drops differences of 0, uses mean ranks for ties, and is exact for up to a million values of the
-    rank sum. If most differences are 0, as is common with accuracy, the "wilcoxon" gain is 0.
+    The test is exact for the sharp null hypothesis that the two systems' outputs are exchangeable
+    on these items (Riezler and Maxwell 2005). For 0/1 items, the test is McNemar's exact test.
+    Monte Carlo p-values are (s + 1)/(b + 1), and all pairs share the same swaps. "wilcoxon" drops
+    zero differences, uses mean ranks for ties, and is exact for up to a million values of the rank
+    sum. If most differences are 0, as is common with accuracy, the "wilcoxon" gain is 0.
 
     For each trial and pair, the test computes two scores and needs 8 bytes of memory.
 

@@ -23,7 +23,7 @@ def from_predictions(
     *,
     positive: Any = 1,
 ) -> pd.DataFrame:
-    """Return a table for testing accuracy, precision, recall or F1 of classifiers.
+    """Return a table for testing classifiers' accuracy, precision, recall or F1.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def from_predictions(
     -------
     DataFrame
         One row per test item. For accuracy, each model has one column that marks correct
-        predictions. Other metrics have two-level columns (system, statistic). Pass the same
+        predictions. Other metrics use two-level columns (system, statistic). Pass the same
         ``metric`` to the methods. The index comes from the data.
 
     Raises
@@ -202,7 +202,7 @@ def _models(
     models: dict[Hashable, Any] = {}
     for model, values in given.items():
         if model in models:
-            raise ValueError(f"{name} has two models named {model!r}. Rename one.")
+            raise ValueError(f"{name} has two models named {model!r}. Rename one of them.")
         if isinstance(values, (str, bytes)) or not np.iterable(values):
             raise TypeError(
                 f"{name}[{shown(model)}] is of type {type(values).__name__}: pass a value for each "

@@ -55,8 +55,8 @@ def compare_accuracies(
     -------
     DataFrame
         One row: ``gain`` of a over b, as a proportion of the items; ``ci_low``, ``ci_high``:
-        smallest and largest limit of Tango's intervals; ``p_low``, ``p_high``: smallest and largest
-        p-value of McNemar's exact test. The two p-values are equal if you pass counts and ``both``.
+        smallest and largest limits of Tango's intervals; ``p_low``, ``p_high``: smallest and
+        largest p-values of McNemar's exact test, which are equal if you pass counts and ``both``.
 
     Raises
     ------
