@@ -524,7 +524,7 @@ def test_a_plan_for_a_two_sided_test_needs_more():
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda: rankeval_pd.needed_items(1e-12, 0.01, 1000), "no test set of up to 1e.15 items"),
+        (lambda: rankeval_pd.needed_items(1e-12, 0.01, 1000), "requires more than 1e.15 items"),
         (lambda: rankeval_pd.needed_items([0.1, 0.0], 0.01, 1000), r"gain=\[0.1, 0.0\]: pass"),
         (lambda: rankeval_pd.needed_items(np.nan, 0.01, 1000), "gain=nan"),
         (lambda: rankeval_pd.needed_items([1, np.nan], 0.01, 9), "gain=1 missing numbers: .*drop"),
