@@ -227,9 +227,9 @@ def test_plans_take_rows_tables_and_parts():
     ("ask", "message"),
     [
         (lambda: rankeval_pd.needed_items(0.03, 0.025, 400, **PARTS),
-         r"gain=0.03: no number of items is enough with 3 seeds.* Add seeds; needed_seeds"),
+         r"gain=0.03: with 3 seeds, no test set can detect .* Add seeds; needed_seeds"),
         (lambda: rankeval_pd.needed_seeds(0.03, 0.025, 400, **PARTS),
-         r"no number of seeds is enough with 400 items. Add items; needed_items"),
+         r"with 400 items, no number of seeds is sufficient. Add items; needed_items"),
         (lambda: rankeval_pd.needed_seeds(0.1, 0.025, 400), "variance between seeds is missing"),
         (lambda: rankeval_pd.detectable_gain(0.1, 9, n_seeds=3), "gain_se_seeds and n_seeds"),
         (lambda: rankeval_pd.detectable_gain(0.1, 9, **PARTS, n_seeds_new=1), "n_seeds_new=1"),
@@ -314,7 +314,7 @@ def test_bounds_hold_all_overlaps(n, data):
 @pytest.mark.parametrize(
     ("given", "keywords", "error", "message"),
     [
-        ((0.8423, 0.81, 500), {}, ValueError, "no count of 500.*nearest is 421, 0.842"),
+        ((0.8423, 0.81, 500), {}, ValueError, "no count out of 500.*nearest is 421, 0.842"),
         ((84.2, 81, 500), {}, ValueError, "84.2% is 0.842"),
         ((501, 3, 500), {}, ValueError, "from 0 to 500"),
         ((-1, 3, 500), {}, ValueError, "from 0 to 500"),

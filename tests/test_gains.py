@@ -362,7 +362,7 @@ def test_calibration_keeps_the_metric_of_the_pairs():
         pd.testing.assert_frame_equal(again, wanted, check_exact=True)
     pairs = here.rankeval.paired_bootstrap(metric=mean, n_resamples=99)
     with pytest.raises(
-        ValueError, match=r"a function mean as the metric. Pass the same .* metric="
+        ValueError, match=r"the function mean as the metric. Pass the same .* metric="
     ):
         pairs.rankeval.calibration(there)
     given = pairs.rankeval.calibration(there, metric=mean, bins=[0.001, 0.05, 0.3])
@@ -524,7 +524,7 @@ def test_a_plan_for_a_two_sided_test_needs_more():
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda: rankeval_pd.needed_items(1e-12, 0.01, 1000), "no test set of up to 1e.15 items"),
+        (lambda: rankeval_pd.needed_items(1e-12, 0.01, 1000), "requires more than 1e.15 items"),
         (lambda: rankeval_pd.needed_items([0.1, 0.0], 0.01, 1000), r"gain=\[0.1, 0.0\]: pass"),
         (lambda: rankeval_pd.needed_items(np.nan, 0.01, 1000), "gain=nan"),
         (lambda: rankeval_pd.needed_items([1, np.nan], 0.01, 9), "gain=1 missing numbers: .*drop"),

@@ -435,7 +435,7 @@ def moving(rng, groups):
 def test_a_gain_that_moves_with_the_size_of_groups_is_said():
     items = moving(np.random.default_rng(1), 40)
     asked = items.rankeval(measures=["new", "old"], groups="doc")
-    with pytest.warns(RankevalWarning, match="depends on the size of the groups .*weight='group'"):
+    with pytest.warns(RankevalWarning, match="depends on group size in .*weight='group'"):
         asked.paired_bootstrap()
     found = asked.paired_bootstrap("new", "old", weight="group")  # no warning
     means = items.groupby("doc")["new"].mean()

@@ -111,7 +111,7 @@ def test_the_index_is_kept_and_never_mixed_up():
         (([1, 0], {"a": ["1", "0"]}, "accuracy"), {}, ValueError, "the same labels"),
         (([1, None], {"a": [1, 0]}, "f1"), {}, ValueError, "no label for 1 of 2"),
         (([1, 0], {"a": [1, 0]}, "mcc"), {}, ValueError, "metric='mcc' is not one of"),
-        (([1, 0], {}, "f1"), {}, ValueError, "has no model"),
+        (([1, 0], {}, "f1"), {}, ValueError, "contains no models"),
         (([1, 0], {"a": "10"}, "f1"), {}, TypeError, "of type str"),
         ((["n", "y"], {"a": ["n", "y"]}, "f1"), {}, ValueError, "positive=1 is not one of .*'n', "),
         (([1, 0], {"gold": [1, 0]}), {}, ValueError, "named 'gold', which is reserved"),

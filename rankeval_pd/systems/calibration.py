@@ -61,7 +61,7 @@ def calibration(
     data : DataFrame or Dataset
         Table of pairs from :func:`paired_bootstrap` with gain ≥ 0 in every row.
     other : DataFrame or Dataset
-        Results of the same systems on other data, as a table of test items by systems.
+        Results for the same systems on other data, as an item-by-system table.
     bins : sequence of float
         Edges of the bins for p_value. A bin includes its upper edge. By default, the bins match
         Berg-Kirkpatrick et al. (2012).
@@ -72,19 +72,19 @@ def calibration(
         Confidence level of the interval.
     prior : {"flat", "estimated"}
         Prior for true gains in ``expected_agreement``. "flat" is overconfident for nearly equal
-        systems. "estimated" is a normal prior with mean 0. Its variance is the mean of gain² −
-        gain_se² over all pairs (of each group).
+        systems. "estimated" is a normal prior with mean 0. The variance of this prior is the mean
+        of gain² − gain_se² over all pairs (in each group).
     n_resamples : int
         Number of draws for ci="systems".
     **roles
-        ``metric`` and ``higher_is_better`` for the other items, by default from the ``attrs`` of
-        the table. Pass both roles if the metric is a function, or if a merge dropped the ``attrs``.
+        ``metric`` and ``higher_is_better`` for the other items, by default from the table's
+        ``attrs``. Pass both roles if the metric is a function, or if a merge dropped the ``attrs``.
         ``dim`` for the other items. ``rng`` for ci="systems".
 
     Returns
     -------
     DataFrame or Dataset
-        One row per bin (and group of the table; Dataset: dimension row): ``p_low``, ``p_high``,
+        One row per bin and table group (Dataset: dimension row): ``p_low``, ``p_high``,
         ``n_pairs``, ``agreement``: the proportion of pairs with a gain above 0 on the other data,
         ``ci_low``, ``ci_high``, ``expected_agreement``: mean of :func:`expected_agreement` over the
         pairs in the bin, for other items from the same distribution.
@@ -170,8 +170,8 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
     if chosen.get("metric") is None:
         if metric not in METRICS:
             raise ValueError(
-                f"the table of pairs was made with a {metric} as the metric. Pass the same metric"
-                " for the other items, metric=..."
+                f"the table of pairs was made with the {metric} as the metric. Pass"
+                " the same metric for the other items with metric=..."
             )
         chosen["metric"] = metric
     asked = chosen["metric"]
@@ -182,14 +182,14 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
         words = {True: "higher", False: "lower"}
         raise ValueError(
             f"metric={asked!r}, higher_is_better={chosen['higher_is_better']!r}, but for the metric"
-            f" of the table of pairs ({metric!r}), {words[better]} scores are better. Pass"
+            f" in the table of pairs ({metric!r}), {words[better]} scores are better. Pass"
             f" higher_is_better={better!r}, or a metric with the same direction."
         )
     return chosen
 
 
 def _check_given(roles: Mapping[str, Any]) -> None:
-    """Raise a ValueError if the attrs and roles lack the metric or its direction."""
+    """Raise a ValueError if the metric or its direction is in neither attrs nor roles."""
     metric, better = roles.get("metric"), roles.get("higher_is_better")
     lacking = []
     if metric is None:
@@ -216,7 +216,7 @@ def _bins(bins: Sequence[float]) -> list[float]:
     if len(edges) < 2 or not all(a < b for a, b in pairwise(edges)):  # NaN is also rejected
         raise ValueError(f"bins={bins!r}: pass two or more increasing p-values as bin edges.")
     if edges[0] < 0.0 or edges[-1] > 1.0:
-        raise ValueError(f"bins={bins!r}: p-values lie between 0 and 1.")
+        raise ValueError(f"bins={bins!r}: pass p-values between 0 and 1.")
     return edges
 
 

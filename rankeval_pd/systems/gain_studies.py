@@ -99,20 +99,20 @@ def gain_threshold(
     Returns
     -------
     DataFrame or Dataset
-        One row per relation (and group of the table; Dataset: dimension row):
+        One row per relation and table group (Dataset: dimension row):
 
         * ``relation``: NaN if the table has no relations;
         * ``threshold``: quantile of the gains in the window (linear interpolation), NaN for an
           empty window; ``threshold_low``, ``threshold_high``: interval for the threshold, with an
-          infinite upper limit for few pairs; ``n_pairs``: number of pairs in the window with a
-          gain;
+          infinite upper limit if there are few pairs; ``n_pairs``: number of pairs in the window
+          with a gain;
         * ``threshold_all_pairs``: z times the same quantile of ``gain_se`` over all pairs. z is the
           normal quantile for the middle of the window (half of the middle for two-sided tests).
 
     Notes
     -----
     The upper limit of a 95% interval for the 95th percentile is finite for 72 or more pairs.
-    Berg-Kirkpatrick et al. (2012) had 47 pairs. For a window with few pairs, report
+    Berg-Kirkpatrick et al. (2012) had 47 pairs. If the window contains few pairs, report
     ``threshold_all_pairs``. A threshold is valid only for one test set, one metric and similar
     systems.
 
@@ -189,14 +189,14 @@ def _quantile(values: FloatArray, share: float) -> float:
 
 def _window(window: Any) -> tuple[float, float]:
     if isinstance(window, str) or not isinstance(window, Sequence) or len(window) != 2:
-        raise TypeError(f"window={window!r}: pass two p-values, the smaller first.")
+        raise TypeError(f"window={window!r}: pass two p-values, the smaller one first.")
     low, high = (check_share("window", value) for value in window)
     if not low < high:
-        raise ValueError(f"window={window!r}: pass two p-values, the smaller first.")
+        raise ValueError(f"window={window!r}: pass two p-values, the smaller one first.")
     return low, high
 
 
-# ----------------------- Gains for several sizes of the test set
+# ----------------------- Gains for several test set sizes
 
 
 @Capabilities(
@@ -244,8 +244,8 @@ def gain_by_size(
     level, progress
         As in :func:`paired_bootstrap`.
     **roles
-        As in :func:`paired_bootstrap`. With ``by``, sizes are numbers of items per domain, as in
-        figure 11. A domain with too few items for a size has no rows for this size.
+        As in :func:`paired_bootstrap`. With ``by``, each size is the number of items per domain, as
+        in figure 11. Sizes larger than a domain produce no rows for that domain.
 
     Returns
     -------
@@ -293,7 +293,7 @@ def gain_by_size(
 
 
 def _one_by_one(found: list[Any], sizes: list[int], by: list[Hashable]) -> Any:
-    """Combine the tables of all sizes, and group the rows by domain."""
+    """Combine the tables for all sizes, and group the rows by domain."""
     found = [keys_apart(table, ("size",), len(by)) for table in found]
     by = list(found[0].columns[: len(by)])  # as in the table of pairs
     for size, table in zip(sizes, found, strict=True):

@@ -72,8 +72,8 @@ def detectable_gain(
     Parameters
     ----------
     gain_se : float, array, row or table
-        A table from :func:`paired_bootstrap` with ``details=True``, a row of this table, or the
-        standard error of a gain due to the items.
+        A table from :func:`paired_bootstrap` with ``details=True``, a row from this table, or the
+        item component of a gain's standard error.
     n_items : float or array
         Size of the test set from which ``gain_se`` was computed.
     gain_se_seeds, n_seeds : float or array, optional
@@ -91,17 +91,17 @@ def detectable_gain(
     alpha : float
         Significance level of the test.
     alternative : {"two-sided", "greater"}
-        "two-sided", or "greater" for a one-sided test with a direction fixed beforehand.
+        "two-sided", or "greater" for a one-sided test whose direction was fixed beforehand.
 
     Returns
     -------
     float or array
-        The detectable gain in the units of gain_se, for each row of a table.
+        The detectable gain in the same units as gain_se, for each row of a table.
 
     Notes
     -----
     Power is computed for the t test. The degrees of freedom are the number of items, clusters or
-    seeds minus 1. Variances are treated as known, so results from two or three seeds are rough.
+    seeds minus 1. Variances are treated as known, so results for two or three seeds are rough.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def needed_items(
     Parameters
     ----------
     gain : float or array
-        The gain to detect, above 0.
+        The gain to detect, greater than 0.
     gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric, n_seeds_new
         As in :func:`detectable_gain`.
     power, alpha, alternative
@@ -155,7 +155,7 @@ def needed_items(
     ------
     ValueError
         If a gain or standard error is missing or not above 0, if power is not above alpha, or if
-        no number of items suffices because of too few seeds or a tiny gain.
+        seeds are too few or the gain is too small for any number of items to suffice.
 
     Examples
     --------
@@ -179,15 +179,14 @@ def needed_items(
         if plan.seeds and not enough(_MOST):
             can = asked.gain(plan, _MOST, seeds)
             raise ValueError(
-                f"gain={wanted:.4g}: no number of items is enough with {seeds:g} seeds, which"
-                f" cannot detect gains below {can:.3g}. Add seeds; needed_seeds returns the"
-                " required number."
+                f"gain={wanted:.4g}: with {seeds:g} seeds, no test set can detect gains below"
+                f" {can:.3g}. Add seeds; needed_seeds returns the required number."
             )
         found = _least(enough, least, _MOST)
         if found is None:
             raise ValueError(
-                f"gain={wanted!r}: no test set of up to {_MOST:.0e} items is enough. Pass a larger "
-                "gain, in the unit of the score."
+                f"gain={wanted!r}: detecting this gain requires more than {_MOST:.0e} items. Pass "
+                "a larger gain, in the same units as the score."
             )
         return found
 
@@ -213,7 +212,7 @@ def needed_seeds(
     Parameters
     ----------
     gain : float or array
-        The gain to detect, above 0.
+        The gain to detect, greater than 0.
     gain_se, n_items, gain_se_seeds, n_seeds, n_groups, n_items_new
         As in :func:`detectable_gain`.
     power, alpha, alternative
@@ -227,7 +226,7 @@ def needed_seeds(
     Raises
     ------
     ValueError
-        If the variance between seeds is missing, or if there are too few items, whatever the
+        If the variance between seeds is missing, or if there are too few items, regardless of the
         number of seeds.
 
     Examples
@@ -254,8 +253,8 @@ def needed_seeds(
         found = _least(enough, 2.0, _MOST_SEEDS)
         if found is None:
             raise ValueError(
-                f"gain={wanted:.4g}: no number of seeds is enough with {items:g} items. Add items;"
-                " needed_items returns the required number."
+                f"gain={wanted:.4g}: with {items:g} items, no number of seeds is sufficient."
+                " Add items; needed_items returns the required number."
             )
         return found
 
@@ -377,7 +376,7 @@ def _plans_of(table: Any) -> AnyArray:
     attrs = getattr(table, "attrs", {})
     if "gain_se" not in table:
         raise ValueError(
-            "gain_se: the row or table has no column 'gain_se'. Pass one made with details=True."
+            "gain_se: the row or table has no gain_se column. Pass a table made with details=True."
         )
     names = ("gain", "gain_se", "n_items", "n_groups", "gain_se_items", "gain_se_seeds", "n_seeds")
     parts = {name: np.asarray(table[name], dtype=float) for name in names if name in table}

@@ -17,7 +17,7 @@ from rankeval_pd.stats._types import IntArray
 from rankeval_pd.stats.resampling import resamples
 from rankeval_pd.stats.resampling.metric_sums import METRICS
 
-# --------------------- Statistics of translations for paired tests
+# --------------------- Translation statistics for paired tests
 
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 #: defaults of sacrebleu that the formulas of this package assume
@@ -63,7 +63,7 @@ def from_sacrebleu(
     ImportError
         If sacrebleu is not installed.
     ValueError
-        If numbers of segments differ, a segment has no reference, or an option changes the formula
+        If segment counts differ, a segment has no reference, or an option changes the formula
         (``smooth_method``, ``max_ngram_order``, ``effective_order``, ``beta``, ``eps_smoothing``).
 
     See Also
@@ -72,9 +72,9 @@ def from_sacrebleu(
 
     Notes
     -----
-    The corpus score, computed from summed statistics, equals the score of sacrebleu with the same
+    The corpus score, computed from summed statistics, equals sacrebleu's score with the same
     options. Statistics for BLEU and TER come from sacrebleu's segment scores, and this function
-    counts n-grams for chrF. With several references, chrF uses the best-scoring reference of each
+    counts n-grams for chrF. With several references, chrF uses the best-scoring reference for each
     segment. Every segment is scored once.
 
     Examples
@@ -99,7 +99,7 @@ def from_sacrebleu(
     alone = [row for row, of in enumerate(beside) if not of]
     if alone:
         raise ValueError(
-            f"references: segment {alone[0]} (counted from 0) has no reference. Add one."
+            f"references: segment {alone[0]} (counted from 0) has no reference. Add a reference."
         )
     scorer = SCORERS[metric](options)
     tables = {}
@@ -119,15 +119,15 @@ class _Scorer(NamedTuple):
 def _check_names(hypotheses: Any, metric: Any, options: Mapping[str, Any]) -> None:
     if not hasattr(hypotheses, "items"):
         raise TypeError(
-            f"hypotheses is of type {type(hypotheses).__name__}: pass a mapping from the name of "
-            "each system to its segments, such as {'system A': lines}."
+            f"hypotheses is of type {type(hypotheses).__name__}: pass a mapping from "
+            "system names to segments, such as {'system A': lines}."
         )
     if not len(hypotheses):
-        raise ValueError("hypotheses has no system.")
+        raise ValueError("hypotheses contains no systems.")
     if not isinstance(metric, str) or metric not in SCORERS:
         raise ValueError(
-            f"metric={shown(metric)} is not one of {listed(SCORERS)}. Pass settings as keywords: "
-            "metric='chrf', word_order=2."
+            f"metric={shown(metric)} is not one of {listed(SCORERS)}. Pass settings as keyword "
+            "arguments: metric='chrf', word_order=2."
         )
     for name, known in _FIXED[metric].items():
         if options.get(name, known) != known:
@@ -138,7 +138,7 @@ def _check_names(hypotheses: Any, metric: Any, options: Mapping[str, Any]) -> No
 
 
 def _streams(references: Any) -> list[Sequence[str | None]]:
-    """Return the sequences of references, all with the same length."""
+    """Return the sequences of references, all of the same length."""
     if isinstance(references, str) or not hasattr(references, "__len__"):
         raise TypeError(
             f"references is of type {type(references).__name__}: pass a list with a reference for "
@@ -371,7 +371,7 @@ def _named(estimators: Any) -> Mapping[Hashable, Any]:
         estimators = named
     if not isinstance(estimators, Mapping) or not estimators:
         raise TypeError(
-            f"estimators={estimators!r}: pass a mapping from the name of a family to an estimator, "
+            f"estimators={estimators!r}: pass a mapping from family names to estimators, "
             "such as {'logistic': LogisticRegression()}."
         )
     for model in estimators.values():
@@ -461,7 +461,7 @@ def resample_counts(
 
     Returns
     -------
-    array of int (n_resamples, n_items), with items in the order of their labels
+    array of int (n_resamples, n_items), with items in label order
 
     Notes
     -----
@@ -486,6 +486,6 @@ def resample_counts(
     check_memory(
         float(n_items) * float(n_resamples),
         f"{n_resamples:,} resamples of {n_items:,} items",
-        "Draw fewer resamples, n_resamples=..., in several calls with different seeds, rng=...",
+        "Draw the resamples in several calls, each with a smaller n_resamples and a different rng.",
     )
     return resamples.all_counts(int(n_items), int(n_resamples), seed)

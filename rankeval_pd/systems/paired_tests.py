@@ -91,8 +91,8 @@ def paired_bootstrap(
     ----------
     data : DataFrame or Dataset
         A DataFrame with one row per test item and one column per system, or two-level columns
-        (system, statistic). A Dataset needs the dimensions item and system, and one variable per
-        statistic. Dask DataFrames and lazy Datasets in chunks of items give bit-identical results.
+        (system, statistic). A Dataset requires the dimensions item and system, and one variable per
+        statistic. Dask DataFrames and lazy Datasets chunked by item give bit-identical results.
     a, b : names of systems, optional
         Systems to compare, in this order. Pass only ``a`` to compare one system with every other
         system. By default all pairs are compared.
@@ -121,7 +121,7 @@ def paired_bootstrap(
         or "different". A function of two names that returns the relation also works.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis for ``p_value``. "greater" means that system_a is better, as in
-        Berg-Kirkpatrick et al. (2012). One-sided tests have one-sided intervals.
+        Berg-Kirkpatrick et al. (2012). One-sided tests give one-sided intervals.
     margin : float, optional
         Largest gain that is negligible in practice. With a margin, the result contains
         ``p_equivalence``, the p-value for a gain within ±margin. With "greater" or "less", it
@@ -136,7 +136,7 @@ def paired_bootstrap(
         is a separate family. "max-t" adjusts for the pairs within a group, and Bonferroni's method
         (a step-down method with "max-t-stepdown") adjusts for the groups.
     alpha : float
-        Significance level for ``undecided`` and for the default of ``n_resamples``. The exact test
+        Significance level for ``undecided`` and for the default ``n_resamples``. The exact test
         with a margin has the most power at this level.
     level : float
         Confidence level of the intervals, including the Monte Carlo interval.
@@ -152,9 +152,9 @@ def paired_bootstrap(
         one column; ratio: numerator, denominator; accuracy: correct[, total]; precision: correct,
         guess; recall: correct, gold; f1: correct, guess, gold; aer: sure, guess, correct_sure,
         correct_possible; bleu: sys_len, ref_len, correct_1 … correct_4, total_1 … total_4; chrf:
-        hyp_i, ref_i, match_i for each order i. You can also pass a function f(S) of summed
-        statistics in the order of the columns, S[..., statistic] → [...], with inf or NaN for
-        undefined values. ``higher_is_better``: by default the direction of the metric. ``groups``:
+        hyp_i, ref_i, match_i for each order i. You can also pass a function f(S), S[..., statistic]
+        → [...], where S contains the summed statistics in column order and undefined results are
+        inf or NaN. ``higher_is_better``: by default the direction of the metric. ``groups``:
         clusters (documents) to resample; two crossed factors such as ``["item", "annotator"]`` use
         a t test. ``weight="group"``: use the mean of the cluster means. ``by``: domains to test
         separately. ``measures``: the systems. ``rng``: seed. ``dim``: the dimension of the items.
@@ -166,14 +166,14 @@ def paired_bootstrap(
         system comes first unless you pass both names or a baseline.
 
         * ``system_a``, ``system_b``, ``score_a``, ``score_b``;
-        * ``gain``: improvement of system_a over system_b, with reversed sign if lower is better;
+        * ``gain``: improvement of system_a over system_b; if lower is better, the sign is reversed;
         * ``gain_se``: standard error of the gain by linearization, or the standard deviation of δ*;
           ``ci_low``, ``ci_high``: interval for the gain, infinite (or the end of the metric's
-          range) for too few items, NaN without variation;
+          range) if there are too few items, NaN without variation;
         * ``p_value``: p-value for ``alternative``. Two-sided p-values are min(1, 2 p_one_sided).
           With "max-t", the p-value comes from the pair's t statistic in the same resamples;
-          ``p_two_sided``; ``p_stderr``: Monte Carlo standard error of p_value (with "max-t" of
-          p_adjusted);
+          ``p_two_sided``; ``p_stderr``: Monte Carlo standard error of p_value (of p_adjusted for
+          "max-t");
         * ``p_adjusted``: only with ``adjust``, at least p_value. Matching intervals are
           simultaneous with "max-t", Bonferroni's with "holm" and "bonferroni", and Benjamini and
           Yekutieli's (2005) within groups with "bh" and "by";
@@ -208,7 +208,7 @@ def paired_bootstrap(
     -----
     If differences are symmetric, the error rate of "wild" is at most the nominal level for any
     number of items or groups. The smallest two-sided p-value for n items is 2^(1−n), so p-values
-    from five items never reach 0.05. The events of Berg-Kirkpatrick et al. (2012) are too liberal
+    from five items never reach 0.05. The events in Berg-Kirkpatrick et al. (2012) are too liberal
     with few items. With ``seeds``, "wild" is a t test (see :func:`needed_seeds`). For ratios of
     sums between 0 and 1 (precision, recall, F1, AER, ratio) without ``groups``, "wild" needs no
     resamples. The test then uses the distribution of a difference between two dependent
@@ -220,10 +220,10 @@ def paired_bootstrap(
     or s/b for "strict". An exact p-value of 0 is replaced by 2^−n. Resamples with an undefined
     metric count against the alternative.
 
-    Exact distributions are available for mean, sum and accuracy if all differences are multiples
-    of one step and their sum has at most a million values near the mean. Events that resample
-    items have exact distributions only without ``groups``. For up to 16 items or groups (20 with
-    method="exact"), "wild" enumerates all signs.
+    Exact distributions are available for mean, sum and accuracy if all differences are multiples of
+    one step and their sum has at most a million values near the mean. Events that resample items
+    have exact distributions only without ``groups``. For up to 16 items or groups (20 with
+    method="exact"), "wild" enumerates all sign patterns.
 
     For 0/1 items without ``groups``, "wild" is McNemar's exact test. With up to 200 such items,
     "wild" is an unconditional test whose p-value is at most McNemar's. For 100,000 items or
@@ -236,7 +236,7 @@ def paired_bootstrap(
     "greater" only if the direction was fixed beforehand.
 
     Each block of 1,000 resamples requires a matrix product of items x systems. For a Dask
-    DataFrame, a worker needs memory for up to three copies of its items. Dask DataFrames do not
+    DataFrame, each worker needs memory for up to three copies of its items. Dask DataFrames do not
     support ``groups``, ``strata``, ``seeds``, ``by``, "studentised", "bca" or resampled max-t.
 
     References
@@ -257,7 +257,7 @@ def paired_bootstrap(
       system_a system_b  score_a  score_b  gain    ci_low   ci_high   p_value
     0      new      old     0.02      0.0  0.02 -0.052775  0.104954  0.942115
 
-    The following call runs the test of Berg-Kirkpatrick et al. (2012):
+    The following call runs the test in Berg-Kirkpatrick et al. (2012):
 
     >>> df.rankeval.paired_bootstrap(event="recentred", alternative="greater")
       system_a system_b  score_a  score_b  gain  ci_low  ci_high   p_value
@@ -313,9 +313,9 @@ def paired_permutation(
     data, a, b, baseline, n_resamples, families, alternative, margin, adjust, adjust_over
         As in :func:`paired_bootstrap`.
     test : {"swaps", "t", "wilcoxon"}
-        "swaps" exchanges the outputs of the two systems on randomly chosen items. "t" is the
-        paired t test, which needs no draws. "wilcoxon" is the signed-rank test. The signed-rank
-        test reports the Hodges-Lehmann estimate (the median of means of two differences) as
+        "swaps" exchanges the outputs of the two systems on randomly chosen items. "t" is the paired
+        t test, which needs no draws. "wilcoxon" is the signed-rank test. The signed-rank test
+        reports the Hodges-Lehmann estimate (the median of pairwise means of the differences) as
         ``gain``, with matching limits.
     alpha, level, skewness, progress
         As in :func:`paired_bootstrap`. With ``skewness=False``, the test uses only swaps.
@@ -335,15 +335,15 @@ def paired_permutation(
         larger p-value is reported. ``gain_se`` is the standard deviation of the gain under swaps,
         which assumes a true gain of 0. ``ci_low`` and ``ci_high`` are the gain minus the quantiles
         of the gain under swaps. This interval agrees with the test but is too wide for large
-        gains, so report the interval of :func:`paired_bootstrap`.
+        gains, so report the interval from :func:`paired_bootstrap`.
 
     Notes
     -----
-    The test is exact for the sharp null hypothesis that the outputs of the two systems are
-    exchangeable on these items (Riezler and Maxwell 2005). For 0/1 items, the test is McNemar's
-    exact test. Monte Carlo p-values are (s + 1)/(b + 1), and all pairs share the swaps. "wilcoxon"
-    drops differences of 0, uses mean ranks for ties, and is exact for up to a million values of the
-    rank sum. If most differences are 0, as for accuracy, the gain of "wilcoxon" is 0.
+    The test is exact for the sharp null hypothesis that the two systems' outputs are exchangeable
+    on these items (Riezler and Maxwell 2005). For 0/1 items, the test is McNemar's exact test.
+    Monte Carlo p-values are (s + 1)/(b + 1), and all pairs share the same swaps. "wilcoxon" drops
+    zero differences, uses mean ranks for ties, and is exact for up to a million values of the rank
+    sum. If most differences are 0, as is common with accuracy, the "wilcoxon" gain is 0.
 
     For each trial and pair, the test computes two scores and needs 8 bytes of memory.
 
@@ -382,8 +382,8 @@ def paired_permutation(
     lazy = isinstance(result, xr.Dataset) and result.chunks
     if signed and not lazy and ((result["gain"] == 0.0) & (result["p_value"] <= alpha)).any():
         warn(
-            "test='wilcoxon': most differences are 0, so the Hodges-Lehmann gain is 0 although the"
-            " test is significant. Omit test to compare the means."
+            "test='wilcoxon': most differences are 0, so the Hodges-Lehmann gain is 0 even though"
+            " the test is significant. Omit test to compare the means."
         )
     return result
 
@@ -455,7 +455,7 @@ def _ask_pairs(
 
 
 def _spread(test: Callable[..., Pairs], options: PairOptions) -> ItemNeeds:
-    """Return the data that the test needs from items distributed over workers."""
+    """Return which sums the test needs when items are distributed across workers."""
     if test is swapped_gains.paired_permutation:
         return ItemNeeds(options, swaps=True)
     return ItemNeeds(options, signs="wild" in (options.event, options.ci))

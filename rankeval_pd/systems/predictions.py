@@ -23,7 +23,7 @@ def from_predictions(
     *,
     positive: Any = 1,
 ) -> pd.DataFrame:
-    """Return a table for testing accuracy, precision, recall or F1 of classifiers.
+    """Return a table for testing classifiers' accuracy, precision, recall or F1.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def from_predictions(
     -------
     DataFrame
         One row per test item. For accuracy, each model has one column that marks correct
-        predictions. Other metrics have two-level columns (system, statistic). Pass the same
+        predictions. Other metrics use two-level columns (system, statistic). Pass the same
         ``metric`` to the methods. The index comes from the data.
 
     Raises
@@ -103,7 +103,7 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = 1) -> pd.DataFrame:
     scores : mapping, DataFrame, array or sequence
         Scores by model name, or the scores of one model. Larger scores indicate the positive
         class. You can pass sequences, or n x 2 arrays from ``predict_proba`` with classes sorted
-        as in scikit-learn. For such arrays, the column of the positive class is used.
+        as in scikit-learn. For such arrays, the positive-class column is used.
     positive : label
         The label of the positive class. All other labels are negative.
 
@@ -117,7 +117,7 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = 1) -> pd.DataFrame:
     ------
     ValueError, TypeError
         If lengths or indexes differ, labels are missing, ``positive`` is not a label, a score is
-        not a number, or an array of several columns does not contain probabilities for two classes.
+        not a number, or a multi-column array does not contain probabilities for two classes.
 
     See Also
     --------
@@ -184,7 +184,7 @@ def _array(values: Any) -> AnyArray:
 def _models(
     given: Any, name: str, size: int, index: pd.Index | None, classes: list[Any] | None = None
 ) -> tuple[Mapping[Hashable, Any], pd.Index | None]:
-    """Return each model's values, one per label, and their index."""
+    """Return each model's values, one per label, and the index of the values."""
     probabilities = (
         classes is not None
         and isinstance(given, pd.DataFrame)
@@ -198,11 +198,11 @@ def _models(
         alone = getattr(given, "name", None)
         given = {("score" if classes is not None else "model") if alone is None else alone: given}
     if not len(given) or not len(given.keys()):
-        raise ValueError(f"{name} has no model. Pass a mapping, {{'model A': values}}.")
+        raise ValueError(f"{name} contains no models. Pass a mapping, {{'model A': values}}.")
     models: dict[Hashable, Any] = {}
     for model, values in given.items():
         if model in models:
-            raise ValueError(f"{name} has two models named {model!r}. Rename one.")
+            raise ValueError(f"{name} has two models named {model!r}. Rename one of them.")
         if isinstance(values, (str, bytes)) or not np.iterable(values):
             raise TypeError(
                 f"{name}[{shown(model)}] is of type {type(values).__name__}: pass a value for each "
@@ -227,8 +227,8 @@ def _same(own: pd.Index, index: pd.Index | None, name: str) -> pd.Index:
     if any(numbered) and len(own.difference(index)):  # row numbers are not labels
         return index if numbered[0] else own
     raise ValueError(
-        f"{name}: the index differs from the index of the labels or of another model. Align them"
-        " with reindex, or pass .to_numpy() if rows are in the same order."
+        f"{name}: the index differs from that of the labels or another model. Align the indexes"
+        " with reindex, or pass .to_numpy() if the rows are in the same order."
     )
 
 
@@ -238,8 +238,8 @@ def _check_labels(name: Hashable, predicted: AnyArray, known: AnyArray) -> None:
     if any(isinstance(x, float) and x % 1.0 for x in others):
         raise ValueError(
             f"predictions[{shown(name)}] contains {listed(others, 3)}, which are not labels in"
-            " y_true. Convert scores to labels, scores >= 0.5, or evaluate them as rankings with"
-            " from_scores."
+            " y_true. Convert scores to labels, for example scores >= 0.5, or pass scores to"
+            " from_scores to evaluate rankings."
         )
     if len(others) == len(predicted) and len({isinstance(x, str) for x in [*others, *known]}) > 1:
         raise ValueError(
@@ -268,7 +268,7 @@ def _are_probabilities(array: AnyArray) -> bool:
 
 
 def _scores(values: Any, name: Hashable, known: list[Any], positive: Any) -> FloatArray:
-    """Return one score per candidate; select the column of the positive class."""
+    """Return one score per candidate; select the positive-class column."""
     array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -277,15 +277,15 @@ def _scores(values: Any, name: Hashable, known: list[Any], positive: Any) -> Flo
         if len(classes) != 2:
             raise ValueError(
                 f"scores[{shown(name)}] has two columns, but the labels {listed(classes)} do not"
-                " show which column belongs to the positive class. Pass this column alone, such as"
-                " proba[:, 1]."
+                " show which column belongs to the positive class. Pass only that column, for"
+                " example proba[:, 1]."
             )
         array = array[:, 0 if classes[0] == positive else 1]
     if array.ndim != 1:
         raise ValueError(
-            f"scores[{shown(name)}] has shape {array.shape}, but its rows are not probabilities of"
-            " two classes. Pass one score for each candidate, a mapping of models, or one class as"
-            " proba[:, k] with positive=..."
+            f"scores[{shown(name)}] has shape {array.shape}, but its rows are not"
+            " probabilities for two classes. Pass one score for each candidate, a mapping of"
+            " models, or one class as proba[:, k] with positive=..."
         )
     if array.dtype.kind not in "fiub":
         try:

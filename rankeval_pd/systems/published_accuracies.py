@@ -16,7 +16,7 @@ from rankeval_pd.stats.intervals.differences import tango_limits
 from rankeval_pd.stats.resampling.gain_tables import reaching
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
-_ROUNDING = 1e-9  # tolerance for a printed rate in addition to half a unit of the last digit
+_ROUNDING = 1e-9  # tolerance for a printed rate in addition to half a unit in the last digit
 _MOST_COUNTS = 200  # largest number of counts to try for one printed rate
 _MOST_DIGITS = 15
 
@@ -41,8 +41,8 @@ def compare_accuracies(
     n_items : int
         Number of test items, the same for both systems.
     both : int or float, optional
-        Number or proportion of items that both systems answer correctly. By default, all possible
-        numbers are considered.
+        Number or proportion of items that both systems answer correctly. By default, the function
+        considers every possible number.
     decimals : int, optional
         Number of decimal places in printed rates, such as 3 for 0.840 or 84.0%. By default, the
         number comes from the rate, such as 2 for 0.84.
@@ -55,8 +55,8 @@ def compare_accuracies(
     -------
     DataFrame
         One row: ``gain`` of a over b, as a proportion of the items; ``ci_low``, ``ci_high``:
-        smallest and largest limit of Tango's intervals; ``p_low``, ``p_high``: smallest and largest
-        p-value of McNemar's exact test. The two p-values are equal if you pass counts and ``both``.
+        smallest and largest limits of Tango's intervals; ``p_low``, ``p_high``: smallest and
+        largest p-values of McNemar's exact test, which are equal if you pass counts and ``both``.
 
     Raises
     ------
@@ -148,9 +148,9 @@ def _counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray
     if low > high:
         nearest = min(max(round(value * n), 0), n)
         raise ValueError(
-            f"{argument}={given!r}: no count of {n} items has this rate; the nearest is {nearest},"
-            f" {nearest / n:.6g}. Check n_items, or pass decimals=, the number of printed decimal"
-            " places."
+            f"{argument}={given!r}: no count out of {n} items gives this rate; the nearest is"
+            f" {nearest}, {nearest / n:.6g}. Check n_items, or pass decimals=, the number of"
+            " printed decimal places."
         )
     if high - low < _MOST_COUNTS:
         return np.arange(low, high + 1)

@@ -89,7 +89,7 @@ def system_ranks(
     ranks : {"simultaneous", "percentile"}
         Kind of limits for ``rank_low`` and ``rank_high``. "simultaneous" uses the tests of all
         pairs and is valid jointly for all systems. "percentile" uses percentiles of each system's
-        ranks over resamples. These limits miss the true rank of nearly equal systems far too often.
+        resampled ranks. These limits miss the true rank of nearly equal systems far too often.
     ci : {None, "wild", "clopper-pearson", "bca", "percentile", "basic"}
         Kind of interval for the score. The default is "clopper-pearson" (exact binomial) for 0/1
         items without ``groups``, and "wild" otherwise. A "wild" interval contains the scores not
@@ -99,12 +99,12 @@ def system_ranks(
         None, "bh" or "by", rank limits are not simultaneous. "max-t-stepdown" has more power than
         "max-t".
     adjust_over : {"all", "group"}
-        Whether ranks are simultaneous over all groups, or within each group.
+        Whether ranks are simultaneous across all groups or within each group.
     alpha : float
         Significance level of the tests. The rank limits have a simultaneous confidence level of 1 -
         alpha.
     level : float
-        Confidence level of the intervals for scores, and of percentile ranks.
+        Confidence level for score intervals and percentile ranks.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def system_ranks(
     Warns
     -----
     RankevalWarning
-        In the same cases as for :func:`paired_bootstrap`, or if a score has no interval.
+        In the same situations as :func:`paired_bootstrap`, or if a score has no interval.
 
     Notes
     -----
@@ -132,12 +132,12 @@ def system_ranks(
     system if ``p_adjusted`` ≤ alpha. With probability at least 1 - alpha, all true ranks lie
     between ``rank_low`` and ``rank_high`` (Mogstad et al.). Without ``n_resamples``, drawing
     continues until no pair is undecided, up to eight times the initial number of resamples or 33
-    million gains in total. Only decisions for pairs with a p-value within about 0.002 of alpha
-    then depend on the seed, and ``undecided`` marks these pairs. The limits are wide for few items
+    million gains in total. Only decisions about pairs whose p-value is within about 0.002 of alpha
+    then depend on the seed, and ``undecided`` marks these pairs. The limits are wide with few items
     and for similar systems. ``p_best`` is not the probability that the system is best in the
-    population. For 100,000 items or more, ``p_best`` uses the draws of the tests instead of
-    resamples. The cost is that of the paired bootstrap (doubled for fewer than 100,000 items),
-    plus systems² x resamples comparisons.
+    population. For 100,000 items or more, ``p_best`` uses the draws from the tests instead of
+    resamples. The cost is that of the paired bootstrap (doubled for fewer than 100,000 items), plus
+    systems² x resamples comparisons.
 
     References
     ----------
@@ -295,8 +295,8 @@ def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: P
     check_memory(
         2 * rows * options.n_resamples,
         f"{rows:,} {what} each require {options.n_resamples:,} numbers in memory",
-        "Compare with one system, baseline=..., name fewer systems, measures=..., or draw fewer"
-        " resamples, n_resamples=... or a larger alpha.",
+        "Pass baseline=... to compare with one system, measures=... to select fewer systems, or a"
+        " smaller n_resamples or larger alpha to draw fewer resamples.",
     )
 
 
@@ -315,7 +315,7 @@ def resampling_bar(
 ) -> Iterator[Callable[[int], object]]:
     """Yield a function that advances a progress bar or does nothing.
 
-    ``draws`` is 0 if the number of draws is unknown. Lazy data have no progress bar.
+    ``draws`` is 0 if the number of draws is unknown. Lazy data show no progress bar.
     """
     if is_dask_frame(data) or (isinstance(data, xr.Dataset) and data.chunks):
         yield quiet
@@ -324,7 +324,7 @@ def resampling_bar(
         yield step
 
 
-# --------------- Relations between systems, given by their families
+# --------------- Relations between systems, determined by their families
 
 Families = Mapping[Hashable, Any] | Sequence[Any] | Callable[[Any, Any], Any]
 

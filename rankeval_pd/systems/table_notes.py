@@ -23,7 +23,7 @@ FEW_ITEMS, FEW_GROUPS, FEW_LEVELS = 30, 20, 10  # a warning is issued below thes
 
 
 class TableNotes:
-    """Collect the attrs of a table, and issue one warning per call."""
+    """Collect a table's attrs, and issue one warning per call."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class TableNotes:
         self._signs = "event" not in said or options.event == "wild"
         self._fewest = np.iinfo(np.int64).max
         self._flat = self._skewed = self._sized = False
-        self._answers = np.inf  # the smallest number of guesses by a system
+        self._answers = np.inf  # fewest guesses made by any system
         self._late, self._seeds = False, np.iinfo(np.int64).max
 
     def settled(self, options: PairOptions, n_pairs: int, groups: int) -> PairOptions:
@@ -64,7 +64,7 @@ class TableNotes:
         return {"family": tables.family_of(len(pairs), one, groups=groups, over=over)}
 
     def columns(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Return the columns, with an optional number of groups at the end."""
+        """Return the columns, followed by the number of groups if any."""
         return (*columns, *(["n_groups"] if self._groups is not None else []))
 
     def see(self, items: AnyItems, pairs: IntArray, options: PairOptions, flat: AnyArray) -> None:
@@ -158,7 +158,7 @@ class TableNotes:
         if not self._sized:
             return ""
         return (
-            f"groups: the gain depends on the size of the groups of {self._groups!r}, and a few"
+            f"groups: the gain depends on group size in {self._groups!r}, and a few"
             " large groups dominate, so the test and the interval may be unreliable. Pass"
             " weight='group' for the mean over groups, or split large groups."
         )
@@ -189,5 +189,5 @@ class TableNotes:
         return (
             "No interval (NaN): all items are equal or have the same difference, so the variation"
             " between items is unknown. For items scored 0 or 1, pass metric='accuracy' without"
-            " groups, which has an interval."
+            " groups to obtain an interval."
         )
