@@ -23,7 +23,7 @@ def what_is_drawn(code: str) -> str:
 
 
 class AlternativeTexts(SphinxPostTransform):
-    """Add an ``alt`` text to each image without one."""
+    """Add ``alt`` text to each image that lacks it."""
 
     default_priority = 900
 

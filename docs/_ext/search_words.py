@@ -1,4 +1,4 @@
-"""Make the site search list the best page for common words first.
+"""List the best page first when the site is searched for a common word.
 
 Each row of ``search_words.csv`` adds a hidden index entry to a page.
 """

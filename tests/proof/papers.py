@@ -108,7 +108,7 @@ def evert() -> list[Number]:
             _since(ahead, n) <= 1500,
         ),
         claim(
-            "section 1, G² and t by far superior to f", "n = 100 to 2000",
+            'section 1, G² and t "by far superior" to f', "n = 100 to 2000",
             f"at {int(((tp['G2'] > tp['f']) & (tp['t'] > tp['f'])).sum()):,} of {len(tp):,} sizes",
             bool(((tp["G2"] > tp["f"]) & (tp["t"] > tp["f"])).all()),
         ),
@@ -135,7 +135,7 @@ def evert() -> list[Number]:
             bool(first["n_first"] == 100 and first["n_last"] >= 1250),
         ),
         claim(
-            "figure 3, taken as one claim about all n", "up to n = 1250",
+            "figure 3, as a single claim for all n", "up to n = 1250",
             "all n jointly (max-t): " + ", ".join(
                 f"{a} to {b}" for a, b in together[["n_first", "n_last"]].to_numpy() if b > a
             ),
@@ -380,7 +380,7 @@ def _reproduced(numbers: pd.DataFrame) -> list[str]:
     claims = as_table(numbers.loc[~same, ["where", "printed", "ours"]])
     if not same.any():
         return [claims]
-    listed = ["These numbers agree in all printed digits:", _listed(numbers[same].assign(note=""))]
+    listed = ["These numbers agree to every printed digit:", _listed(numbers[same].assign(note=""))]
     return [*listed, claims] if not same.all() else listed
 
 
