@@ -245,8 +245,8 @@ def page() -> str:
             "Tables state any other target. *worst* and *median* refer to the simulated"
             " values across all *settings*. *short* counts the settings that miss the target by"
             f" more than {ERRORS} Monte Carlo errors (±; .000 if all outcomes were enumerated)."
-            " *far* counts settings with a coverage more than .02 below the target or a size more"
-            " than .01 above the target. *alternatives* are other common methods. `tests/reference`"
+            " *far* counts settings whose coverage is more than .02 below the target or whose size"
+            " is more than .01 above it. *alternatives* are other common methods. `tests/reference`"
             " contains the scripts and all settings (CSV).",
         ),
         "## Where a default falls short",
