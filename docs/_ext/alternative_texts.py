@@ -1,4 +1,4 @@
-"""Alternative texts for the plots of code cells: the section and what each plot shows."""
+"""Alternative text for plots in code cells: the section and what each plot shows."""
 
 from __future__ import annotations
 

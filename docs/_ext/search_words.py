@@ -22,7 +22,7 @@ def table() -> dict[str, str]:
 
 
 class SearchWords(SphinxTransform):
-    """Add the words of a page to its index entries, before the index is built."""
+    """Add each page's search words to its index entries before the index is built."""
 
     default_priority = 800
 

@@ -1,4 +1,4 @@
-"""Texts beside the tables on the pages of coverage."""
+"""Text beside the tables on the coverage pages."""
 
 from __future__ import annotations
 
