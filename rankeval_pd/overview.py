@@ -333,7 +333,7 @@ HEADINGS: Mapping[Form, tuple[str, ...]] = {
         "How good is it overall?", "What to judge, and how?", "Queries, 2x2 tables",
     ),
     "items": (
-        "Is the gain of a system real?", "Who is best?", "Which gain is worth reporting?",
+        "Is a system's gain real?", "Who is best?", "Which gain is worth reporting?",
     ),
     "pairs": ("Which gain is worth reporting?", "Does a gain replicate on other data?"),
 }  # fmt: skip

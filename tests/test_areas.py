@@ -33,7 +33,7 @@ def simulated() -> pd.DataFrame:
 
 
 def test_areas_and_intervals_of_r(simulated):
-    """R: DeLong's covariance from all pairs of candidates, and wilcox.test."""
+    """R: DeLong's covariance from all candidate pairs, and wilcox.test."""
     found = simulated.rankeval.area(ci="delong")
     same = R[R["measure_a"] == R["measure_b"]]
     assert found["measure"].tolist() == same["measure_a"].tolist()
@@ -46,7 +46,7 @@ def test_areas_and_intervals_of_r(simulated):
 
 
 def test_delongs_test_of_r(simulated):
-    """R: DeLong's covariance from all pairs of candidates."""
+    """R: DeLong's covariance from all candidate pairs."""
     found = simulated.rankeval.compare_area(test="delong")
     pairs = R[R["measure_a"] != R["measure_b"]]
     assert found[["measure_a", "measure_b"]].to_numpy().tolist() == (

@@ -105,7 +105,7 @@ def test_areas_of_queries(average):
 
 
 def test_macro_difference_is_the_paired_t_test():
-    """scipy.stats.ttest_rel for the precisions of queries."""
+    """scipy.stats.ttest_rel for per-query precision."""
     frame = collection()
     each = nbest_precision(frame, 5, **ROLES).pivot_table(
         index="query", columns="measure", values="precision"

@@ -1,4 +1,4 @@
-"""Alternative texts for the plots of code cells: the section and what each plot shows."""
+"""Alternative text for plots in code cells: the section and what each plot shows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def what_is_drawn(code: str) -> str:
 
 
 class AlternativeTexts(SphinxPostTransform):
-    """Add an ``alt`` text to each image without one."""
+    """Add ``alt`` text to each image that lacks it."""
 
     default_priority = 900
 

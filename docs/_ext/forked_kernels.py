@@ -1,6 +1,6 @@
 """Fork the Jupyter kernels from one process that has already imported common packages.
 
-Each page that runs code has its own kernel. A new kernel needs two seconds to import pandas, xarray
+Each page that runs code has its own kernel. A new kernel takes two seconds to import pandas, xarray
 and matplotlib. The process does not import rankeval_pd, because pages must import the accessor
 themselves. If the system cannot fork processes, kernels start as usual.
 """
@@ -101,7 +101,7 @@ def fork_as_asked() -> None:
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     for name in IMPORTED:
         importlib.import_module(name)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended kernels leave no zombies
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # kernels leave no zombies on exit
     for line in sys.stdin:
         pid = os.fork()
         if not pid:

@@ -1,4 +1,4 @@
-"""Make the site search list the best page for common words first.
+"""List the best page first when the site is searched for a common word.
 
 Each row of ``search_words.csv`` adds a hidden index entry to a page.
 """
@@ -22,7 +22,7 @@ def table() -> dict[str, str]:
 
 
 class SearchWords(SphinxTransform):
-    """Add the words of a page to its index entries, before the index is built."""
+    """Add each page's search words to its index entries before the index is built."""
 
     default_priority = 800
 

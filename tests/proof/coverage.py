@@ -17,9 +17,9 @@ from tests.proof.pages import REFERENCE, as_table, beside, led_to, opening
 
 NUMBERS = ["median", "worst", "settings", "short", "far"]
 FALLS = (
-    "Most of these settings have two or three positives, nearly identical measures with areas of .9"
-    " or more (intervals too wide), at most 50 items with skewed or rare gains, or equally weighted"
-    " items in groups of very unequal size."
+    "Most of these settings involve two or three positives, nearly identical measures with areas of"
+    " .9 or more (intervals too wide), at most 50 items with skewed or rare gains, or equally"
+    " weighted items in groups of very unequal size."
 )
 USES = {"default": "defaults", "option": "options", "other": "alternatives"}
 ERRORS = 3  # Monte-Carlo errors beyond which a share falls short
@@ -233,8 +233,8 @@ def page() -> str:
         opening(
             "coverage",
             "Do intervals and tests maintain their nominal level?",
-            "We simulated every interval, band and test with known true values. Each topic has a"
-            " page that lists all procedures:",
+            "We checked every interval, band and test in simulations with known true values. Each"
+            " topic has a page that lists all procedures:",
             led_to("coverage", {name: title for name, (title, _) in TOPICS.items()}),
             "The tables report up to five quantities. Each quantity has a *target*:",
             "* *coverage*: the proportion of intervals that contain the true value (.95)\n"
@@ -245,20 +245,20 @@ def page() -> str:
             "Tables state any other target. *worst* and *median* refer to the simulated"
             " values across all *settings*. *short* counts the settings that miss the target by"
             f" more than {ERRORS} Monte Carlo errors (±; .000 if all outcomes were enumerated)."
-            " *far* counts settings with a coverage more than .02 below the target or a size more"
-            " than .01 above the target. *alternatives* are other common methods. `tests/reference`"
+            " *far* counts settings whose coverage is more than .02 below the target or whose size"
+            " is more than .01 above it. *alternatives* are other common methods. `tests/reference`"
             " contains the scripts and all settings (CSV).",
         ),
         "## Where a default falls short",
         f"{len(defaults)} of {both[0].sum():,} settings miss the target, and"
-        f" {int(far(table[both[0]]).sum())} settings are far from the target. The table lists the"
+        f" {int(far(table[both[0]]).sum())} are far from the target. The table lists the"
         " affected procedures.",
         FALLS,
         as_table(shortfalls(table, "default"), NUMBERS),
         "## Where an option falls short",
         f"{len(options)} of {both[1].sum():,} settings miss the target, and"
-        f" {int(far(table[both[1]]).sum())} settings are far from the target. These settings matter"
-        " only if you choose the option. The page for each topic shows the worst setting of"
+        f" {int(far(table[both[1]]).sum())} are far from the target. These settings matter"
+        " only if you choose the option. The page for each topic shows the worst setting for"
         " each option.",
     ]
     return "\n\n".join(parts) + "\n"

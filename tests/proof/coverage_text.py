@@ -1,4 +1,4 @@
-"""Texts beside the tables on the pages of coverage."""
+"""Text beside the tables on the coverage pages."""
 
 from __future__ import annotations
 
@@ -34,23 +34,24 @@ SAID = {
     ),
     "n-best lists with clusters": (
         "Labels and scores of candidates in the same cluster are correlated. Clusters are equal in"
-        " size, contain 1 to 50 candidates, or include one cluster with a third of all candidates.",
-        "If one of 100 clusters contains a third of all candidates, the coverage is slightly too"
+        " size, contain 1 to 50 candidates, or include one cluster that contains a third of all"
+        " candidates.",
+        "If one of 100 clusters contains a third of all candidates, coverage is slightly too"
         " low (0.93 to 0.94). Without `groups=`, intervals are far too narrow.",
     ),
     "Simultaneous bands and tests": (
         "Samples of 1,000 to 5,102 candidates come from populations with a known curve. A band"
         " covers the curve if it contains the curve at every n.",
         "The default bands reach their nominal coverage. Pointwise intervals and tests do not"
-        " maintain the nominal level over all n. The `emproc` bands are too narrow for accurate"
-        " measures.",
+        " maintain the nominal level across list sizes. The `emproc` bands are too narrow for"
+        " accurate measures.",
     ),
     "AUC": (
         "Scores are normally distributed, mostly with 2 to 100 positives. Variances are equal or"
         " unequal, areas reach 0.995, and correlations between measures reach 0.99.",
-        "Intervals are too narrow if only 2 or 3 positives have more variable scores than the"
-        " negatives. With 30 or fewer positives and equal areas of 0.983, intervals for the"
-        " difference are up to three times as wide as DeLong's. Narrower intervals fail in some"
+        "With 2 or 3 positives, intervals are too narrow if positives have more variable"
+        " scores than negatives. With 30 or fewer positives and equal areas of 0.983, intervals for"
+        " the difference are up to three times as wide as DeLong's. Narrower intervals fail in some"
         " settings. With 10 to 50 groups and areas near 1, intervals for two equal measures are up"
         " to 2.9 times as wide as needed. Student's interval is narrower, but its coverage is only"
         " 0.64 to 0.90 if one measure is better by one standard error.",
@@ -71,8 +72,8 @@ SAID = {
         "All defaults meet their targets.",
     ),
     "Judged in part": (
-        "A random fifth of Krenn's data is judged in four designs, and further judgments are"
-        " planned from pilots. With `groups=`, samples come from known populations, and entire"
+        "A random fifth of Krenn's data is judged under four designs, and additional judgments"
+        " are planned from pilots. With `groups=`, samples come from known populations, and entire"
         " groups or a third of each group are judged.",
         "The defaults reach their nominal coverage. Without `groups=`, intervals fail if whole"
         " groups are judged.",
@@ -86,7 +87,7 @@ SAID = {
         "Two or more equally good systems are scored on 5 to 300 items. Differences are symmetric,"
         " skewed or binary. Other settings use ratios, groups or crossed factors.",
         "With up to 50 items, tests reject too often for rare large gains or long tails. Tests"
-        " with equally weighted items also reject too often if group sizes are lognormal and gains"
+        " that weight items equally also reject too often if group sizes are lognormal and gains"
         " increase with group size.",
     ),
     "Seeds and strata": (
@@ -95,9 +96,9 @@ SAID = {
         " the strata reject too often.",
     ),
     "Equivalence": (
-        "The true difference is exactly at the margin. The size is one-sided.",
+        "The true difference equals the margin. The size is one-sided.",
         "For differences with a long exponential tail, the size of tests for means slightly"
-        " exceeds the level. Textbook tests exceed this level by more.",
+        " exceeds the nominal level. Textbook tests exceed this level by more.",
     ),
     "Annotators": (
         "Five annotators with a known kappa label candidates.",

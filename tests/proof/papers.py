@@ -108,7 +108,7 @@ def evert() -> list[Number]:
             _since(ahead, n) <= 1500,
         ),
         claim(
-            "section 1, G² and t by far superior to f", "n = 100 to 2000",
+            'section 1, G² and t "by far superior" to f', "n = 100 to 2000",
             f"at {int(((tp['G2'] > tp['f']) & (tp['t'] > tp['f'])).sum()):,} of {len(tp):,} sizes",
             bool(((tp["G2"] > tp["f"]) & (tp["t"] > tp["f"])).all()),
         ),
@@ -117,8 +117,8 @@ def evert() -> list[Number]:
             f"{stats.norm.isf(0.05):.2f}",
             f"the value is {stats.norm.isf(0.05):.4f}",
         ),
-        equal("section 3.2, lower limit of 200 of 500", "35.7%", _percent(interval.ci_low)),
-        equal("section 3.2, upper limit of 200 of 500", "44.4%", _percent(interval.ci_high)),
+        equal("section 3.2, lower limit for 200 of 500", "35.7%", _percent(interval.ci_low)),
+        equal("section 3.2, upper limit for 200 of 500", "44.4%", _percent(interval.ci_high)),
         claim(
             "figure 2, both above the baseline", "every n",
             f"at {int((low[['G2', 'X2']] > baseline).all(axis=1).sum()):,} of {len(low):,} sizes",
@@ -135,7 +135,7 @@ def evert() -> list[Number]:
             bool(first["n_first"] == 100 and first["n_last"] >= 1250),
         ),
         claim(
-            "figure 3, taken as one claim about all n", "up to n = 1250",
+            "figure 3, as a single claim for all n", "up to n = 1250",
             "all n jointly (max-t): " + ", ".join(
                 f"{a} to {b}" for a, b in together[["n_first", "n_last"]].to_numpy() if b > a
             ),
@@ -148,22 +148,22 @@ def evert() -> list[Number]:
         ),
         equal("section 4, expected failures in 80 intervals", "4", f"{0.05 * 80:.0f}"),
         claim(
-            "section 4, 12 failures of 80", "p < .001",
+            "section 4, 12 failures in 80", "p < .001",
             f"p = {rankeval_pd.coverage_for(12, 80, 0.05):.6f}",
             bool(rankeval_pd.coverage_for(12, 80, 0.05) < 0.001),
         ),
         claim(
-            "section 4, 9 failures of 80", "not called significant",
+            "section 4, 9 failures in 80", "not called significant",
             f"p = {rankeval_pd.coverage_for(9, 80, 0.05):.4f}", False,
             "9 failures are significant at the 5% level",
         ),
         *(
             closed(f"section 4, {what}", printed, samples)
             for what, printed in (
-                ("cutoff of G²", "32.5"), ("cutoff of t", "2.09"), ("cutoff of X²", "239.0"),
+                ("cutoff for G²", "32.5"), ("cutoff for t", "2.09"), ("cutoff for X²", "239.0"),
                 ("s of G²", "0.057"), ("s of t", "0.066"), ("σ of G²", "0.044"),
-                ("σ of t", "0.047"), ("failures of G² and X²", "9"), ("failures of t", "12"),
-                ("candidates annotated again", "1913"),
+                ("σ of t", "0.047"), ("failures for G² and X²", "9"), ("failures for t", "12"),
+                ("reannotated candidates", "1913"),
                 ("figure 4, Kolmogorov's test", "not rejected"),
             )
         ),
@@ -196,7 +196,7 @@ def _cells() -> Iterable[Number]:
         given = next((text for made, text in TEXT if made == cell.size), cell.size)
         if cell.table == 3 and cell.tp == 5.7:
             given = TEXT[1][1]
-        what = f"p = {cell.p:g}" if cell.p is not None else f"p of {cell.tp:g}"
+        what = f"p = {cell.p:g}" if cell.p is not None else f"p for {cell.tp:g}"
         kinds = "/".join(cell.kinds)
         ours = cell._replace(size=given).ours()
         reason = f"reproduced with {_said(cell.size)}, not with {_said(given)}"
@@ -256,9 +256,9 @@ def _claims() -> Iterable[Number]:
         )  # fmt: skip
     for tp, printed in ((5.7, "0.081"), (5.9, "0.059")):
         found = random_pvalue(tp, 10, **papers, method="interpolated", strict=True)
-        yield equal(f"section 3.2, interpolated p of {tp}", printed, f"{found:.3f}")
+        yield equal(f"section 3.2, interpolated p for {tp}", printed, f"{found:.3f}")
     yield claim(
-        "section 3.1, documents of ten benchmarks", "8629", "8269 in table 3", False,
+        "section 3.1, documents in ten benchmarks", "8629", "8269 in table 3", False,
         "two digits are transposed",
     )  # fmt: skip
     for population in ("infinite", "finite"):
@@ -380,7 +380,7 @@ def _reproduced(numbers: pd.DataFrame) -> list[str]:
     claims = as_table(numbers.loc[~same, ["where", "printed", "ours"]])
     if not same.any():
         return [claims]
-    listed = ["These numbers agree in all printed digits:", _listed(numbers[same].assign(note=""))]
+    listed = ["These numbers agree to every printed digit:", _listed(numbers[same].assign(note=""))]
     return [*listed, claims] if not same.all() else listed
 
 

@@ -181,11 +181,11 @@ TABLES: dict[str, Callable[[], pd.DataFrame]] = {
     "Compared with other packages": peers,
     "By number of lists": growth_with_lists,
     "Simultaneous bands and tests": growth_of_all_together,
-    "By pairs and resamples": growth_with_pairs_and_resamples,
+    "Pairs and resamples": growth_with_pairs_and_resamples,
     "The random model": random_model,
-    "Every method, by candidates": partial(of_every_method, "candidates"),
-    "Every method, by items": partial(of_every_method, "items"),
-    "Every method, by queries": partial(of_every_method, "queries"),
+    "Every method, by candidate count": partial(of_every_method, "candidates"),
+    "Every method, by item count": partial(of_every_method, "items"),
+    "Every method, by query count": partial(of_every_method, "queries"),
 }
 
 
@@ -222,8 +222,8 @@ def topics() -> dict[str, str]:
     """Return the page of every method, from the times that are committed."""
     said = (
         "The tables show CPU seconds for every method with default options. Methods marked > were"
-        " stopped after 90 seconds. *MB* is the peak memory of the process at the largest timed"
-        " size. Functions from other packages come last. The method in parentheses does at least"
+        " stopped after 90 seconds. *MB* is peak process memory at the largest timed size."
+        " Functions from other packages come last. The method in parentheses does at least"
         " the same work. Empty cells were not timed."
     )
     parts = [beside("performance", BESIDE["methods"]), said, *map(_section, METHODS)]

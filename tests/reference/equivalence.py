@@ -210,7 +210,7 @@ def rows():
         for tail in ("right", "left") if law[0] in "se" else ("right",):
             for n in (20, 30, 50, 100):
                 size, other = in_parts(means, rng, law, tail, n)
-                setting = law if law[0] not in "se" else f"{law}, tail to the {tail}"
+                setting = law if law[0] not in "se" else f"{law}, {tail} tail"
                 yield {"kind": "mean", "setting": setting, "n": n, "samples": PARTS * AT_ONCE,
                        "size": size, "other": other}  # fmt: skip
     for kind, size_of in (("F1", f1), ("groups", groups), ("seeds", seeds)):

@@ -32,9 +32,9 @@ SYSTEMS = (2, 8, 24)
 PROCEDURES = {"default": ("wild", ""), "paper": ("recentred", "bca")}
 KINDS = (
     "normal", "t with 2 df", "0/1, 2% differ", "0/1, 10% differ", "0/1, 30% differ",
-    "0/1, 10% differ, gain 0.05", "F1", "long tail to the right", "long tail to the left",
+    "0/1, 10% differ, gain 0.05", "F1", "long right tail", "long left tail",
 )  # fmt: skip
-SKEWED = ("long tail to the right", "long tail to the left", "0/1, 10% differ, gain 0.05")
+SKEWED = ("long right tail", "long left tail", "0/1, 10% differ, gain 0.05")
 
 
 def options(procedure: str, seed: int, adjust: str | None = None) -> PairOptions:
@@ -67,8 +67,8 @@ def two_systems(rng: np.random.Generator, kind: str, n: int, sets: int) -> Items
     drawn = {
         "normal": lambda: rng.normal(size=shape),
         "t with 2 df": lambda: rng.standard_t(2, size=shape),
-        "long tail to the right": lambda: tail,
-        "long tail to the left": lambda: -tail,
+        "long right tail": lambda: tail,
+        "long left tail": lambda: -tail,
     }[kind]()
     return of_mean(np.stack([drawn, np.zeros(shape)], axis=1).reshape(2 * sets, n))
 

@@ -266,7 +266,7 @@ def test_random_rankings_reach_the_envelope_as_often_as_it_says():
 
 @pytest.mark.parametrize(("total", "positive"), [(9, 4), (11, 3), (10, 5)])
 def test_adjusted_by_all_orders(total, positive):
-    """Proportion of all orders whose smallest p-value is at most the observed p-value."""
+    """Proportion of all orderings whose smallest p-value is at most the observed p-value."""
     n = np.array([2, 3, 5, total - 1, total])
     tails = [
         [exact.tail(exact.hypergeometric(total, positive, int(k)), i) for i in range(positive + 1)]

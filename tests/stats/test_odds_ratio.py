@@ -52,7 +52,7 @@ def log_error(function, root, target):
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999999])
 @pytest.mark.parametrize("table", TABLES)
 def test_equations_in_mpmath(table, level):
-    """Mean and tails at the results, with 40 digits; errors are those of the log odds ratio."""
+    """Mean and tails at the results, with 40 digits; errors refer to the log odds ratio."""
     found = conditional_odds_ratio(*table, level)
     with mpmath.workdps(40):
         tail = (1 - mpf(level)) / 2
