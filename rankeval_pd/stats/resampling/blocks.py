@@ -64,7 +64,7 @@ class Plan(NamedTuple):
 
     @property
     def ratio_form(self) -> RatioForm | None:
-        """The score as a ratio of sums, if the score has this form."""
+        """The score as a ratio of sums, or None if it is not such a ratio."""
         return RATIO_FORMS.get(self.score) if self.linear is None else None
 
 
@@ -276,7 +276,7 @@ def _together(parts: Sequence[NumberCounts | None], n_items: int) -> NumberCount
 
 
 def laws_of(block: ItemStatistics, known: ItemTotals) -> Laws:
-    """Return the differences of the pairs; None if there is no exact distribution."""
+    """Return each pair's differences; None if there is no exact distribution."""
     plan = known.plan
     wanted = known.unit is not None and plan.options.method != "monte-carlo"
     if not wanted or block.own.shape[1] == 0:
@@ -408,7 +408,7 @@ def counted_sums(columns: WholeColumns | None, counts: AnyArray | None) -> Float
 
 
 def block_totals(parts: Sequence[FloatArray | None]) -> FloatArray | None:
-    """Return the sums over all blocks of items; None without draws."""
+    """Return the sums over all blocks of items; None if there are no draws."""
     found: FloatArray | None = None
     for part in parts:
         if part is not None:

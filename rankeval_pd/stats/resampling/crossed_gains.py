@@ -36,8 +36,8 @@ def crossed_pairs(items: Items, pairs: IntArray, options: PairOptions) -> Pairs:
 
     The centered contributions of the items to the gain are summed over the levels of each factor
     and over the cells; see :func:`rankeval_pd.stats.intervals.cluster_totals.of_both_factors`. The
-    variance from the sums u for G levels is G / (G - 1) sum of u^2. The degrees of freedom of t are
-    the smaller effective number of levels, minus 1.
+    variance from the sums u for G levels is G / (G - 1) sum of u^2. The degrees of freedom for t
+    are the smaller effective number of levels minus 1.
     """
     from scipy import special
 

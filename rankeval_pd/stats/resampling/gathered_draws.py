@@ -71,7 +71,7 @@ class RemoteFacts:
 
     @property
     def n_groups(self) -> int:
-        """The number of groups, which is 0 because items are drawn one by one."""
+        """The number of groups, which is 0 because items are drawn individually."""
         return 0
 
     @property
@@ -123,7 +123,7 @@ class GatheredDraws(Draws):
 
     @cached_property
     def level(self) -> ContributionLevel:
-        """The sums and the largest size of the contributions."""
+        """The sums and the largest absolute values of the contributions."""
         assert self._gathered.added is not None
         return self._gathered.added.level
 

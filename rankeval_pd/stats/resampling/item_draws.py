@@ -86,7 +86,7 @@ class Draws:
 
     @cached_property
     def level(self) -> ContributionLevel:
-        """The sums and the largest size of the contributions."""
+        """The sums and the largest absolute values of the contributions."""
         return ContributionLevel.of(self.parts.values, self.parts.weights)
 
     @cached_property

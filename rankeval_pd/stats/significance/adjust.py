@@ -121,7 +121,7 @@ class MaxT(NamedTuple):
 
     alone: FloatArray  #: (pair,)
     single: FloatArray  #: (pair,): single-step; at most alpha if the statistic exceeds ``critical``
-    down: FloatArray  #: (pair,): Romano and Wolf's step-down
+    down: FloatArray  #: (pair,): Romano-Wolf step-down p-values
     critical: float  #: value that the largest statistic exceeds with probability 1 - level
 
 
@@ -231,7 +231,7 @@ def simultaneous_limits(
     )
 
 
-# -------------------------- The number of resamples for a family, its adjustment, alpha and level
+# ------------------ The number of resamples for a family, and its adjustment, alpha and level
 
 LEAST = 10_000  # default number of resamples
 
@@ -261,7 +261,7 @@ def with_resamples(options: PairOptions, n_pairs: int) -> PairOptions:
     if options.n_resamples:
         return options
     deciding = _DECIDING * (needed_resamples(options, n_pairs) + 1)
-    tests = n_pairs if options.adjust in ADJUSTMENTS else 1  # limits are farther in the tails
+    tests = n_pairs if options.adjust in ADJUSTMENTS else 1  # limits lie farther out in the tails
     tests *= options.n_alike if options.adjust is not None else 1
     limiting = _whole(_DECIDING * options.tails * tests / (1.0 - options.level))
     first = max(LEAST, deciding, limiting)

@@ -126,7 +126,7 @@ def _tail_mass(
 
 
 class StratifiedTest(NamedTuple):
-    """The p-values from one test over strata."""
+    """P-values from a single test across strata."""
 
     p_value: float
     p_mid: float  #: mid-p, with half the probability of the observed sum

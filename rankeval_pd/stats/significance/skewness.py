@@ -38,7 +38,7 @@ def inverse(value: FloatArray | float, lean: FloatArray) -> FloatArray:
 
 
 def upper_tail(t: FloatArray, lean: FloatArray, freedom: float) -> FloatArray:
-    """Return the p-value for a mean above 0 by Hall's statistic."""
+    """Return the p-value from Hall's statistic for a mean above 0."""
     from scipy.special import stdtr
 
     return np.asarray(stdtr(freedom, -transformed(t, lean)), dtype=np.float64)
@@ -60,7 +60,7 @@ def reaching(
     lean: FloatArray,
     critical: FloatArray | float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return limits that also contain the means not rejected by Hall's statistic.
+    """Return limits widened to include means that Hall's statistic does not reject.
 
     NaN is returned as NaN. ``critical`` is the critical value and ``error`` the standard error.
     """
