@@ -196,7 +196,7 @@ def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> Cluster
         squares += square.sum(axis=1)
         fourths += (square**2).sum(axis=1)
     own = 2.0 * squares**2 / np.maximum(fourths, _TINY)
-    # subtract the squared mean, over the clusters in a region or over all clusters for lists
+    # subtract the squared mean: over the clusters in a region, but over all clusters for a list
     counted = n_groups if totals.power == 1.0 else np.full(totals.n.size, float(everyone))
     squares = np.maximum(squares - sums**2 / np.maximum(counted, 1.0), 0.0)
     if totals.power:

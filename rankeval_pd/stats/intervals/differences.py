@@ -1,4 +1,4 @@
-"""Intervals for the difference of two proportions: independent, overlapping or paired."""
+"""Intervals for the difference between two proportions: independent, overlapping or paired."""
 
 from __future__ import annotations
 
@@ -426,7 +426,7 @@ def tango_limits(only_a: AnyArray, only_b: AnyArray, n: float, level: float) -> 
 
 
 def paired_score(only_a: AnyArray | int, only_b: AnyArray | int, n: float, delta: Any) -> Any:
-    """Return Tango's score statistic, which decreases with the difference."""
+    """Return Tango's score statistic, which decreases as ``delta`` increases."""
     # given the difference, the most likely proportion of items on which only b is correct is the
     # larger root of 2 n q^2 + linear q + constant = 0
     linear = -only_a - only_b + (2.0 * n - only_a + only_b) * delta

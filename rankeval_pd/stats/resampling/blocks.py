@@ -328,7 +328,7 @@ def signed_sums(
     needs: Needs,
     number: int,
 ) -> FloatArray | None:
-    """Return sums over items of contributions and weights with random signs.
+    """Return sums of contributions and weights over items, using random signs.
 
     The sums cover one block of resamples, as integers (level, resample, column).
     """
@@ -365,7 +365,7 @@ def _turned(columns: WholeColumns, positions: Positions, plan: Plan, number: int
 
 
 def columns_of(block: ItemStatistics, known: ItemTotals, needs: Needs) -> WholeColumns | None:
-    """Return the statistics of a block in the form needed for sums with counts."""
+    """Return the statistics of a block, prepared for sums weighted by counts."""
     return _of_statistics(block, known) if needs.counts else None
 
 

@@ -339,7 +339,7 @@ def contributions(items: Items) -> Contributions:
 
 
 def _linearised(items: Items, drawn: FloatArray, sizes: FloatArray) -> Contributions:
-    """Return contributions to any metric from the derivatives of the metric."""
+    """Return contributions to any metric, computed from its derivatives."""
     weights = mean_weights(drawn) if items.linear == "mean" else sizes
     added = first_order(drawn, gradients(items.totals, items.score))
     about = items.score(items.totals) - exact_total(added)
@@ -372,7 +372,7 @@ class Subsets(NamedTuple):
 
 
 def looks_at_every(items: AnyItems, options: PairOptions) -> bool:
-    """Return whether to enumerate all subsets of the items, or clusters."""
+    """Return whether to enumerate all subsets of the items or clusters."""
     drawn = items.n_drawn
     if options.method == "monte-carlo" or items.seeds is not None:
         return False

@@ -267,7 +267,7 @@ def table(
     every: bool,
     parts: Limits | None = None,
 ) -> Pairs:
-    """Return the table from test results for each pair and for all pairs jointly.
+    """Build the table from results for each pair and for all pairs jointly.
 
     ``together`` contains simultaneous limits, ``largest`` the results of max-t, and ``parts`` the
     standard errors due to items and seeds.

@@ -110,7 +110,7 @@ class GatheredDraws(Draws):
         self._turned = (planned[self._place] != pairs).any(axis=1)
 
     def lattices(self, which: IntArray, *, drawn: bool) -> list[Lattice | None]:
-        """Return the lattices for the differences of pairs."""
+        """Return the lattices for the pairs' differences."""
         if self.items.binary:
             return self._binary_lattices(which)
         return [self._lattice(k) for k in which.tolist()]

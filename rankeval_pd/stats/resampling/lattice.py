@@ -86,7 +86,7 @@ class NumberCounts(NamedTuple):
 
 
 def count_numbers(differences: FloatArray, of_items: int) -> NumberCounts | None:
-    """Return distinct differences with counts; None if no lattice is possible.
+    """Return distinct differences and their counts; None if no lattice is possible.
 
     The differences can come from only some of the ``of_items`` items.
     """

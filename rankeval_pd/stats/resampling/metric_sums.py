@@ -220,7 +220,7 @@ class PieceUnits(NamedTuple):
 
 
 class WholeColumns:
-    """Columns of items that are prepared for sums with many sets of weights."""
+    """Item columns prepared for sums with many sets of weights."""
 
     def __init__(self, values: FloatArray, sizes: FloatArray, most: float) -> None:
         """Split the columns into pieces.
@@ -333,7 +333,7 @@ class ContributionLevel(NamedTuple):
 
 
 class ContributionSpread(NamedTuple):
-    """Sums of squared contributions of systems, and of squared differences of pairs."""
+    """Sums of the systems' squared contributions and of the pairs' squared differences."""
 
     systems: FloatArray  #: (system,)
     pairs: FloatArray  #: (pair,): squares about the mean

@@ -382,7 +382,7 @@ def _limits(
 
 
 def _wild_limits(draws: Draws, which: IntArray, error: FloatArray, options: PairOptions) -> Limits:
-    """Return limits of the gains that the random sign test does not reject."""
+    """Return limits for the gains that the random sign test does not reject."""
     subsets = draws.subsets
     low, high = bootstrap_tests.limits(
         draws.turned(which), subsets.weights, draws.factor, every=subsets.every,

@@ -60,7 +60,7 @@ def block_generator(seed: Seed, block: int) -> np.random.Generator:
 
 
 def draw_sizes(n_items: int, n_resamples: int) -> list[int]:
-    """Return the numbers of resamples to draw at a time, with up to 32 MB of counts."""
+    """Return how many resamples to draw in each call, with up to 32 MB of counts."""
     most = max(1, _DRAWN_BYTES // n_items)
     # NumPy draws 16-bit integers from 32-bit words and discards the rest of a word at the end of a
     # call. Split only between calls, because otherwise the draws would differ.

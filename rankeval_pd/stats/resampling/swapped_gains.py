@@ -1,4 +1,4 @@
-"""Approximate randomization tests for all pairs of systems, by swaps of item results."""
+"""Approximate randomization tests for all pairs of systems, by swapping item results."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def quiet(count: int) -> None:
 
 
 class AnyItems(Protocol):
-    """The interface to the data for a test over items; see :class:`Items`."""
+    """Interface to the data for a test over items; see :class:`Items`."""
 
     @property
     def score(self) -> Score:
@@ -88,7 +88,7 @@ class AnyItems(Protocol):
 
 @dataclass(frozen=True)
 class Items:
-    """Results of systems on test items, and the scoring function."""
+    """System results on test items, and the scoring function."""
 
     statistics: FloatArray  #: (system, item, statistic)
     cluster: IntArray | None  #: cluster number of each item
@@ -300,7 +300,7 @@ class Seeds(NamedTuple):
     pooled: bool = False
 
     def freedom_of(self, pairs: IntArray) -> FloatArray:
-        """Return the degrees of freedom for the difference of two means: (pair,).
+        """Return the degrees of freedom for the difference between two means: (pair,).
 
         Welch's formula is used with the smaller number of training runs for both systems. If the
         larger number were used, tests would be liberal when the system with fewer runs varies more.

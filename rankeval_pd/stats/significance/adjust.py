@@ -153,10 +153,10 @@ def max_t(
     every : bool
         Whether all possible resamples are enumerated. In this case, 1 is not added to the counts.
     centered : callable, optional
-        A function like ``t_star``, for data shifted to a gain of 0 for each pair. Single-step
-        p-values and critical values are then the larger values from the two functions. If gains
-        differ greatly, ``t_star`` alone overestimates the correlation between pairs, and
-        intervals would be too short.
+        A function like ``t_star``, for data shifted to a gain of 0 for each pair. Each
+        single-step p-value and critical value is then the larger of the two functions' values. If
+        gains differ greatly, ``t_star`` alone overestimates the correlation between pairs, and
+        intervals would be too narrow.
     """
     size = np.abs(t) if two_sided else t
     order = np.argsort(-size, kind="stable")[: np.count_nonzero(~np.isnan(size))]
@@ -252,7 +252,7 @@ def needed_resamples(options: PairOptions, n_pairs: int) -> int:
 
 
 def _whole(draws: float) -> int:
-    """Return a number of draws, rounded up and capped at a number too large for any memory."""
+    """Round up a number of draws, capped at 2^62 (too many to fit in memory)."""
     return int(min(np.ceil(draws * (1.0 - 1e-12)), 2.0**62))
 
 

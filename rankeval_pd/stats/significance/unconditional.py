@@ -268,7 +268,7 @@ def _uninformative(n_a: int, n_b: int, positive: int) -> bool:
 
 
 def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
-    """Return the largest expectation over pi of value[K], K ~ Binomial(N, pi).
+    """Return the maximum over pi of the expectation of value[K], K ~ Binomial(N, pi).
 
     The values are at most 1, and 0 for K = 0 and K = N.
 
