@@ -142,7 +142,7 @@ class Cells(NamedTuple):
 
     size: FloatArray
     tp: FloatArray  #: size if the candidates are true positives, otherwise 0
-    first: tuple[IntArray, ...]  #: first requested n with the cell in the list, per ranking
+    first: tuple[IntArray, ...]  #: first requested n whose list contains the cell, per ranking
     listed: BoolArray  #: whether any list contains the cell
     of: IntArray  #: the cell of each candidate
     where: IntArray  #: one candidate from each cell

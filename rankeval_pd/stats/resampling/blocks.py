@@ -214,7 +214,7 @@ class ContributionSums(NamedTuple):
 
     @property
     def level(self) -> ContributionLevel:
-        """The sums and the largest size of the contributions."""
+        """The sums and the largest absolute values of the contributions."""
         summed = self.sums.rounded()
         return ContributionLevel(summed[:-1], self.sizes[:-1], float(summed[-1]))
 

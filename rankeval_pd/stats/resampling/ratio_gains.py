@@ -3,12 +3,12 @@
 A ratio of sums between 0 and 1 is modeled as the proportion of correct answers among n answers. If
 every numerator is 0 or 1 and every denominator is 1, n is the sum of the denominators. Otherwise n
 is the effective number of answers that gives the variance of the ratio. The covariance of two
-systems is modeled as a number of shared answers. If both true ratios are equal, the difference is
+systems is modeled as a number of shared answers. If the true ratios are equal, the difference is
 
     X / n_a − Y / n_b + Z (1 / n_a − 1 / n_b),
 
-where X, Y and Z are binomial counts of correct answers. X counts answers by the first system only,
-Y answers by the second system only, and Z shared answers. Tail probabilities are computed at the
+where X, Y and Z are binomial counts of correct answers. X counts answers given only by the first
+system, Y those given only by the second, and Z shared answers. Tail probabilities are computed at the
 pooled ratio (Storer and Kim 1990 for independent answers; Kosinski 2013 for the variance of
 dependent answers). For other differences, tail probabilities are computed at the most likely ratios
 with this difference.

@@ -38,12 +38,11 @@ def margin_name(alternative: str) -> str:
 #
 # Let d = pi_a - pi_b be the difference between two proportions, for the same items or for two
 # regions. The null hypothesis is d <= -margin. Tables are ordered by the lower score limit for d at
-# the one-sided level 1 - alpha. It is Tango's limit for paired proportions and the
-# Miettinen-Nurminen limit otherwise. A table is at least as extreme as a table with limit L if the score
-# statistic at d = L is at least the normal quantile. Near p = alpha, this order agrees with the
-# order of the score statistic at d = -margin (Hsueh, Liu and Chen 2001; Chan and Zhang 1999).
-# Because the order does not depend on the margin, a larger margin never has a larger p (Röhmel
-# 2005).
+# the one-sided level 1 - alpha: Tango's limit for paired proportions, and the Miettinen-Nurminen
+# limit otherwise. A table is at least as extreme as a table with limit L if the score statistic at
+# d = L is at least the normal quantile. Near p = alpha, this order agrees with the order of the
+# score statistic at d = -margin (Hsueh, Liu and Chen 2001; Chan and Zhang 1999). Because the order
+# does not depend on the margin, a larger margin never has a larger p (Röhmel 2005).
 #
 # p is the largest probability of such tables under the null hypothesis. The maximum is at d =
 # -margin, because tables with more successes for a and fewer for b are more extreme. The nuisance

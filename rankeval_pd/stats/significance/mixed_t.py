@@ -138,7 +138,7 @@ def _upper(least: FloatArray, m: FloatArray, share: float) -> FloatArray:
     return np.where(inside, found, 1.0 * (least <= 0.0))
 
 
-_NORMAL = 1e8  # number of items that differ
+_NORMAL = 1e8  # number of differing items above which the normal distribution is used
 _LEAST = 1e-9  # probability dropped at each end for the number of differing items
 
 

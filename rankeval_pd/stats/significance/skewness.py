@@ -1,7 +1,7 @@
 """Hall's (1992) transformation of the t statistic for means of skewed differences.
 
 Random sign tests assume symmetric differences. If a few items contribute most of the variance, a
-random sign test rejects too often in one tail. If Hall's test must reject as well, the error rate
+random sign test rejects too often in one tail. If Hall's test must also reject, the error rate
 stays below the level, and no power is lost for symmetric differences.
 """
 
