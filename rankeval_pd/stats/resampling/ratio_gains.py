@@ -8,8 +8,8 @@ systems is modeled as a number of shared answers. If the true ratios are equal, 
     X / n_a − Y / n_b + Z (1 / n_a − 1 / n_b),
 
 where X, Y and Z are binomial counts of correct answers. X counts answers given only by the first
-system, Y those given only by the second, and Z shared answers. Tail probabilities are computed at the
-pooled ratio (Storer and Kim 1990 for independent answers; Kosinski 2013 for the variance of
+system, Y those given only by the second, and Z shared answers. Tail probabilities are computed at
+the pooled ratio (Storer and Kim 1990 for independent answers; Kosinski 2013 for the variance of
 dependent answers). For other differences, tail probabilities are computed at the most likely ratios
 with this difference.
 """

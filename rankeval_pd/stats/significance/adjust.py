@@ -212,8 +212,8 @@ def simultaneous_limits(
     lean : array (pair,), optional
         Skewness of the items' differences divided by the square root of the number of items. The
         limits then also include gains not rejected by Hall's statistic. With few items, the sample
-        skewness often has the wrong sign. Limits are therefore widened for either sign, but not past
-        0, because the test determines whether 0 is included.
+        skewness often has the wrong sign. Limits are therefore widened for either sign, but not
+        past 0, because the test determines whether 0 is included.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         left = 1.0 - critical**2 * np.asarray(widening)
