@@ -176,7 +176,7 @@ def test_pairs_of_one_table_are_exact_where_they_can_be():
     for pair, row in found.iterrows():
         alone = data.rankeval.paired_bootstrap(row["system_a"], row["system_b"], n_resamples=500)
         pd.testing.assert_frame_equal(alone, found.iloc[[pair]].reset_index(drop=True))
-    with pytest.raises(ValueError, match=r"at least one pair are not multiples of one step"):
+    with pytest.raises(ValueError, match=r"at least one pair are not multiples of a common step"):
         data.rankeval.paired_bootstrap(method="exact")
 
 

@@ -1,4 +1,4 @@
-"""Variance and simultaneous bands for precision and recall over all n."""
+"""Variance and simultaneous bands for precision and recall at all n."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from rankeval_pd.stats.rankings.ranking import Whole, up_to_ranks
 from rankeval_pd.stats.rankings.swap_draws import Keys
 
 # -------------------------------------------------------------------------------------------------
-# Variance and simultaneous bands for the precision of n-best lists over all n.
+# Variance and simultaneous bands for the precision of n-best lists at all n.
 #
 # An n-best list has no fixed threshold. If the candidates are a sample, the precision at n has two
-# sources of variation. The first is the labels of the candidates in the list, with the binomial
-# variance of Evert (2004, section 3.2). The second is the threshold at the end of the list, where
+# sources of variation. One is the random labels of the candidates in the list, with the binomial
+# variance of Evert (2004, section 3.2). The other is the threshold at the end of the list, where
 # the proportion of true positives is ``edge``. The influence of a candidate with label y on the
-# precision p of a list of n among N candidates is
+# precision p of a list of n of the N candidates is
 #
 #     ((y - edge) [it is in the list] - (p - edge) n / N) N / n,
 #
 # and the variance is (p (1 - p) + (1 - n/N) (p - edge)^2) / n. If each influence is multiplied by a
 # standard normal number, the sums of the influences vary like the whole curve. The largest
-# standardized sum over all n determines how much wider a band must be than an interval.
+# standardized sum at any n determines how much wider a band must be than an interval.
 
 Advance = Callable[[int], object]
 _BLOCK = 4_000_000  # multipliers in memory at once
-_LARGE = 64  # number of candidates from which a sum of signs is nearly normal
-_NOWHERE = swap_draws.mix(np.arange(2**32, 2**32 + 2, dtype=np.uint64))  # two cells in no list
+_LARGE = 64  # with at least this many candidates, a sum of signs is nearly normal
+_NOWHERE = swap_draws.mix(np.arange(2**32, 2**32 + 2, dtype=np.uint64))  # cells outside all lists
 _NOTHING = 1e-7  # smaller influences are rounding errors
 
 
@@ -142,7 +142,7 @@ class Cells(NamedTuple):
 
     size: FloatArray
     tp: FloatArray  #: size if the candidates are true positives, otherwise 0
-    first: tuple[IntArray, ...]  #: first requested n with the cell in the list, per ranking
+    first: tuple[IntArray, ...]  #: first requested n whose list contains the cell, per ranking
     listed: BoolArray  #: whether any list contains the cell
     of: IntArray  #: the cell of each candidate
     where: IntArray  #: one candidate from each cell
@@ -210,7 +210,7 @@ def cells(
     keys: Keys | None = None,
     whole: Whole | None = None,
 ) -> Cells:
-    """Return the candidates in cells; ``n`` increases, and the last cell is in no list.
+    """Group candidates into cells by ascending ``n``; the last is outside all lists.
 
     ``keys`` are the keys of the candidates' draws, by default the positions of the candidates. If
     ``whole`` is given, candidates outside all lists are only counted, in one cell for each label.
@@ -330,7 +330,7 @@ def critical_value(largest_of_draw: FloatArray, level: float) -> float:
 # -------------------------------------------------------------------------------------------------
 # Variance, interval and simultaneous band for the recall of n-best lists.
 #
-# If the candidates are a sample, the recall k = tp / N+ of a list of n among N candidates varies
+# If the candidates are a sample, the recall k = tp / N+ of a list of n of the N candidates varies
 # with the true positives in the list, with the threshold, and with N+. Let ``edge`` be the
 # proportion of true positives around the end of the list. The influence of a candidate with label y
 # on N+ times the recall is
@@ -341,7 +341,7 @@ def critical_value(largest_of_draw: FloatArray, level: float) -> float:
 # J. R. Ash and J. M. Hughes-Oliver 2022, Confidence bands and hypothesis tests for hit
 # enrichment curves).
 
-_ADDED = swap_draws.mix(np.arange(2**33, 2**33 + 4, dtype=np.uint64))  # keys that no candidate has
+_ADDED = swap_draws.mix(np.arange(2**33, 2**33 + 4, dtype=np.uint64))  # keys no candidate uses
 _NEAR = 1_000  # number of ranks on each side in the kernel estimate of the edge
 _LEAST = 0.5  # minimum variance, as a fraction of a fixed region's variance
 _PLUS = 2  # number of true positives added at each end
@@ -412,9 +412,9 @@ def sup_t(
     added: int,
     **drawing: Any,
 ) -> Sup:
-    """Return a bound on one ranking's largest deviation over all n, from draws.
+    """Return a simulated bound on one ranking's largest deviation at any n.
 
-    ``ranked`` contains the labels in order of rank, ``n`` increases, and ``tp`` is the number of
+    ``ranked`` contains the labels by rank, ``n`` is in ascending order, and ``tp`` is the number of
     true positives in each list. ``added`` true positives are added at the top and at the bottom.
     """
     total, positive = np.array(ranked.size), np.array(int(ranked.sum()))
@@ -462,8 +462,8 @@ class KernelLists(NamedTuple):
 def kernel_lists(score: FloatArray, ranked: BoolArray, n: IntArray) -> KernelLists:
     """Return true positives, and a kernel estimate of their proportion at the edge.
 
-    ``score`` decreases. The estimate is Nadaraya and Watson's, with a normal kernel of bandwidth
-    N^(-1/5) sd over 1,000 ranks on each side. The cost is O(n).
+    ``score`` is in descending order. The Nadaraya-Watson estimate uses a normal kernel with
+    bandwidth N^(-1/5) sd over 1,000 ranks on each side. The cost is O(n).
     """
     total = score.size
     tp, edge = np.zeros(n.size, dtype=np.int64), np.zeros(n.size)

@@ -19,16 +19,16 @@ from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_o
 #
 #     u = sum over its candidates in the list of (y - e),
 #
-# and the variance of the number of true positives is the sum of u^2 about the mean of u. Large
-# clusters bias this variance downward because they influence the estimates. Each total is therefore
-# divided by a power of 1 - h, where h is the cluster's fraction of the candidates. The power is 1
-# for a region (the jackknife) and 1/2 for an n-best list of a given size (Bell and McCaffrey). The
-# critical values come from Student's t, because a variance estimated from few totals is uncertain.
-# The degrees of freedom are Satterthwaite's for totals proportional to the cluster sizes m, (sum
-# m^2)^2 / sum m^4. The degrees of freedom are at most k - 1 with k clusters in the list. The
-# minimum is 4, because the largest total also enters the variance, unless 2 k - 2 or G - 1 is lower
-# (G clusters in all). If a few totals are far larger than the rest, the degrees of freedom are 2
-# (sum u^2)^2 / sum u^4, and again at least 4.
+# and the variance of the number of true positives is the sum of (u - mean u)^2. Large clusters bias
+# this variance downward because they influence the estimates. Each total is therefore divided by
+# a power of 1 - h, where h is the cluster's fraction of the candidates. The power is 1 for a region
+# (the jackknife) and 1/2 for an n-best list of a given size (Bell and McCaffrey). The critical
+# values come from Student's t, because a variance estimated from few totals is uncertain. The
+# degrees of freedom are Satterthwaite's for totals proportional to the cluster sizes m, (sum
+# m^2)^2 / sum m^4. The degrees of freedom are at most k - 1 for k clusters in the list. The
+# minimum is 4, or 2 k - 2 or G - 1 if either is lower (G clusters in all), because the largest
+# total also enters the variance. If a few totals are far larger than the rest, the degrees of
+# freedom are 2 (sum u^2)^2 / sum u^4, and again at least 4.
 #
 # For the difference between two equally good lists, the totals are symmetrically distributed. The t
 # statistic of symmetric totals is conservative if the totals are unequal. The totals are therefore
@@ -50,7 +50,7 @@ from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, t_o
 Advance = Callable[[int], object]
 _CELLS_AT_ONCE = 2_000_000  # cells (list, cluster) in memory: 16 MB
 _LEAST, _LEAST_OF_RECALL = 4.0, 7.0  # minimum degrees of freedom, from simulations
-ADDED = 0.1  # fraction of a candidate's square, adequate in simulations of lists with one label
+ADDED = 0.1  # fraction of a candidate's square; sufficient in simulated lists with one label
 _TINY = 1e-300
 _ROUNDING = 1e-7  # a smaller standard deviation of influences is a rounding error
 
@@ -127,7 +127,7 @@ class ListTotals(NamedTuple):
         )
 
     def blocks(self) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield totals and sizes, (n, cluster), for one block of clusters after another."""
+        """Yield totals and sizes, (n, cluster), for one block of clusters at a time."""
         # sort candidates by cluster, so that each block of clusters is a slice of candidates
         order = np.argsort(self.cluster, kind="stable")
         cluster = self.cluster[order]
@@ -196,7 +196,7 @@ def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> Cluster
         squares += square.sum(axis=1)
         fourths += (square**2).sum(axis=1)
     own = 2.0 * squares**2 / np.maximum(fourths, _TINY)
-    # subtract the squared mean, over the clusters in a region or over all clusters for lists
+    # subtract the squared mean: over the clusters in a region, but over all clusters for a list
     counted = n_groups if totals.power == 1.0 else np.full(totals.n.size, float(everyone))
     squares = np.maximum(squares - sums**2 / np.maximum(counted, 1.0), 0.0)
     if totals.power:
@@ -315,7 +315,7 @@ class WholeSpread(NamedTuple):
     """The variance of a count that depends on all clusters; the last axis is n."""
 
     spread: ClusterSpread
-    typical: FloatArray  #: mean cluster size for a random counted candidate
+    typical: FloatArray  #: mean over counted candidates of their cluster size
 
 
 def whole_spread(
@@ -366,7 +366,7 @@ def effective_size(
 ) -> FloatArray:
     """Return the number of independent candidates that would give the same interval.
 
-    This is Korn and Graubard's effective size: n times the ratio of the binomial variance to the
+    This is the Korn-Graubard effective size: n times the ratio of the binomial variance to the
     cluster variance, times the squared ratio of the normal quantile to Student's quantile. The
     result is at most ``most`` times n.
     """
@@ -386,7 +386,7 @@ def largest_statistics(
 ) -> FloatArray:
     """Return the largest |Z| over the lists for each draw of cluster multipliers.
 
-    A draw has one normal multiplier per cluster. The cost is O(draws times lists times clusters),
+    A draw uses one normal multiplier per cluster. The cost is O(draws times lists times clusters),
     as one matrix product per block. The result is (draw).
     """
     rng = np.random.default_rng(seed)
@@ -410,7 +410,7 @@ def largest_statistics(
 
 # ------------------------------------------------------------------- Means and ratios over queries
 #
-# The queries on the last axis are the sample. NaN means a query without a value.
+# The queries on the last axis are the sample. NaN marks a query without a value.
 
 
 class QueryMean(NamedTuple):
@@ -435,7 +435,7 @@ def query_ratio(above: FloatArray, below: FloatArray) -> QueryMean:
         rest = np.where(known, over - value[..., np.newaxis] * under, 0.0)
         squares = (rest**2).sum(axis=-1)
         se = np.sqrt(np.where(count > 1, count / (count - 1.0), np.nan) * squares) / total
-        # all queries are equal if the standard error is within rounding errors
+        # a standard error no larger than a rounding error means that all queries are equal
         se = np.where(se <= 1e-14 * np.abs(value), 0.0, se)
     return QueryMean(value, se, count)
 
@@ -461,7 +461,7 @@ def share_limits(value: FloatArray, se: FloatArray, count: IntArray, level: floa
 
 
 def alike_share(count: AnyArray, level: float) -> FloatArray:
-    """Return the lower limit for the proportion of equal values if all ``count`` agree.
+    """Return a lower limit for the share of equal values if ``count`` values agree.
 
     This is the Clopper-Pearson lower limit, which is 1 for an infinite count.
     """

@@ -4,17 +4,17 @@ If the candidates are a sample, a curve varies with the candidates in the lists 
 the lists. Let y be the label of a candidate, and w = 1 if the list of size n contains the
 candidate. If the list contains a fraction f of a block of tied candidates, w = f for this block.
 Let ``edge`` be the proportion of true positives around the end of the list. The influence of a
-candidate is
+candidate is 1 / N+ times
 
     y (a + b w) + (1 - y) (d + c w),
 
-with, for t = tp / N+, u = fp / (N - N+), s = n / N, r = edge / (1 - edge),
+where t = tp / N+, u = fp / (N - N+), s = n / N, r = edge / (1 - edge), and
 
     t at fixed u         a = -t                  b = 1                 c = -r       d = r u
     t at fixed s         a = edge s - t          b = 1 - edge          c = -edge    d = edge s
     logit precision at t a = 1 - tp / (r fp)     b = N+ / (r fp)       c = -N+ / fp d = 0
 
-times 1 / N+ (Hsieh and Turnbull 1996; Ash and Hughes-Oliver 2022). The limits are Clopper-Pearson
+(Hsieh and Turnbull 1996; Ash and Hughes-Oliver 2022). The limits are Clopper-Pearson
 limits for the number of candidates that gives this variance.
 """
 
@@ -111,7 +111,7 @@ def _effective(space: str, x: CurveLists) -> FloatArray:
 
 
 def curve_limits(space: str, x: CurveLists, level: float) -> Limits:
-    """Return pointwise limits for the height of a curve at each list.
+    """Return pointwise limits for the height of a curve at each list size.
 
     ``space`` is "roc" or "det" (at a fixed false positive rate), "gain" or "lift" (at a fixed
     fraction of the candidates) or "precision_recall" (at fixed recall). For "det" and "lift", the

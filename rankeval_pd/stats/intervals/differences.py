@@ -1,4 +1,4 @@
-"""Intervals for the difference of two proportions: independent, overlapping or paired."""
+"""Intervals for the difference between two proportions: independent, overlapping or paired."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
 from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson, wilson, z_of
 
-_LEAST_LEVEL = 1e-6  # a two-sided interval from which only one limit is used
+_LEAST_LEVEL = 1e-6  # lowest level of a two-sided interval of which only one limit is used
 
 # --------------------------------------------------------------------- Two independent proportions
 
@@ -88,7 +88,7 @@ def _score_high(
     z = z_of(level)
     total = n_a + n_b
     observed = tp_a / n_a - tp_b / n_b
-    # counts divided by an overdispersion can have a sum of 1 or less; the limit is then 1
+    # counts divided by an overdispersion can add up to 1 or less; the limit is then 1
     known = (total > 1.0) & (observed < 1.0)
 
     def gap(
@@ -121,7 +121,7 @@ def _score_high(
         inside = (after > least[active]) & (after < 1.0)  # False for NaN
         before, short_before = result[active], short
         result[active] = np.where(inside, after, before)
-        # drop limits that have converged, and set limits with steps outside the bracket to NaN
+        # drop limits that have converged, and set limits whose step leaves the bracket to NaN
         going = inside & (np.abs(step) > _LAST_STEP * (after - least[active]))
         lost = ~inside
         result[active[lost]] = np.nan
@@ -141,7 +141,7 @@ def _score_high(
 def difference_score(
     tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, delta: float
 ) -> FloatArray:
-    """Return Miettinen and Nurminen's score statistic for a difference."""
+    """Return the Miettinen-Nurminen score statistic for a difference."""
     x_a, n_a, x_b, n_b = (
         np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
     )
@@ -204,7 +204,7 @@ def restricted_share(
 def corrected_score(
     tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float
 ) -> Limits:
-    """Return Miettinen and Nurminen's limits, moved outward by half of Yates' correction.
+    """Return Miettinen-Nurminen limits, moved outward by half of Yates's correction.
 
     The correction is (1/n_a + 1/n_b)/4, and the limits stay within [-1, 1]. With the correction,
     the coverage for regions of equal size is at least the nominal level, by enumeration
@@ -347,7 +347,7 @@ def correlated_limits(
     """Combine the limits of two values between 0 and 1 into limits for their difference.
 
     ``variances`` are the variances of both values and of their difference. The test rejects
-    differences outside ``tested``. The distances of the limits are combined like standard errors
+    differences outside ``tested``. The distances to the limits are combined like standard errors
     (Zou and Donner 2008), with the correlation raised to ``power``. The limits are then widened to
     include all differences that the test does not reject. If the test rejects 0, the limit closer
     to 0 is taken from the test.
@@ -426,7 +426,7 @@ def tango_limits(only_a: AnyArray, only_b: AnyArray, n: float, level: float) -> 
 
 
 def paired_score(only_a: AnyArray | int, only_b: AnyArray | int, n: float, delta: Any) -> Any:
-    """Return Tango's score statistic, which decreases with the difference."""
+    """Return Tango's score statistic, which decreases as ``delta`` increases."""
     # given the difference, the most likely proportion of items on which only b is correct is the
     # larger root of 2 n q^2 + linear q + constant = 0
     linear = -only_a - only_b + (2.0 * n - only_a + only_b) * delta

@@ -17,7 +17,7 @@ Limits = tuple[FloatArray, FloatArray]
 
 
 def clopper_pearson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
-    """Return Clopper-Pearson limits, which invert tests of level (1 - level)/2 on each side."""
+    """Return Clopper-Pearson limits, which invert one-sided tests at (1 - level)/2."""
     return _beta_limits(tp, n, level, lower=((0.0, 1.0),), upper=((1.0, 0.0),))
 
 
@@ -357,7 +357,7 @@ INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {
 # difference between the logarithms of two gamma variables. The cumulants of the logit are
 # differences and sums of polygamma functions. With
 #
-#     σ² = 1/a + 1/b,    t = (b - a)/(a + b)
+#     σ² = 1/a + 1/b,    t = (b - a)/(a + b),
 #
 # the m-th term of the Cornish-Fisher expansion at a fixed level is σ^(m + 1) times a polynomial in
 # t of degree m, with only even or only odd powers. The logit of a quantile is therefore
@@ -442,7 +442,7 @@ def fit_expansion(exact: Logits) -> QuantileExpansion | None:
     )
 
 
-# -------------------------------------------------------------------- Normal and Student quantiles
+# ---------------------------------------------------------------- Normal and Student's t quantiles
 
 
 def z_of(level: float) -> float:

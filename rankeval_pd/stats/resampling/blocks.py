@@ -64,7 +64,7 @@ class Plan(NamedTuple):
 
     @property
     def ratio_form(self) -> RatioForm | None:
-        """The score as a ratio of sums, if the score has this form."""
+        """The score as a ratio of sums, or None if it is not such a ratio."""
         return RATIO_FORMS.get(self.score) if self.linear is None else None
 
 
@@ -214,7 +214,7 @@ class ContributionSums(NamedTuple):
 
     @property
     def level(self) -> ContributionLevel:
-        """The sums and the largest size of the contributions."""
+        """The sums and the largest absolute values of the contributions."""
         summed = self.sums.rounded()
         return ContributionLevel(summed[:-1], self.sizes[:-1], float(summed[-1]))
 
@@ -276,7 +276,7 @@ def _together(parts: Sequence[NumberCounts | None], n_items: int) -> NumberCount
 
 
 def laws_of(block: ItemStatistics, known: ItemTotals) -> Laws:
-    """Return the differences of the pairs; None if there is no exact distribution."""
+    """Return each pair's differences; None if there is no exact distribution."""
     plan = known.plan
     wanted = known.unit is not None and plan.options.method != "monte-carlo"
     if not wanted or block.own.shape[1] == 0:
@@ -328,7 +328,7 @@ def signed_sums(
     needs: Needs,
     number: int,
 ) -> FloatArray | None:
-    """Return sums over items of contributions and weights with random signs.
+    """Return sums of contributions and weights over items, using random signs.
 
     The sums cover one block of resamples, as integers (level, resample, column).
     """
@@ -365,7 +365,7 @@ def _turned(columns: WholeColumns, positions: Positions, plan: Plan, number: int
 
 
 def columns_of(block: ItemStatistics, known: ItemTotals, needs: Needs) -> WholeColumns | None:
-    """Return the statistics of a block in the form needed for sums with counts."""
+    """Return the statistics of a block, prepared for sums weighted by counts."""
     return _of_statistics(block, known) if needs.counts else None
 
 
@@ -408,7 +408,7 @@ def counted_sums(columns: WholeColumns | None, counts: AnyArray | None) -> Float
 
 
 def block_totals(parts: Sequence[FloatArray | None]) -> FloatArray | None:
-    """Return the sums over all blocks of items; None without draws."""
+    """Return the sums over all blocks of items; None if there are no draws."""
     found: FloatArray | None = None
     for part in parts:
         if part is not None:

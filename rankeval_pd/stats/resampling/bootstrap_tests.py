@@ -16,7 +16,7 @@ from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions
 # -------------------------------------------------------------------------------------------------
 # P-values for events, intervals and simultaneous p-values from resampled gains.
 #
-# ``gains`` are the gains for one pair in the resamples, which are NaN if the metric is undefined.
+# ``gains`` holds the gain for one pair in each resample, or NaN where the metric is undefined.
 # An undefined resample is treated conservatively: it counts as part of the event, and it lies
 # beyond both limits of an interval.
 
@@ -60,7 +60,7 @@ def happened(
 
 
 def beyond(t_star: FloatArray, t: float) -> int:
-    """Count resamples with a centered studentized gain at least as large as observed."""
+    """Count resamples with centered studentized gains at least as large as observed."""
     room = EQUAL * max(abs(t), 1.0) if np.isfinite(t) else 0.0
     return int(t_star.size - np.count_nonzero(t_star < t - room))  # NaN is counted
 
@@ -339,7 +339,7 @@ def contributions(items: Items) -> Contributions:
 
 
 def _linearised(items: Items, drawn: FloatArray, sizes: FloatArray) -> Contributions:
-    """Return contributions to any metric from the derivatives of the metric."""
+    """Return contributions to any metric, computed from its derivatives."""
     weights = mean_weights(drawn) if items.linear == "mean" else sizes
     added = first_order(drawn, gradients(items.totals, items.score))
     about = items.score(items.totals) - exact_total(added)
@@ -372,7 +372,7 @@ class Subsets(NamedTuple):
 
 
 def looks_at_every(items: AnyItems, options: PairOptions) -> bool:
-    """Return whether to enumerate all subsets of the items, or clusters."""
+    """Return whether to enumerate all subsets of the items or clusters."""
     drawn = items.n_drawn
     if options.method == "monte-carlo" or items.seeds is not None:
         return False

@@ -32,12 +32,12 @@ def refuse_crossed(items: object, what: str) -> None:
 
 
 def crossed_pairs(items: Items, pairs: IntArray, options: PairOptions) -> Pairs:
-    """Return Student's t tests for all pairs, with the variance for two crossed factors.
+    """Test all pairs with Student's t, using the variance for two crossed factors.
 
     The centered contributions of the items to the gain are summed over the levels of each factor
     and over the cells; see :func:`rankeval_pd.stats.intervals.cluster_totals.of_both_factors`. The
-    variance from the sums u for G levels is G / (G - 1) sum of u^2. The degrees of freedom of t are
-    the smaller effective number of levels, minus 1.
+    variance from the sums u for G levels is G / (G - 1) sum of u^2. The degrees of freedom for t
+    are the smaller effective number of levels minus 1.
     """
     from scipy import special
 

@@ -69,11 +69,11 @@ class Rows(NamedTuple):
     least_ordered: FloatArray
 
     def p_values(self) -> tuple[FloatArray, FloatArray]:
-        """Return ``p`` and ``ordered`` with an allowance for skewness."""
+        """Return ``p`` and ``ordered``, both corrected for skewness."""
         return np.fmax(self.p, self.least), np.fmax(self.ordered, self.least_ordered)
 
     def put(self, which: int | IntArray, *values: Any) -> None:
-        """Store the results for one or more pairs, in the first columns, in order."""
+        """Store the results for one or more pairs in the first columns, in order."""
         for column, value in zip(self, values, strict=False):
             column[which] = value
 
@@ -85,7 +85,7 @@ def no_rows(pairs: int) -> Rows:
 
 
 def allow_for_skewness(rows: Rows, draws: Draws) -> None:
-    """Store Hall's p-values, in the order of the pair and in the direction of the gain.
+    """Store Hall's one-sided p-values: for a > b and in the direction of the gain.
 
     Ratios of sums use the distribution from ``ratio_gains`` instead.
     """
@@ -104,7 +104,7 @@ def allow_for_skewness(rows: Rows, draws: Draws) -> None:
 
 
 def ratio_p(draws: Draws) -> tuple[FloatArray, FloatArray]:
-    """Return p-values for ratios, in the order of the pair and in the direction of the gain."""
+    """Return one-sided p-values for ratios: for a > b and in the gain's direction."""
     assert draws.parametric is not None
     up, down = (np.where(draws.parametric.few, np.nan, tail) for tail in draws.parametric.tails)
     return up, np.where(draws.gains(np.arange(up.size)) < 0.0, down, up)
@@ -139,8 +139,8 @@ def lattices_of(
     """Return the lattice for each pair's differences; None if not found or not needed.
 
     Positive differences favor the first system, and the gain is the sum of the differences times
-    the unit. With ``signs``, items are swapped or receive a random sign. Otherwise items are drawn
-    one by one.
+    the unit. With ``signs``, items are swapped or receive random signs. Otherwise items are drawn
+    individually.
     """
     items, bootstraps = draws.items, not signs
     unit = items.unit()
@@ -182,8 +182,8 @@ def _why_not_exact(
         reason = "event='studentised' needs the standard error of every resample"
     else:
         reason = (
-            "the differences for at least one pair are not multiples of one step, or their sum has"
-            " more than a million possible values"
+            "the differences for at least one pair are not multiples of a common step, or their"
+            " sum has more than a million possible values"
         )
     also = "" if bootstraps else f", or for at most {ENUMERATED} items"
     return (
@@ -267,7 +267,7 @@ def table(
     every: bool,
     parts: Limits | None = None,
 ) -> Pairs:
-    """Return the table from test results for each pair and for all pairs jointly.
+    """Build the table from results for each pair and for all pairs jointly.
 
     ``together`` contains simultaneous limits, ``largest`` the results of max-t, and ``parts`` the
     standard errors due to items and seeds.
@@ -349,7 +349,7 @@ def is_undecided(low: Any, high: Any, alpha: float) -> Any:
 
 
 def _adjusted(p_values: FloatArray, method: str | None) -> FloatArray:
-    """Adjust p-values for all pairs, except with max-t or without a method."""
+    """Adjust p-values for all pairs, unless the method is max-t or None."""
     return adjust(p_values, method) if method in ADJUSTMENTS else p_values
 
 
@@ -359,7 +359,7 @@ def _adjusted(p_values: FloatArray, method: str | None) -> FloatArray:
 def margin_p(
     items: AnyItems, pairs: IntArray, found: Pairs, margin: float, alternative: str, alpha: float
 ) -> FloatArray:
-    """Return the p-value for the margin for each pair; NaN without variation.
+    """Return the p-value of the margin test for each pair; NaN without variation.
 
     The p-value is exact for 0/1 items. For other metrics, the test is based on the mean
     contribution of an item (or group) to the gain. Seeds increase the variance of this mean.

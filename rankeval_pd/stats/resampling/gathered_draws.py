@@ -71,7 +71,7 @@ class RemoteFacts:
 
     @property
     def n_groups(self) -> int:
-        """The number of groups, which is 0 because items are drawn one by one."""
+        """The number of groups, which is 0 because items are drawn individually."""
         return 0
 
     @property
@@ -110,7 +110,7 @@ class GatheredDraws(Draws):
         self._turned = (planned[self._place] != pairs).any(axis=1)
 
     def lattices(self, which: IntArray, *, drawn: bool) -> list[Lattice | None]:
-        """Return the lattices for the differences of pairs."""
+        """Return the lattices for the pairs' differences."""
         if self.items.binary:
             return self._binary_lattices(which)
         return [self._lattice(k) for k in which.tolist()]
@@ -123,7 +123,7 @@ class GatheredDraws(Draws):
 
     @cached_property
     def level(self) -> ContributionLevel:
-        """The sums and the largest size of the contributions."""
+        """The sums and the largest absolute values of the contributions."""
         assert self._gathered.added is not None
         return self._gathered.added.level
 

@@ -55,7 +55,7 @@ class Draws:
         return self.there.drawn
 
     def lattices(self, which: IntArray, *, drawn: bool) -> list[Lattice | None]:
-        """Return the lattices for the differences of pairs, by item or by ``drawn`` unit."""
+        """Return the lattices for the pairs' differences, by item or by ``drawn`` unit."""
         if self.items.binary:
             return self._binary_lattices(which)
         values = self.items.sign * (self.drawn if drawn else self.there.statistics)[..., 0]
@@ -86,7 +86,7 @@ class Draws:
 
     @cached_property
     def level(self) -> ContributionLevel:
-        """The sums and the largest size of the contributions."""
+        """The sums and the largest absolute values of the contributions."""
         return ContributionLevel.of(self.parts.values, self.parts.weights)
 
     @cached_property

@@ -81,12 +81,12 @@ class NumberCounts(NamedTuple):
         return NumberCounts(values, times)
 
     def negative(self) -> NumberCounts:
-        """Return the numbers with the opposite sign."""
+        """Return the numbers with their signs reversed."""
         return NumberCounts(-self.values[::-1], self.times[::-1])
 
 
 def count_numbers(differences: FloatArray, of_items: int) -> NumberCounts | None:
-    """Return distinct differences with counts; None if no lattice is possible.
+    """Return distinct differences and their counts; None if no lattice is possible.
 
     The differences can come from only some of the ``of_items`` items.
     """
@@ -154,7 +154,7 @@ def lattice_of(found: NumberCounts) -> Lattice | None:
 def _least_step(n: int) -> float:
     """Return the smallest step for a sum of n numbers, relative to their spread.
 
-    For many items, only values near the mean are computed; see :func:`_law`.
+    With many items, only values near the mean are computed; see :func:`_law`.
     """
     return min(n, _SPREAD[0] * math.sqrt(n) + 2.0 * _SPREAD[1]) / MOST_POINTS
 
@@ -298,9 +298,9 @@ Part = tuple[IntArray, FloatArray, int]  #: numbers, probabilities, and the numb
 def _law(parts: list[Part], mean: float, variance: float, most: int) -> tuple[int, FloatArray]:
     """Return the first value and the distribution of a sum with values from 0 to ``most``.
 
-    Values with probabilities below rounding errors are omitted. Each number is centered at an
-    integer near its mean, and log1p is applied to its characteristic function minus 1. Powers for
-    many items are therefore accurate.
+    Values whose probability is smaller than the rounding error are omitted. Each number is centered
+    at an integer near its mean, and log1p is applied to its characteristic function minus 1. The
+    n-th power of this function is therefore accurate even for large n.
     """
     from scipy import fft
 
@@ -349,7 +349,7 @@ class SignedSum:
     def tail(self, edge: int) -> float:
         """Return P(sum >= edge).
 
-        The sum is 2 P - total, where P is the sum of the numbers with sign +. The condition is
+        The sum is 2 P - total, where P is the sum of the numbers with a plus sign. The condition is
         therefore P >= (edge + total)/2, rounded up.
         """
         place = -(-(edge + self.total) // 2)
@@ -357,7 +357,7 @@ class SignedSum:
         return self._tilted_tail(place) if plain is None else plain
 
     def _tilted_tail(self, edge: int) -> float:
-        """Return the small tail P(sum of the numbers with sign + >= edge)."""
+        """Return the small tail P(sum of the numbers with a plus sign >= edge)."""
         if edge >= self.total:
             return float(2.0 ** -float(self.times.sum())) if edge == self.total else 0.0
         theta = _tilt(lambda theta: float(self.times @ (self.sizes * self._plus(theta))), edge)
@@ -369,11 +369,11 @@ class SignedSum:
         return float(np.exp(log_total - theta * edge) * _tilted_back(law, edge - start, theta))
 
     def _plus(self, theta: float) -> FloatArray:
-        """Return the probability of sign + for each size under tilting."""
+        """Return the probability of a plus sign for each size under tilting."""
         return np.asarray(1.0 / (1.0 + np.exp(-theta * self.sizes)))
 
     def _law(self, theta: float) -> tuple[int, FloatArray]:
-        """Return the smallest sum of numbers with sign +, and the tilted distribution."""
+        """Return the smallest sum of plus-sign numbers, and the tilted distribution."""
         plus = self._plus(theta)
         if self.sizes.size > _MANY:
             return 0, self._convolved(plus)

@@ -58,7 +58,7 @@ def aer(sums: AnyArray) -> FloatArray:
 
 
 def bleu(sums: AnyArray) -> FloatArray:
-    """Return corpus BLEU from 0 to 100, with sacrebleu's default smoothing.
+    """Return corpus BLEU on a scale of 0 to 100, with sacrebleu's default smoothing.
 
     The first n-gram order without a match counts as 1/2 match, the next such order as 1/4, and so
     on. BLEU is 0 if there are no matches, or if no hypothesis is long enough for n-grams of every
@@ -96,7 +96,7 @@ _BETA_SQUARED = 4.0  # recall has twice the weight of precision, as in sacrebleu
 
 
 def chrf(sums: AnyArray) -> FloatArray:
-    """Return corpus chrF from 0 to 100 as in sacrebleu, with beta = 2 and effective order.
+    """Return sacrebleu's corpus chrF (0 to 100), with beta = 2 and effective order.
 
     The statistics are hyp_1, ref_1, match_1, hyp_2, ..., which are the numbers of n-grams in the
     hypothesis, n-grams in the reference, and matches. Orders without n-grams in the hypothesis or
@@ -118,7 +118,7 @@ _BLEU = (
     "total_3", "total_4",
 )  # fmt: skip
 
-#: The second statistic of mean, rouge and accuracy is the number of items by default.
+#: For mean, rouge and accuracy, the second statistic is the number of items by default.
 METRICS: dict[str, MetricFormula] = {
     "mean": MetricFormula(("value", "items"), ratio),
     "sum": MetricFormula(("value",), plain_sum),
@@ -175,7 +175,7 @@ def chrf_formula(orders: int) -> MetricFormula:
 # library, the number of threads and the blocks of items. Bits below 2^-60 of the largest number in
 # the column are rounded away.
 
-_KEPT_BITS = 60  # number of bits kept below the largest number of a column
+_KEPT_BITS = 60  # number of bits kept below the largest number in a column
 _EXACT_BITS = 52  # number of bits in a weighted sum of pieces; float64 has 53
 _LEAST_EXPONENT = -1022  # 2^-1022 is the smallest float with full precision
 _SINGLE_BITS = 24  # number of bits in float32, which has faster products
@@ -220,7 +220,7 @@ class PieceUnits(NamedTuple):
 
 
 class WholeColumns:
-    """Columns of items that are prepared for sums with many sets of weights."""
+    """Item columns prepared for sums with many sets of weights."""
 
     def __init__(self, values: FloatArray, sizes: FloatArray, most: float) -> None:
         """Split the columns into pieces.
@@ -315,7 +315,7 @@ class WholeColumns:
 # These results do not depend on the order of the items.
 
 _DIFFERENCES_AT_ONCE = 1_000_000  # cells (pair, item) in memory: 8 MB
-_ROW_WIDTH = 2**12  # number of items of a pair in one block
+_ROW_WIDTH = 2**12  # number of items per pair in one block
 
 
 class ContributionLevel(NamedTuple):
@@ -333,7 +333,7 @@ class ContributionLevel(NamedTuple):
 
 
 class ContributionSpread(NamedTuple):
-    """Sums of squared contributions of systems, and of squared differences of pairs."""
+    """Sums of the systems' squared contributions and of the pairs' squared differences."""
 
     systems: FloatArray  #: (system,)
     pairs: FloatArray  #: (pair,): squares about the mean

@@ -58,7 +58,7 @@ def paired_bootstrap(
     *,
     draws: Draws | None = None,
 ) -> Pairs:
-    """Return the paired bootstrap for all pairs, using the same draws.
+    """Test all pairs with the paired bootstrap, using the same draws for each pair.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def paired_bootstrap(
     step : callable
         Called with the number of new resamples.
     draws : Draws, optional
-        Earlier draws for these pairs, in the same order. If passed, no intervals are returned.
+        Earlier draws for these pairs, in the same order. With ``draws``, no intervals are returned.
     """
     if isinstance(items, Items) and items.factors is not None:
         return crossed_pairs(items, pairs, options)
@@ -115,7 +115,7 @@ def _goes_on(found: Pairs, items: AnyItems, options: PairOptions) -> bool:
 def _tested(
     draws: Draws, pairs: IntArray, swapped: BoolArray, options: PairOptions, *, limits: bool
 ) -> Pairs:
-    """Return the table of tests from these draws; include intervals with ``limits``."""
+    """Return the tests from these draws as a table; ``limits`` adds intervals."""
     items, theta, asked = draws.items, draws.theta, limits
     signs = options.event == "wild"
     ratios = draws.parametric if signs else None
@@ -163,16 +163,16 @@ def _tested(
 
 
 def allows_for_skewness(items: AnyItems, options: PairOptions) -> bool:
-    """Return whether to allow for skewness; this is unnecessary for 0/1 items."""
+    """Return whether to correct for skewness; this is unnecessary for 0/1 items."""
     return options.skewness and not items.binary
 
 
-_Found = tuple[float, float, float, bool]  # error, p, p with the better first, drawn
+_Found = tuple[float, float, float, bool]  # error, p, p with the better system first, whether drawn
 _AllFound = tuple[FloatArray, FloatArray, FloatArray, bool]
 
 
 def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
-    """Return the wild bootstrap for one pair from the exact distribution."""
+    """Return wild bootstrap results for one pair from the exact distribution."""
     assert on is not None
     which = np.array([k])
     gain, error = float(draws.gains(which)[0]), float(draws.linear_errors(which)[0])
@@ -182,7 +182,7 @@ def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
 
 
 def _counted_p(draws: Draws) -> _AllFound:
-    """Return tests for all pairs on correct/wrong items, with more power than random signs."""
+    """Test all pairs on correct/wrong items, with more power than random signs."""
     every, (better, worse) = np.arange(len(draws.pairs)), better_counts(draws.items, draws.pairs)
     p, other = (paired_tails(*x, draws.items.n_items) for x in ((better, worse), (worse, better)))
     ordered = np.where(draws.gains(every) < 0.0, other, p)
@@ -190,7 +190,7 @@ def _counted_p(draws: Draws) -> _AllFound:
 
 
 def _wild_p(draws: Draws, which: IntArray) -> _AllFound:
-    """Return the wild bootstrap for some pairs under the null hypothesis."""
+    """Return wild bootstrap results for some pairs under the null hypothesis."""
     sums, room, error = draws.turned(which), draws.room(which), draws.linear_errors(which)
     worse = draws.gains(which) < 0.0
     hits = bootstrap_tests.reached(sums, room)
@@ -281,7 +281,7 @@ def largest_of(
 
 
 def _of_largest(draws: Draws, largest: MaxT, rows: Rows) -> Limits:
-    """Return limits of the gains not rejected by the max-t test."""
+    """Return limits for the gains that the max-t test does not reject."""
     every = np.arange(len(draws.pairs))
     gain, error = draws.gains(every), rows.error
     if draws.options.event == "wild" and draws.parametric is not None:
@@ -311,7 +311,7 @@ def with_proportions(draws: Draws, limits: Limits, error: FloatArray) -> Limits:
 
 
 def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
-    """Return the paired bootstrap for one pair with an event from section 2.2."""
+    """Test one pair with the paired bootstrap and an event from section 2.2."""
     items, options = draws.items, draws.options
     a, b = draws.pairs[k]
     gain = float(draws.theta[a] - draws.theta[b])
@@ -363,7 +363,7 @@ def _limits(
     rows: Rows,
     options: PairOptions,
 ) -> Limits:
-    """Return the intervals for all gains, with the levels in the options."""
+    """Return the intervals for all gains at the levels in the options."""
     if options.ci in ("", "tango"):
         counts = better_counts(draws.items, draws.pairs)
         return differences.tango_limits(*counts, draws.items.n_items, options.two_tailed)
@@ -382,7 +382,7 @@ def _limits(
 
 
 def _wild_limits(draws: Draws, which: IntArray, error: FloatArray, options: PairOptions) -> Limits:
-    """Return limits of the gains that the random sign test does not reject."""
+    """Return limits for the gains that the random sign test does not reject."""
     subsets = draws.subsets
     low, high = bootstrap_tests.limits(
         draws.turned(which), subsets.weights, draws.factor, every=subsets.every,
@@ -466,9 +466,9 @@ def _of_event(
 def _drawn_chance(multiples: IntArray, times: IntArray, event: str) -> float:
     """Return the probability of the event in section 2.2.
 
-    For a few items with similar differences, the resampling distribution can give a probability of
-    0. The result is therefore at least 2^-n, the smallest p-value from random signs of n items. The
-    literal event in figure 1 is not changed.
+    With only a few items and similar differences, the resampled probability can be 0. The result
+    is therefore at least 2^-n, the smallest p-value from random signs of n items. The literal
+    event in figure 1 is not changed.
     """
     law = DrawnSum(multiples, times)
     total = int(times @ multiples)

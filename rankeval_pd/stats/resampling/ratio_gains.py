@@ -3,13 +3,13 @@
 A ratio of sums between 0 and 1 is modeled as the proportion of correct answers among n answers. If
 every numerator is 0 or 1 and every denominator is 1, n is the sum of the denominators. Otherwise n
 is the effective number of answers that gives the variance of the ratio. The covariance of two
-systems is modeled as a number of shared answers. If both true ratios are equal, the difference is
+systems is modeled as a number of shared answers. If the true ratios are equal, the difference is
 
     X / n_a − Y / n_b + Z (1 / n_a − 1 / n_b),
 
-where X, Y and Z are binomial counts of correct answers. X counts answers by the first system only,
-Y answers by the second system only, and Z shared answers. Tail probabilities are computed at the
-pooled ratio (Storer and Kim 1990 for independent answers; Kosinski 2013 for the variance of
+where X, Y and Z are binomial counts of correct answers. X counts answers given only by the first
+system, Y those given only by the second, and Z shared answers. Tail probabilities are computed at
+the pooled ratio (Storer and Kim 1990 for independent answers; Kosinski 2013 for the variance of
 dependent answers). For other differences, tail probabilities are computed at the most likely ratios
 with this difference.
 """
@@ -108,7 +108,7 @@ class RatioGains:
 
     @cached_property
     def tails(self) -> tuple[FloatArray, FloatArray]:
-        """The two tail probabilities of the gain if both systems are equal: (pair,)."""
+        """The gain's two tail probabilities if the systems are equally good: (pair,)."""
         up, down = np.array([self._tails(k) for k in range(len(self._pairs))]).reshape(-1, 2).T
         return up, down
 
@@ -151,7 +151,7 @@ class RatioGains:
         return np.where(self.few, 0.0, found)
 
     def limits_at(self, statistic: float) -> tuple[FloatArray, FloatArray]:
-        """Return limits of the gains with an absolute statistic up to this value: (pair,)."""
+        """Return the limits of gains whose abs(statistic) is at most this value: (pair,)."""
         from scipy.special import ndtr
 
         if np.isnan(statistic):  # a score in the family is undefined
@@ -243,7 +243,7 @@ class _Law(NamedTuple):
         return np.array([of_x @ at[0] @ of_z, of_x @ (1.0 - at[1]) @ of_z])
 
     def limits(self, level: float) -> tuple[float, float]:
-        """Return the interval of gains not rejected, in agreement with both tails at 0."""
+        """Return the interval of gains not rejected, consistent with both tails at 0."""
         gap, tail = self.share_a - self.share_b, (1.0 - level) / 2.0
 
         def end(which: int, far: float) -> float:
@@ -259,7 +259,7 @@ class _Law(NamedTuple):
 
 
 def _crossing(beyond: Callable[[float], float], inside: float, outside: float) -> float:
-    """Return the point between inside and outside at which a positive function becomes 0."""
+    """Return the point between ``inside`` and ``outside`` where a function crosses 0."""
     from scipy.optimize import brentq
 
     if inside == outside or beyond(outside) >= 0.0:

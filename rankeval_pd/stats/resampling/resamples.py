@@ -60,7 +60,7 @@ def block_generator(seed: Seed, block: int) -> np.random.Generator:
 
 
 def draw_sizes(n_items: int, n_resamples: int) -> list[int]:
-    """Return the numbers of resamples to draw at a time, with up to 32 MB of counts."""
+    """Return how many resamples to draw in each call, with up to 32 MB of counts."""
     most = max(1, _DRAWN_BYTES // n_items)
     # NumPy draws 16-bit integers from 32-bit words and discards the rest of a word at the end of a
     # call. Split only between calls, because otherwise the draws would differ.
@@ -185,7 +185,7 @@ def all_swaps(n_items: int) -> Iterator[AnyArray]:
     step = max(1, _COUNTS_IN_MEMORY // n_items)
     powers = np.arange(n_items)
     for start in range(0, total, step):
-        # the bits of the numbers 0, 1, ... are the subsets: (trial, item)
+        # the bits of the numbers 0, 1, ... encode the subsets: (trial, item)
         numbers = np.arange(start, min(total, start + step))[:, np.newaxis]
         yield ((numbers >> powers) & 1).astype(np.uint8)
 
@@ -265,7 +265,7 @@ def resampled_scores(
 
 
 def chunk_slices(chunks: Iterator[AnyArray]) -> Iterator[tuple[slice, AnyArray]]:
-    """Yield each chunk with the slice of its resamples."""
+    """Yield the slice of resamples in each chunk, and the chunk."""
     start = 0
     for chunk in chunks:
         yield slice(start, start + len(chunk)), chunk

@@ -44,7 +44,7 @@ class SeedGains:
 
     @cached_property
     def tails(self) -> Limits:
-        """The two tail probabilities of the gain if both systems are equal: (pair,)."""
+        """The gain's two tail probabilities if the systems are equally good: (pair,)."""
         variance = self._items[1] + self._of_pairs[1]
         t = self._gain / np.sqrt(np.where(variance > 0.0, variance, np.inf))
         lean = self._lean[1]
@@ -72,7 +72,7 @@ class SeedGains:
         return np.where(up < down, -ndtri(np.minimum(up, 0.5)), ndtri(np.minimum(down, 0.5)))
 
     def limits_at(self, statistic: float) -> Limits:
-        """Return limits for the gains with a statistic within this value: (pair,)."""
+        """Return the limits of gains whose abs(statistic) is at most this value: (pair,)."""
         from scipy.special import ndtr
 
         return self.limits(1.0 - 2.0 * float(ndtr(-statistic)))
@@ -95,7 +95,7 @@ class SeedGains:
         return low, high
 
     def widening(self, level: float) -> float:
-        """Return the median ratio of interval widths with seeds to widths from items only."""
+        """Return the median ratio of interval widths with seeds to those without seeds."""
         from rankeval_pd.stats.intervals.proportions import t_of
 
         share = self._share(1)

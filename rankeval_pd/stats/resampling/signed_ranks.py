@@ -132,7 +132,7 @@ def _first_walsh(n: int, level: float) -> int:
 
 
 def hodges_lehmann(ordered: FloatArray) -> float:
-    """Return the median of the means of all pairs of numbers, including self-pairs."""
+    """Return the median of all pairwise means, including each number with itself."""
     count = ordered.size * (ordered.size + 1) // 2
     middle = walsh_average(ordered, (count + 1) // 2)
     return middle if count % 2 else (middle + walsh_average(ordered, count // 2 + 1)) / 2.0

@@ -1,4 +1,4 @@
-"""Approximate randomization tests for all pairs of systems, by swaps of item results."""
+"""Approximate randomization tests for all pairs of systems, by swapping item results."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _swapped_rows(
 
 
 def _reached(gains: FloatArray, gain: FloatArray, scale: FloatArray) -> IntArray:
-    """Count the trials with gains that are at least as large as observed, or undefined."""
+    """Count trials whose gain is undefined or at least as large as the observed gain."""
     fewer = gains < (gain - 1e-12 * scale)[:, np.newaxis]
     return np.asarray(gains.shape[1] - np.count_nonzero(fewer, axis=1))
 

@@ -25,7 +25,7 @@ def quiet(count: int) -> None:
 
 
 class AnyItems(Protocol):
-    """The interface of the data for a test over items, without draws; see :class:`Items`."""
+    """Interface to the data for a test over items; see :class:`Items`."""
 
     @property
     def score(self) -> Score:
@@ -88,7 +88,7 @@ class AnyItems(Protocol):
 
 @dataclass(frozen=True)
 class Items:
-    """Results of systems on test items, and the scoring function."""
+    """System results on test items, and the scoring function."""
 
     statistics: FloatArray  #: (system, item, statistic)
     cluster: IntArray | None  #: cluster number of each item
@@ -161,7 +161,7 @@ class Items:
 
     @property
     def ratio_form(self) -> RatioForm | None:
-        """The score as a ratio of sums over items that are drawn one by one, if possible."""
+        """The score as a ratio of sums over individually drawn items, if possible."""
         plain = self.linear is None and self.cluster is None and self.strata is None
         return RATIO_FORMS.get(self.score) if plain else None
 
@@ -234,7 +234,7 @@ class PairOptions(NamedTuple):
     n_alike: int = 1  #: number of groups in the family of tests, including this one
     alternative: str = "two-sided"
     most: int = 0  #: maximum number of draws if a pair in an adjusted family is undecided
-    skewness: bool = False  #: whether sign and swap tests and intervals allow for skewness
+    skewness: bool = False  #: whether sign and swap tests and intervals correct for skewness
 
     @property
     def simultaneous(self) -> bool:
@@ -262,7 +262,7 @@ def studentises(options: PairOptions) -> bool:
     return together or "studentised" in (options.event, options.ci)
 
 
-_NORMAL_ITEMS = 100_000  # number of items from which sums are nearly normal
+_NORMAL_ITEMS = 100_000  # sums over at least this many items are nearly normal
 
 
 def nearly_normal(binary: bool, n_items: int, options: PairOptions) -> bool:
@@ -295,12 +295,12 @@ class Seeds(NamedTuple):
     """
 
     error: FloatArray  #: (system,): standard error of the mean over seeds
-    freedom: FloatArray  #: (system,): degrees of freedom; equal if the systems share one variance
+    freedom: FloatArray  #: (system,): degrees of freedom; equal if the systems share a variance
     trained: IntArray  #: (system,): number of training runs
     pooled: bool = False
 
     def freedom_of(self, pairs: IntArray) -> FloatArray:
-        """Return the degrees of freedom for the difference of two means: (pair,).
+        """Return the degrees of freedom for the difference between two means: (pair,).
 
         Welch's formula is used with the smaller number of training runs for both systems. If the
         larger number were used, tests would be liberal when the system with fewer runs varies more.

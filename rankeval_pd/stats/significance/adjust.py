@@ -121,7 +121,7 @@ class MaxT(NamedTuple):
 
     alone: FloatArray  #: (pair,)
     single: FloatArray  #: (pair,): single-step; at most alpha if the statistic exceeds ``critical``
-    down: FloatArray  #: (pair,): Romano and Wolf's step-down
+    down: FloatArray  #: (pair,): Romano-Wolf step-down p-values
     critical: float  #: value that the largest statistic exceeds with probability 1 - level
 
 
@@ -153,10 +153,10 @@ def max_t(
     every : bool
         Whether all possible resamples are enumerated. In this case, 1 is not added to the counts.
     centered : callable, optional
-        A function like ``t_star``, for data shifted to a gain of 0 for each pair. Single-step
-        p-values and critical values are then the larger values from the two functions. If gains
-        differ greatly, ``t_star`` alone overestimates the correlation between pairs, and
-        intervals would be too short.
+        A function like ``t_star``, for data shifted to a gain of 0 for each pair. Each
+        single-step p-value and critical value is then the larger of the two functions' values. If
+        gains differ greatly, ``t_star`` alone overestimates the correlation between pairs, and
+        intervals would be too narrow.
     """
     size = np.abs(t) if two_sided else t
     order = np.argsort(-size, kind="stable")[: np.count_nonzero(~np.isnan(size))]
@@ -212,8 +212,8 @@ def simultaneous_limits(
     lean : array (pair,), optional
         Skewness of the items' differences divided by the square root of the number of items. The
         limits then also include gains not rejected by Hall's statistic. With few items, the sample
-        skewness often has the wrong sign. Limits are therefore widened for both signs, but not past
-        0, because the test determines whether 0 is included.
+        skewness often has the wrong sign. Limits are therefore widened for either sign, but not
+        past 0, because the test determines whether 0 is included.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         left = 1.0 - critical**2 * np.asarray(widening)
@@ -231,7 +231,7 @@ def simultaneous_limits(
     )
 
 
-# -------------------------- The number of resamples for a family, its adjustment, alpha and level
+# ------------------ The number of resamples for a family, and its adjustment, alpha and level
 
 LEAST = 10_000  # default number of resamples
 
@@ -252,7 +252,7 @@ def needed_resamples(options: PairOptions, n_pairs: int) -> int:
 
 
 def _whole(draws: float) -> int:
-    """Return a number of draws, rounded up and capped at a number too large for any memory."""
+    """Round up a number of draws, capped at 2^62 (too many to fit in memory)."""
     return int(min(np.ceil(draws * (1.0 - 1e-12)), 2.0**62))
 
 
@@ -261,7 +261,7 @@ def with_resamples(options: PairOptions, n_pairs: int) -> PairOptions:
     if options.n_resamples:
         return options
     deciding = _DECIDING * (needed_resamples(options, n_pairs) + 1)
-    tests = n_pairs if options.adjust in ADJUSTMENTS else 1  # limits are farther in the tails
+    tests = n_pairs if options.adjust in ADJUSTMENTS else 1  # limits lie farther out in the tails
     tests *= options.n_alike if options.adjust is not None else 1
     limiting = _whole(_DECIDING * options.tails * tests / (1.0 - options.level))
     first = max(LEAST, deciding, limiting)

@@ -61,7 +61,7 @@ def model_sd(share: AnyArray | float, n: IntArray) -> FloatArray:
 
 
 def normal_distance(tp: AnyArray, n: IntArray) -> FloatArray:
-    """Return Kolmogorov's distance between precision values and the distribution in Eq. 4.
+    """Return the Kolmogorov distance between precision values and the Eq. 4 distribution.
 
     The array of precision values is (..., sample). The mean and the standard deviation of the
     distribution are computed from the pooled precision.
@@ -125,7 +125,7 @@ def goodness_of_fit(
 # after tilting the mean to the observed pair. Small tails are accurate, because none of them is
 # computed as a difference.
 
-_REACH = 14.0  # standard deviations on each side; tails beyond are below 1e-40
+_REACH = 14.0  # standard deviations on each side; probabilities farther out are below 1e-40
 _NEGLIGIBLE_LOG = -60.0  # logarithm of negligible terms
 _CELLS_AT_ONCE = 500_000  # number of cells (angle of the failures, angle of the sum) in memory
 
@@ -156,7 +156,7 @@ def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) ->
     Counts more than 12 standard deviations from the mean are omitted.
 
     The cost is one fast Fourier transform over the likely numbers of failures and of true positives
-    for each sample size. The computation takes a second for 20,000 samples of 55 sizes.
+    for each sample size. The computation takes a second for 20,000 samples of 55 different sizes.
     """
     total, positive = int(n.sum()), int(tp.sum())
     share = positive / total
@@ -290,8 +290,8 @@ def _failure_law(kinds: list[_SizeClass], total: int, length: int, width: int) -
     """Return P(sum = total, failures = f), f modulo the width: (f).
 
     The transform of the distribution over all samples is the product of the samples' transforms.
-    Only one total is needed, so one term of the inverse transform along the sum suffices. Along
-    the failures, the full inverse transform is computed.
+    Only one total is needed, so one term of the inverse transform of the sum suffices. For the
+    failures, the full inverse transform is computed.
     """
     # for each size, the transforms (angle of the sum) for counts inside and outside the interval
     parts = []

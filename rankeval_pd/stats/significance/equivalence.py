@@ -38,12 +38,11 @@ def margin_name(alternative: str) -> str:
 #
 # Let d = pi_a - pi_b be the difference between two proportions, for the same items or for two
 # regions. The null hypothesis is d <= -margin. Tables are ordered by the lower score limit for d at
-# the one-sided level 1 - alpha. The limit is Tango's for paired proportions and Miettinen and
-# Nurminen's otherwise. A table is at least as extreme as a table with limit L if the score
-# statistic at d = L is at least the normal quantile. Near p = alpha, this order agrees with the
-# order of the score statistic at d = -margin (Hsueh, Liu and Chen 2001; Chan and Zhang 1999).
-# Because the order does not depend on the margin, a larger margin never has a larger p (Röhmel
-# 2005).
+# the one-sided level 1 - alpha: Tango's limit for paired proportions, and the Miettinen-Nurminen
+# limit otherwise. A table is at least as extreme as a table with limit L if the score statistic at
+# d = L is at least the normal quantile. Near p = alpha, this order agrees with the order of the
+# score statistic at d = -margin (Hsueh, Liu and Chen 2001; Chan and Zhang 1999). Because the order
+# does not depend on the margin, a larger margin never has a larger p (Röhmel 2005).
 #
 # p is the largest probability of such tables under the null hypothesis. The maximum is at d =
 # -margin, because tables with more successes for a and fewer for b are more extreme. The nuisance
@@ -58,13 +57,13 @@ _AS_EXTREME = 1e-7  # smaller differences between score statistics are rounding 
 _POINTS = 96  # initial number of values for q
 _PEAKS = 8  # number of values that are refined
 _ROUNDS = 6
-_REACH = 9.0  # distance in standard deviations beyond which probabilities are below rounding errors
+_REACH = 9.0  # standard deviations from the mean; probabilities farther out are rounding errors
 
 Score = Callable[[AnyArray, AnyArray], FloatArray]
 
 
 def paired_p(only_a: int, only_b: int, n: int, margin: float, alpha: float = ALPHA) -> float:
-    """Return the exact p-value for pi_a - pi_b <= -margin with paired proportions.
+    """Return the exact p-value for pi_a - pi_b <= -margin, given paired proportions.
 
     ``only_a`` and ``only_b`` are the numbers of items on which only a, or only b, is correct.
     """
@@ -83,7 +82,7 @@ def paired_p(only_a: int, only_b: int, n: int, margin: float, alpha: float = ALP
 def region_p(
     tp_a: int, n_a: int, tp_b: int, n_b: int, margin: float, alpha: float = ALPHA
 ) -> float:
-    """Return the exact p-value for pi_a - pi_b <= -margin with independent proportions.
+    """Return the exact p-value for pi_a - pi_b <= -margin, given independent samples.
 
     Without candidates, the difference is 0 by definition, and p is 0.
     """
@@ -109,7 +108,7 @@ def _two_sided(alpha: float) -> float:
 def regions_margin_p(
     tp_a: int, tp_b: int, m: int, margin: float, alternative: str, alpha: float
 ) -> float:
-    """Return the p-value for the margin with two regions of m candidates."""
+    """Return the p-value of a margin test for two regions of m candidates each."""
 
     def not_worse(sign: float) -> float:
         first, second = (tp_a, tp_b) if sign > 0.0 else (tp_b, tp_a)

@@ -126,7 +126,7 @@ def _tail_mass(
 
 
 class StratifiedTest(NamedTuple):
-    """The p-values from one test over strata."""
+    """P-values from a single test across strata."""
 
     p_value: float
     p_mid: float  #: mid-p, with half the probability of the observed sum
@@ -162,7 +162,7 @@ def stratified_exact_test(
 
 
 def mantel_haenszel_difference(x: IntArray, y: IntArray, m: IntArray) -> tuple[float, float]:
-    """Return the Mantel-Haenszel difference of proportions, and Sato's standard error.
+    """Return the Mantel-Haenszel difference in proportions and Sato's standard error.
 
     The standard error is valid for a few large strata and for many small strata (T. Sato 1989).
     """
@@ -182,8 +182,8 @@ def mantel_haenszel_difference(x: IntArray, y: IntArray, m: IntArray) -> tuple[f
 # ---------------------------------------------------- McNemar's exact test for two ranking methods
 #
 # Each method is a classifier that is correct if it accepts a positive or rejects a negative. Two
-# methods differ only in the difference regions. Method a is correct and b wrong on true positives
-# that only a accepts, and on false positives that only b accepts.
+# methods differ only in the difference regions. Only method a is correct on true positives
+# that only a accepts and on false positives that only b accepts.
 
 
 def mcnemar_test(

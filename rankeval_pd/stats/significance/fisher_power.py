@@ -50,9 +50,9 @@ def _ends(laws: FloatArray) -> tuple[int, int]:
 
 @lru_cache(maxsize=128)
 def _critical(n_a: int, n_b: int, alpha: float, least: int, end: int) -> tuple[FloatArray, ...]:
-    """Return the critical low and high counts in a for each sum of both counts.
+    """Return the low and high critical counts in a for each sum of the two counts.
 
-    Given the sum of both counts, probabilities decrease from the mode in both directions.
+    Given the sum of the two counts, probabilities decrease from the mode in both directions.
     """
     both = np.arange(least, end, dtype=float)
     sizes = (np.full(both.size, float(n)) for n in (n_a + n_b, n_a))

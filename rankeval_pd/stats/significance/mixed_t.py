@@ -2,8 +2,8 @@
 
 The variance from seeds has few degrees of freedom (Welch 1947, Satterthwaite 1946), and the
 variance from items has many. A combined number of degrees of freedom would be too large if the
-seeds happen to differ little. With two seeds, up to 12% of tests at 5% would then reject a true
-null hypothesis. The critical value is therefore the mean of the two critical values, weighted
+seeds happen to differ only slightly. With two seeds, up to 12% of tests at 5% would then reject a
+true null hypothesis. The critical value is therefore the mean of the two critical values, weighted
 by the variances (Cochran 1964).
 """
 
@@ -93,10 +93,10 @@ class Parts(NamedTuple):
 
 
 def _chi2(freedom: float, nodes: int) -> tuple[FloatArray, FloatArray]:
-    """Return values of chi-squared divided by its degrees of freedom, with weights.
+    """Return values of chi-squared over its degrees of freedom, and their weights.
 
-    The values and weights come from Gauss-Laguerre quadrature. For many degrees of freedom, Wilson
-    and Hilferty's normal approximation is used.
+    The values and weights come from Gauss-Laguerre quadrature. For large degrees of freedom, the
+    Wilson-Hilferty normal approximation is used.
     """
     from scipy.special import roots_genlaguerre, roots_hermitenorm
 
@@ -138,13 +138,13 @@ def _upper(least: FloatArray, m: FloatArray, share: float) -> FloatArray:
     return np.where(inside, found, 1.0 * (least <= 0.0))
 
 
-_NORMAL = 1e8  # number of items that differ
+_NORMAL = 1e8  # number of differing items above which the normal distribution is used
 _LEAST = 1e-9  # probability dropped at each end for the number of differing items
 
 
 @functools.lru_cache(maxsize=256)
 def _unconditional_level(n: int, tail: float) -> float:
-    """Return the largest McNemar p-value that the unconditional test of n items rejects."""
+    """Return the largest McNemar p-value at which the unconditional test rejects."""
     counts = [(k, m - k) for m in range(1, n + 1) for k in range(m // 2 + 1, m + 1)]
     k, m = np.array([(a, a + b) for a, b in counts], dtype=float).T
     order = np.argsort(p := _upper(k, m, 0.5))

@@ -1,7 +1,7 @@
 """Hall's (1992) transformation of the t statistic for means of skewed differences.
 
 Random sign tests assume symmetric differences. If a few items contribute most of the variance, a
-random sign test rejects too often in one tail. If Hall's test must reject as well, the error rate
+random sign test rejects too often in one tail. If Hall's test must also reject, the error rate
 stays below the level, and no power is lost for symmetric differences.
 """
 
@@ -38,7 +38,7 @@ def inverse(value: FloatArray | float, lean: FloatArray) -> FloatArray:
 
 
 def upper_tail(t: FloatArray, lean: FloatArray, freedom: float) -> FloatArray:
-    """Return the p-value for a mean above 0 by Hall's statistic."""
+    """Return the p-value from Hall's statistic for a mean above 0."""
     from scipy.special import stdtr
 
     return np.asarray(stdtr(freedom, -transformed(t, lean)), dtype=np.float64)
@@ -60,7 +60,7 @@ def reaching(
     lean: FloatArray,
     critical: FloatArray | float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return limits that also contain the means not rejected by Hall's statistic.
+    """Return limits widened to include means that Hall's statistic does not reject.
 
     NaN is returned as NaN. ``critical`` is the critical value and ``error`` the standard error.
     """

@@ -14,7 +14,7 @@ from rankeval_pd.stats.distributions import binomial, hypergeometric
 # ------------------------------------------------------------ Boschloo's and Barnard's exact tests
 #
 # Fisher's test conditions on the number K of true positives in both regions and is conservative.
-# An unconditional p-value is the probability of all pairs of counts at least as extreme as the
+# An unconditional p-value is the probability that a pair of counts is at least as extreme as the
 # observed pair, maximized over the unknown common precision pi.
 #
 # Given K = k, the number of true positives in a is hypergeometric for any pi, and K is binomial:
@@ -34,7 +34,7 @@ _GRID_DENSITY = 8.0
 _REFINEMENT = np.arange(-7.0, 8.0, 2.0) / 8.0  # finer points around a peak, in units of the width
 _ROUNDS = 9  # rounds, each with a quarter of the width: the error of the maximum is at most 1e-13
 _ROUNDING = 1e-15
-_REACH = 9.0  # standard deviations of K; probabilities beyond are rounding errors
+_REACH = 9.0  # standard deviations of K; probabilities farther out are only rounding errors
 _CELLS_AT_ONCE = 1 << 18  # number of probabilities (phi, k) in memory: 2 MB
 
 Cell = tuple[int, int, int, int]
@@ -64,9 +64,9 @@ def boschloo(
     Notes
     -----
     p is 1 if a region is empty, or if none or all of the candidates are true positives. Memory
-    grows with N = n_a + n_b, and time with at most N^1.5. A table takes 2 ms for two regions of 50
-    candidates, 5 ms for 200, 30 ms for 2,000 and 200 ms for 10,000. The relative accuracy is 1e-11,
-    and a p-value below 1e-300 may be returned as 0.
+    is proportional to N = n_a + n_b, and time at most to N^1.5. A table takes 2 ms for two regions
+    of 50 candidates, 5 ms for 200, 30 ms for 2,000 and 200 ms for 10,000. The relative accuracy is
+    1e-11, and a p-value below 1e-300 may be returned as 0.
     """
     return _p_values(boschloo_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
 
@@ -81,7 +81,7 @@ def barnard(
 ) -> FloatArray:
     """Return p-values of Barnard's test, in which the statistic is the pooled z-score.
 
-    The two-sided test includes all tables with an abs(z) at least as large as observed. Integer
+    The two-sided test includes all tables whose abs(z) is at least as large as observed. Integer
     arithmetic detects equal z-scores exactly. The parameters and notes are described in
     :func:`boschloo`.
     """
@@ -268,7 +268,7 @@ def _uninformative(n_a: int, n_b: int, positive: int) -> bool:
 
 
 def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
-    """Return the largest expectation over pi of value[K], K ~ Binomial(N, pi).
+    """Return the maximum over pi of the expectation of value[K], K ~ Binomial(N, pi).
 
     The values are at most 1, and 0 for K = 0 and K = N.
 
@@ -350,8 +350,8 @@ def score_test(
     Parameters
     ----------
     tp_a, n_a, tp_b, n_b : array
-        True positives and sizes of the two regions. If the counts are overdispersed, divide both by
-        the overdispersion; the values can be fractional. The arrays are broadcast.
+        True positives and sizes of the two regions. Divide overdispersed counts and sizes by the
+        overdispersion; the values can be fractional. The arrays are broadcast.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis. "greater" means that the proportion in a is larger.
 
