@@ -32,7 +32,7 @@ SPACES: dict[str, tuple[str, str]] = {
     "lift": ("share", "lift"),
     "gain": ("share", "tpr"),
 }
-DEFAULTS = {"ties": "expected"}  # average over all orders of equal scores, as for areas
+DEFAULTS = {"ties": "expected"}  # average over all orderings of tied scores, as for areas
 _IDLE_ROLES = {
     **dict.fromkeys(("key", "label", "rng"), "Ignored unless ties='shared'."),
     "groups": NO_CONCLUSION,
@@ -225,9 +225,9 @@ def roc(
         Confidence level of the limits, for one ranking or for an average over groups.
     **roles
         Column roles (see :func:`nbest_precision`). By default, curves use ``ties="expected"``, the
-        mean over all orders of equal scores. The curve is then a straight line within a block of
-        equal scores, and the area under the curve equals :func:`area`. "blocks" gives one point per
-        block, as in scikit-learn. "best" and "worst" bound the effect of the order of equal scores,
+        mean over all orderings of tied scores. The curve is then a straight line within a block of
+        tied scores, and the area under the curve equals :func:`area`. "blocks" gives one point per
+        block, as in scikit-learn. "best" and "worst" bound the effect of the order of tied scores,
         and "shared" is the default order of :func:`nbest_precision`.
 
     Returns

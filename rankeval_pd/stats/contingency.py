@@ -247,7 +247,7 @@ def normalised_mutual_information(
 def conservative_log_ratio(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray, *, tail: float = 0.025
 ) -> FloatArray:
-    """Return the limit closest to 0 of the interval for log2((O11/R1) / (O21/R2)).
+    """Return the confidence limit closer to 0 for log2((O11/R1) / (O21/R2)).
 
     Given O11 + O21, O11 is binomial. Each Clopper-Pearson limit p, with probability ``tail`` on
     each side, gives a ratio p / (1 - p) R2 / R1 (Hardie 2014, Evert 2022). The result is 0 if the

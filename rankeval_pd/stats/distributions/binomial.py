@@ -60,7 +60,7 @@ def tails(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
 #
 # The continuous extension of a binomial tail: I_z(x + 1, n - x) is P(X > x) at integers x.
 
-# below this value SciPy's function can underflow although the true value is above 1e-300
+# below this value SciPy's function can underflow even when the true value is above 1e-300
 _UNDERFLOW_LIMIT = 1e-200
 
 

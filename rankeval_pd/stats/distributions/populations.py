@@ -82,7 +82,7 @@ class FiniteEach:
 
 @dataclass(frozen=True)
 class InfiniteEach:
-    """An infinite population for each list; ``prior`` is an array like n."""
+    """An infinite population for each list; ``prior`` has the same shape as n."""
 
     prior: FloatArray
 

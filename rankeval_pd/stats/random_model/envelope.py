@@ -125,7 +125,7 @@ class _LevelSearch:
         return here, None
 
     def between(self, low: _LevelTrial, high: _LevelTrial, margin: float) -> float | None:
-        """Return a level just beyond the predicted one, from the nearer end.
+        """Return a level just beyond the predicted level, as seen from the nearer end.
 
         Return None if there is no step between the two ends.
         """

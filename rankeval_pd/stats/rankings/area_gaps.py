@@ -19,7 +19,7 @@ _NORMAL = 0.85, 0.95  # mean areas: Student's t up to the first, normal from the
 def difference_freedom(
     freedom: FloatArray, areas: tuple[FloatArray, FloatArray], sizes: Sequence[Any]
 ) -> FloatArray:
-    """Return the degrees of freedom for a difference of areas, raised for areas near 1.
+    """Return the degrees of freedom for an area difference, increased for areas near 1.
 
     For areas near 1, a few placements determine the difference. These placements increase both the
     difference and its standard error, so a normal test is conservative. If a class has fewer than 5
@@ -45,7 +45,7 @@ def area_difference_limits(
     freedom: FloatArray, sizes: tuple[IntArray | FloatArray, IntArray | FloatArray], level: float,
     moved: AnyArray | float = 0.0,
 ) -> Limits:  # fmt: skip
-    """Return limits for the difference of two areas that agree with Student's test.
+    """Return limits for the difference between two areas that agree with Student's test.
 
     ``variances`` are the variances of both areas and of the difference. The variance of a small
     class is too small if the sample lacks the few candidates with extreme scores. For a given true

@@ -6,9 +6,9 @@ judging rate r contributes
 
     w sqrt(1 - r) (y - p),
 
-where p is the proportion of true positives in the candidate's stratum. This gives the error of a
-sample of whole clusters. If a cluster has judged candidates, its unjudged candidates add only the
-error of sampling single candidates. If all candidates are judged, the error is 0. As in
+where p is the proportion of true positives in the candidate's stratum. This gives the error of
+sampling whole clusters. If a cluster has judged candidates, its unjudged candidates add only the
+error of sampling individual candidates. If all candidates are judged, the error is 0. As in
 ``cluster_totals``, the interval is Wilson's for the effective number of judged candidates, or
 Student's for the Horvitz-Thompson estimator.
 """
@@ -25,7 +25,7 @@ from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.intervals.proportions import INTERVALS, Limits, t_of, z_of
 from rankeval_pd.stats.rankings.judged_sums import Design, apart
 
-_BOTH = 1.4  # factor on a region's degrees of freedom, sufficient for differences in simulations
+_BOTH = 1.4  # factor for a region's degrees of freedom; in simulations, enough for differences
 
 Sets = Sequence[tuple[float, IntArray]]
 """Sets of nested lists: a sign, and for each candidate the first list that contains it."""

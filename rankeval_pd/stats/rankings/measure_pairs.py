@@ -45,7 +45,7 @@ class Family(NamedTuple):
 
 
 class PairTests(NamedTuple):
-    """The test results of all pairs: (..., pair, n)."""
+    """The test results for all pairs: (..., pair, n)."""
 
     measures: int  #: number of measures
     difference: FloatArray
@@ -92,7 +92,7 @@ def of_influences(
     cluster: IntArray | None = None,
     drift: FloatArray | None = None,
 ) -> PairTests:
-    """Test all pairs of areas with the influences of the candidates.
+    """Test all pairs of areas, using the candidates' influences.
 
     With "max-t", the adjusted p-value is the probability that the largest standardized difference
     in the family is at least as large as the observed one. The joint distribution is Student's,
@@ -162,7 +162,7 @@ def of_influences(
 
 
 def p_of(z: FloatArray, freedom: FloatArray) -> FloatArray:
-    """Return two-sided p-values of Student's t; normal for infinite degrees of freedom."""
+    """Return two-sided p-values of t statistics, or of z if ``freedom`` is infinite."""
     from scipy import special
 
     normal = special.erfc(z / np.sqrt(2.0))
@@ -319,7 +319,7 @@ def decided(
 
 
 def _stepped(count: int) -> Callable[[FloatArray], FloatArray]:
-    """Return a function for a step-down adjustment over pairs (family, pair and n)."""
+    """Return a function that applies a step-down adjustment: (family, pair and n)."""
 
     def over(flat: FloatArray) -> FloatArray:
         pair = np.repeat(np.arange(count), flat.shape[-1] // count)
@@ -331,7 +331,7 @@ def _stepped(count: int) -> Callable[[FloatArray], FloatArray]:
 def _of_families(
     p_value: FloatArray, each: bool, compute: Callable[[FloatArray], FloatArray]
 ) -> FloatArray:
-    """Apply ``compute`` to all tests of each family: (..., pair, n)."""
+    """Apply ``compute`` to all tests in each family: (..., pair, n)."""
     if each:
         turned = np.swapaxes(p_value, -1, -2)
         flat = compute(turned.reshape(-1, turned.shape[-1]))
@@ -367,8 +367,8 @@ def decide(
 ) -> RankTable:
     """Return the possible ranks, and each measure's difference from a reference.
 
-    The ranks are derived from the tests of all pairs. With a baseline, each measure is compared
-    with the baseline, adjusting for these comparisons. Without one, each measure is compared with
+    The ranks are derived from all pairwise tests. With a baseline, each measure is compared with
+    the baseline, adjusting for these comparisons. Without a baseline, each measure is compared with
     the best observed measure, adjusting for all pairs.
     """
     count, alpha = tested.measures, round(1.0 - how.level, 12)

@@ -101,7 +101,7 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
 
 
 class RankLimits(NamedTuple):
-    """The possible ranks after tests of all pairs, (system,)."""
+    """The possible ranks given all pairwise tests, (system,)."""
 
     low: IntArray  #: smallest possible rank
     high: IntArray
@@ -116,7 +116,7 @@ def any_of_system(undecided: BoolArray, systems: int) -> BoolArray:
 
 
 def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimits:
-    """Return the possible ranks and the letters of each system after tests of all pairs.
+    """Return each system's possible ranks and letters, given all pairwise tests.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimit
     a, b = np.triu_indices(rank.size, 1)
     sure[a, b] = sure[b, a] = np.isnan(p_values) | rejects(p_values, alpha)
     better = above & sure
-    # pairs that tests do not distinguish
+    # systems that the tests cannot tell apart share a letter
     order, named = np.argsort(rank, kind="stable"), np.empty(rank.size, dtype=object)
     named[order] = letters((better | better.T)[np.ix_(order, order)])
     return RankLimits(1 + better.sum(axis=0), rank.size - better.sum(axis=1), named)
@@ -178,7 +178,7 @@ def _score_limits(draws: Draws, level: float) -> Limits:
 
 
 def _largest_limits(draws: Draws, options: PairOptions) -> Limits:
-    """Return limits of the scores that the max-statistic test over systems accepts."""
+    """Return limits for the scores by inverting the max-statistic test over systems."""
     every = np.arange(draws.items.n_systems)
     about, room = np.sqrt(draws.spread.systems), draws.room_of(every)
     varies = about > room
@@ -268,7 +268,7 @@ class Promise(NamedTuple):
 
 
 def sets_of(ranking: Ranking) -> Sets:
-    """Return the acceptance sets that are possible for the scores of one ranking."""
+    """Return the acceptance sets that one ranking's scores allow."""
     scored = int((ranking.present & ~np.isnan(ranking.score)).sum())
     ranked, tp = (
         ranking.scores_by_rank[:scored],
@@ -283,7 +283,7 @@ def precision(sets: Sets, wanted: float, level: float) -> Promise:
     """Return the largest set with a guaranteed precision.
 
     The first sequence of tests starts at the smallest size that could pass, and further sequences
-    start at twice, four times, ... this size. Each sequence continues with larger sets until a test
+    start at 2, 4, 8, ... times this size. Each sequence continues with larger sets until a test
     fails. The level is divided among the sequences.
     """
     if not sets.n.size:

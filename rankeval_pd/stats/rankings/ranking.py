@@ -95,7 +95,7 @@ class TieBlock(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """Properties of full rankings if only the top ranks are in memory.
+    """Properties of full rankings when only the top ranks are in memory.
 
     The candidates in memory are the union of the top ranks of all measures. The order is complete
     up to rank ``reach``, and later candidates are not in any list.
@@ -250,12 +250,12 @@ class Ranking:
         return every(self.score.shape[-1], self.whole)
 
     def nbest(self, n: IntArray | None, ties: str = "shared") -> NBest:
-        """Count the true positives in n-best lists for many n; None means every n.
+        """Count the true positives in n-best lists of many sizes; None means every n.
 
-        ``ties`` determines how candidates with the n-th score count. "shared" uses the stored
+        ``ties`` determines how candidates with the n-th score are counted. "shared" uses the stored
         order, "best" and "worst" rank true positives first or last, and "expected" averages over
-        all orders. "error" raises an error for ties. "blocks" includes all tied candidates. With
-        "blocks", a list that cuts a block raises an error, or is omitted if every n was
+        all orderings. "error" raises an error for ties. "blocks" includes all tied candidates. With
+        "blocks", a list that splits a block raises an error, or is omitted if every n was
         requested.
         """
         asked, width = self.every if n is None else n, self.score.shape[-1]
@@ -351,7 +351,7 @@ def _beyond(
 ) -> tuple[IntArray, IntArray]:
     """Return the end of each rank's block, and the number of true positives up to the end.
 
-    A block that extends beyond these candidates ends with the block of rank ``reach``.
+    A block that extends beyond these candidates ends where the block at rank ``reach`` ends.
     """
     last = ranked[..., whole.reach - 1 : whole.reach]
     chosen = ranked[..., index - 1]
@@ -382,7 +382,7 @@ def blocks(ranked: FloatArray, total: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest:
-    """Return the lists that do not cut forbidden ties, or raise an error."""
+    """Return the lists that do not split forbidden ties, or raise an error."""
     cut = (found.tied > 0) & found.exists
     if ties == "blocks" and every:
         return found._replace(exists=found.exists & ~cut)
@@ -392,8 +392,8 @@ def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest
         if ties == "error":
             raise ValueError(
                 f"ties='error': {where.size} of {n.size} requested lists end inside a tie, first at"
-                f" n={first}. Pass other n, break the ties by a column, key=..., or break them by a"
-                " hash of the labels: ties='shared'."
+                f" n={first}. Pass other values of n, break the ties by a column, key=..., or break"
+                " them by a hash of the labels: ties='shared'."
             )
         row = tuple(np.argwhere(cut[..., where[0]])[0])
         above = int(found.block.above[(*row, where[0])])

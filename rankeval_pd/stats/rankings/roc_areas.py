@@ -86,7 +86,7 @@ def _untied(cubes: Any, total: Any) -> FloatArray:
 
 
 class AreaSpread(NamedTuple):
-    """The variance of an area, or of a difference of areas (DeLong)."""
+    """The variance of an area, or of the difference between two areas (DeLong)."""
 
     variance: FloatArray  #: NaN if a class has fewer than two candidates
     freedom: FloatArray  #: Welch (1938), Satterthwaite (1946), or the smaller class
@@ -132,7 +132,7 @@ def freedom_of(parts: Sequence[FloatArray], sizes: Sequence[Any]) -> FloatArray:
 
 
 class ClusteredSpread(NamedTuple):
-    """The variance of an area, or of a difference of areas, for samples of whole clusters."""
+    """The variance of an area, or of an area difference, for samples of whole clusters."""
 
     spread: AreaSpread
     n_groups: IntArray  #: number of clusters in the class with fewer clusters
@@ -148,8 +148,8 @@ def cluster_spread(
     """Return the variance of an area, or of a difference, from cluster totals of placements.
 
     The totals in a class are divided by the square root of 1 - h, where h is the fraction of the
-    class in the cluster (Bell and McCaffrey). The degrees of freedom are Simpson's number of
-    clusters in the more uneven class minus one (see ``cluster_totals``), but at least 4. A
+    class in the cluster (Bell and McCaffrey). The degrees of freedom are one less than Simpson's
+    number of clusters in the more uneven class (see ``cluster_totals``), but at least 4. A
     difference has more degrees of freedom, because the totals are symmetric if the measures are
     equal. Average precision also depends on the prevalence, with a slope of ``drift`` per unit of
     the logit. Its totals are divided by 1 - h (or a power of it if ``alone``), with at least 6
@@ -258,7 +258,7 @@ class _NewcombeModel(NamedTuple):
 
     positive: IntArray | FloatArray
     negative: IntArray | FloatArray
-    ratio: FloatArray  #: factor on the model's variance, 1 or more
+    ratio: FloatArray  #: factor applied to the model's variance, 1 or more
     normal: BoolArray  #: whether the distribution is normal instead of Student's
     freedom: FloatArray
     untied: FloatArray | float
@@ -296,10 +296,10 @@ def newcombe_variance(area: FloatArray, positive: Any, negative: Any) -> FloatAr
 def with_two_scores(
     found: AreaSpread, sizes: tuple[Any, Any], level: float, limits: Limits, p_value: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return limits and p-value, by Miettinen and Nurminen's method for two-valued scores.
+    """Return Miettinen and Nurminen's limits and p-value for two-valued scores.
 
-    If the scores have two values, the area is (1 + d) / 2, where d is a difference of two
-    proportions, and Mann and Whitney's test is the score test for d = 0.
+    If the scores have two values, the area is (1 + d) / 2, where d is the difference between
+    two proportions, and Mann and Whitney's test is the score test for d = 0.
     """
     from scipy import special
 
@@ -377,7 +377,7 @@ class Turns(NamedTuple):
 def turns(outline: Outline, ties: str, ranks: IntArray | None = None) -> Turns:
     """Return the lists that end just before or after true positives, and the longest list.
 
-    True positives with equal scores form blocks. With ``ties="best"`` and ``"worst"``, one more
+    True positives with equal scores form blocks. With ``ties="best"`` or ``"worst"``, one more
     list ends inside each block. With ``"shared"``, ``ranks`` gives each true positive its own rank.
     """
     start, end = _outline_blocks(outline)
@@ -408,8 +408,8 @@ def _outline_blocks(outline: Outline) -> tuple[IntArray, IntArray]:
 def scores_at(n: IntArray, outline: Outline, scores: FloatArray, last: FloatArray) -> FloatArray:
     """Return the n-th score for the lists at turning points.
 
-    ``scores`` contains the scores of the true positives. ``last`` contains the score of the last
-    negative above each of them, and of the last negative below all of them. For n = 0 it is -inf.
+    ``scores`` contains the true positives' scores. ``last`` contains the score of the last negative
+    above each of them, and that of the last negative below them all. The 0th score is -inf.
     """
     # the block that ends at or after n: n is inside the block or among the negatives above it
     start, end = _outline_blocks(outline)

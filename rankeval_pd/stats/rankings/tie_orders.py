@@ -21,9 +21,9 @@ from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.rankings.ranking import NBest, Ranking
 from rankeval_pd.stats.significance.unconditional import score_test
 
-TAIL = 0.025  # fraction of the orders in each tail
+TAIL = 0.025  # fraction of the tie orders in each tail
 _Z = 1.959963984540054
-_FEW = 3.0  # standard deviation above which the distribution over orders is treated as normal
+_FEW = 3.0  # standard deviation above which the distribution over tie orders is treated as normal
 _NONE = 1e-9  # smaller numbers of candidates are rounding errors
 _AT_ONCE = 4_000_000  # number of sums of draws in memory
 
@@ -55,7 +55,7 @@ class TiedLists:
     Parameters
     ----------
     a, b : Ranking
-        Rankings of one pair in one batch, with all candidates present.
+        Two rankings from one batch, with all candidates present.
     n : array of int
     """
 
@@ -123,7 +123,7 @@ class TiedLists:
 
     @cached_property
     def only(self) -> FloatArray:
-        """The size of each difference region, from the weights in only one list."""
+        """The size of each difference region: the total weight in only one of the lists."""
         return self.summed(np.maximum(self.differ, 0.0))
 
     @cached_property
@@ -140,7 +140,7 @@ class TiedLists:
 
     @property
     def center(self) -> FloatArray:
-        """The precision of candidates that move if swaps change the lengths of the lists."""
+        """The precision among the candidates that move when swaps change the list lengths."""
         return (self.edges[0] + self.edges[1]) / 2.0
 
     @cached_property
@@ -198,10 +198,10 @@ class TiedLists:
     # ------------------------------------------------------------------ The range over tie orders
 
     def ends(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return the range of the difference in true positives over orders, and the regions.
+        """Return the range of the true-positive difference over tie orders, and the regions.
 
         The range is from the 2.5% to the 97.5% quantile. The sizes and true positives of the
-        regions are means over orders. The quantiles for each list are hypergeometric, and the
+        regions are means over tie orders. The quantiles for each list are hypergeometric, and the
         distances of the quantiles from the mean are combined like standard deviations.
         """
         low, high = zip(*(_points(x, self.n) for x in self.lists), strict=True)
@@ -212,7 +212,7 @@ class TiedLists:
         return tuple(np.rint(x).astype(np.int64) for x in ends)  # type: ignore[return-value]
 
     def spread_of_orders(self) -> FloatArray:
-        """Return the standard deviation of the difference in true positives over orders."""
+        """Return the standard deviation of the true-positive difference over tie orders."""
         a, b = (x.block.tp_sd(self.n) for x in self.lists)
         return np.asarray(self._share * np.hypot(a, b))
 
@@ -274,16 +274,16 @@ class TiedLists:
 def order_ends(gap: Any, variance: Any, summed: Any, total: Any) -> list[Any]:
     """Return the differences in several groups if the sum is at its ``TAIL`` quantiles.
 
-    ``gap`` is the mean difference over orders. ``summed`` and ``total`` are the sums of ``gap`` and
-    ``variance``. The quantiles are integers. For a normal sum, each group's deviation from the mean
-    is proportional to the group's variance.
+    ``gap`` is the mean difference over tie orders. ``summed`` and ``total`` are the sums of ``gap``
+    and ``variance``. The quantiles are integers. For a normal sum, each group's deviation from the
+    mean is proportional to the group's variance.
     """
     reach, share = _Z * np.sqrt(total), variance / (total + (total == 0.0))
     return [gap + share * (np.rint(summed + x) - summed) for x in (-reach, reach)]
 
 
 def _points(lists: NBest, n: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return the ``TAIL`` quantiles of a list's true positives over orders."""
+    """Return the ``TAIL`` quantiles of a list's true positives over tie orders."""
     size, tp, taken = (
         x.astype(float) for x in (lists.block.size, lists.block.tp, n - lists.block.above)
     )
