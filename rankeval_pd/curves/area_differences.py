@@ -191,7 +191,7 @@ def compare_area(
     check_choice("equal", equal, EQUAL)
     check_choice("test", test, TESTS)
     if kind != "roc" and test == "delong":
-        raise ValueError(f"test='delong' needs kind='roc', not kind={kind!r}. Leave test out.")
+        raise ValueError(f"test='delong' requires kind='roc', not kind={kind!r}. Omit test.")
     asked: dict[str, Any] = {}
     if kind in EARLY_KINDS or any(x is not None for x in (fpr, tpr, share)):
         asked = early_options(kind, fpr, tpr, share, bedroc_alpha)
@@ -305,7 +305,7 @@ class _Options(NamedTuple):
 
 
 def _placements(inner: xr.Dataset) -> xr.DataArray:
-    """Return the candidates' placements by every measure, in parts that fit in memory."""
+    """Return the candidates' placements under every measure, in parts that fit in memory."""
     blocks = []
     for block in in_blocks(range(inner.sizes["measure"]), inner, _TOGETHER):
         part = inner.isel(measure=list(block))

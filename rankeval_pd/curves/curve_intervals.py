@@ -122,7 +122,7 @@ def limits(
 def _too_few(few: list[tuple[int, int]], alone: bool) -> None:
     positive, others = min(few, key=min)
     text = (
-        f"interval='simultaneous': a band needs {curve_bands.LEAST} or more candidates of each"
+        f"interval='simultaneous': a band needs {curve_bands.LEAST} or more candidates in each"
         f" class, but there are {positive:,} true positives and {others:,} other candidates"
     )
     if alone:

@@ -206,8 +206,8 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
 
     Notes
     -----
-    In ROC space, each line has the slope -(N - N+) / N+. The line crosses a measure's ROC curve at
-    the point of the measure's n-best list. A lazy Dataset is computed immediately.
+    In ROC space, each line has a slope of -(N - N+) / N+ and crosses a measure's ROC curve at the
+    point that represents the measure's n-best list. A lazy Dataset is computed immediately.
 
     References
     ----------

@@ -37,7 +37,7 @@ _IDLE_ROLES = {
     **dict.fromkeys(("key", "label", "rng"), "Ignored unless ties='shared'."),
     "groups": NO_CONCLUSION,
 }
-_AT_N = ("share", "tpr", "lift")  # gain and lift at given list sizes have the same table
+_AT_N = ("share", "tpr", "lift")  # gain and lift at given list sizes return the same table
 _FROM_ONE = ("precision_recall", "lift")  # the precision of an empty list is undefined
 
 
@@ -80,8 +80,8 @@ def _curve(
     check_interval(interval, average, chosen)
     if average is not None and ties == "blocks":
         raise ValueError(
-            f"average={average!r} with ties='blocks': blocks of equal scores end at different n in "
-            "each group, and an average needs lists of the same n. Pass ties='expected'."
+            f"average={average!r} with ties='blocks': blocks of equal scores end at different list "
+            "sizes in each group, but averaging needs lists of the same size. Pass ties='expected'."
         )
     listed: tuple[str, ...] = SPACES[space] if sizes is None else _AT_N
     limited: tuple[str, ...] = () if interval is None else ("ci_low", "ci_high")
@@ -218,7 +218,7 @@ def roc(
         height is ``tpr`` or ``fnr`` at a given ``fpr``, ``precision`` at a given ``recall``, and
         ``tpr`` or ``lift`` at a given ``share``. With "pointwise", ``level`` applies to each point
         separately. With "simultaneous", ``level`` applies jointly to all points. A simultaneous
-        band requires 30 candidates of each class. The band starts at lists with 5 true positives
+        band requires 30 candidates in each class. The band starts at lists with 5 true positives
         and ends at lists that exclude 5 true positives. For ``roc`` and ``det``, lists must also
         include and exclude 5 negatives. Limits outside this range (``attrs["range"]``) are NaN.
     level : float
@@ -391,9 +391,9 @@ def gain(
     -------
     DataFrame or Dataset
         The columns ``measure``, ``n``, ``threshold``, ``share`` = n / N, ``tpr``, as in
-        :func:`roc`. If you pass ``n``, the table has one row per requested n and the additional
-        column ``lift``. If you pass fractions, ``share`` contains the requested fractions (Dataset:
-        dimension share).
+        :func:`roc`. If you pass ``n``, the table has one row per requested n and an additional
+        column, ``lift``. If you pass fractions, ``share`` contains the requested fractions
+        (Dataset: dimension share).
 
     References
     ----------

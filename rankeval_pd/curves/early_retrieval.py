@@ -49,7 +49,7 @@ def enrichment(
         Candidates with a score for each measure and a gold label.
     share : float or list of float
         Fractions of the candidates, above 0 and at most 1. Each list is the smallest list
-        with at least this fraction of the candidates.
+        that contains at least this fraction of the candidates.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Kind of interval (see :func:`nbest_recall`).
     level : float

@@ -50,7 +50,7 @@ def area(
     average: Average | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the area under the ROC curve of each measure, or its average precision.
+    """Return each measure's area under the ROC curve or average precision.
 
     Parameters
     ----------
@@ -113,10 +113,10 @@ def area(
     -----
     The interval is for the area in the population from which the candidates were sampled. In
     simulations with normal scores, the coverage of 95% "newcombe" intervals was 0.939 or more if
-    each class had at least 5 candidates, and 0.83 and 0.86 if a class had 2 or 3. The coverage of
-    DeLong's intervals was between 0.34 and 0.95 (``tests/reference/areas.csv``). The coverage for
-    average precision was 0.938 or more with 2 to 1,000 true positives at prevalences of 0.01 to 0.5
-    (``tests/reference/average_precision.csv``). Cost: O(N log N).
+    each class had at least 5 candidates, but only 0.83 or 0.86 if a class had 2 or 3. The coverage
+    of DeLong's intervals was between 0.34 and 0.95 (``tests/reference/areas.csv``). The coverage
+    for average precision was 0.938 or more with 2 to 1,000 true positives at prevalences of 0.01 to
+    0.5 (``tests/reference/average_precision.csv``). Cost: O(N log N).
 
     References
     ----------
@@ -337,7 +337,7 @@ def columns_of_two(
 def t_and_p(
     difference: FloatArray, error: FloatArray, freedom: FloatArray, alternative: str
 ) -> tuple[FloatArray, FloatArray]:
-    """Return Student's t for a difference and the p-value; t is NaN without variation."""
+    """Return Student's t and the p-value for a difference; t is NaN without variation."""
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where((error == 0.0) & (difference == 0.0), 0.0, difference / error)
     t = np.where(np.isinf(t), np.nan, t)
@@ -356,8 +356,8 @@ def limits_of_two(
 ) -> Limits:  # fmt: skip
     """Return the limits for the difference between two average precisions.
 
-    ``power`` is the exponent of the correlation: 2 for single candidates and 1 for groups. For
-    groups, 2 made intervals 1.5 times as wide as needed.
+    ``power`` is the exponent of the correlation: 2 for individual candidates and 1 for groups. For
+    groups, an exponent of 2 made intervals 1.5 times as wide as needed.
     """
     own, freedom, moved, alike = (parts[:4], parts[4:8]), *parts[8:]
     limits = [

@@ -104,8 +104,8 @@ def unpaired_area(
     :func:`compare_area`, which has a smaller variance. The variance of the difference is the sum of
     the two areas' variances. The variance under equal areas is Newcombe's (method 5) at the mean of
     the two areas. The test uses Student's distribution with Welch's degrees of freedom, or the
-    normal distribution if Newcombe's variance is larger. The interval combines the intervals of
-    both areas with Zou and Donner's method and agrees with the test. If one sample has more than
+    normal distribution if Newcombe's variance is larger. The interval combines the intervals for
+    the two areas by Zou and Donner's method and agrees with the test. If one sample has more than
     1.2 times as many true positives as the other, the difference between average precisions is
     skewed. In this case, the test rejects 0 if Zou and Donner's interval excludes 0. In simulations
     with 5 or more true positives, the 5% test rejected at most 0.060 of true null hypotheses, and
@@ -283,7 +283,7 @@ def sample_area(ranking: Ranking, *, kind: str) -> tuple[AnyArray, ...]:
 
 
 class _SampleAreas(NamedTuple):
-    """The areas of one sample of each pair, with data for comparisons: (pair, measure)."""
+    """The areas of one sample in each pair, with data for comparisons: (pair, measure)."""
 
     area: FloatArray
     corrected: FloatArray  #: for average precision, see :class:`early.Influence`

@@ -101,14 +101,14 @@ def z_score_yates(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatA
 
 
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Return above / below, which is NaN for 0/0 and infinite for other numbers over 0."""
+    """Return above / below, which is NaN for 0/0 and infinite for any other number / 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         result: FloatArray = np.true_divide(above, below)
     return result
 
 
 def _log_ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Return log(above / below); -inf for log 0, inf for a number over 0, NaN for 0/0."""
+    """Return log(above / below); -inf for log 0, inf if only ``below`` is 0, NaN for 0/0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         result: FloatArray = np.log(above) - np.log(below)
     return result

@@ -57,7 +57,7 @@ class Finite:
 
 @dataclass(frozen=True)
 class FiniteEach:
-    """A finite population for each list; ``total`` and ``positive`` are arrays like n."""
+    """A finite population for each list; ``total`` and ``positive`` have the same shape as n."""
 
     total: FloatArray
     positive: FloatArray

@@ -88,7 +88,7 @@ def _lowest_kept(sizes: bytes, population: Population) -> IntArray:
     """Return the lowest counts that are kept for the list sizes k (int64 as bytes).
 
     A lower count at some k makes it less likely that a boundary is reached at any n. The reason is
-    that orders of candidates form a distributive lattice on which high counts are associated
+    that orderings of the candidates form a distributive lattice on which high counts are associated
     (Fortuin, Kasteleyn and Ginibre 1971). The relative error is therefore at most the probability
     of a lower count.
     """
@@ -172,7 +172,7 @@ def _first_crossings(path: IntArray, kept: IntArray, prior: float) -> FloatArray
 def _completion_factors(path: IntArray, prior: float, population: Finite) -> FloatArray:
     """Return :func:`completion_factor` for the counts on the paths: (row, k)."""
     k, lowest = np.arange(1, path.shape[1] + 1), path.min(axis=0)
-    # rows have few different counts at each k: compute each factor once, (count - lowest, k)
+    # the rows have few distinct counts at each k: compute each factor once, (count - lowest, k)
     rows = int((path - lowest).max()) + 1
     if rows >= path.shape[0]:
         return completion_factor(path, k, prior, population)
@@ -256,7 +256,7 @@ def _rounded_up(log_p: FloatArray, at: Callable[[IntArray], FloatArray]) -> Floa
     return result
 
 
-# ----------------------------------------------------------------- One boundary, from rise to rise
+# ---------------------------------------------------------------------- One boundary, rise by rise
 #
 # X_k never decreases, so only the last list size before each rise of the boundary is relevant.
 # Between two of these sizes, the distribution of the count is convolved with the distribution of
@@ -387,7 +387,7 @@ class _Walk:
         self.lasts = [np.append(s[1:], k.size).tolist() for s in starts]
         whole = [np.diff(before[np.append(s, k.size)]) for s in starts]
         laws = _step_laws(np.unique(np.concatenate([steps, *whole])), prior, lengths)
-        # (fewest positives, distribution from there on) between rises and for each whole stretch
+        # (fewest positives, distribution from there up) between rises and for each whole stretch
         self.steps = [laws[m] for m in steps.tolist()]
         self.stretches = [[laws[m] for m in w.tolist()] for w in whole]
         # the removed parts: lowest count, probabilities, and rise
@@ -415,7 +415,7 @@ class _Walk:
             fewest, kernel = self.stretches[level][stretch]
             passed, lowest = np.convolve(law[:far], kernel), base + fewest
             law, base = law[far:], base + far
-        # all other counts go through both halves, or from rise to rise at the lowest level
+        # all other counts go through both halves, or rise by rise at the lowest level
         if law.size:
             if level:
                 for half in (2 * stretch, 2 * stretch + 1):
@@ -449,7 +449,7 @@ class _Walk:
 def _step_laws(
     lengths: IntArray, prior: float, known: _CountLimits
 ) -> dict[int, tuple[int, FloatArray]]:
-    """Return, for each length, the smallest count and the probabilities from there on."""
+    """Return, for each length, the smallest count and the probabilities from that count on."""
     # compute all distributions in one flat array, (length, count), and then split it
     fewest, most = known.fewest(lengths), known.most(lengths)
     sizes = most - fewest + 1

@@ -39,11 +39,11 @@ def envelope(
     population: Population,
     step: Callable[[int], object] = lambda _: None,
 ) -> Envelope:
-    """Return the envelope with equal local level for distinct list sizes n in any order.
+    """Return the envelope with equal local levels for distinct list sizes n in any order.
 
     The count at n is min{i: P(X_n >= i) <= t} with the same t for all n. t is the largest level for
     which the probability of reaching a count at any n is at most alpha. This t lies between alpha /
-    (number of n) and alpha. ``step`` is called for every t that is tried.
+    (number of list sizes) and alpha. ``step`` is called for every t that is tried.
     """
     if n.size == 0:
         return Envelope(n.copy(), math.nan)

@@ -132,7 +132,7 @@ def largest_tail(log_p: float, n: FloatArray, population: Population) -> float:
     critical, tail, _ = _critical_tails(np.array([[log_p]]), n, population)
     if log_p < _LEAST_LOG_P:  # too small to compare in units of p
         return float(population.tails(critical[0], n).ge.max())
-    # tails from the recursion are less exact, so recompute the tails near the largest one
+    # tails from the recursion are less accurate, so recompute the tails near the largest one
     near = tail[0] >= tail.max() * (1.0 - _WALK_ERROR)
     return float(population.tails(critical[0, near], n[near]).ge.max())
 
@@ -352,8 +352,8 @@ def _interpolated_root(p: float, n: FloatArray, prior: float) -> FloatArray:
 
 # --------------------------------------------------------------------- Lists that end inside a tie
 #
-# Equal scores form a block, and counts are averaged over the orders of the block. If the labels of
-# N candidates are in random order, there are T0 positives above the block and t positives in the
+# Equal scores form a block, and counts are averaged over the orderings of each block. If the labels
+# of N candidates are in random order, there are T0 positives above the block and t positives in the
 # block. The list contains j of the m candidates in the block, so its mean count is T0 + j t / m.
 
 _CELLS_AT_ONCE = 2**21  # cells (list, t) in an array: 16 MB

@@ -201,9 +201,9 @@ def ap_limits(
     """Return limits for average precision: the outer limits of two intervals.
 
     Both intervals are symmetric on the logit scale and use Student's quantile. The first is
-    centered at the value, and the second at a value in which no positive counts in its own
+    centered at the value, and the second at a value in which no positive contributes to its own
     precision. If all positives are ranked first, the variance is 0, and the lower limit is the
-    limit for ``positive`` successes out of ``positive``.
+    limit for ``positive`` successes in ``positive`` trials.
     """
     return ap_limits_at(
         value, corrected, error, positive, student_quantile(freedom, level), 0.5 - 0.5 * level
@@ -249,7 +249,7 @@ def student_quantile(freedom: FloatArray | IntArray, level: float) -> FloatArray
 # -------------------------------------------------------------------- BEDROC and partial ROC areas
 #
 # Both statistics are means over two samples of fixed size, the positives and the negatives. The
-# variances are computed from the influences of the candidates.
+# variances are computed from the candidates' influences.
 #
 # References: J.-F. Truchon and C. I. Bayly (2007), Evaluating virtual screening methods: good and
 # bad metrics for the "early recognition" problem, Journal of Chemical Information and Modeling 47.

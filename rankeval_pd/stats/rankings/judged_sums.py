@@ -22,7 +22,7 @@ from rankeval_pd.stats.rankings.roc_areas import ALONE
 # inverse probabilities of being judged.
 
 _COUNTS = 3
-_LEAST = 4.0  # clusters with positives, sufficient for average precision in simulations
+_LEAST = 4.0  # clusters with positives; in simulations, enough for average precision
 MOST_STRATA = 12  # with more different probabilities, use weights instead of strata
 
 
@@ -41,7 +41,7 @@ class Total(NamedTuple):
 class Design(NamedTuple):
     """The sampling design for judged candidates, and the estimator."""
 
-    strata: int  #: number of strata with a random judged sample each, or 0 for single probabilities
+    strata: int  #: number of strata, each judged at random, or 0 for individual probabilities
     unjudged: str  #: "estimate" or "bounds"
     estimator: str  #: "ratio" or "horvitz-thompson"
     level: float
@@ -226,7 +226,7 @@ def hypergeometric_limits(
         return result
 
     def too_many(total: FloatArray, these: IntArray) -> BoolArray:
-        """Return whether this total makes ``tp`` or fewer in the sample too improbable."""
+        """Return whether a sample with ``tp`` or fewer is too improbable for this total."""
         inside = np.minimum(total, high[these])
         false, all_ = (judged - tp)[these], size[these]
         upper = hypergeometric.tails(false, all_, all_ - inside, judged[these]).ge

@@ -76,7 +76,7 @@ class Retrieved(NamedTuple):
         return int((behind > found * others / 2.0)[defined].sum()), int(defined.sum())
 
     def add(self, weights: FloatArray, where: BoolArray) -> FloatArray:
-        """Return the sum of selected weights in each query, in the order of ranks: (query)."""
+        """Return the sum of selected weights in each query, in rank order: (query)."""
         return sums_by_query(self.query[where], weights[where], self.n_queries)
 
     def tally(self, where: BoolArray) -> IntArray:
@@ -93,7 +93,7 @@ class Retrieved(NamedTuple):
 
 
 class TieBlocks(NamedTuple):
-    """The blocks of equal scores with at least one hit, in the order of ranks."""
+    """The blocks of equal scores that contain at least one hit, in rank order."""
 
     query: IntArray
     start: IntArray  #: number of documents in the query above the block
@@ -103,7 +103,7 @@ class TieBlocks(NamedTuple):
 
 
 def tie_blocks(retrieved: Retrieved, hit: BoolArray) -> TieBlocks:
-    """Return the blocks of equal scores with at least one hit."""
+    """Return the blocks of equal scores that contain at least one hit."""
     rows = np.flatnonzero(hit)
     query, start = retrieved.query[rows], retrieved.block_start[rows]
     opens = np.ones(rows.size, dtype=bool)
@@ -195,10 +195,10 @@ def _descending32(score: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.
 
 # ---------------------------------------------------------------- Metrics, for all queries at once
 #
-# The values match those of trec_eval to the last bit. Sums over ranks are added in the order
-# of the ranks, because sums in another order could differ in the last bit. For the same reason,
-# logarithms come from the C library. A metric that is undefined for a query, such as recall without
-# positives, is NaN.
+# The values match those of trec_eval to the last bit. Sums over ranks are added in rank order,
+# because sums in another order could differ in the last bit. For the same reason, logarithms come
+# from the C library. A metric that is undefined for a query, such as recall without positives, is
+# NaN.
 
 _INFAP_EPSILON = 0.00001  # smoothing of inferred AP, as in trec_eval
 

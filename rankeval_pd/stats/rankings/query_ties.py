@@ -35,7 +35,7 @@ def _mean_weight(retrieved: Retrieved, weights: FloatArray) -> FloatArray:
     total = np.concatenate([[0.0], np.cumsum(weights)])
     start = np.minimum(retrieved.block_start, weights.size)
     end = np.minimum(retrieved.block_start + retrieved.block_size, weights.size)
-    # use the weight directly for a block of one document, because a difference of sums rounds
+    # use the weight directly for a block of one document, because subtracting sums is inexact
     alone = retrieved.block_size == 1
     single = np.concatenate([weights, [0.0]])[start]
     return np.where(alone, single, (total[end] - total[start]) / retrieved.block_size)

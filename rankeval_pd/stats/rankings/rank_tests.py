@@ -1,4 +1,4 @@
-"""Ranks of systems from tests of all pairs, and thresholds with guarantees."""
+"""Ranks of systems from pairwise tests, and thresholds with guarantees."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rankeval_pd.stats.significance.adjust import (
 from rankeval_pd.stats.significance.letters import letters
 
 # -------------------------------------------------------------------------------------------------
-# Ranks of systems with uncertainty, from tests of all pairs or from resampled ranks.
+# Ranks of systems with uncertainty, from pairwise tests or from resampled ranks.
 
 RANKS = ("simultaneous", "percentile")
 SCORE_INTERVALS = ("wild", "clopper-pearson", "bca", "percentile", "basic")
@@ -216,8 +216,8 @@ def _leans(draws: Draws) -> FloatArray:
 def resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArray, FloatArray]:
     """Return limits for each system's rank, and how often each system is best.
 
-    Systems that tie for the best rank each count as a fraction. A system with an undefined score
-    ranks last and is never best.
+    Systems that tie for the best rank share it equally. A system with an undefined score ranks last
+    and is never best.
     """
     systems, size = scores.shape
     low, high = np.empty(systems, dtype=np.int64), np.empty(systems, dtype=np.int64)

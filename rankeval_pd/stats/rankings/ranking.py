@@ -1,7 +1,7 @@
 """Rankings, n-best lists and acceptance sets (Evert 2004, section 2).
 
-Input candidates are in the order of the tie key. Larger scores rank first, and sorting is stable,
-so equal scores stay in the order of the tie key. Candidates that are not ``present`` (excluded
+Input candidates are sorted by the tie key. Larger scores rank first, and sorting is stable,
+so equal scores stay in tie-key order. Candidates that are not ``present`` (excluded
 candidates or padding) come last and are not in any list.
 """
 
@@ -21,7 +21,7 @@ def order(score: FloatArray, present: BoolArray) -> IntArray:
 
     The cost is a sort, O(N log N).
     """
-    # stable: equal scores stay in the order of the tie key; NaN comes last, even after -inf
+    # stable: equal scores stay in tie-key order; NaN comes last, even after -inf
     positions = np.argsort(-score, axis=-1, kind="stable")
     if not present.all():
         # a second stable sort by one bit per candidate does not change the order of present
@@ -364,7 +364,7 @@ def _beyond(
 
 
 def blocks(ranked: FloatArray, total: IntArray) -> tuple[IntArray, IntArray]:
-    """Count, for each rank, candidates with higher scores, and with equal or higher scores.
+    """Count the candidates above each rank's score, and those at or above it.
 
     NaN values count as equal. There are no candidates at ranks above ``total``.
     """
@@ -401,7 +401,7 @@ def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest
         ends = f"{above} and {below}" if above else f"nothing and {below}"
         raise ValueError(
             f"ties='blocks': n={first} is inside a block of candidates with equal scores, between"
-            f" {ends} ({where.size} of the requested lists cut one). Pass the end of a block, or"
+            f" {ends} ({where.size} of the requested lists split one). Pass the end of a block, or"
             " omit n to use every list that ends with a block."
         )
     return found

@@ -118,7 +118,7 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
 
 
 def freedom_of(parts: Sequence[FloatArray], sizes: Sequence[Any]) -> FloatArray:
-    """Return Welch-Satterthwaite degrees of freedom for the sum of both classes' variances.
+    """Return Welch-Satterthwaite degrees of freedom for the sum of the classes' variances.
 
     If both variances are 0, or if a class has fewer than 5 candidates, the smaller class determines
     the degrees of freedom. The reason is that a few placements can be equal by chance, which gives
@@ -209,7 +209,7 @@ def _cluster_variance(
 
 
 def delong_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
-    """Return DeLong's interval, area ± z se within 0 and 1; NaN without variation."""
+    """Return DeLong's interval, area ± z se clipped to [0, 1]; NaN without variation."""
     half = z_of(level) * np.sqrt(np.where(found.variance == 0.0, np.nan, found.variance))
     return np.clip(area - half, 0.0, 1.0), np.clip(area + half, 0.0, 1.0)
 
@@ -368,7 +368,7 @@ class Outline(NamedTuple):
 
 
 class Turns(NamedTuple):
-    """Lists at turning points, between which true positives are constant or linear in n."""
+    """Lists at turning points, between which ``tp`` is constant or linear in n."""
 
     n: IntArray  #: ascending from 0
     tp: IntArray
@@ -422,7 +422,7 @@ def scores_at(n: IntArray, outline: Outline, scores: FloatArray, last: FloatArra
 def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
     """Return the area under the ROC curve and DeLong's variance with degrees of freedom.
 
-    The results equal those of :func:`placements` and :func:`area_spread` for single candidates.
+    The results equal those of :func:`placements` and :func:`area_spread` for individual candidates.
     """
     positive, negative = outline.positive, outline.negative
     # negatives above each score of true positives; twice the number of discordant pairs

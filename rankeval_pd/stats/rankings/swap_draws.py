@@ -27,7 +27,7 @@ class Slots(NamedTuple):
 
     @classmethod
     def of(cls, rank_a: IntArray, rank_b: IntArray) -> Slots:
-        """Return the slots of two rankings with ranks from 1 without gaps."""
+        """Return the slots of two rankings whose ranks run from 1 without gaps."""
         candidates = np.arange(rank_a.size)
         of_a, of_b = np.empty_like(candidates), np.empty_like(candidates)
         of_a[rank_a - 1], of_b[rank_b - 1] = candidates, candidates  # (rank): the candidate

@@ -233,7 +233,7 @@ def _draw_by_draw(
 
 
 def _half(rank_a: IntArray, rank_b: IntArray, most: int) -> int:
-    """Return the initial number of slots to use after the lists of ``most`` candidates."""
+    """Return the initial number of slots to use beyond the end of a list of size ``most``."""
     only = most - int((np.maximum(rank_a, rank_b) <= most).sum())
     return int(_FAR * np.sqrt(only / 2.0)) + 2
 
@@ -371,7 +371,7 @@ def _sums_ahead(
 
 
 def region_statistic(counts: Regions, n: IntArray) -> FloatArray:
-    """Return the standardized difference between the true positives in both regions.
+    """Return the standardized difference between the true positives in the two regions.
 
     With K true positives among the 2 d candidates in both regions, the statistic is (T_a - T_b) /
     sqrt(K (1 - K / 2d)). The root is at least 1, and the statistic is 0 for equal lists.
