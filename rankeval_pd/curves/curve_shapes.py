@@ -183,7 +183,7 @@ def _shape_of_turns(space: str, found: Curves, *, ties: str, level: float = 0.95
         asked = lists.n >= (1 if space in _FROM_ONE else 0)
         n, tp = lists.n[asked], lists.tp[asked]
         x, y = rates(space, tp, n, found.total, found.positive)
-        if space == "lift" and n.size:  # chance level: the last list has all scored candidates
+        if space == "lift" and n.size:  # chance level: the last list contains all scored candidates
             y = rates(space, tp, n, n[-1], tp[-1])[1]
         rows = (tables.labels([measure] * n.size), n, threshold[asked], x, y)
         for name, values in zip(("measure", "n", "threshold", *SPACES[space]), rows, strict=True):
@@ -238,7 +238,7 @@ def roc(
         is infinite at n = 0. ``fpr`` is the fraction of all negatives that are in the list, and
         ``tpr`` is the fraction of all positives. A rate is NaN if its class is empty. With
         ``average``, the table has no ``threshold``. ``ci_low`` and ``ci_high`` are then the
-        confidence limits for ``tpr`` over the groups, ``n_queries`` is the number of groups used,
+        confidence limits for ``tpr`` across the groups, ``n_queries`` is the number of groups used,
         and ``n_missing`` is the number of groups excluded because a class is empty.
 
     Raises

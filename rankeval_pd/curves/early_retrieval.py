@@ -121,7 +121,7 @@ def bedroc(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     alpha : float
-        Emphasis on early ranks. The candidate at rank r has the weight exp(-alpha r / N). With
+        Emphasis on early ranks. The candidate at rank r has a weight of exp(-alpha r / N). With
         alpha = 20, the first 8% of the candidates contribute 80% of the maximum.
     level : float
         Confidence level of the interval.

@@ -316,7 +316,7 @@ _EVEN = 1.2  # up to this ratio of true positives, the difference has little ske
 
 
 def _ap_statistic(a: _SampleAreas, b: _SampleAreas, freedom: FloatArray) -> FloatArray:
-    """Return the Student quantile at which the combined interval of two values ends at 0."""
+    """Return the Student quantile at which the combined interval for two values ends at 0."""
     from scipy import special
 
     gap = a.area - b.area

@@ -242,7 +242,7 @@ def simultaneous_p_values(
 def _rounded_up(log_p: FloatArray, at: Callable[[IntArray], FloatArray]) -> FloatArray:
     """Return an increasing function, computed at some points and rounded up elsewhere."""
     levels = np.linspace(log_p[0], log_p[-1], _LEVELS if log_p.size <= _MANY else _FEWER)
-    places = np.unique(np.searchsorted(log_p, [*levels, log_p[-1]]))  # the first of tied p-values
+    places = np.unique(np.searchsorted(log_p, [*levels, log_p[-1]]))  # first among tied p-values
     values = at(places)
     for alpha in _ALPHAS:  # bisect until all p-values up to alpha are known individually
         while True:

@@ -234,8 +234,8 @@ def _log_odds_time(n: FloatArray, population: Population) -> FloatArray:
 def _step_heights(n: FloatArray, time: FloatArray, population: Population) -> FloatArray:
     """Return the approximate effect of changing each count by one, in a common unit.
 
-    Moving the boundary by one standard deviation has the same effect over equal times. The result
-    converts standard deviations of X_n to counts.
+    Moving the boundary by one standard deviation has the same effect over equal time spans. The
+    result converts standard deviations of X_n to counts.
     """
     gaps = np.minimum(np.diff(time), _CORRELATION_TIME)
     around = np.append(gaps, _CORRELATION_TIME) + np.insert(gaps, 0, _CORRELATION_TIME)

@@ -288,7 +288,7 @@ class Bedroc(NamedTuple):
 def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
     """Return BEDROC with influences in O(N log N); NaN if a class is empty.
 
-    The candidate at rank r has the weight exp(-alpha r / N). Candidates with equal scores get the
+    The candidate at rank r has a weight of exp(-alpha r / N). Candidates with equal scores get the
     mean of their weights.
     """
     at = Blocks.of(ranking)

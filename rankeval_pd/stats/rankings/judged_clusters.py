@@ -25,7 +25,7 @@ from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.intervals.proportions import INTERVALS, Limits, t_of, z_of
 from rankeval_pd.stats.rankings.judged_sums import Design, apart
 
-_BOTH = 1.4  # factor for a region's degrees of freedom; in simulations, enough for differences
+_BOTH = 1.4  # factor for a region's degrees of freedom; sufficient in simulations of differences
 
 Sets = Sequence[tuple[float, IntArray]]
 """Sets of nested lists: a sign, and for each candidate the first list that contains it."""
@@ -97,7 +97,7 @@ class JudgedClusters(NamedTuple):
         return low, high
 
     def _fixed_sizes(self, first: IntArray, judged: FloatArray, recall: FloatArray) -> FloatArray:
-        """Return the variance of recall divided by its binomial variance, without clusters.
+        """Return the variance of recall divided by its binomial variance, ignoring clusters.
 
         The sizes of the list and of the remaining candidates are fixed, so only the two precisions
         vary.

@@ -22,7 +22,7 @@ from rankeval_pd.stats.rankings.roc_areas import ALONE
 # inverse probabilities of being judged.
 
 _COUNTS = 3
-_LEAST = 4.0  # clusters with positives; in simulations, enough for average precision
+_LEAST = 4.0  # clusters that contain positives; sufficient in simulations of average precision
 MOST_STRATA = 12  # with more different probabilities, use weights instead of strata
 
 
@@ -355,7 +355,7 @@ def average_precision(
         ends = _limits(float(at), error, count, sure, design.level)
         low, high = min(low, ends[0]), max(high, ends[1])
     if design.strata != 1:
-        # positives missed among few judged candidates, which contribute nothing to the sum
+        # positives that few judgments can miss, and that contribute nothing to the sum
         parts = design.parts(judged, hit, probability, stratum).sum(axis=0)
         every = design.total(parts)
         low = max(sure[0], min(low, value * float(every.estimate / every.high)))
@@ -398,7 +398,7 @@ def _variance(
     stratum: IntArray,
     design: Design,
 ) -> float:
-    """Return the variance of the weighted sum of influences, sampling individual candidates."""
+    """Return the weighted influence sum's variance due to sampling individual candidates."""
     drawn = np.where(judged, (1.0 - rate) * (weight * influence) ** 2, 0.0)
     if not design.strata or design.estimator == "horvitz-thompson":
         return float(drawn.sum())

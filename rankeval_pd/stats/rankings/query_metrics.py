@@ -27,7 +27,7 @@ def sums_by_query(query: IntArray, weights: FloatArray, n_queries: int) -> Float
 
 
 class Judgments(NamedTuple):
-    """The judged documents of all queries, in ascending order of queries."""
+    """The judged documents for all queries, in ascending query order."""
 
     n_queries: int
     query: IntArray

@@ -63,8 +63,8 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
     options = with_resamples(options, len(pairs))
     if options.ci == "clopper-pearson" and not items.binary:
         raise ValueError(
-            "ci='clopper-pearson' is an interval for a proportion: every item must be right or"
-            " wrong, 0 or 1, with metric='accuracy' or 'mean' and without groups=. Pass ci='wild',"
+            "ci='clopper-pearson' is an interval for a proportion: it requires scores of 0 or 1"
+            " for every item, with metric='accuracy' or 'mean' and without groups=. Pass ci='wild',"
             " or omit ci."
         )
     if not options.ci:

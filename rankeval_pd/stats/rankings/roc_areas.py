@@ -62,7 +62,7 @@ def placements(ranking: Ranking) -> Placements:
     wrong = np.where(at.true, worse, 0).sum(axis=-1)  # twice the value, an integer
     with np.errstate(divide="ignore", invalid="ignore"):
         area = 1.0 - wrong / (2.0 * positive[..., 0] * negative[..., 0])
-        # sum over blocks with positives, as a sum over positives divided by the block's positives
+        # sum over blocks that contain positives: a sum over positives, each divided by the block's
         first, last = (np.take_along_axis(at.tp, x, axis=-1) for x in (at.start, at.end))
         size = (at.end - at.start) * 1.0
         cubes = np.where(at.true, (size**3 - size) / (last - first), 0.0).sum(axis=-1)
@@ -80,7 +80,7 @@ def placements(ranking: Ranking) -> Placements:
 
 
 def _untied(cubes: Any, total: Any) -> FloatArray:
-    """Return Mann and Whitney's tie correction from the blocks with positives."""
+    """Return Mann and Whitney's tie correction from the blocks that contain positives."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(1.0 - cubes / (total**3.0 - total))
 
@@ -179,7 +179,7 @@ def cluster_spread(
 def _cluster_variance(
     placement: FloatArray, gold: BoolArray, cluster: IntArray, drift: float | None, alone: bool
 ) -> tuple[float, float, list[float], int]:
-    """Return the variance, degrees of freedom, and effective and actual cluster numbers."""
+    """Return the variance, degrees of freedom, and effective and actual cluster counts."""
     size = int(cluster.max()) + 1
     power = 0.5 if drift is None else ALONE if alone else 1.0
     totals, counts = np.zeros(size), []

@@ -73,7 +73,7 @@ class Walk(NamedTuple):
         )  # fmt: skip
 
     def counts(self, seed: int, start: int, stop: int) -> IntArray | None:
-        """Count the overlap, its true positives, and those of each list: (4, draw, list).
+        """Count the overlap and its true positives, and those in each list: (4, draw, list).
 
         Return None if a list ends after these slots. ``stop`` is at most one word after ``start``.
         """

@@ -253,7 +253,7 @@ def _blocks(n_resamples: int, size: int) -> Iterator[tuple[int, int]]:
 
 
 class _Window(NamedTuple):
-    """The slots around the end of the lists of size n, and the counts before these slots."""
+    """The slots around the ends of the lists of size n, and the counts before those slots."""
 
     n: int
     half: int  #: number of ranks before and after n
@@ -291,7 +291,7 @@ class _Window(NamedTuple):
     def counts(
         self, swap: Bits, ahead: IntArray, ahead_true: IntArray
     ) -> tuple[IntArray, ...] | None:
-        """Count the overlap, its true positives, and those of each list; None if too narrow.
+        """Count the overlap and the true positives; None if the window is too narrow.
 
         ``swap`` contains bits (slot, draw). ``ahead`` is the number of the first ranking's slots
         before the window, and ``ahead_true`` is the number of these slots with true positives.
@@ -307,8 +307,8 @@ class _Window(NamedTuple):
             return None
         in_first = first & (up_to <= self.n)
         in_second = ~first & (place - up_to <= self.n)
-        # each slot belongs to one ranking; a candidate is in both lists if both its slots are in
-        # lists
+        # each slot belongs to one ranking; a candidate is in both lists if both of its slots
+        # are in lists
         listed = in_first | in_second
         pairs = listed[self.later] & listed[self.earlier]
         return (

@@ -160,8 +160,8 @@ class TiedLists:
         """Return the p-values for the difference; 1 for equal lists.
 
         The result is the larger of two p-values. The first comes from the score test on the
-        effective counts in the regions, which allows for few candidates. The second comes from a
-        normal distribution, which allows for random thresholds.
+        effective counts in the regions and accounts for small counts. The second comes from a
+        normal distribution and accounts for random thresholds.
         """
         from scipy import special
 
