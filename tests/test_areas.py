@@ -237,7 +237,7 @@ def test_coverage_of_average_precision_where_positives_are_few_and_rare():
 def test_options_of_the_other_area_are_refused(simulated):
     with pytest.raises(ValueError, match="ci='delong' is an interval for the ROC area"):
         simulated.rankeval.area("ap", ci="delong")
-    with pytest.raises(ValueError, match="test='delong' needs kind='roc'"):
+    with pytest.raises(ValueError, match="test='delong' requires kind='roc'"):
         simulated.rankeval.compare_area(kind="ap", test="delong")
 
 

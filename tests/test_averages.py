@@ -230,7 +230,7 @@ def test_a_curve_that_ends_stays_at_its_end():
 
 def test_curves_refuse_what_has_no_average():
     frame = collection()
-    with pytest.raises(ValueError, match=r"blocks of equal scores end at different n"):
+    with pytest.raises(ValueError, match=r"blocks of equal scores end at different list"):
         roc(frame, average="macro", ties="blocks", **ROLES)
     with pytest.raises(ValueError, match=r"combine=True combine groups, but there are none"):
         roc(frame, average="macro", measures=["a", "b"])

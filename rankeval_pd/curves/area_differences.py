@@ -1,4 +1,4 @@
-"""Differences of areas between rankings of the same candidates."""
+"""Differences in area between rankings of the same candidates."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def compare_area(
     kind : {"roc", "ap", "partial", "bedroc", "enrichment"}
         The quantity to compare: the area under the ROC curve or average precision (see
         :func:`area`), or the value of :func:`partial_area`, :func:`bedroc` or :func:`enrichment`.
-        If the list for an enrichment factor ends inside a tie, tied candidates count fractionally.
+        If the list for an enrichment factor splits a tie, the tied candidates count fractionally.
     fpr, tpr : float or pair of floats, optional
         Range of the partial area (see :func:`partial_area`). Used by kind="partial".
     share : float, optional
@@ -133,7 +133,7 @@ def compare_area(
     adjust : {None, "holm", "bonferroni", "bh", "by"}
         Adjustment of p-values and intervals for all pairs in all groups, as in :func:`compare`.
     adjust_over : {"all", "group"}
-        Whether to adjust over the pairs of all groups of ``by`` together or within each group
+        Whether to adjust over all pairs in all groups of ``by``, or over the pairs in each group
         separately.
     level : float
         Confidence level of the interval for the difference.
@@ -191,7 +191,7 @@ def compare_area(
     check_choice("equal", equal, EQUAL)
     check_choice("test", test, TESTS)
     if kind != "roc" and test == "delong":
-        raise ValueError(f"test='delong' needs kind='roc', not kind={kind!r}. Leave test out.")
+        raise ValueError(f"test='delong' requires kind='roc', not kind={kind!r}. Omit test.")
     asked: dict[str, Any] = {}
     if kind in EARLY_KINDS or any(x is not None for x in (fpr, tpr, share)):
         asked = early_options(kind, fpr, tpr, share, bedroc_alpha)
@@ -305,7 +305,7 @@ class _Options(NamedTuple):
 
 
 def _placements(inner: xr.Dataset) -> xr.DataArray:
-    """Return the candidates' placements by every measure, in parts that fit in memory."""
+    """Return the candidates' placements under every measure, in parts that fit in memory."""
     blocks = []
     for block in in_blocks(range(inner.sizes["measure"]), inner, _TOGETHER):
         part = inner.isel(measure=list(block))
@@ -354,7 +354,7 @@ def _pair_columns(
     if cluster is None:
         freedom = area_gaps.difference_freedom(freedom, (area_a, area_b), sizes)
     else:
-        # missing extreme candidates can be single or whole clusters: use the geometric mean of both
+        # missing extreme candidates may or may not form clusters: use the geometric mean of both
         sizes = [area_gaps.unseen_counts(size, found.groups[0]) for size in sizes]
     alike = np.asarray((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
     if alike.any():  # in all other cases the orders differ, and no further sorting is needed
@@ -369,7 +369,7 @@ def _pair_columns(
 def _limits(
     area_a: FloatArray, area_b: FloatArray, sd: FloatArray, *parts: FloatArray, level: float
 ) -> Limits:
-    """Return the limits of the difference of two areas; 0 if the rankings are identical."""
+    """Return limits for the difference between two areas; 0 for identical rankings."""
     variance_a, variance_b, freedom, positive, negative, moved, alike = parts
     low, high = area_gaps.area_difference_limits(
         (area_a, area_b),

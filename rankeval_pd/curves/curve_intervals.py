@@ -78,7 +78,7 @@ def limits(
 ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
     """Return the limits for the height of a curve (..., n); NaN if undefined.
 
-    If ``alone`` is True, there is only one group, and a class too small for a band is an error.
+    If ``alone`` is True, there is only one group, and a class too small for a band raises an error.
     """
     shape = exists.shape
     low, high = np.full(shape, np.nan), np.full(shape, np.nan)
@@ -122,12 +122,12 @@ def limits(
 def _too_few(few: list[tuple[int, int]], alone: bool) -> None:
     positive, others = min(few, key=min)
     text = (
-        f"interval='simultaneous': a band needs {curve_bands.LEAST} or more candidates of each"
+        f"interval='simultaneous': a band needs {curve_bands.LEAST} or more candidates in each"
         f" class, but there are {positive:,} true positives and {others:,} other candidates"
     )
     if alone:
         raise ValueError(f"{text}. Pass interval='pointwise', or report the area.")
     warn(
-        f"{text} in one of the groups, so the limits of this group are NaN. Pass"
-        " interval='pointwise' for this group."
+        f"{text} in one of the groups, so the limits for that group are NaN. Pass"
+        " interval='pointwise' for that group."
     )

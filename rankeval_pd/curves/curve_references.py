@@ -149,7 +149,7 @@ def _band_columns(
 def _side_by_side(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, fits: BoolArray, bound: str
 ) -> FloatArray:
-    """Return the counts for many groups at a few n, with one search over all lists."""
+    """Return counts for many groups at a few list sizes, in one search over all lists."""
     counts = np.full((total.size, p.size, n.size), np.nan)
     group, place = np.nonzero(fits)
     size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))
@@ -163,7 +163,7 @@ def _side_by_side(
 def _one_by_one(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, fits: BoolArray, kind: str
 ) -> FloatArray:
-    """Return the counts at many n, or the simultaneous counts, group by group."""
+    """Return the counts at many list sizes, or the simultaneous counts, group by group."""
     counts = np.full((total.size, p.size, n.size), np.nan)
     for group in range(total.size):
         model = Finite(float(total[group]), float(positive[group]))
@@ -206,8 +206,8 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
 
     Notes
     -----
-    In ROC space, each line has the slope -(N - N+) / N+. The line crosses a measure's ROC curve at
-    the point of the measure's n-best list. A lazy Dataset is computed immediately.
+    In ROC space, each line has a slope of -(N - N+) / N+ and crosses a measure's ROC curve at the
+    point that represents the measure's n-best list. A lazy Dataset is computed immediately.
 
     References
     ----------

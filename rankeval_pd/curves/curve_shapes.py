@@ -32,12 +32,12 @@ SPACES: dict[str, tuple[str, str]] = {
     "lift": ("share", "lift"),
     "gain": ("share", "tpr"),
 }
-DEFAULTS = {"ties": "expected"}  # average over all orders of equal scores, as for areas
+DEFAULTS = {"ties": "expected"}  # average over all orderings of tied scores, as for areas
 _IDLE_ROLES = {
     **dict.fromkeys(("key", "label", "rng"), "Ignored unless ties='shared'."),
     "groups": NO_CONCLUSION,
 }
-_AT_N = ("share", "tpr", "lift")  # gain and lift at given list sizes have the same table
+_AT_N = ("share", "tpr", "lift")  # gain and lift at given list sizes return the same table
 _FROM_ONE = ("precision_recall", "lift")  # the precision of an empty list is undefined
 
 
@@ -80,8 +80,8 @@ def _curve(
     check_interval(interval, average, chosen)
     if average is not None and ties == "blocks":
         raise ValueError(
-            f"average={average!r} with ties='blocks': blocks of equal scores end at different n in "
-            "each group, and an average needs lists of the same n. Pass ties='expected'."
+            f"average={average!r} with ties='blocks': blocks of equal scores end at different list "
+            "sizes in each group, but averaging needs lists of the same size. Pass ties='expected'."
         )
     listed: tuple[str, ...] = SPACES[space] if sizes is None else _AT_N
     limited: tuple[str, ...] = () if interval is None else ("ci_low", "ci_high")
@@ -183,7 +183,7 @@ def _shape_of_turns(space: str, found: Curves, *, ties: str, level: float = 0.95
         asked = lists.n >= (1 if space in _FROM_ONE else 0)
         n, tp = lists.n[asked], lists.tp[asked]
         x, y = rates(space, tp, n, found.total, found.positive)
-        if space == "lift" and n.size:  # chance level: the last list has all scored candidates
+        if space == "lift" and n.size:  # chance level: the last list contains all scored candidates
             y = rates(space, tp, n, n[-1], tp[-1])[1]
         rows = (tables.labels([measure] * n.size), n, threshold[asked], x, y)
         for name, values in zip(("measure", "n", "threshold", *SPACES[space]), rows, strict=True):
@@ -218,16 +218,16 @@ def roc(
         height is ``tpr`` or ``fnr`` at a given ``fpr``, ``precision`` at a given ``recall``, and
         ``tpr`` or ``lift`` at a given ``share``. With "pointwise", ``level`` applies to each point
         separately. With "simultaneous", ``level`` applies jointly to all points. A simultaneous
-        band requires 30 candidates of each class. The band starts at lists with 5 true positives
+        band requires 30 candidates in each class. The band starts at lists with 5 true positives
         and ends at lists that exclude 5 true positives. For ``roc`` and ``det``, lists must also
         include and exclude 5 negatives. Limits outside this range (``attrs["range"]``) are NaN.
     level : float
         Confidence level of the limits, for one ranking or for an average over groups.
     **roles
         Column roles (see :func:`nbest_precision`). By default, curves use ``ties="expected"``, the
-        mean over all orders of equal scores. The curve is then a straight line within a block of
-        equal scores, and the area under the curve equals :func:`area`. "blocks" gives one point per
-        block, as in scikit-learn. "best" and "worst" bound the effect of the order of equal scores,
+        mean over all orderings of tied scores. The curve is then a straight line within a block of
+        tied scores, and the area under the curve equals :func:`area`. "blocks" gives one point per
+        block, as in scikit-learn. "best" and "worst" bound the effect of the order of tied scores,
         and "shared" is the default order of :func:`nbest_precision`.
 
     Returns
@@ -238,7 +238,7 @@ def roc(
         is infinite at n = 0. ``fpr`` is the fraction of all negatives that are in the list, and
         ``tpr`` is the fraction of all positives. A rate is NaN if its class is empty. With
         ``average``, the table has no ``threshold``. ``ci_low`` and ``ci_high`` are then the
-        confidence limits for ``tpr`` over the groups, ``n_queries`` is the number of groups used,
+        confidence limits for ``tpr`` across the groups, ``n_queries`` is the number of groups used,
         and ``n_missing`` is the number of groups excluded because a class is empty.
 
     Raises
@@ -391,9 +391,9 @@ def gain(
     -------
     DataFrame or Dataset
         The columns ``measure``, ``n``, ``threshold``, ``share`` = n / N, ``tpr``, as in
-        :func:`roc`. If you pass ``n``, the table has one row per requested n and the additional
-        column ``lift``. If you pass fractions, ``share`` contains the requested fractions (Dataset:
-        dimension share).
+        :func:`roc`. If you pass ``n``, the table has one row per requested n and an additional
+        column, ``lift``. If you pass fractions, ``share`` contains the requested fractions
+        (Dataset: dimension share).
 
     References
     ----------

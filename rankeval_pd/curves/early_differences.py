@@ -101,7 +101,7 @@ def early_limits(
     value_a: FloatArray, value_b: FloatArray, error: FloatArray, base: FloatArray,
     factor: FloatArray, *parts: FloatArray, level: float,
 ) -> Limits:  # fmt: skip
-    """Return the limits for the difference, computed from the limits of both proportions."""
+    """Return the limits for the difference, computed from the limits for each proportion."""
     sides, freedom, alike = (parts[:6], parts[6:12]), parts[12], parts[13]
     shares, limits = [], []
     for value, side in zip((value_a, value_b), sides, strict=True):

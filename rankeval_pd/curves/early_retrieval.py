@@ -41,7 +41,7 @@ def enrichment(
     level: float = 0.95,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return enrichment factors at fractions of the candidates, with intervals.
+    """Return enrichment factors for given fractions of the candidates, with intervals.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def enrichment(
         Candidates with a score for each measure and a gold label.
     share : float or list of float
         Fractions of the candidates, above 0 and at most 1. Each list is the smallest list
-        with at least this fraction of the candidates.
+        that contains at least this fraction of the candidates.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Kind of interval (see :func:`nbest_recall`).
     level : float
@@ -121,7 +121,7 @@ def bedroc(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label.
     alpha : float
-        Emphasis on early ranks. The candidate at rank r has the weight exp(-alpha r / N). With
+        Emphasis on early ranks. The candidate at rank r has a weight of exp(-alpha r / N). With
         alpha = 20, the first 8% of the candidates contribute 80% of the maximum.
     level : float
         Confidence level of the interval.
@@ -134,9 +134,9 @@ def bedroc(
     DataFrame or Dataset
         One row per measure (Dataset: dimension measure). ``value`` is BEDROC, which is 0 if all
         true positives are ranked last and 1 if all are ranked first. ``chance`` is the mean BEDROC
-        over all orders of the candidates. ``ci_low`` and ``ci_high`` are the confidence limits, and
-        ``se`` is the standard error from influence values. All values are NaN if a class is empty.
-        The interval and ``se`` are NaN if a class has only one candidate.
+        over all rankings of the candidates. ``ci_low`` and ``ci_high`` are the confidence limits,
+        and ``se`` is the standard error from influence values. All values are NaN if a class is
+        empty. The interval and ``se`` are NaN if a class has only one candidate.
 
     Notes
     -----
@@ -217,9 +217,9 @@ def partial_area(
     Notes
     -----
     With ``fpr``, the area equals scikit-learn's ``roc_auc_score(max_fpr=)``. The interval is
-    computed from the mean true positive rate in the range with the method of :func:`bedroc`. In
-    simulations, the coverage of 95% intervals was at least 0.953 (``tests/reference/early.csv``).
-    The cost is O(N log N).
+    computed from the mean true positive rate in the range, as in :func:`bedroc`. In simulations,
+    the coverage of 95% intervals was at least 0.953 (``tests/reference/early.csv``). The cost is
+    O(N log N).
 
     References
     ----------

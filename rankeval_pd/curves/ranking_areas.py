@@ -32,7 +32,7 @@ AREA_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se", "p_value
 AVERAGED = (*AREA_COLUMNS[:-1], "n_queries", "n_missing")
 KINDS = ("roc", "ap")
 INTERVALS = ("newcombe", "delong", "logit")
-EQUAL = {"block": "blocks", "mean": "expected"}  # name of average precision in the kernels
+EQUAL = {"block": "blocks", "mean": "expected"}  # name for average precision in the kernels
 
 
 @Capabilities(
@@ -50,7 +50,7 @@ def area(
     average: Average | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return the area under the ROC curve of each measure, or its average precision.
+    """Return each measure's area under the ROC curve or average precision.
 
     Parameters
     ----------
@@ -63,19 +63,19 @@ def area(
         scores as one block.
     ci : {None, "newcombe", "delong", "logit"}
         Kind of interval. None means "newcombe" for the ROC area and "logit" for average precision.
-        "newcombe" uses the standard deviation at each possible area, or DeLong's if larger. It
-        maintains its coverage for areas near 1 and for small classes. If scores have only two
-        values, "newcombe" is Miettinen and Nurminen's interval for a difference of two proportions.
+        "newcombe" uses the standard deviation at each possible area, or DeLong's if it is larger.
+        It maintains its coverage for areas near 1 and for small classes. For two-valued scores,
+        "newcombe" is Miettinen and Nurminen's interval for the difference between two proportions.
         "delong" is area ± z se, as in pROC, and NaN if the standard error is 0. "logit" is DeLong's
         interval on the logit scale. Average precision allows only "logit", with Student's t. Two
         logit intervals are computed, one around the average precision and one around a version in
-        which no positive counts in its own precision, and their outer limits are returned.
+        which no positive contributes to its own precision, and their outer limits are returned.
     level : float
         Confidence level of the interval.
     equal : {"block", "mean"}
         Treatment of equal scores in average precision. "block" treats equal scores as one block, as
-        scikit-learn does, and "mean" averages over all their orders. The ROC area is the same in
-        both cases.
+        scikit-learn does, and "mean" averages over all orderings of them. The ROC area is the same
+        in both cases.
     average : {None, "macro", "micro"}
         Whether to average over all groups of ``by`` (Dataset: all batch dimensions). "macro" is the
         mean of the groups' areas. "micro" is the mean over all pairs of a positive and a negative
@@ -92,31 +92,31 @@ def area(
 
         * ``measure``, ``area``: the area is NaN if there are no true positives, and with "roc" if
           there are no negatives;
-        * ``chance``: the mean of ``area`` over all orders of the labels. This mean is one half for
-          the ROC area and slightly above N+ / N for average precision;
+        * ``chance``: the mean of ``area`` over all permutations of the labels. This mean is one
+          half for the ROC area and slightly above N+ / N for average precision;
         * ``ci_low``, ``ci_high``: the interval; NaN if a class has fewer than two candidates;
         * ``se``: the standard error, by DeLong's method for the ROC area and from influence values
           for average precision; NaN if the interval is NaN;
         * ``p_value``: two-sided p-value for a test of ROC area = 1/2. It is at most 1 - ``level``
           if and only if the interval excludes one half. The p-value is NaN with "ap", whose chance
-          level depends on the sample, and with "delong" or "logit" if ``se`` is 0. There is no
-          ``p_value`` with ``average``;
+          level depends on the sample, and with "delong" or "logit" if ``se`` is 0. With
+          ``average``, there is no ``p_value``;
         * ``n_groups``, with ``groups`` only: the number of groups in the class with fewer groups.
 
     Warns
     -----
     RankevalWarning
         If a class has fewer than 10 candidates, because the coverage of the interval may be below
-        ``level``. If an interval lies below one half, which suggests a missing ``lower_is_better``.
+        ``level``. If an interval lies below one half, because ``lower_is_better`` may be missing.
 
     Notes
     -----
     The interval is for the area in the population from which the candidates were sampled. In
     simulations with normal scores, the coverage of 95% "newcombe" intervals was 0.939 or more if
-    each class had at least 5 candidates, and 0.83 and 0.86 if a class had 2 or 3. The coverage of
-    DeLong's intervals was between 0.34 and 0.95 (``tests/reference/areas.csv``). The coverage for
-    average precision was 0.938 or more with 2 to 1,000 true positives at prevalences of 0.01 to 0.5
-    (``tests/reference/average_precision.csv``). Cost: O(N log N).
+    each class had at least 5 candidates, but only 0.83 or 0.86 if a class had 2 or 3. The coverage
+    of DeLong's intervals was between 0.34 and 0.95 (``tests/reference/areas.csv``). The coverage
+    for average precision was 0.938 or more with 2 to 1,000 true positives at prevalences of 0.01 to
+    0.5 (``tests/reference/average_precision.csv``). Cost: O(N log N).
 
     References
     ----------
@@ -263,8 +263,8 @@ def _warn_if_reversed(area: FloatArray, high: FloatArray) -> None:
     if worse.any():
         warn(
             f"the area is significantly below 0.5 in {int(worse.sum())} of {area.size} rankings"
-            f" (smallest: {float(area[worse].min()):.3g}), so the measure may be reversed. Name a"
-            " measure in lower_is_better only if its small values are better."
+            f" (smallest: {float(area[worse].min()):.3g}), so the measure may be reversed. List a"
+            " measure in lower_is_better only if smaller values are better."
         )
 
 
@@ -337,7 +337,7 @@ def columns_of_two(
 def t_and_p(
     difference: FloatArray, error: FloatArray, freedom: FloatArray, alternative: str
 ) -> tuple[FloatArray, FloatArray]:
-    """Return Student's t for a difference and the p-value; t is NaN without variation."""
+    """Return Student's t and the p-value for a difference; t is NaN without variation."""
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where((error == 0.0) & (difference == 0.0), 0.0, difference / error)
     t = np.where(np.isinf(t), np.nan, t)
@@ -356,8 +356,8 @@ def limits_of_two(
 ) -> Limits:  # fmt: skip
     """Return the limits for the difference between two average precisions.
 
-    ``power`` is the exponent of the correlation: 2 for single candidates and 1 for groups. For
-    groups, 2 made intervals 1.5 times as wide as needed.
+    ``power`` is the exponent of the correlation: 2 for individual candidates and 1 for groups. For
+    groups, an exponent of 2 made intervals 1.5 times as wide as needed.
     """
     own, freedom, moved, alike = (parts[:4], parts[4:8]), *parts[8:]
     limits = [
@@ -376,7 +376,7 @@ def limits_of_two(
 
 
 # -------------------------------------------------------------------------------------------------
-# The variance of an area, or of a difference of areas, and its degrees of freedom.
+# The variance of an area, or of an area difference, and its degrees of freedom.
 
 _FEW = 10  # if a class has fewer candidates, the coverage of the intervals is known to be too low
 
@@ -461,7 +461,7 @@ def _warn_if_few(positive: IntArray, negative: IntArray, what: str) -> None:
 
 
 def p_of_t(statistic: FloatArray, freedom: FloatArray | float, alternative: str) -> FloatArray:
-    """Return the p-value of Student's t; normal for infinite degrees of freedom."""
+    """Return the p-value of a t statistic, or of z if ``freedom`` is infinite."""
     from scipy import special
 
     far = {"two-sided": -np.abs(statistic), "greater": -statistic, "less": statistic}[alternative]

@@ -102,10 +102,10 @@ def unpaired_area(
     -----
     The samples must not share candidates. To compare two measures on the same candidates, use
     :func:`compare_area`, which has a smaller variance. The variance of the difference is the sum of
-    the variances of both areas. The variance under equal areas is Newcombe's (method 5) at the mean
-    of the two areas. The test uses Student's distribution with Welch's degrees of freedom, or the
-    normal distribution if Newcombe's variance is larger. The interval combines the intervals of
-    both areas with Zou and Donner's method and agrees with the test. If one sample has more than
+    the two areas' variances. The variance under equal areas is Newcombe's (method 5) at the mean of
+    the two areas. The test uses Student's distribution with Welch's degrees of freedom, or the
+    normal distribution if Newcombe's variance is larger. The interval combines the intervals for
+    the two areas by Zou and Donner's method and agrees with the test. If one sample has more than
     1.2 times as many true positives as the other, the difference between average precisions is
     skewed. In this case, the test rejects 0 if Zou and Donner's interval excludes 0. In simulations
     with 5 or more true positives, the 5% test rejected at most 0.060 of true null hypotheses, and
@@ -167,7 +167,7 @@ def unpaired_area(
 
 
 def _of_frame(each: pd.DataFrame, options: dict[str, Any]) -> pd.DataFrame:
-    """Return a row per measure and pair of groups."""
+    """Return one row for each measure and pair of groups."""
     names: list[Hashable] = list(each.columns[: list(each.columns).index("measure")])
     measures = each["measure"].drop_duplicates()
     groups = each[names].drop_duplicates()
@@ -253,11 +253,11 @@ def _samples(groups: pd.DataFrame, names: list[Hashable]) -> list[Hashable]:
 
 
 def _pairs(samples: list[Hashable]) -> list[tuple[int, int]]:
-    """Return the index pairs of the samples; reject a single sample."""
+    """Return all pairs of sample indices; reject a single sample."""
     if len(samples) < 2:
         raise ValueError(
-            "unpaired_area compares independent samples, but data contains only one. Name the"
-            " column of samples (by=...), or add a dimension of samples to the Dataset. To compare"
+            "unpaired_area compares independent samples, but data contains only one. Pass the"
+            " sample column (by=...), or add a sample dimension to the Dataset. To compare"
             " measures on the same candidates, call compare_area."
         )
     return list(itertools.combinations(range(len(samples)), 2))
@@ -283,7 +283,7 @@ def sample_area(ranking: Ranking, *, kind: str) -> tuple[AnyArray, ...]:
 
 
 class _SampleAreas(NamedTuple):
-    """The areas of one sample of each pair, with data for comparisons: (pair, measure)."""
+    """The areas of one sample in each pair, with data for comparisons: (pair, measure)."""
 
     area: FloatArray
     corrected: FloatArray  #: for average precision, see :class:`early.Influence`
@@ -316,7 +316,7 @@ _EVEN = 1.2  # up to this ratio of true positives, the difference has little ske
 
 
 def _ap_statistic(a: _SampleAreas, b: _SampleAreas, freedom: FloatArray) -> FloatArray:
-    """Return the Student quantile at which the combined interval of two values ends at 0."""
+    """Return the Student quantile at which the combined interval for two values ends at 0."""
     from scipy import special
 
     gap = a.area - b.area
@@ -355,7 +355,7 @@ def area_contrasts(
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = variance**2 / (a.variance**2 / a.freedom + b.variance**2 / b.freedom)
         freedom = np.where(variance == 0.0, np.fmin(a.freedom, b.freedom), freedom)
-        # the weighted mean of both areas, and the standard error if both areas equal this mean
+        # the weighted mean of the two areas, and the standard error if both were equal to this mean
         common = (a.area * a.weight + b.area * b.weight) / (a.weight + b.weight)
         at_least = np.sqrt(a.if_it_were(common) + b.if_it_were(common))
         if test == "delong":

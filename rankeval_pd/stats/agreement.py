@@ -115,8 +115,8 @@ def _with_limits(
 ) -> Agreement:
     """Return the coefficient with its interval, which is widened for a rare label.
 
-    A label is rare if all labels except the most common one together have fewer votes than 5
-    candidates. In this case, a second interval is computed after adding a candidate to which all
+    A label is rare if all labels but the most common one together have fewer votes than 5
+    candidates do. In this case, a second interval is computed after adding a candidate to which all
     annotators give the rarest label. The outer limits of both intervals are returned.
     """
     found = _with_interval(per_candidate, of, level)

@@ -101,14 +101,14 @@ def z_score_yates(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatA
 
 
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Return above / below, which is NaN for 0/0 and infinite for other numbers over 0."""
+    """Return above / below, which is NaN for 0/0 and infinite for any other number / 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         result: FloatArray = np.true_divide(above, below)
     return result
 
 
 def _log_ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Return log(above / below); -inf for log 0, inf for a number over 0, NaN for 0/0."""
+    """Return log(above / below); -inf for log 0, inf if only ``below`` is 0, NaN for 0/0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         result: FloatArray = np.log(above) - np.log(below)
     return result
@@ -247,7 +247,7 @@ def normalised_mutual_information(
 def conservative_log_ratio(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray, *, tail: float = 0.025
 ) -> FloatArray:
-    """Return the limit closest to 0 of the interval for log2((O11/R1) / (O21/R2)).
+    """Return the confidence limit closer to 0 for log2((O11/R1) / (O21/R2)).
 
     Given O11 + O21, O11 is binomial. Each Clopper-Pearson limit p, with probability ``tail`` on
     each side, gives a ratio p / (1 - p) R2 / R1 (Hardie 2014, Evert 2022). The result is 0 if the

@@ -1,4 +1,4 @@
-"""Exact sums of floats that do not depend on the order of addition or on data splits.
+"""Exact sums of floats that do not depend on the order of addition or on how data are split.
 
 Each number is split into pieces of at most 27 bits, so that float64 represents the sums of the
 pieces exactly. These sums are converted to Python integers, and only the final result is rounded.

@@ -60,7 +60,7 @@ def tails(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
 #
 # The continuous extension of a binomial tail: I_z(x + 1, n - x) is P(X > x) at integers x.
 
-# below this value SciPy's function can underflow although the true value is above 1e-300
+# below this value SciPy's function can underflow even when the true value is above 1e-300
 _UNDERFLOW_LIMIT = 1e-200
 
 
@@ -116,7 +116,7 @@ def poisson_tails(i: AnyArray, mean: AnyArray | float) -> Tails:
     inside = np.clip(i, 0.0, highest)
     above_mode = inside >= np.floor(mean)
     series = np.zeros(i.shape)
-    # each side of the mean has its own series, and only the series of one side is needed
+    # each side of the mean has its own series, and only one of the two series is needed
     for side in (True, False):
         here = above_mode == side
         x, m = inside[here], np.where(mean[here] > 0.0, mean[here], 1.0)

@@ -310,7 +310,7 @@ def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = No
     """Return x log(x/mean) + mean - x >= 0 (Loader's bd0), accurate if x is close to mean.
 
     0 log 0 counts as 0, and a mean of 0 requires x = 0. Pass ``difference`` = x - mean if it is
-    available with more precision than subtraction gives.
+    known more precisely than subtraction would give.
     """
     x, mean = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(mean, dtype=float))
     total = x + mean

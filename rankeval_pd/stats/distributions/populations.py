@@ -57,7 +57,7 @@ class Finite:
 
 @dataclass(frozen=True)
 class FiniteEach:
-    """A finite population for each list; ``total`` and ``positive`` are arrays like n."""
+    """A finite population for each list; ``total`` and ``positive`` have the same shape as n."""
 
     total: FloatArray
     positive: FloatArray
@@ -82,7 +82,7 @@ class FiniteEach:
 
 @dataclass(frozen=True)
 class InfiniteEach:
-    """An infinite population for each list; ``prior`` is an array like n."""
+    """An infinite population for each list; ``prior`` has the same shape as n."""
 
     prior: FloatArray
 

@@ -1,1 +1,1 @@
-"""Counts of true positives that a random ranking reaches at one n or at any of many n."""
+"""Counts of true positives that a random ranking reaches at one n or at any n."""

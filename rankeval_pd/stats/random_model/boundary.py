@@ -30,7 +30,7 @@ from rankeval_pd.stats.random_model.random_counts import critical_counts
 # * Very improbable low counts are dropped (see :func:`_lowest_kept`).
 # * X_k never decreases, so only the last k before each rise of the boundary is relevant (see
 #   :func:`crossing_by_jumps`). The recursion over every k, with boundaries as rows of one array, is
-#   used only for many boundaries at very many k.
+#   used only for many boundaries at very many values of k.
 
 _LOST_SHARE = 1e-13  # largest relative error from dropping low counts
 # initial mass instead of 1, so that float64 can represent relative masses down to 1e-500
@@ -46,8 +46,8 @@ def boundary_probability(counts: FloatArray, n: FloatArray, population: Populati
     """Return P(X_n >= count at some n) for each row of counts, with ascending n.
 
     The cost of a row is about ten microseconds per rise of the boundary. For many rows, another
-    method is used if it costs less. Its cost is about ten standard deviations of X_n per n and row.
-    The relative error is about 1e-12, down to 1e-300.
+    method is used if it costs less. Its cost per n and row is about ten times the standard
+    deviation of X_n. The relative error is about 1e-12, down to 1e-300.
     """
     lowest, highest = population.support(n)
     if not counts.size or (lowest == highest).all():  # X_n is not random
@@ -85,10 +85,10 @@ def _jumps_cost_less(jumps: int, rows: int, last: int) -> bool:
 
 @lru_cache(maxsize=4)  # cached for all boundaries
 def _lowest_kept(sizes: bytes, population: Population) -> IntArray:
-    """Return the lowest counts that are kept at the list sizes k (int64 as bytes).
+    """Return the lowest counts that are kept for the list sizes k (int64 as bytes).
 
     A lower count at some k makes it less likely that a boundary is reached at any n. The reason is
-    that orders of candidates form a distributive lattice on which high counts are associated
+    that orderings of the candidates form a distributive lattice on which high counts are associated
     (Fortuin, Kasteleyn and Ginibre 1971). The relative error is therefore at most the probability
     of a lower count.
     """
@@ -123,8 +123,8 @@ def _crossing_by_steps(
 def _first_crossings(path: IntArray, kept: IntArray, prior: float) -> FloatArray:
     """Return ``_START`` times P(an infinite random sequence first reaches the path at k).
 
-    The result is (row, k). The path never decreases, so a sequence always has exactly the path's
-    count on reaching it.
+    The result is (row, k). The path never decreases, so a sequence's count always equals the path's
+    when it gets there.
     """
     rows, last = path.shape
     taken = np.zeros((last, rows))
@@ -172,7 +172,7 @@ def _first_crossings(path: IntArray, kept: IntArray, prior: float) -> FloatArray
 def _completion_factors(path: IntArray, prior: float, population: Finite) -> FloatArray:
     """Return :func:`completion_factor` for the counts on the paths: (row, k)."""
     k, lowest = np.arange(1, path.shape[1] + 1), path.min(axis=0)
-    # rows have few different counts at each k: compute each factor once, (count - lowest, k)
+    # the rows have few distinct counts at each k: compute each factor once, (count - lowest, k)
     rows = int((path - lowest).max()) + 1
     if rows >= path.shape[0]:
         return completion_factor(path, k, prior, population)
@@ -201,14 +201,14 @@ def simultaneous_p_values(
     log_p, tp : array (n)
         Logarithms of P(X_n >= tp), and the counts tp of one ranking.
     n : array
-        The list sizes without duplicates. ``advance`` is called with the number of computed values.
+        The list sizes without duplicates. ``advance`` is called with the number of values computed.
 
     Notes
     -----
-    The cost is one boundary for each distinct p. For more than 3,000 list sizes, at most about 550
-    p-values are computed. The remaining p-values are rounded up to the next computed value, but
-    never across 0.1, 0.05, 0.01 or 0.001. Values below 1e-6 are rounded up to p times the number of
-    list sizes.
+    The cost is that of one boundary for each distinct p. For more than 3,000 list sizes, at most
+    about 550 p-values are computed. The remaining p-values are rounded up to the next computed
+    value, but never across 0.1, 0.05, 0.01 or 0.001. Values below 1e-6 are rounded up to p times
+    the number of list sizes.
     """
     result = np.ones(n.size)
     ascending = np.argsort(n)
@@ -216,7 +216,7 @@ def simultaneous_p_values(
 
     def at(rows: IntArray) -> FloatArray:
         counts = critical_counts(log_p[rows], n, population)
-        # the observed count must be on its own boundary, even after rounding errors
+        # the observed count must be on its own boundary despite rounding errors
         counts[np.arange(rows.size), rows] = np.minimum(
             counts[np.arange(rows.size), rows], tp[rows]
         )
@@ -242,7 +242,7 @@ def simultaneous_p_values(
 def _rounded_up(log_p: FloatArray, at: Callable[[IntArray], FloatArray]) -> FloatArray:
     """Return an increasing function, computed at some points and rounded up elsewhere."""
     levels = np.linspace(log_p[0], log_p[-1], _LEVELS if log_p.size <= _MANY else _FEWER)
-    places = np.unique(np.searchsorted(log_p, [*levels, log_p[-1]]))  # the first of equal p
+    places = np.unique(np.searchsorted(log_p, [*levels, log_p[-1]]))  # first among tied p-values
     values = at(places)
     for alpha in _ALPHAS:  # bisect until all p-values up to alpha are known individually
         while True:
@@ -256,7 +256,7 @@ def _rounded_up(log_p: FloatArray, at: Callable[[IntArray], FloatArray]) -> Floa
     return result
 
 
-# ----------------------------------------------------------------- One boundary, from rise to rise
+# ---------------------------------------------------------------------- One boundary, rise by rise
 #
 # X_k never decreases, so only the last list size before each rise of the boundary is relevant.
 # Between two of these sizes, the distribution of the count is convolved with the distribution of
@@ -264,9 +264,9 @@ def _rounded_up(log_p: FloatArray, at: Callable[[IntArray], FloatArray]) -> Floa
 # above the boundary are then removed.
 #
 # Only counts near the boundary can reach it soon. Counts that are too low to reach the boundary
-# within a stretch of many rises are propagated through the stretch in one convolution. For all
-# higher counts, the stretch is halved. The cost of a boundary with J rises is about J log J and
-# does not depend on the width of the distribution.
+# within a stretch that contains many rises are propagated through the stretch in one convolution.
+# For all higher counts, the stretch is halved. The cost of a boundary with J rises is about J log J
+# and does not depend on the width of the distribution.
 
 _SHORTEST_STRETCH = 16  # number of rises in a stretch that is not halved
 _SAMPLED_RISES = 1024  # number of rises among which to search for the one most likely to be reached
@@ -353,7 +353,7 @@ class _CountLimits:
 
 
 class _Walk:
-    """The distribution of the count below a boundary, computed from rise to rise.
+    """The distribution of the count below a boundary, computed one rise at a time.
 
     Level 0 has stretches of ``_SHORTEST_STRETCH`` rises. Each higher level has half as many
     stretches, each twice as long, and the highest level has a single stretch.
@@ -387,7 +387,7 @@ class _Walk:
         self.lasts = [np.append(s[1:], k.size).tolist() for s in starts]
         whole = [np.diff(before[np.append(s, k.size)]) for s in starts]
         laws = _step_laws(np.unique(np.concatenate([steps, *whole])), prior, lengths)
-        # (fewest positives, distribution from there on) between rises and for each whole stretch
+        # (fewest positives, distribution from there up) between rises and for each whole stretch
         self.steps = [laws[m] for m in steps.tolist()]
         self.stretches = [[laws[m] for m in w.tolist()] for w in whole]
         # the removed parts: lowest count, probabilities, and rise
@@ -415,7 +415,7 @@ class _Walk:
             fewest, kernel = self.stretches[level][stretch]
             passed, lowest = np.convolve(law[:far], kernel), base + fewest
             law, base = law[far:], base + far
-        # all other counts go through both halves, or from rise to rise at the lowest level
+        # all other counts go through both halves, or rise by rise at the lowest level
         if law.size:
             if level:
                 for half in (2 * stretch, 2 * stretch + 1):
@@ -449,7 +449,7 @@ class _Walk:
 def _step_laws(
     lengths: IntArray, prior: float, known: _CountLimits
 ) -> dict[int, tuple[int, FloatArray]]:
-    """Return, for each length, the smallest count and the probabilities from there on."""
+    """Return, for each length, the smallest count and the probabilities from that count on."""
     # compute all distributions in one flat array, (length, count), and then split it
     fewest, most = known.fewest(lengths), known.most(lengths)
     sizes = most - fewest + 1

@@ -39,11 +39,11 @@ def envelope(
     population: Population,
     step: Callable[[int], object] = lambda _: None,
 ) -> Envelope:
-    """Return the envelope with equal local level for distinct list sizes n in any order.
+    """Return the envelope with equal local levels for distinct list sizes n in any order.
 
     The count at n is min{i: P(X_n >= i) <= t} with the same t for all n. t is the largest level for
     which the probability of reaching a count at any n is at most alpha. This t lies between alpha /
-    (number of n) and alpha. ``step`` is called for every t that is tried.
+    (number of list sizes) and alpha. ``step`` is called for every t that is tried.
     """
     if n.size == 0:
         return Envelope(n.copy(), math.nan)
@@ -125,7 +125,7 @@ class _LevelSearch:
         return here, None
 
     def between(self, low: _LevelTrial, high: _LevelTrial, margin: float) -> float | None:
-        """Return a level just beyond the predicted one, from the nearer end.
+        """Return a level just beyond the predicted level, as seen from the nearer end.
 
         Return None if there is no step between the two ends.
         """
@@ -234,8 +234,8 @@ def _log_odds_time(n: FloatArray, population: Population) -> FloatArray:
 def _step_heights(n: FloatArray, time: FloatArray, population: Population) -> FloatArray:
     """Return the approximate effect of changing each count by one, in a common unit.
 
-    Moving the boundary by one standard deviation has the same effect over equal times. The result
-    converts standard deviations of X_n to counts.
+    Moving the boundary by one standard deviation has the same effect over equal time spans. The
+    result converts standard deviations of X_n to counts.
     """
     gaps = np.minimum(np.diff(time), _CORRELATION_TIME)
     around = np.append(gaps, _CORRELATION_TIME) + np.insert(gaps, 0, _CORRELATION_TIME)

@@ -20,15 +20,15 @@ from rankeval_pd.stats.distributions.populations import (
 
 # --------------------------------------------------------------- Bounds on the count at a level p
 #
-# Two algorithms give the same bounds. For a few n, each bound is found by bisection on the exact
-# tail. For every n, the bound is a path that increases by 0 or 1 with each candidate. The path is
-# split into a few hundred stretches. Each stretch starts from an exact tail, and all stretches
+# Two algorithms give the same bounds. For a few list sizes, each bound is found by bisection on the
+# exact tail. For every n, the bounds form a path that rises by 0 or 1 at each candidate. The path
+# is split into a few hundred stretches. Each stretch starts from an exact tail, and all stretches
 # advance in parallel with the recursion (Eqs 12 to 15), with all quantities in units of p.
 
 _LEAST_LOG_P = -700.0  # for smaller p, tails in units of p could overflow
 _EQUAL = 1e-12  # a tail within this relative difference of p counts as equal
 _WALK_ERROR = 1e-9  # relative errors of tails from the recursion are far smaller
-MOST_SEARCHED = 64  # largest number of n, and of gaps per n, for which each n is searched
+MOST_SEARCHED = 64  # search each n up to this many list sizes, or if their mean gap is larger
 
 
 class Bounds(NamedTuple):
@@ -72,7 +72,7 @@ def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
 
 
 def bounds_each(p: float, n: FloatArray, population: FiniteEach | InfiniteEach) -> Bounds:
-    """Return the bounds at level p if each list has its own population.
+    """Return the bounds at level p when each list has its own population.
 
     All distinct lists are searched in parallel. The cost per list is a few tail evaluations, or a
     few microseconds, regardless of the number of populations.
@@ -106,7 +106,7 @@ def unique_rows(*columns: AnyArray) -> tuple[list[Any], IntArray]:
 
 
 def _bounds_from_tails(critical: FloatArray, tail: FloatArray, below: FloatArray) -> Bounds:
-    """Return the bounds from the critical count c, P(X >= c) / p and P(X = c - 1) / p."""
+    """Compute the bounds from the critical count c, P(X >= c) / p and P(X = c - 1) / p."""
     # P(X > c - 1) = P(X >= c) is at most p, so the discrete bound is c - 1, or c if it equals p
     discrete = critical - np.where(tail >= 1.0 - _EQUAL, 0.0, 1.0)
     interpolated = np.maximum(critical - 1.0 + (tail - 1.0) / below, 0.0)
@@ -132,7 +132,7 @@ def largest_tail(log_p: float, n: FloatArray, population: Population) -> float:
     critical, tail, _ = _critical_tails(np.array([[log_p]]), n, population)
     if log_p < _LEAST_LOG_P:  # too small to compare in units of p
         return float(population.tails(critical[0], n).ge.max())
-    # tails from the recursion are less exact, so recompute the tails near the largest one
+    # tails from the recursion are less accurate, so recompute the tails near the largest one
     near = tail[0] >= tail.max() * (1.0 - _WALK_ERROR)
     return float(population.tails(critical[0, near], n[near]).ge.max())
 
@@ -142,7 +142,7 @@ def _critical_tails(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the critical count c, P(X >= c) / p and P(X = c - 1) / p."""
     first, last = float(n.min()), float(n.max())
-    # search if the n are few or far apart, or if p is so small that tails overflow in units of p
+    # search if list sizes are few or far apart, or if tails in units of p would overflow
     if (
         n.size <= MOST_SEARCHED
         or last - first > MOST_SEARCHED * n.size
@@ -309,8 +309,8 @@ def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArr
         # bisect if the secant leaves the bracket or if a tail has underflowed
         inside = (secant >= low) & (secant <= high) & np.isfinite(at_x + at_other)
         new = np.where(at_x == 0.0, x, np.where(inside, secant, 0.5 * (low + high)))
-        # the error of a secant step is about the product of the errors of both points, divided by
-        # the scale
+        # the error of a secant step is roughly the product of the errors at the two points, divided
+        # by the scale
         ends = np.minimum(np.maximum(new, 1e-3), np.maximum(n - new, 1e-12 * n))
         scale = np.minimum(sd, ends)
         settled = inside & (np.abs(new - x) <= 1e-8 * scale) & (np.abs(x - other) <= 1e-3 * scale)
@@ -324,7 +324,7 @@ def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArr
 
 
 def _interpolated_root(p: float, n: FloatArray, prior: float) -> FloatArray:
-    """Return the root for very many n, from a spline through some roots and a Newton step.
+    """Return the root for very many list sizes, from a spline and a Newton step.
 
     The root is a smooth function of log n. If the Newton step is not small, the root is computed
     exactly.
@@ -352,8 +352,8 @@ def _interpolated_root(p: float, n: FloatArray, prior: float) -> FloatArray:
 
 # --------------------------------------------------------------------- Lists that end inside a tie
 #
-# Equal scores form a block, and counts are averaged over the orders of the block. If the labels of
-# N candidates are in random order, there are T0 positives above the block and t positives in the
+# Equal scores form a block, and counts are averaged over the orderings of each block. If the labels
+# of N candidates are in random order, there are T0 positives above the block and t positives in the
 # block. The list contains j of the m candidates in the block, so its mean count is T0 + j t / m.
 
 _CELLS_AT_ONCE = 2**21  # cells (list, t) in an array: 16 MB
@@ -379,7 +379,7 @@ def averaged_tails(
     in_block, log_weight = _block_counts(above, tp_above, size, tp, model)
     # with fewer positives in the block, more are needed above: T0 >= T0_observed + needed/m
     missing = tp - in_block
-    # tabulate the tails if there are more j than t; otherwise compute them on demand
+    # tabulate the tails if j takes more values than t; otherwise compute them on demand
     tails_of = _tail_table if taken.size > missing.size else _tail_function
     lookup = tails_of(missing, in_block, float(above), float(size), model, tp_above)
     ge, gt = np.empty(taken.size), np.empty(taken.size)

@@ -13,13 +13,13 @@ from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.rankings.roc_areas import LEAST
 
 _UNSEEN = 0.4  # extreme candidates to add per class; with 0.35 a margin test had a size of 0.06
-_NORMAL = 0.85, 0.95  # mean areas: Student's t up to the first, normal from the second
+_NORMAL = 0.85, 0.95  # mean area: Student's t up to the first, normal from the second on
 
 
 def difference_freedom(
     freedom: FloatArray, areas: tuple[FloatArray, FloatArray], sizes: Sequence[Any]
 ) -> FloatArray:
-    """Return the degrees of freedom for a difference of areas, raised for areas near 1.
+    """Return the degrees of freedom for an area difference, increased for areas near 1.
 
     For areas near 1, a few placements determine the difference. These placements increase both the
     difference and its standard error, so a normal test is conservative. If a class has fewer than 5
@@ -45,11 +45,11 @@ def area_difference_limits(
     freedom: FloatArray, sizes: tuple[IntArray | FloatArray, IntArray | FloatArray], level: float,
     moved: AnyArray | float = 0.0,
 ) -> Limits:  # fmt: skip
-    """Return limits for the difference of two areas that agree with Student's test.
+    """Return limits for the difference between two areas that agree with Student's test.
 
     ``variances`` are the variances of both areas and of the difference. The variance of a small
     class is too small if the sample lacks the few candidates with extreme scores. For a given true
-    difference, the variance of 0.4 candidates of each class, reduced by the correlation, is
+    difference, the variance of 0.4 candidates in each class, reduced by the correlation, is
     therefore multiplied by true / (true - observed) and added to DeLong's variance. For a true
     difference of 0, nothing is added. If the test rejects 0, the limit nearer to 0 comes from the
     test. A positive ``moved`` shifts this limit toward 0. ``moved`` is the variance due to the

@@ -100,7 +100,7 @@ def again_in_groups(score: FloatArray, number: IntArray, label: AnyArray) -> Boo
         again = _repeated(mixed + label)
         enough = again.sum() >= 0.9 * known.sum() and chance <= 0.1
     else:
-        again = _repeated(bits)  # repetitions within a group are rare, as expected by chance
+        again = _repeated(bits)  # within a group, scores rarely repeat by chance
         enough = again.mean() >= 0.9 and chance * number.size <= 0.5
     return again if enough and again.sum() >= _LEAST else None
 

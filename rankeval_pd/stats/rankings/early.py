@@ -19,8 +19,8 @@ from rankeval_pd.stats.rankings.ranking import Blocks, Ranking, inverse
 # mean, plus its contribution to the lists of the positives at or below its rank. The influence of a
 # negative is its negative contribution to the same lists.
 #
-# The mean over all orders of equal scores uses the same sums, because at each rank of a block with
-# m candidates and t positives, t / m positives are expected.
+# The mean over all orderings of tied scores uses the same sums, because at each rank of a block
+# with m candidates and t positives, t / m positives are expected.
 
 
 class Influence(NamedTuple):
@@ -53,7 +53,7 @@ class Influence(NamedTuple):
 def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
     """Return average precision and the influences in O(N log N); NaN without positives.
 
-    If ``ties`` is "expected", the result is the mean over all orders of equal scores. Otherwise
+    If ``ties`` is "expected", the result is the mean over all orderings of tied scores. Otherwise
     each score forms one block. In an incomplete ranking, a positive without a score contributes a
     precision of 0.
     """
@@ -83,7 +83,7 @@ def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
 
 
 def chance_average_precision(ranking: Ranking, *, ties: str = "blocks") -> FloatArray:
-    """Return the mean average precision over all orders of the labels.
+    """Return the average precision averaged over all permutations of the labels.
 
     Given a positive, every other candidate is a positive with probability (N+ - 1) / (N - 1). The
     result is NaN without positives.
@@ -201,9 +201,9 @@ def ap_limits(
     """Return limits for average precision: the outer limits of two intervals.
 
     Both intervals are symmetric on the logit scale and use Student's quantile. The first is
-    centered at the value, and the second at a value in which no positive counts in its own
+    centered at the value, and the second at a value in which no positive contributes to its own
     precision. If all positives are ranked first, the variance is 0, and the lower limit is the
-    limit for ``positive`` successes out of ``positive``.
+    limit for ``positive`` successes in ``positive`` trials.
     """
     return ap_limits_at(
         value, corrected, error, positive, student_quantile(freedom, level), 0.5 - 0.5 * level
@@ -249,7 +249,7 @@ def student_quantile(freedom: FloatArray | IntArray, level: float) -> FloatArray
 # -------------------------------------------------------------------- BEDROC and partial ROC areas
 #
 # Both statistics are means over two samples of fixed size, the positives and the negatives. The
-# variances are computed from the influences of the candidates.
+# variances are computed from the candidates' influences.
 #
 # References: J.-F. Truchon and C. I. Bayly (2007), Evaluating virtual screening methods: good and
 # bad metrics for the "early recognition" problem, Journal of Chemical Information and Modeling 47.
@@ -288,7 +288,7 @@ class Bedroc(NamedTuple):
 def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
     """Return BEDROC with influences in O(N log N); NaN if a class is empty.
 
-    The candidate at rank r has the weight exp(-alpha r / N). Candidates with equal scores get the
+    The candidate at rank r has a weight of exp(-alpha r / N). Candidates with equal scores get the
     mean of their weights.
     """
     at = Blocks.of(ranking)
@@ -373,9 +373,9 @@ def area_between(ranking: Ranking, least: float, most: float) -> EarlyShare:
 def found_early(ranking: Ranking, share: float) -> EarlyShare:
     """Return the recall of a list with this fraction of the candidates.
 
-    A block at the end of the list counts as a fraction. A candidate above the end of the list
-    pushes one candidate out. The list then loses positives at the precision around the end, which
-    is estimated from half to 1.5 times the list size (Jiang and Zhao 2015).
+    A block split by the end of the list counts fractionally. A candidate above the end of the list
+    pushes one candidate out. The expected loss of positives is the precision around the
+    end of the list, estimated between half and 1.5 times the list size (Jiang and Zhao 2015).
     """
     at = Blocks.of(ranking)
     size = np.ceil(share * at.total - 1e-9)
@@ -422,8 +422,8 @@ def logit_limits(
 ) -> tuple[FloatArray, FloatArray]:
     """Return limits that are symmetric on the logit scale, using Student's quantile.
 
-    At a value of 0 or 1, the variance is 0, and the limits are the exact limits for 0, or for
-    ``positive``, successes in ``positive`` trials.
+    If the value is 0 or 1, the variance is 0. The limits are then the exact limits for no
+    successes, or only successes, in ``positive`` trials.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         odds = np.log(share) - np.log1p(-share)

@@ -6,9 +6,9 @@ judging rate r contributes
 
     w sqrt(1 - r) (y - p),
 
-where p is the proportion of true positives in the candidate's stratum. This gives the error of a
-sample of whole clusters. If a cluster has judged candidates, its unjudged candidates add only the
-error of sampling single candidates. If all candidates are judged, the error is 0. As in
+where p is the proportion of true positives in the candidate's stratum. This gives the error of
+sampling whole clusters. If a cluster has judged candidates, its unjudged candidates add only the
+error of sampling individual candidates. If all candidates are judged, the error is 0. As in
 ``cluster_totals``, the interval is Wilson's for the effective number of judged candidates, or
 Student's for the Horvitz-Thompson estimator.
 """
@@ -25,7 +25,7 @@ from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.intervals.proportions import INTERVALS, Limits, t_of, z_of
 from rankeval_pd.stats.rankings.judged_sums import Design, apart
 
-_BOTH = 1.4  # factor on a region's degrees of freedom, sufficient for differences in simulations
+_BOTH = 1.4  # factor for a region's degrees of freedom; sufficient in simulations of differences
 
 Sets = Sequence[tuple[float, IntArray]]
 """Sets of nested lists: a sign, and for each candidate the first list that contains it."""
@@ -46,7 +46,7 @@ class JudgedClusters(NamedTuple):
     def of(
         cls, of_each: Sequence[AnyArray], cluster: IntArray, here: BoolArray, design: Design
     ) -> JudgedClusters:
-        """Return the fields of these candidates, in their order."""
+        """Return the fields for these candidates, in the same order."""
         number = np.unique(cluster[here], return_inverse=True)[1].astype(np.int64)
         judged, true, probability, stratum = (x[here] for x in of_each)
         return cls(judged, true, probability, stratum, number, design, here)
@@ -97,7 +97,7 @@ class JudgedClusters(NamedTuple):
         return low, high
 
     def _fixed_sizes(self, first: IntArray, judged: FloatArray, recall: FloatArray) -> FloatArray:
-        """Return the variance of recall divided by its binomial variance, for single candidates.
+        """Return the variance of recall divided by its binomial variance, ignoring clusters.
 
         The sizes of the list and of the remaining candidates are fixed, so only the two precisions
         vary.
@@ -190,7 +190,7 @@ def share_limits(
     ``apart`` is the fraction of unjudged candidates in clusters without judged candidates.
     ``whole`` is True if the estimate is a proportion of judged candidates. The Horvitz-Thompson
     estimate is not such a proportion, so its interval uses Student's t. ``more`` multiplies the
-    degrees of freedom, and ``alone`` multiplies the binomial variance of single candidates.
+    degrees of freedom, and ``alone`` multiplies the binomial variance of individual candidates.
     """
     judged = np.maximum(seen.sum(axis=-1), 1.0)
     near = (np.nan_to_num(share) * judged + 2.0) / (judged + 4.0)
@@ -203,7 +203,7 @@ def share_limits(
     )
     variance = np.maximum(apart * squares, alone * near * (1.0 - near) * left / judged)
     freedom = cluster_totals.simpson_number(seen) - 1.0
-    # single candidates have more degrees of freedom than clusters
+    # individual candidates have more degrees of freedom than clusters
     freedom = np.minimum(more * freedom / max(apart, 1e-9), judged - 1.0)
     known = (freedom > 0.0) & (variance > 0.0)
     t = t_of(np.where(known, freedom, 1.0), level)

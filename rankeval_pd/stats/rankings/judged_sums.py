@@ -22,7 +22,7 @@ from rankeval_pd.stats.rankings.roc_areas import ALONE
 # inverse probabilities of being judged.
 
 _COUNTS = 3
-_LEAST = 4.0  # clusters with positives, sufficient for average precision in simulations
+_LEAST = 4.0  # clusters that contain positives; sufficient in simulations of average precision
 MOST_STRATA = 12  # with more different probabilities, use weights instead of strata
 
 
@@ -41,7 +41,7 @@ class Total(NamedTuple):
 class Design(NamedTuple):
     """The sampling design for judged candidates, and the estimator."""
 
-    strata: int  #: number of strata with a random judged sample each, or 0 for single probabilities
+    strata: int  #: number of strata, each judged at random, or 0 for individual probabilities
     unjudged: str  #: "estimate" or "bounds"
     estimator: str  #: "ratio" or "horvitz-thompson"
     level: float
@@ -154,7 +154,7 @@ def difference(a: Total, b: Total) -> Total:
     middle = one - other
     below, above = np.hypot(one - a.low, b.high - other), np.hypot(a.high - one, other - b.low)
     estimate = a.estimate - b.estimate
-    # if no candidate in a set is judged, the limits are the extreme possible values
+    # if no candidate in a set is judged, the limits are the most extreme values possible
     unknown = np.isnan(estimate)
     low = np.where(unknown, a.low - b.high, middle - below)
     return Total(estimate, low, np.where(unknown, a.high - b.low, middle + above))
@@ -220,13 +220,13 @@ def hypergeometric_limits(
     low, high = tp, size - (judged - tp)
 
     def enough(total: FloatArray, these: IntArray) -> BoolArray:
-        """Return whether this total makes ``tp`` or more in the sample probable enough."""
+        """Return whether a sample with ``tp`` or more is probable enough for this total."""
         tails = hypergeometric.tails(tp[these], size[these], total, judged[these])
         result: BoolArray = np.exp(tails.ge) > alpha
         return result
 
     def too_many(total: FloatArray, these: IntArray) -> BoolArray:
-        """Return whether this total makes ``tp`` or fewer in the sample too improbable."""
+        """Return whether a sample with ``tp`` or fewer is too improbable for this total."""
         inside = np.minimum(total, high[these])
         false, all_ = (judged - tp)[these], size[these]
         upper = hypergeometric.tails(false, all_, all_ - inside, judged[these]).ge
@@ -245,7 +245,7 @@ def _about(
     """Return approximate limits by Wilson's method for a sample without replacement.
 
     The limits use the variance of an equivalent number of judgments with replacement, a continuity
-    correction by half a candidate, and the skewness of the distribution (Cornish and Fisher).
+    correction of half a candidate, and the skewness of the distribution (Cornish and Fisher).
     """
     z = z_of(level)
     judged = np.maximum(judged, 1.0)
@@ -347,7 +347,7 @@ def average_precision(
     low, high = _limits(value, error, count, sure, design.level)
     if design.estimator != "horvitz-thompson":
         # here each positive also counts among the rest, to the extent that it could have been
-        # missed; otherwise the precision of lists with few judgments is too low
+        # missed; otherwise the precision of lists with few judgments would be too low
         more = (1.0 - chosen) * weight
         share = (others + more) / np.where(seen + more > 0, seen + more, 1.0)
         second = float((weight * (1.0 + share * (end - 1)) / end)[hit].sum()) / whole
@@ -355,7 +355,7 @@ def average_precision(
         ends = _limits(float(at), error, count, sure, design.level)
         low, high = min(low, ends[0]), max(high, ends[1])
     if design.strata != 1:
-        # positives missed among few judged candidates, which contribute nothing to the sum
+        # positives that few judgments can miss, and that contribute nothing to the sum
         parts = design.parts(judged, hit, probability, stratum).sum(axis=0)
         every = design.total(parts)
         low = max(sure[0], min(low, value * float(every.estimate / every.high)))
@@ -398,7 +398,7 @@ def _variance(
     stratum: IntArray,
     design: Design,
 ) -> float:
-    """Return the variance of the weighted sum of influences over samples of single candidates."""
+    """Return the weighted influence sum's variance due to sampling individual candidates."""
     drawn = np.where(judged, (1.0 - rate) * (weight * influence) ** 2, 0.0)
     if not design.strata or design.estimator == "horvitz-thompson":
         return float(drawn.sum())

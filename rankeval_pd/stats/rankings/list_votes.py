@@ -1,4 +1,4 @@
-"""Differences of n-best lists in mean labels between 0 and 1, such as vote fractions.
+"""Differences between n-best lists in mean labels from 0 to 1, such as vote fractions.
 
 Let e be the mean label at the end of a list. The contribution u of a candidate is y - e if the
 first list contains the candidate, minus y - e for the second list if that list contains the
@@ -26,7 +26,7 @@ class VoteDifference(NamedTuple):
     total_only_a: FloatArray  #: sum of the labels of candidates in only one list
     total_only_b: FloatArray
     error: FloatArray  #: standard error of the difference between the means
-    freedom: FloatArray  #: degrees of freedom of the standard error
+    freedom: FloatArray  #: degrees of freedom for the standard error
 
 
 def vote_difference(
@@ -54,7 +54,7 @@ def vote_difference(
         first, second = one[n] - shared[n], two[n] - shared2[n]
         squares = squares + second - 2.0 * edge * first + edge**2 * only
         mean = mean + sign * (one[n] - edge * n)
-        extra = extra + edge * (1.0 - edge)  # keep the variance above 0 for a few equal candidates
+        extra = extra + edge * (1.0 - edge)  # keep the variance above 0 even if all labels agree
     variance = np.maximum(squares - mean**2 / size, 0.0) + extra
     error = np.where(only > 0, np.sqrt(variance) / n, 0.0)
     freedom = np.maximum(2.0 * only - 2.0, 0.0)

@@ -1,4 +1,4 @@
-"""Tests of all pairs of measures, adjusted for a family, and possible ranks."""
+"""Tests for all pairs of measures, adjusted for a family, and possible ranks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _AT_ONCE = 20_000  # number of draws for all areas in memory
 
 
 def pairs(count: int) -> list[tuple[int, int]]:
-    """Return the pairs of measures as numbers."""
+    """Return all pairs of measure indices."""
     return list(itertools.combinations(range(count), 2))
 
 
@@ -45,7 +45,7 @@ class Family(NamedTuple):
 
 
 class PairTests(NamedTuple):
-    """The test results of all pairs: (..., pair, n)."""
+    """The test results for all pairs: (..., pair, n)."""
 
     measures: int  #: number of measures
     difference: FloatArray
@@ -92,15 +92,15 @@ def of_influences(
     cluster: IntArray | None = None,
     drift: FloatArray | None = None,
 ) -> PairTests:
-    """Test all pairs of areas with the influences of the candidates.
+    """Test all pairs of areas, using the candidates' influences.
 
     With "max-t", the adjusted p-value is the probability that the largest standardized difference
     in the family is at least as large as the observed one. The joint distribution is Student's,
     with the size of the smaller class minus 1 as degrees of freedom. For a single pair, the p-value
-    is that of ``compare_area``, with Welch's degrees of freedom or, with ``student``, the family's.
-    There is no test if a class has only one candidate. Variances and degrees of freedom are for
-    whole clusters with ``cluster``, and for average precisions with ``drift``. If the scores give
-    different rankings but the variance is 0, the standard error is infinite.
+    is that of ``compare_area``. The degrees of freedom are Welch's or, with ``student``, the
+    family's. There is no test if a class has only one candidate. With ``cluster``, variances and
+    degrees of freedom are those for whole clusters; with ``drift``, those for average precision. If
+    the scores give different rankings but the variance is 0, the standard error is infinite.
     """
     count = value.shape[-1]
     batch = value.shape[:-1]
@@ -162,7 +162,7 @@ def of_influences(
 
 
 def p_of(z: FloatArray, freedom: FloatArray) -> FloatArray:
-    """Return two-sided p-values of Student's t; normal for infinite degrees of freedom."""
+    """Return two-sided p-values of t statistics, or of z if ``freedom`` is infinite."""
     from scipy import special
 
     normal = special.erfc(z / np.sqrt(2.0))
@@ -173,7 +173,7 @@ def p_of(z: FloatArray, freedom: FloatArray) -> FloatArray:
 def _covariances(
     influence: FloatArray, gold: BoolArray, present: BoolArray
 ) -> tuple[list[FloatArray], list[int]]:
-    """Return covariances of mean influences over positives and negatives, and sizes."""
+    """Return covariances of mean influences over positives and negatives, and class sizes."""
     here, label = present.all(axis=0), gold.any(axis=0)
     shape = (influence.shape[0], influence.shape[0])
     groups = here & label, here & ~label
@@ -209,7 +209,7 @@ def _of_clusters(
 
 
 class _Joint(NamedTuple):
-    """Student's joint distribution of all differences of areas."""
+    """Student's joint distribution of all area differences."""
 
     z: FloatArray
     covariance: FloatArray
@@ -254,7 +254,7 @@ class _Joint(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """The tests of some pairs, adjusted for the same pairs: (..., pair, n)."""
+    """The tests for some pairs, adjusted for those pairs: (..., pair, n)."""
 
     p_adjusted: FloatArray
     half: FloatArray  #: half the width of the simultaneous interval
@@ -319,7 +319,7 @@ def decided(
 
 
 def _stepped(count: int) -> Callable[[FloatArray], FloatArray]:
-    """Return a function for a step-down adjustment over pairs (family, pair and n)."""
+    """Return a function that applies a step-down adjustment: (family, pair and n)."""
 
     def over(flat: FloatArray) -> FloatArray:
         pair = np.repeat(np.arange(count), flat.shape[-1] // count)
@@ -331,7 +331,7 @@ def _stepped(count: int) -> Callable[[FloatArray], FloatArray]:
 def _of_families(
     p_value: FloatArray, each: bool, compute: Callable[[FloatArray], FloatArray]
 ) -> FloatArray:
-    """Apply ``compute`` to all tests of each family: (..., pair, n)."""
+    """Apply ``compute`` to all tests in each family: (..., pair, n)."""
     if each:
         turned = np.swapaxes(p_value, -1, -2)
         flat = compute(turned.reshape(-1, turned.shape[-1]))
@@ -367,8 +367,8 @@ def decide(
 ) -> RankTable:
     """Return the possible ranks, and each measure's difference from a reference.
 
-    The ranks are derived from the tests of all pairs. With a baseline, each measure is compared
-    with the baseline, adjusting for these comparisons. Without one, each measure is compared with
+    The ranks are derived from all pairwise tests. With a baseline, each measure is compared with
+    the baseline, adjusting for these comparisons. Without a baseline, each measure is compared with
     the best observed measure, adjusting for all pairs.
     """
     count, alpha = tested.measures, round(1.0 - how.level, 12)

@@ -27,7 +27,7 @@ def sums_by_query(query: IntArray, weights: FloatArray, n_queries: int) -> Float
 
 
 class Judgments(NamedTuple):
-    """The judged documents of all queries, in ascending order of queries."""
+    """The judged documents for all queries, in ascending query order."""
 
     n_queries: int
     query: IntArray
@@ -76,7 +76,7 @@ class Retrieved(NamedTuple):
         return int((behind > found * others / 2.0)[defined].sum()), int(defined.sum())
 
     def add(self, weights: FloatArray, where: BoolArray) -> FloatArray:
-        """Return the sum of selected weights in each query, in the order of ranks: (query)."""
+        """Return the sum of selected weights in each query, in rank order: (query)."""
         return sums_by_query(self.query[where], weights[where], self.n_queries)
 
     def tally(self, where: BoolArray) -> IntArray:
@@ -93,7 +93,7 @@ class Retrieved(NamedTuple):
 
 
 class TieBlocks(NamedTuple):
-    """The blocks of equal scores with at least one hit, in the order of ranks."""
+    """The blocks of equal scores that contain at least one hit, in rank order."""
 
     query: IntArray
     start: IntArray  #: number of documents in the query above the block
@@ -103,7 +103,7 @@ class TieBlocks(NamedTuple):
 
 
 def tie_blocks(retrieved: Retrieved, hit: BoolArray) -> TieBlocks:
-    """Return the blocks of equal scores with at least one hit."""
+    """Return the blocks of equal scores that contain at least one hit."""
     rows = np.flatnonzero(hit)
     query, start = retrieved.query[rows], retrieved.block_start[rows]
     opens = np.ones(rows.size, dtype=bool)
@@ -138,7 +138,7 @@ def retrieve(
         One element for each row of the collection.
     n_queries : int
     tie_ranks : callable
-        Function for the order of equal scores, called only with the tied rows.
+        Function that orders equal scores. It is called with the tied rows only.
     single : bool
         Whether scores are compared as float32.
 
@@ -182,7 +182,7 @@ def retrieve(
 
 
 def _descending32(score: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
-    """Return integers that decrease with the scores as float32.
+    """Return integers that decrease as the scores, converted to float32, increase.
 
     The bits of positive floats increase with the value, and the bits of negative floats decrease.
     Setting the sign bit and inverting the bits of positive floats gives a single descending order.
@@ -195,10 +195,10 @@ def _descending32(score: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.
 
 # ---------------------------------------------------------------- Metrics, for all queries at once
 #
-# The values are equal to trec_eval's values to the last bit. Sums over ranks are added in the order
-# of the ranks, because sums in another order could differ in the last bit. For the same reason,
-# logarithms come from the C library. A metric that is undefined for a query, such as recall without
-# positives, is NaN.
+# The values match those of trec_eval to the last bit. Sums over ranks are added in rank order,
+# because sums in another order could differ in the last bit. For the same reason, logarithms come
+# from the C library. A metric that is undefined for a query, such as recall without positives, is
+# NaN.
 
 _INFAP_EPSILON = 0.00001  # smoothing of inferred AP, as in trec_eval
 
@@ -311,7 +311,7 @@ def r_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved)
 
 @lru_cache(maxsize=4)
 def _cached_discounts(size: int) -> FloatArray:
-    """Return log2(2), log2(3), ... from the C library, because NumPy's last bit can differ."""
+    """Return log2(2), log2(3), ... from the C library; NumPy's last bits can differ."""
     return np.array([math.log2(i) for i in range(2, size + 2)])
 
 
@@ -373,7 +373,7 @@ def bpref(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> Fl
 def inferred_ap(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return inferred average precision; grades below 0 mark unjudged pool documents.
 
-    The expected precision at a positive of rank j + 1 is 1/(j + 1) + j/(j + 1) A B. A is the
+    The expected precision at a positive at rank j + 1 is 1/(j + 1) + j/(j + 1) A B. A is the
     fraction of the documents above this rank that are in the pool, and B is the fraction of the
     judged documents above this rank that are positive (Yilmaz and Aslam 2006).
     """
@@ -416,7 +416,7 @@ def expected_reciprocal_rank(
 
 
 def judged_share(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the fraction of judged documents among the first k (or all if fewer).
+    """Return the fraction of judged documents among the first k (or fewer).
 
     A grade below 0 marks an unjudged document.
     """

@@ -1,4 +1,4 @@
-"""Closed-form means of query metrics over all orders of equal scores.
+"""Closed-form means of query metrics over all orderings of tied scores.
 
 If a block of m documents with the same score contains r positives, each position has a positive
 with probability r/m. Given a positive at one position, any other position has a positive with
@@ -31,11 +31,11 @@ def _mean_weight(retrieved: Retrieved, weights: FloatArray) -> FloatArray:
 
     ``weights`` are indexed by rank from 0. The weight is 0 after the last element.
     """
-    # the sum over a block is a difference of cumulative sums
+    # the sum over a block is the difference between two cumulative sums
     total = np.concatenate([[0.0], np.cumsum(weights)])
     start = np.minimum(retrieved.block_start, weights.size)
     end = np.minimum(retrieved.block_start + retrieved.block_size, weights.size)
-    # use the weight directly for a block of one document, because a difference of sums rounds
+    # use the weight directly for a block of one document, because subtracting sums is inexact
     alone = retrieved.block_size == 1
     single = np.concatenate([weights, [0.0]])[start]
     return np.where(alone, single, (total[end] - total[start]) / retrieved.block_size)

@@ -1,4 +1,4 @@
-"""Ranks of systems from tests of all pairs, and thresholds with guarantees."""
+"""Ranks of systems from pairwise tests, and thresholds with guarantees."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rankeval_pd.stats.significance.adjust import (
 from rankeval_pd.stats.significance.letters import letters
 
 # -------------------------------------------------------------------------------------------------
-# Ranks of systems with uncertainty, from tests of all pairs or from resampled ranks.
+# Ranks of systems with uncertainty, from pairwise tests or from resampled ranks.
 
 RANKS = ("simultaneous", "percentile")
 SCORE_INTERVALS = ("wild", "clopper-pearson", "bca", "percentile", "basic")
@@ -63,8 +63,8 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
     options = with_resamples(options, len(pairs))
     if options.ci == "clopper-pearson" and not items.binary:
         raise ValueError(
-            "ci='clopper-pearson' is an interval for a proportion: every item must be right or"
-            " wrong, 0 or 1, with metric='accuracy' or 'mean' and without groups=. Pass ci='wild',"
+            "ci='clopper-pearson' is an interval for a proportion: it requires scores of 0 or 1"
+            " for every item, with metric='accuracy' or 'mean' and without groups=. Pass ci='wild',"
             " or omit ci."
         )
     if not options.ci:
@@ -101,7 +101,7 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
 
 
 class RankLimits(NamedTuple):
-    """The possible ranks after tests of all pairs, (system,)."""
+    """The possible ranks given all pairwise tests, (system,)."""
 
     low: IntArray  #: smallest possible rank
     high: IntArray
@@ -116,7 +116,7 @@ def any_of_system(undecided: BoolArray, systems: int) -> BoolArray:
 
 
 def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimits:
-    """Return the possible ranks and the letters of each system after tests of all pairs.
+    """Return each system's possible ranks and letters, given all pairwise tests.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimit
     a, b = np.triu_indices(rank.size, 1)
     sure[a, b] = sure[b, a] = np.isnan(p_values) | rejects(p_values, alpha)
     better = above & sure
-    # pairs that tests do not distinguish
+    # systems that the tests cannot tell apart share a letter
     order, named = np.argsort(rank, kind="stable"), np.empty(rank.size, dtype=object)
     named[order] = letters((better | better.T)[np.ix_(order, order)])
     return RankLimits(1 + better.sum(axis=0), rank.size - better.sum(axis=1), named)
@@ -178,7 +178,7 @@ def _score_limits(draws: Draws, level: float) -> Limits:
 
 
 def _largest_limits(draws: Draws, options: PairOptions) -> Limits:
-    """Return limits of the scores that the max-statistic test over systems accepts."""
+    """Return limits for the scores by inverting the max-statistic test over systems."""
     every = np.arange(draws.items.n_systems)
     about, room = np.sqrt(draws.spread.systems), draws.room_of(every)
     varies = about > room
@@ -216,8 +216,8 @@ def _leans(draws: Draws) -> FloatArray:
 def resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArray, FloatArray]:
     """Return limits for each system's rank, and how often each system is best.
 
-    Systems that tie for the best rank each count as a fraction. A system with an undefined score
-    ranks last and is never best.
+    Systems that tie for the best rank share it equally. A system with an undefined score ranks last
+    and is never best.
     """
     systems, size = scores.shape
     low, high = np.empty(systems, dtype=np.int64), np.empty(systems, dtype=np.int64)
@@ -268,7 +268,7 @@ class Promise(NamedTuple):
 
 
 def sets_of(ranking: Ranking) -> Sets:
-    """Return the acceptance sets that are possible for the scores of one ranking."""
+    """Return the acceptance sets that one ranking's scores allow."""
     scored = int((ranking.present & ~np.isnan(ranking.score)).sum())
     ranked, tp = (
         ranking.scores_by_rank[:scored],
@@ -283,7 +283,7 @@ def precision(sets: Sets, wanted: float, level: float) -> Promise:
     """Return the largest set with a guaranteed precision.
 
     The first sequence of tests starts at the smallest size that could pass, and further sequences
-    start at twice, four times, ... this size. Each sequence continues with larger sets until a test
+    start at 2, 4, 8, ... times this size. Each sequence continues with larger sets until a test
     fails. The level is divided among the sequences.
     """
     if not sets.n.size:

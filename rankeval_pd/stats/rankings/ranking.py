@@ -1,7 +1,7 @@
 """Rankings, n-best lists and acceptance sets (Evert 2004, section 2).
 
-Input candidates are in the order of the tie key. Larger scores rank first, and sorting is stable,
-so equal scores stay in the order of the tie key. Candidates that are not ``present`` (excluded
+Input candidates are sorted by the tie key. Larger scores rank first, and sorting is stable,
+so equal scores stay in tie-key order. Candidates that are not ``present`` (excluded
 candidates or padding) come last and are not in any list.
 """
 
@@ -21,7 +21,7 @@ def order(score: FloatArray, present: BoolArray) -> IntArray:
 
     The cost is a sort, O(N log N).
     """
-    # stable: equal scores stay in the order of the tie key; NaN comes last, even after -inf
+    # stable: equal scores stay in tie-key order; NaN comes last, even after -inf
     positions = np.argsort(-score, axis=-1, kind="stable")
     if not present.all():
         # a second stable sort by one bit per candidate does not change the order of present
@@ -95,7 +95,7 @@ class TieBlock(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """Properties of full rankings if only the top ranks are in memory.
+    """Properties of full rankings when only the top ranks are in memory.
 
     The candidates in memory are the union of the top ranks of all measures. The order is complete
     up to rank ``reach``, and later candidates are not in any list.
@@ -250,12 +250,12 @@ class Ranking:
         return every(self.score.shape[-1], self.whole)
 
     def nbest(self, n: IntArray | None, ties: str = "shared") -> NBest:
-        """Count the true positives in n-best lists for many n; None means every n.
+        """Count the true positives in n-best lists of many sizes; None means every n.
 
-        ``ties`` determines how candidates with the n-th score count. "shared" uses the stored
+        ``ties`` determines how candidates with the n-th score are counted. "shared" uses the stored
         order, "best" and "worst" rank true positives first or last, and "expected" averages over
-        all orders. "error" raises an error for ties. "blocks" includes all tied candidates. With
-        "blocks", a list that cuts a block raises an error, or is omitted if every n was
+        all orderings. "error" raises an error for ties. "blocks" includes all tied candidates. With
+        "blocks", a list that splits a block raises an error, or is omitted if every n was
         requested.
         """
         asked, width = self.every if n is None else n, self.score.shape[-1]
@@ -351,7 +351,7 @@ def _beyond(
 ) -> tuple[IntArray, IntArray]:
     """Return the end of each rank's block, and the number of true positives up to the end.
 
-    A block that extends beyond these candidates ends with the block of rank ``reach``.
+    A block that extends beyond these candidates ends where the block at rank ``reach`` ends.
     """
     last = ranked[..., whole.reach - 1 : whole.reach]
     chosen = ranked[..., index - 1]
@@ -364,7 +364,7 @@ def _beyond(
 
 
 def blocks(ranked: FloatArray, total: IntArray) -> tuple[IntArray, IntArray]:
-    """Count, for each rank, candidates with higher scores, and with equal or higher scores.
+    """Count the candidates above each rank's score, and those at or above it.
 
     NaN values count as equal. There are no candidates at ranks above ``total``.
     """
@@ -382,7 +382,7 @@ def blocks(ranked: FloatArray, total: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest:
-    """Return the lists that do not cut forbidden ties, or raise an error."""
+    """Return the lists that do not split forbidden ties, or raise an error."""
     cut = (found.tied > 0) & found.exists
     if ties == "blocks" and every:
         return found._replace(exists=found.exists & ~cut)
@@ -392,8 +392,8 @@ def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest
         if ties == "error":
             raise ValueError(
                 f"ties='error': {where.size} of {n.size} requested lists end inside a tie, first at"
-                f" n={first}. Pass other n, break the ties by a column, key=..., or break them by a"
-                " hash of the labels: ties='shared'."
+                f" n={first}. Pass other values of n, break the ties by a column, key=..., or break"
+                " them by a hash of the labels: ties='shared'."
             )
         row = tuple(np.argwhere(cut[..., where[0]])[0])
         above = int(found.block.above[(*row, where[0])])
@@ -401,7 +401,7 @@ def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest
         ends = f"{above} and {below}" if above else f"nothing and {below}"
         raise ValueError(
             f"ties='blocks': n={first} is inside a block of candidates with equal scores, between"
-            f" {ends} ({where.size} of the requested lists cut one). Pass the end of a block, or"
+            f" {ends} ({where.size} of the requested lists split one). Pass the end of a block, or"
             " omit n to use every list that ends with a block."
         )
     return found

@@ -62,7 +62,7 @@ def placements(ranking: Ranking) -> Placements:
     wrong = np.where(at.true, worse, 0).sum(axis=-1)  # twice the value, an integer
     with np.errstate(divide="ignore", invalid="ignore"):
         area = 1.0 - wrong / (2.0 * positive[..., 0] * negative[..., 0])
-        # sum over blocks with positives, as a sum over positives divided by the block's positives
+        # sum over blocks that contain positives: a sum over positives, each divided by the block's
         first, last = (np.take_along_axis(at.tp, x, axis=-1) for x in (at.start, at.end))
         size = (at.end - at.start) * 1.0
         cubes = np.where(at.true, (size**3 - size) / (last - first), 0.0).sum(axis=-1)
@@ -80,13 +80,13 @@ def placements(ranking: Ranking) -> Placements:
 
 
 def _untied(cubes: Any, total: Any) -> FloatArray:
-    """Return Mann and Whitney's tie correction from the blocks with positives."""
+    """Return Mann and Whitney's tie correction from the blocks that contain positives."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(1.0 - cubes / (total**3.0 - total))
 
 
 class AreaSpread(NamedTuple):
-    """The variance of an area, or of a difference of areas (DeLong)."""
+    """The variance of an area, or of the difference between two areas (DeLong)."""
 
     variance: FloatArray  #: NaN if a class has fewer than two candidates
     freedom: FloatArray  #: Welch (1938), Satterthwaite (1946), or the smaller class
@@ -118,7 +118,7 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
 
 
 def freedom_of(parts: Sequence[FloatArray], sizes: Sequence[Any]) -> FloatArray:
-    """Return Welch-Satterthwaite degrees of freedom for the sum of both classes' variances.
+    """Return Welch-Satterthwaite degrees of freedom for the sum of the classes' variances.
 
     If both variances are 0, or if a class has fewer than 5 candidates, the smaller class determines
     the degrees of freedom. The reason is that a few placements can be equal by chance, which gives
@@ -132,7 +132,7 @@ def freedom_of(parts: Sequence[FloatArray], sizes: Sequence[Any]) -> FloatArray:
 
 
 class ClusteredSpread(NamedTuple):
-    """The variance of an area, or of a difference of areas, for samples of whole clusters."""
+    """The variance of an area, or of an area difference, for samples of whole clusters."""
 
     spread: AreaSpread
     n_groups: IntArray  #: number of clusters in the class with fewer clusters
@@ -148,8 +148,8 @@ def cluster_spread(
     """Return the variance of an area, or of a difference, from cluster totals of placements.
 
     The totals in a class are divided by the square root of 1 - h, where h is the fraction of the
-    class in the cluster (Bell and McCaffrey). The degrees of freedom are Simpson's number of
-    clusters in the more uneven class minus one (see ``cluster_totals``), but at least 4. A
+    class in the cluster (Bell and McCaffrey). The degrees of freedom are one less than Simpson's
+    number of clusters in the more uneven class (see ``cluster_totals``), but at least 4. A
     difference has more degrees of freedom, because the totals are symmetric if the measures are
     equal. Average precision also depends on the prevalence, with a slope of ``drift`` per unit of
     the logit. Its totals are divided by 1 - h (or a power of it if ``alone``), with at least 6
@@ -179,7 +179,7 @@ def cluster_spread(
 def _cluster_variance(
     placement: FloatArray, gold: BoolArray, cluster: IntArray, drift: float | None, alone: bool
 ) -> tuple[float, float, list[float], int]:
-    """Return the variance, degrees of freedom, and effective and actual cluster numbers."""
+    """Return the variance, degrees of freedom, and effective and actual cluster counts."""
     size = int(cluster.max()) + 1
     power = 0.5 if drift is None else ALONE if alone else 1.0
     totals, counts = np.zeros(size), []
@@ -209,7 +209,7 @@ def _cluster_variance(
 
 
 def delong_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
-    """Return DeLong's interval, area ± z se within 0 and 1; NaN without variation."""
+    """Return DeLong's interval, area ± z se clipped to [0, 1]; NaN without variation."""
     half = z_of(level) * np.sqrt(np.where(found.variance == 0.0, np.nan, found.variance))
     return np.clip(area - half, 0.0, 1.0), np.clip(area + half, 0.0, 1.0)
 
@@ -258,7 +258,7 @@ class _NewcombeModel(NamedTuple):
 
     positive: IntArray | FloatArray
     negative: IntArray | FloatArray
-    ratio: FloatArray  #: factor on the model's variance, 1 or more
+    ratio: FloatArray  #: factor applied to the model's variance, 1 or more
     normal: BoolArray  #: whether the distribution is normal instead of Student's
     freedom: FloatArray
     untied: FloatArray | float
@@ -296,10 +296,10 @@ def newcombe_variance(area: FloatArray, positive: Any, negative: Any) -> FloatAr
 def with_two_scores(
     found: AreaSpread, sizes: tuple[Any, Any], level: float, limits: Limits, p_value: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return limits and p-value, by Miettinen and Nurminen's method for two-valued scores.
+    """Return Miettinen and Nurminen's limits and p-value for two-valued scores.
 
-    If the scores have two values, the area is (1 + d) / 2, where d is a difference of two
-    proportions, and Mann and Whitney's test is the score test for d = 0.
+    If the scores have two values, the area is (1 + d) / 2, where d is the difference between
+    two proportions, and Mann and Whitney's test is the score test for d = 0.
     """
     from scipy import special
 
@@ -368,7 +368,7 @@ class Outline(NamedTuple):
 
 
 class Turns(NamedTuple):
-    """Lists at turning points, between which true positives are constant or linear in n."""
+    """Lists at turning points, between which ``tp`` is constant or linear in n."""
 
     n: IntArray  #: ascending from 0
     tp: IntArray
@@ -377,7 +377,7 @@ class Turns(NamedTuple):
 def turns(outline: Outline, ties: str, ranks: IntArray | None = None) -> Turns:
     """Return the lists that end just before or after true positives, and the longest list.
 
-    True positives with equal scores form blocks. With ``ties="best"`` and ``"worst"``, one more
+    True positives with equal scores form blocks. With ``ties="best"`` or ``"worst"``, one more
     list ends inside each block. With ``"shared"``, ``ranks`` gives each true positive its own rank.
     """
     start, end = _outline_blocks(outline)
@@ -408,8 +408,8 @@ def _outline_blocks(outline: Outline) -> tuple[IntArray, IntArray]:
 def scores_at(n: IntArray, outline: Outline, scores: FloatArray, last: FloatArray) -> FloatArray:
     """Return the n-th score for the lists at turning points.
 
-    ``scores`` contains the scores of the true positives. ``last`` contains the score of the last
-    negative above each of them, and of the last negative below all of them. For n = 0 it is -inf.
+    ``scores`` contains the true positives' scores. ``last`` contains the score of the last negative
+    above each of them, and that of the last negative below them all. The 0th score is -inf.
     """
     # the block that ends at or after n: n is inside the block or among the negatives above it
     start, end = _outline_blocks(outline)
@@ -422,7 +422,7 @@ def scores_at(n: IntArray, outline: Outline, scores: FloatArray, last: FloatArra
 def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
     """Return the area under the ROC curve and DeLong's variance with degrees of freedom.
 
-    The results equal those of :func:`placements` and :func:`area_spread` for single candidates.
+    The results equal those of :func:`placements` and :func:`area_spread` for individual candidates.
     """
     positive, negative = outline.positive, outline.negative
     # negatives above each score of true positives; twice the number of discordant pairs

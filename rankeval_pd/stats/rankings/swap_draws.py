@@ -27,7 +27,7 @@ class Slots(NamedTuple):
 
     @classmethod
     def of(cls, rank_a: IntArray, rank_b: IntArray) -> Slots:
-        """Return the slots of two rankings with ranks from 1 without gaps."""
+        """Return the slots of two rankings whose ranks run from 1 without gaps."""
         candidates = np.arange(rank_a.size)
         of_a, of_b = np.empty_like(candidates), np.empty_like(candidates)
         of_a[rank_a - 1], of_b[rank_b - 1] = candidates, candidates  # (rank): the candidate
@@ -44,8 +44,8 @@ class Slots(NamedTuple):
 class Walk(NamedTuple):
     """The slots up to the end of the largest list, which are visited once for each draw.
 
-    Each draw takes a few passes over arrays with one or two bytes per slot. For a million
-    candidates, the walk takes a quarter of the time that the ranks for 64 draws would take. The
+    Each draw takes a few passes over arrays that hold one or two bytes per slot. For a million
+    candidates, the walk takes a quarter of the time needed to compute the ranks for 64 draws. The
     walk uses less than a gigabyte of memory.
     """
 
@@ -73,7 +73,7 @@ class Walk(NamedTuple):
         )  # fmt: skip
 
     def counts(self, seed: int, start: int, stop: int) -> IntArray | None:
-        """Return the overlap, and true positives in it and in each list: (4, draw, list).
+        """Count the overlap and its true positives, and those in each list: (4, draw, list).
 
         Return None if a list ends after these slots. ``stop`` is at most one word after ``start``.
         """
@@ -222,7 +222,7 @@ def normals(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
             mix(_seeded(keys[part], seed, stream)[:, np.newaxis] + mix(pairs)) >> np.uint64(11)
             for stream in (1, 2)
         )
-        # 53 bits fill the mantissa of a float; adding one avoids the logarithm of 0
+        # 53 bits fill a float's mantissa; adding one avoids taking the logarithm of 0
         radius = np.sqrt(-2.0 * np.log((first + np.uint64(1)) * 2.0**-53))
         angle = second * (2.0**-53 * 2.0 * np.pi)
         values[part, 0::2], values[part, 1::2] = radius * np.cos(angle), radius * np.sin(angle)

@@ -1,15 +1,15 @@
 """Random swaps of ranks: the null distribution for a difference between two rankings.
 
 If neither measure is better, the two ranks of a candidate are assigned to the measures at random.
-Each draw gives two rankings, sorted by the swapped ranks and then by the key.
+Each draw produces two rankings, sorted by the swapped ranks and then by the key.
 
 Each rank has two slots, one for a and one for b. In each draw, every slot is assigned to the first
 or the second ranking, and an n-best list ends near slot 2n. Three algorithms use the same draws and
 give the same counts:
 
-* **windows** (:class:`_Window`), for few n, visit only the slots near the ends of the lists, and
-  sum over the candidates before the windows;
-* **ranks** (:func:`_rank_blocks`) are used if all windows together are longer than all slots;
+* **windows** (:class:`_Window`), for few list sizes, visit only the slots near the ends of the
+  lists, and sum over the candidates before the windows;
+* **ranks** (:func:`_rank_blocks`) are used if the windows together are longer than all the slots;
 * **walks** (:class:`swap_draws.Walk`) are used if a block of draws does not fit in the cache.
 """
 
@@ -36,7 +36,7 @@ _FAR = 6.0  # standard deviations on each side of a window, exceeded once in 1e9
 
 
 def least_swaps(n_tests: int, alpha: float) -> int:
-    """Return the smallest number of swaps with which an adjusted p-value can reach alpha."""
+    """Return the smallest number of swaps that lets an adjusted p-value reach alpha."""
     return math.ceil(max(n_tests, 1) / alpha * (1.0 - 1e-12)) - 1
 
 
@@ -56,8 +56,8 @@ def swapped_sums(
 ) -> FloatArray:  # fmt: skip
     """Return the weight of true positives in the first swapped ranking minus the second.
 
-    ``weight`` is indexed by rank from 0, and is 0 above ``most``. Candidates are in the order of
-    the key, and candidates with equal ``keys`` share their swaps. The cost is O(slots) per draw.
+    ``weight`` is indexed by rank from 0, and is 0 above ``most``. Candidates are in key
+    order, and candidates with equal ``keys`` share their swaps. The cost is O(slots) per draw.
     """
     slots, half = Slots.of(rank_a, rank_b), _half(rank_a, rank_b, most)
     result, every = np.empty(n_resamples), slots.candidate.size
@@ -84,7 +84,7 @@ def _rank_blocks(
     seed: int,
     advance: Advance,
 ) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-    """Yield the candidates that can reach rank ``most``, with both ranks."""
+    """Yield the candidates that can reach rank ``most``, and both of their ranks."""
     slots = Slots.of(rank_a, rank_b)
     half = _half(rank_a, rank_b, most)
     for start, stop in _blocks(n_resamples, min(2 * (most + half), 2 * rank_a.size)):
@@ -158,11 +158,11 @@ def swapped(
     slots = Slots.of(rank_a, rank_b)
     keys = swap_draws.by_position(rank_a.size) if keys is None else keys
     only = n - nbest_regions(rank_a, rank_b, gold, n).overlap
-    # a list of size n ends near slot 2n, give or take the square root of the unshared candidates
+    # lists of size n end near slot 2n, within about sqrt(number of unshared candidates)
     half = np.ceil(_FAR * np.sqrt(only / 2.0)).astype(np.int64) + 2
     stops = np.minimum(2 * (n + half), slots.candidate.size)
     inside = int((stops - 2 * np.maximum(n - half, 0)).sum())
-    # for many n, windows overlap and together contain more slots than there are up to the last end
+    # many windows overlap and contain more slots in total than precede the last end
     if inside > stops.max(initial=0):
         yield from _at_many_n(
             rank_a, rank_b, gold, n, keys, n_resamples=n_resamples, seed=seed, advance=advance
@@ -233,7 +233,7 @@ def _draw_by_draw(
 
 
 def _half(rank_a: IntArray, rank_b: IntArray, most: int) -> int:
-    """Return the initial number of slots to use after the lists of ``most`` candidates."""
+    """Return the initial number of slots to use beyond the end of a list of size ``most``."""
     only = most - int((np.maximum(rank_a, rank_b) <= most).sum())
     return int(_FAR * np.sqrt(only / 2.0)) + 2
 
@@ -253,7 +253,7 @@ def _blocks(n_resamples: int, size: int) -> Iterator[tuple[int, int]]:
 
 
 class _Window(NamedTuple):
-    """The slots around the end of the lists of size n, and the counts before these slots."""
+    """The slots around the ends of the lists of size n, and the counts before those slots."""
 
     n: int
     half: int  #: number of ranks before and after n
@@ -268,14 +268,14 @@ class _Window(NamedTuple):
     earlier: IntArray  #: the earlier slots of these candidates
     both: int  #: number of candidates with both slots before the window, which are in both lists
     both_true: int
-    all_true: int  #: number of slots of true positives before the window
+    all_true: int  #: number of true-positive slots before the window
 
     @classmethod
     def around(cls, n: int, half: int, slots: Slots, gold: BoolArray) -> _Window:
         size = slots.candidate.size
         start, stop = 2 * max(n - half, 0), min(2 * (n + half), size)
         candidate = slots.candidate[start:stop]
-        # other slot of each slot's candidate: the sum of both is a + b
+        # other slot of each slot's candidate: the two slots add up to a + b
         mate = slots.a[candidate] + slots.b[candidate] - np.arange(start, stop)
         later = np.flatnonzero((mate >= start) & (mate < np.arange(start, stop)))
         # candidates with both slots before the window are always in both lists
@@ -291,7 +291,7 @@ class _Window(NamedTuple):
     def counts(
         self, swap: Bits, ahead: IntArray, ahead_true: IntArray
     ) -> tuple[IntArray, ...] | None:
-        """Return the overlap, and true positives in it and in each list; None if too narrow.
+        """Count the overlap and the true positives; None if the window is too narrow.
 
         ``swap`` contains bits (slot, draw). ``ahead`` is the number of the first ranking's slots
         before the window, and ``ahead_true`` is the number of these slots with true positives.
@@ -307,8 +307,8 @@ class _Window(NamedTuple):
             return None
         in_first = first & (up_to <= self.n)
         in_second = ~first & (place - up_to <= self.n)
-        # each slot belongs to one ranking; a candidate is in both lists if both its slots are in
-        # lists
+        # each slot belongs to one ranking; a candidate is in both lists if both of its slots
+        # are in lists
         listed = in_first | in_second
         pairs = listed[self.later] & listed[self.earlier]
         return (
@@ -371,7 +371,7 @@ def _sums_ahead(
 
 
 def region_statistic(counts: Regions, n: IntArray) -> FloatArray:
-    """Return the standardized difference between the true positives in both regions.
+    """Return the standardized difference between the true positives in the two regions.
 
     With K true positives among the 2 d candidates in both regions, the statistic is (T_a - T_b) /
     sqrt(K (1 - K / 2d)). The root is at least 1, and the statistic is 0 for equal lists.

@@ -1,8 +1,8 @@
 """Means and ranges over all tie orders for two lists that end inside blocks of equal scores.
 
-A list of size n contains j of the m candidates in its last block of equal scores. Over all orders
-of equal scores, each candidate in this block is in the list with weight j / m. Candidates above the
-block have a weight of 1, and candidates below have a weight of 0.
+A list of size n contains j of the m candidates in its last block of equal scores. On average over
+all orderings of that block, each of its candidates has a weight of j / m. Candidates above the
+block have a weight of 1, and candidates below the block have a weight of 0.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.rankings.ranking import NBest, Ranking
 from rankeval_pd.stats.significance.unconditional import score_test
 
-TAIL = 0.025  # fraction of the orders in each tail
+TAIL = 0.025  # fraction of the tie orders in each tail
 _Z = 1.959963984540054
-_FEW = 3.0  # standard deviation above which the distribution over orders is treated as normal
+_FEW = 3.0  # standard deviation above which the distribution over tie orders is treated as normal
 _NONE = 1e-9  # smaller numbers of candidates are rounding errors
 _AT_ONCE = 4_000_000  # number of sums of draws in memory
 
@@ -55,7 +55,7 @@ class TiedLists:
     Parameters
     ----------
     a, b : Ranking
-        Rankings of one pair in one batch, with all candidates present.
+        Two rankings from one batch, with all candidates present.
     n : array of int
     """
 
@@ -66,7 +66,7 @@ class TiedLists:
 
     @property
     def cut_off(self) -> bool:
-        """Whether the data contain only top ranks, which can leave last blocks incomplete."""
+        """Whether only the top ranks are available, so that the last blocks can be incomplete."""
         whole = self.pair[0].whole
         return whole is not None and whole.reach < whole.total
 
@@ -123,7 +123,7 @@ class TiedLists:
 
     @cached_property
     def only(self) -> FloatArray:
-        """The size of each difference region, from the weights in only one list."""
+        """The size of each difference region: the total weight in only one of the lists."""
         return self.summed(np.maximum(self.differ, 0.0))
 
     @cached_property
@@ -140,7 +140,7 @@ class TiedLists:
 
     @property
     def center(self) -> FloatArray:
-        """The precision of candidates that move if swaps change the lengths of the lists."""
+        """The precision among the candidates that move when swaps change the list lengths."""
         return (self.edges[0] + self.edges[1]) / 2.0
 
     @cached_property
@@ -160,8 +160,8 @@ class TiedLists:
         """Return the p-values for the difference; 1 for equal lists.
 
         The result is the larger of two p-values. The first comes from the score test on the
-        effective counts in the regions, which allows for few candidates. The second comes from a
-        normal distribution, which allows for random thresholds.
+        effective counts in the regions and accounts for small counts. The second comes from a
+        normal distribution and accounts for random thresholds.
         """
         from scipy import special
 
@@ -198,10 +198,10 @@ class TiedLists:
     # ------------------------------------------------------------------ The range over tie orders
 
     def ends(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return the range of the difference in true positives over orders, and the regions.
+        """Return the range of the true-positive difference over tie orders, and the regions.
 
-        The range is from the 2.5% to the 97.5% quantile. The sizes and true positives of the
-        regions are means over orders. The quantiles for each list are hypergeometric, and the
+        The range extends from the 2.5% to the 97.5% quantile. The sizes and true positives of the
+        regions are means over tie orders. The quantiles for each list are hypergeometric, and the
         distances of the quantiles from the mean are combined like standard deviations.
         """
         low, high = zip(*(_points(x, self.n) for x in self.lists), strict=True)
@@ -212,7 +212,7 @@ class TiedLists:
         return tuple(np.rint(x).astype(np.int64) for x in ends)  # type: ignore[return-value]
 
     def spread_of_orders(self) -> FloatArray:
-        """Return the standard deviation of the difference in true positives over orders."""
+        """Return the standard deviation of the true-positive difference over tie orders."""
         a, b = (x.block.tp_sd(self.n) for x in self.lists)
         return np.asarray(self._share * np.hypot(a, b))
 
@@ -223,7 +223,7 @@ class TiedLists:
         whole, of_a, of_b = (
             self._reached(*x) for x in ((all_a, all_b), (all_a, some_b), (some_a, all_b))
         )
-        # the top ranks contain the lists' candidates, a known fraction of both blocks
+        # the top ranks contain every listed candidate, and thus a known fraction of both blocks
         listed = np.minimum(*(x.ranks for x in self.pair)) if self.cut_off else some_a
         seen = self._reached(some_a, some_b, listed) - of_a - of_b + whole
         both: Any = seen / (np.maximum(f, g) if self.cut_off else 1.0)
@@ -232,7 +232,7 @@ class TiedLists:
 
     @property
     def regions(self) -> tuple[FloatArray, FloatArray]:
-        """Over tie orders, the mean size of a region and mean true positives in both regions."""
+        """The mean region size and mean true positives in the two regions, over tie orders."""
         shared, (a, b) = self._blocks[0], self.tp
         return self.n - shared.sum(axis=0), a + b - 2.0 * shared[1]
 
@@ -241,7 +241,7 @@ class TiedLists:
         return np.sqrt(self._own_variance(self._blocks[1].sum(axis=0)))
 
     def _own_variance(self, both: FloatArray) -> FloatArray:
-        """Return the relative variance of the difference if the lists share the tie order.
+        """Return the relative variance of the difference if the lists share a tie order.
 
         The result is relative to the variance with a separate tie order for each list. ``both``
         is the number of candidates in both blocks.
@@ -260,7 +260,7 @@ class TiedLists:
         return np.where(share > 1e-12, share, 0.0)
 
     def uncut(self) -> tuple[IntArray, IntArray]:
-        """Return the nearest n below and above at which neither list cuts a block; 0 if none."""
+        """Return the nearest n below and above at which neither list splits a block; 0 if none."""
         rank, whole = np.arange(1, self.gold.size + 1), self.pair[0].whole
         end = (self.pair[0].blocks[1] == rank) & (self.pair[1].blocks[1] == rank)
         if self.cut_off and whole is not None:
@@ -272,18 +272,18 @@ class TiedLists:
 
 
 def order_ends(gap: Any, variance: Any, summed: Any, total: Any) -> list[Any]:
-    """Return the differences in several groups if the sum is at its ``TAIL`` quantiles.
+    """Return the differences in several groups when the sum is at its ``TAIL`` quantiles.
 
-    ``gap`` is the mean difference over orders. ``summed`` and ``total`` are the sums of ``gap`` and
-    ``variance``. The quantiles are integers. For a normal sum, each group's deviation from the mean
-    is proportional to the group's variance.
+    ``gap`` is the mean difference over tie orders. ``summed`` and ``total`` are the sums of ``gap``
+    and ``variance``. The quantiles are integers. For a normal sum, each group's deviation from the
+    mean is proportional to the group's variance.
     """
     reach, share = _Z * np.sqrt(total), variance / (total + (total == 0.0))
     return [gap + share * (np.rint(summed + x) - summed) for x in (-reach, reach)]
 
 
 def _points(lists: NBest, n: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return the ``TAIL`` quantiles of a list's true positives over orders."""
+    """Return the ``TAIL`` quantiles of a list's true positives over tie orders."""
     size, tp, taken = (
         x.astype(float) for x in (lists.block.size, lists.block.tp, n - lists.block.above)
     )
@@ -344,7 +344,7 @@ def swap_tests(
 def _swapped(lists: TiedLists, n_resamples: int, seed: int) -> Iterator[FloatArray]:
     """Yield the statistic under random swaps, (draw, n), in blocks of swaps.
 
-    Candidates with state changes at the same n share one draw, which is the sum of their signs.
+    Candidates whose states change at the same n share one draw, which is the sum of their signs.
     """
     from scipy import sparse
 
