@@ -308,7 +308,7 @@ def random_cdf(
 
 _STEPS_PER_COUNT = 20  # values of a distribution function from one integer to the next
 _DEVIATIONS = 4.0  # the grid extends this many standard deviations to either side of the mean
-_LISTS_AT_ONCE = 100  # number of lists between two updates of the progress bar
+_LISTS_AT_ONCE = 100  # number of lists between progress bar updates
 
 
 def _cdf_columns(

@@ -335,7 +335,7 @@ def random_pvalue_mean(
 
     References
     ----------
-    Macskassy (2005), Tables 3 and 4, which test a mean as if it came from a single list.
+    Macskassy (2005), Tables 3 and 4, which treat a mean as if it came from a single list.
 
     Examples
     --------

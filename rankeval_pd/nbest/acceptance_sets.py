@@ -111,7 +111,7 @@ def acceptance_precision(
         adds ``specificity``, the proportion of negatives that are rejected; ``npv``, the proportion
         of negatives among rejected candidates; ``f1``; ``youden`` = recall + specificity - 1; and
         confidence limits such as ``recall_low``, ``recall_high`` and ``spec_low``. If you pass
-        ``n``, the result has a column ``n`` (Dataset: dimensions measure and n).
+        ``n``, the result includes a column ``n`` (Dataset: dimensions measure and n).
 
     Notes
     -----

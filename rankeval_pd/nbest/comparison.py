@@ -1,4 +1,4 @@
-"""Compare two n-best lists by the difference regions (Evert 2004, section 3.3)."""
+"""Compare two n-best lists using their difference regions (Evert 2004, section 3.3)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ from rankeval_pd.stats.significance.fisher import sample_odds_ratio
 NBEST_COLUMNS = ("measure_a", "measure_b", "n", *REGION_TYPES, "cuts_tie")
 DRAWN = ("p_stderr", "undecided")  # columns added by adjust="max-t"
 _COUNTED = {name: kind for name, kind in REGION_TYPES.items() if name not in ("ci_low", "ci_high")}
-FEW = 20  # with up to this number of list sizes, pairs near alpha get more swaps
+FEW = 20  # with at most this many list sizes, pairs near alpha get more swaps
 MORE = 64  # largest factor for the number of swaps
 COMPARED = ("precision", "recall", "lift")
 
@@ -165,14 +165,14 @@ def compare(
         (Miettinen and Nurminen's interval with half a continuity correction) has at least the
         nominal coverage. The coverage of "newcombe", "agresti-caffo" and "miettinen-nurminen" can
         be only 0.8 near 0 and 1. With ``threshold``, "score" combines the Clopper-Pearson limits
-        for both sets, and "delta" is too narrow for small sets or regions. If the test in a row
-        does not reject, the interval includes 0.
+        for both sets, and "delta" is too narrow for small sets or regions. If the test in a row is
+        not significant, the interval includes 0.
     target : {"region", "nbest"}
         The quantity that the interval covers. "region" treats thresholds as fixed, as in Evert
         (2004). For regions with fewer than 10 candidates, the wider limits from the "region" and
         "nbest" intervals are used. "nbest" includes the variance of the thresholds and replaces
-        ``ci`` by the normal approximation from :func:`difference_band`. The "nbest" interval can
-        contain 0 even if the test rejects.
+        ``ci`` with the normal approximation from :func:`difference_band`. The "nbest" interval can
+        contain 0 even if the test is significant.
     phi : float
         Known overdispersion, at least 1, for example from :func:`repetition`. Values above 1 widen
         the interval, select the score test, and set ``p_mid`` to NaN.
@@ -208,7 +208,7 @@ def compare(
         * ``p_equivalence`` or ``p_noninferior``: only with ``margin``, unadjusted, from an exact
           unconditional test of the two regions (Student's t with ``groups``);
         * ``significant``: whether p_adjusted (or p_value without ``adjust``) is at most alpha;
-        * ``better``: the better measure if the difference is significant, and otherwise NaN;
+        * ``better``: the better measure if the difference is significant, and NaN otherwise;
         * ``cuts_tie``: whether a list excludes candidates with the list's last score; ``tie_low``,
           ``tie_high``: 2.5% and 97.5% quantiles of the difference over random orders of equal
           scores; ``p_tie_low``, ``p_tie_high``: p-values at these quantiles; ``tie_decides``:
@@ -254,10 +254,10 @@ def compare(
     used. ``ties="expected"`` uses the score test, or swaps with "max-t". See the page on ties.
 
     "holm" and "bonferroni" use Bonferroni intervals. "bh" and "by" use the intervals of Benjamini
-    and Yekutieli (2005) at level 1 - R (1 - level) / m if R of m tests reject. "max-t" uses the
-    bands of :func:`difference_band` at level 1 - (1 - level) / F for F pairs in all groups. Every
-    interval includes 0 if p_adjusted is above 1 - ``level``. "holm" and "max-t-stepdown" can reject
-    even if the interval contains 0.
+    and Yekutieli (2005) at level 1 - R (1 - level) / m if R of m tests are significant. "max-t"
+    uses the bands of :func:`difference_band` at level 1 - (1 - level) / F for F pairs in all
+    groups. Every interval includes 0 if p_adjusted is above 1 - ``level``. "holm" and
+    "max-t-stepdown" can reject even if the interval contains 0.
 
     With ``agreement="mean"``, true positives are sums of vote proportions. The test is Student's t
     over candidates with the variance for ``target="nbest"``. The result has no odds ratios or mid-p

@@ -64,9 +64,9 @@ def odds_ratios(
     -----
     An odds ratio above 1 means that a is better. The conditional estimate is the odds ratio for
     which the expected 2x2 table equals the observed table, given the margins (Fisher's noncentral
-    hypergeometric distribution). The interval excludes 1 if Fisher's test in :func:`compare`
-    rejects. The time for each n grows with the square root of the region size. All n for a million
-    candidates take half a minute in total.
+    hypergeometric distribution). The interval excludes 1 if Fisher's test in :func:`compare` is
+    significant. The time for each n grows with the square root of the region size. All n for a
+    million candidates take half a minute in total.
 
     References
     ----------

@@ -179,7 +179,7 @@ def dispersion_for(
     Parameters
     ----------
     sd_observed, sd_expected : float or array
-        Observed and expected standard deviations of precision over samples.
+        Observed and expected standard deviations of precision across samples.
     n_samples : int or array of int
         Number of samples, 2 or more.
     level : float

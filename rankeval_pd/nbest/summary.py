@@ -93,12 +93,12 @@ def summary(
         Significance level of the tests for ``tied_for_best`` with queries.
     n_resamples : int, optional
         Number of swaps for p_adjusted, or of draws of random signs for systems and queries. As in
-        :func:`measure_ranks` and :func:`system_ranks`, the default is large enough for decisions at
-        5% and uses more draws for pairs near this level. For n-best lists, the smallest possible
-        p_adjusted is pairs / (n_resamples + 1), for example 0.005. For stars at 0.001, pass at
-        least 999 times the number of pairs.
+        :func:`measure_ranks` and :func:`system_ranks`, the default number is large enough for
+        decisions at 5%, and pairs near this level get more draws. For n-best lists, the smallest
+        possible p_adjusted is pairs / (n_resamples + 1), for example 0.005. For stars at 0.001,
+        pass at least 999 times the number of pairs.
     level : float
-        Simultaneous confidence level, for all values and for all ranks and differences.
+        Simultaneous confidence level for all values, and for all ranks and differences.
     progress : bool, optional
         Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
@@ -120,7 +120,7 @@ def summary(
         * ``better_than_chance``: for candidates only, whether the ranking is significantly better
           than a random order, with Bonferroni's correction for measures and n (hypergeometric test
           for lists, and the one-sided test from :func:`area` for whole rankings);
-        * ``tied``, for n-best lists: excluded candidates with the last score;
+        * ``tied``, for n-best lists: excluded candidates tied with the last candidate;
         * ``letters``, without ``baseline`` only: two measures share a letter if and only if the
           measures do not differ significantly; ``p_value``, ``difference_low_alone``,
           ``difference_high_alone``: unadjusted results; ``undecided``: see :func:`measure_ranks`.
@@ -133,8 +133,7 @@ def summary(
         ranks; ``difference`` from the baseline, or NaN without a baseline; ``p_adjusted``: adjusted
         within each metric for comparisons with the baseline; ``tied_for_best``: from tests of all
         pairs; ``wins``, ``ties``, ``losses``: numbers of queries with a value above, equal to or
-        below the baseline. Metrics are in the requested order, and runs are in the order of the
-        columns.
+        below the baseline. Metrics are in the requested order, and runs are in column order.
 
     Warns
     -----

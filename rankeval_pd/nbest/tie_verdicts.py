@@ -50,7 +50,7 @@ def error_of_few(
     lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float,
     cut: BoolArray,
 ) -> FloatArray:  # fmt: skip
-    """Return the standard error for small regions and split ties, and otherwise NaN.
+    """Return the standard error for small regions and split ties, or NaN otherwise.
 
     The function warns if differences between other lists vary far more than differences between
     fixed regions.
