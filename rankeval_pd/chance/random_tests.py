@@ -64,7 +64,7 @@ def random_test(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Test whether n-best lists have more true positives than random lists.
+    """Test whether n-best lists contain more true positives than random lists.
 
     Parameters
     ----------
@@ -111,8 +111,8 @@ def random_test(
         * ``n_groups``, with ``groups`` only: the number of groups in the list. With ``groups``, the
           three p-values are equal and come from Student's t test for the precision of the list
           minus the prevalence. The variance is estimated between groups;
-        * ``n_groups``, ``n_left_out``, with ``combine`` only: the number of groups with and without
-          a list of size n. ``tp`` can decrease from one n to the next if ``n_groups`` changes.
+        * ``n_groups``, ``n_left_out``, with ``combine`` only: the numbers of groups with and
+          without size-n lists. ``tp`` can decrease from one n to the next if ``n_groups`` changes.
 
         With ``ties="expected"``, ``tp`` is the mean over the orders of equal scores, and the
         p-values are exact for this mean under random labels. With "best" and "worst", the p-values
@@ -160,7 +160,7 @@ def random_test(
     if combine and adjust is not None:
         raise ValueError(
             f"combine=True with adjust={adjust!r}: there is no simultaneous envelope for the sum"
-            " over groups. Adjust the p-values of the groups, or combine the groups at one n"
+            " over groups. Adjust the p-values of the groups, or combine the groups at a single n"
             " chosen in advance."
         )
     if combine and isinstance(asked, Shares):
@@ -230,7 +230,7 @@ def random_test(
 
 
 def _columns_of(adjust: str | None) -> tuple[str, ...]:
-    """Return the columns of a test, including an adjusted p-value if requested."""
+    """Return the columns for a test, including an adjusted p-value if requested."""
     return TEST_COLUMNS if adjust else tuple(x for x in TEST_COLUMNS if x != "p_adjusted")
 
 

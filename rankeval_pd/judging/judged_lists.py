@@ -91,10 +91,10 @@ def judged_precision(
         to 100, 101 to 500, or above 500.
     estimator : {"ratio", "horvitz-thompson"}
         "ratio" uses the proportion of true positives among judged candidates, within each window or
-        group of equal probability. "horvitz-thompson" divides the sum of inverse probabilities by n
-        and requires ``judged_with``. The Horvitz-Thompson estimate is unbiased but more variable,
-        and can exceed 1. The limits allow for a true positive with the smallest probability, so
-        small probabilities give wide limits.
+        group with equal probabilities. "horvitz-thompson" divides the sum of inverse probabilities
+        by n and requires ``judged_with``. The Horvitz-Thompson estimate is unbiased but more
+        variable, and can exceed 1. The limits allow for a true positive with the smallest
+        probability, so small probabilities give wide limits.
     level : float
         Confidence level of the interval for "estimate".
     progress : bool, optional

@@ -441,7 +441,7 @@ def _of_top(
 
 
 def _of_shared(judged: BoolArray, listed: BoolArray, n: int) -> _Table:
-    """Compare judging rates of shared and other candidates in pairs of lists."""
+    """Compare judging rates between shared and other candidates in pairs of lists."""
     inside = listed.astype(float)
     size, seen = (np.rint(x @ inside.swapaxes(-1, -2)) for x in (inside, inside * judged))
     own, own_seen = (x.sum(axis=-1, keepdims=True) for x in (listed, listed & judged))

@@ -139,7 +139,7 @@ def compare(
     alternative : {"two-sided", "greater", "less"}
         "greater" tests whether a is better than b.
     margin : float, optional
-        Largest difference that is irrelevant in practice. ``margin`` adds ``p_equivalence``, the
+        Largest difference that is negligible in practice. ``margin`` adds ``p_equivalence``, the
         p-value for a difference within ±margin. With "greater" or "less", ``margin`` adds
         ``p_noninferior``, the p-value for a difference above -margin or below margin.
     alpha : float
@@ -158,15 +158,15 @@ def compare(
         adjusted p-values as small as alpha / 10 (with more than 50 pairs: alpha / 2, or 500 / alpha
         swaps). With up to 20 list sizes, pairs near alpha get up to 64 times as many swaps.
     level : float
-        Confidence level of the interval for the difference. With ``adjust``, the intervals of a
+        Confidence level of the interval for the difference. With ``adjust``, the intervals in a
         family are simultaneous (see Notes for "bh" and "by").
     ci : {"score", "newcombe", "agresti-caffo", "miettinen-nurminen", "delta"}
         Interval for the difference between the two regions, multiplied by n_only / n. "score"
         (Miettinen and Nurminen's interval with half a continuity correction) has at least the
         nominal coverage. The coverage of "newcombe", "agresti-caffo" and "miettinen-nurminen" can
-        be only 0.8 near 0 and 1. With ``threshold``, "score" combines the Clopper-Pearson limits
-        for both sets, and "delta" is too narrow for small sets or regions. If the test in a row is
-        not significant, the interval includes 0.
+        be as low as 0.8 near 0 and 1. With ``threshold``, "score" combines the Clopper-Pearson
+        limits for both sets, and "delta" is too narrow for small sets or regions. If the test in a
+        row is not significant, the interval includes 0.
     target : {"region", "nbest"}
         The quantity that the interval covers. "region" treats thresholds as fixed, as in Evert
         (2004). For regions with fewer than 10 candidates, the wider limits from the "region" and
@@ -198,8 +198,8 @@ def compare(
           their ``difference`` and confidence limits ``ci_low``, ``ci_high``: simultaneous with
           ``adjust``, and one-sided with "greater" or "less" (the other limit is the end of the
           range);
-        * ``overlap``: candidates in both lists; ``n_only_a``, ``n_only_b``: candidates in one list
-          only (the difference regions); ``tp_only_a``, ``tp_only_b``: true positives in the
+        * ``overlap``: candidates in both lists; ``n_only_a``, ``n_only_b``: candidates in only one
+          list (the difference regions); ``tp_only_a``, ``tp_only_b``: true positives in the
           regions;
         * ``odds_ratio``: (tp_only_a fp_only_b) / (fp_only_a tp_only_b), NaN for 0/0;
         * ``p_value``: the p-value from ``test``, or with "max-t" a Monte Carlo estimate, the
@@ -216,7 +216,7 @@ def compare(
           ``combine`` averages over all orders and omits the tie columns;
         * ``p_stderr``: Monte Carlo standard error of p_adjusted, only with "max-t"; ``undecided``:
           whether the 95% Monte Carlo interval contains alpha, so you need more swaps;
-        * ``leaning``: the measure with the higher value even if not significant, or NaN if equal;
+        * ``leaning``: the measure with the higher value, significant or not, or NaN if equal;
         * ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval, only with ``adjust``.
 
         ``attrs["family"]`` describes the family of tests. With ``combine``, counts are sums over
@@ -260,8 +260,8 @@ def compare(
     "max-t-stepdown" can reject even if the interval contains 0.
 
     With ``agreement="mean"``, true positives are sums of vote proportions. The test is Student's t
-    over candidates with the variance for ``target="nbest"``. The result has no odds ratios or mid-p
-    values. The null hypothesis for "max-t" is that the two ranks of every candidate are
+    over candidates with the variance for ``target="nbest"``. The result contains no odds ratios or
+    mid-p values. The null hypothesis for "max-t" is that the two ranks of every candidate are
     exchangeable given the gold label. Draws depend on ``rng`` and tie keys. "max-t" takes O(n) per
     swap and pair.
 
@@ -457,7 +457,7 @@ def _swapped(
 ) -> tuple[AnyArray, ...]:
     """Return swap p-values for each n and for all n, swap counts, and band margins.
 
-    The last result contains the p-values for the two extreme tie orders (limit, ...).
+    The last return value contains the p-values for the two extreme tie orders (limit, ...).
     """
     shape = lists.exists.shape
     p_alone, p_swaps, drawn, margin = (np.full(shape, np.nan) for _ in range(4))

@@ -274,7 +274,7 @@ def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: s
     return _Region(np.sort(rows), names[only], rank_a[only], rank_b[only])
 
 
-# ------------------------ Tests of two difference regions, and the options of a comparison
+# ------------------------ Tests of two difference regions, and the options for a comparison
 REGION_TYPES: dict[str, type] = {
     "precision_a": float, "precision_b": float, "difference": float, "ci_low": float,
     "ci_high": float, "overlap": np.int64, "n_only_a": np.int64, "n_only_b": np.int64,
@@ -289,7 +289,7 @@ SET_INTERVALS = ("score", "delta")
 
 
 class RegionOptions(NamedTuple):
-    """Store the options of the comparison."""
+    """Store the options for the comparison."""
 
     test: str
     alternative: str

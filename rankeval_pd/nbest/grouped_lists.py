@@ -1,4 +1,4 @@
-"""Compute intervals and tests for lists of candidates in clusters."""
+"""Compute intervals and tests for lists of clustered candidates."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def cluster_numbers(cluster: IntArray) -> IntArray:
 def list_spread(
     ranked: ListMembers, n: IntArray, target: str
 ) -> tuple[cluster_totals.ListTotals, cluster_totals.ClusterSpread, FloatArray]:
-    """Return totals, spread and shrunken precision for lists of sorted sizes ``n``."""
+    """Return totals, spread and shrunken precision for lists with sorted sizes ``n``."""
     totals, precision = ranked.totals(n, target)
     around = precision if totals.fixed else totals.edges[0]
     added = cluster_totals.rare_label(precision, 4) * ((1.0 - around) ** 2 + around**2)
@@ -142,10 +142,10 @@ def weights(
     target: str,
     level: float,
 ) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Return candidate weights and cluster counts for the interval of each list.
+    """Return candidate weights and cluster counts for each list's interval.
 
-    The third result is the variance of the list's precision divided by the variance for a fixed
-    region.
+    The third return value is the variance of the list's precision divided by the variance for a
+    fixed region.
     """
     weight: FloatArray = np.ones(exists.shape)
     ratio: FloatArray = np.ones(exists.shape)
@@ -290,8 +290,8 @@ def pair_contrast(
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, float]:  # fmt: skip
     """Return the standard error, degrees of freedom and p-value for two lists.
 
-    The last two results are the number of clusters with unequal counts in the two lists, and the
-    extra variance from ``moved``.
+    The last two return values are the number of clusters with unequal counts in the two lists, and
+    the extra variance from ``moved``.
     """
     rising, back = np.unique(n, return_inverse=True)
     found = difference(rank_a, rank_b, gold, cluster, rising, whole)

@@ -94,7 +94,7 @@ def _columns(
         asked, number = lists.exists[row], lists.clusters_of(row)
         if not asked.any() or number is None:
             continue
-        # the padding of a short list forms a separate group without votes
+        # the padding in a short list forms a separate group without votes
         label = np.append(shares, 0.0)[np.minimum(number, shares.size)]
         sizes = n[asked]
         r = vote_difference(*lists.of(row)[:2], label, sizes)

@@ -19,7 +19,7 @@ from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.significance.fisher import conditional_odds_ratio, sample_odds_ratio
 
-_TOGETHER = 20_000  # number of 2x2 tables in one step of the progress bar
+_TOGETHER = 20_000  # number of 2x2 tables per progress bar step
 COLUMNS = ("measure_a", "measure_b", "n", "odds_ratio", "odds_ratio_mle", "ci_low", "ci_high")
 
 

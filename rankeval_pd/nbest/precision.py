@@ -1,4 +1,4 @@
-"""Compute precision of n-best lists, with intervals (Evert 2004, section 3.2)."""
+"""Compute the precision of n-best lists, with intervals (Evert 2004, section 3.2)."""
 
 from __future__ import annotations
 
@@ -327,7 +327,7 @@ def precision_interval(
     Raises
     ------
     ValueError
-        If a count is negative or not an integer, or if tp is above n.
+        If a count is negative or not an integer, or if tp exceeds n.
 
     Notes
     -----
@@ -405,8 +405,8 @@ def warn_of_reversed(worse: BoolArray) -> None:
     if worse.any():
         warn(
             f"in {int(worse.sum())} of {worse.size} lists, there are significantly fewer true"
-            " positives than in random lists, so the measure may be reversed. Name a measure in"
-            " lower_is_better only if its small values are better."
+            " positives than in random lists, so the measure may be reversed. List a measure in"
+            " lower_is_better only if lower values are better."
         )
 
 

@@ -94,7 +94,7 @@ def precision_band(
 
     References
     ----------
-    Evert (2004), end of section 3.2, names the two sources of variance. J. R. Ash and J. M.
+    Evert (2004), end of section 3.2, identifies the two sources of variance. J. R. Ash and J. M.
     Hughes-Oliver (2022), Confidence bands and hypothesis tests for hit enrichment curves, give the
     influence function of precision at n.
 

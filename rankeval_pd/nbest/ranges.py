@@ -46,7 +46,7 @@ _CLOSE = 1.05  # two runs are joined if the second begins at or before n_last ti
 
 
 def _joined(runs: pd.DataFrame) -> pd.DataFrame:
-    """Join neighboring runs of significant n into one range per measure."""
+    """Join neighboring runs of significant sizes into one range per measure."""
     if runs.empty:
         return runs.rename(columns={"n_before": "n_gaps"})
     first, last = (runs[name].to_numpy() for name in ("n_first", "n_last"))
@@ -138,7 +138,7 @@ def significant_ranges(
       measure_a measure_b better  n_first  n_last  n_tests  n_gaps     p_max
     0        G2         t     G2        4      36       33       0  0.028571
     """
-    Roles.of(roles)  # options of compare such as threshold are rejected
+    Roles.of(roles)  # compare options such as threshold are rejected
     with intervals_unread():
         table = compare(
             data, a, b, n, test=test, alternative=alternative, alpha=alpha, adjust=adjust,

@@ -285,7 +285,7 @@ def favored(
     return leaning, better
 
 
-_ROWS = 1 << 16  # number of rows per step; the rows of one step fit in the cache
+_ROWS = 1 << 16  # number of rows per step, small enough to fit in the cache
 
 
 def _limits(

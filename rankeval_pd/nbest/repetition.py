@@ -97,7 +97,7 @@ def repetition(
         One row per measure (Dataset: dimension measure):
 
         * ``threshold``; ``n_samples``: samples with accepted candidates; ``n_mean``: average number
-          of accepted candidates over all samples; ``precision``: precision of the pooled samples;
+          of accepted candidates across all samples; ``precision``: precision of the pooled samples;
         * ``sd_expected``, ``sd_observed``, ``sd_ratio``: expected and observed standard deviations
           of the precision across samples, and their ratio;
         * ``phi``, ``phi_low``, ``phi_high``, ``p_dispersion``: overdispersion (ratio of observed to
@@ -217,7 +217,7 @@ def repetition_samples(
 
 
 class _Study(NamedTuple):
-    """Store the options of a repetition study."""
+    """Store the options for a repetition study."""
 
     threshold: Any
     n: int | None
@@ -332,7 +332,7 @@ class _Study(NamedTuple):
         return tuple(np.array(column) for column in zip(*result, strict=True))
 
     def _cuts(self, inner: xr.Dataset) -> xr.DataArray:
-        """Return the threshold of each measure, or NaN if the user passes n."""
+        """Return the threshold for each measure, or NaN if the user passes n."""
         measures = inner.indexes["measure"].tolist()
         if self.threshold is None:
             return xr.DataArray(np.full(len(measures), np.nan), dims="measure")
