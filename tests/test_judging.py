@@ -211,7 +211,7 @@ def test_plans_that_show_nothing_say_so(whole):
     blank = whole.assign(gold=np.nan)
     ask = {"precisions": (0.9, 0.1), "alpha": 0.01}
     with pytest.warns(
-        rankeval_pd.RankevalWarning, match="power is 0: no outcome of 8 further .*Judge more"
+        rankeval_pd.RankevalWarning, match="power is 0: no outcome of 8 additional .*Judge more"
     ):
         plan = blank.rankeval.plan_annotation("good", "fair", 100, budget=8, **ask)
     assert plan["power"][0] == 0.0

@@ -138,7 +138,7 @@ def significant_ranges(
       measure_a measure_b better  n_first  n_last  n_tests  n_gaps     p_max
     0        G2         t     G2        4      36       33       0  0.028571
     """
-    Roles.of(roles)  # compare options such as threshold are rejected
+    Roles.of(roles)  # compare() options such as threshold are rejected
     with intervals_unread():
         table = compare(
             data, a, b, n, test=test, alternative=alternative, alpha=alpha, adjust=adjust,
