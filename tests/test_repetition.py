@@ -392,7 +392,7 @@ def test_no_or_only_true_positives():
         ({"n": 10_000}, ValueError, r"n=10000 exceeds the mean number of candidates"),
         ({"threshold": {"a": [1, 2]}}, ValueError, r"pass one number for each of the measures"),
         ({"threshold": {"z": 1}}, KeyError, r"threshold: no column 'z'"),
-        ({"n": 5, "by": None}, ValueError, r"by is missing. Name the sample column"),
+        ({"n": 5, "by": None}, ValueError, r"by is missing. Pass the sample column"),
         ({"n": 5, "ci": "wald"}, ValueError, r"ci='wald' is not one of"),
         ({"n": 5, "ties": "expected"}, ValueError, r"ties='expected' is supported only by"),
     ],

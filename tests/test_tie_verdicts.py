@@ -232,7 +232,7 @@ def test_one_score_of_420(one_score):
     said = str(told[0].message)
     assert said.endswith(
         "at n=50, the order of equal scores determines whether 'g' and 'one' differ significantly."
-        " Pass ties='expected', the mean over all orders, or n=420, at which no list ends"
+        " Pass ties='expected', which averages all orders, or n=420, at which no list ends"
         " inside a tie."
     )
     row = found.iloc[0]

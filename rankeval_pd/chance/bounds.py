@@ -168,7 +168,7 @@ def _side_by_side(
     result = _empty_columns(total, p, n)
     expected, discrete, interpolated, parametric, critical, attainable, exists = result
     fits = (n <= total[:, np.newaxis]) | (population == "infinite")
-    # one element for each existing list, with the index of the group and the index of n
+    # one element for each existing list, with the group index and the index of n
     group, place = np.nonzero(fits & (total[:, np.newaxis] > 0))
     size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))
     prior = of_gold / of_all
@@ -308,7 +308,7 @@ def random_cdf(
 
 _STEPS_PER_COUNT = 20  # values of a distribution function from one integer to the next
 _DEVIATIONS = 4.0  # the grid extends this many standard deviations to either side of the mean
-_LISTS_AT_ONCE = 100  # number of lists between two updates of the progress bar
+_LISTS_AT_ONCE = 100  # number of lists between progress bar updates
 
 
 def _cdf_columns(

@@ -141,7 +141,7 @@ def _reached(
     ties: str,
     pool: Pool,
 ) -> tuple[AnyArray, ...]:
-    """Return true-positive counts, and flags for lists that reach the bound or exist."""
+    """Return true-positive counts, and flags for reached bounds and existing lists."""
     lists, size = ranking.nbest(None, ties), pool_of(ranking, pool)
     tp, exists = (
         np.broadcast_to(x[..., np.newaxis, :], (*x.shape[:-1], p.size, x.shape[-1]))
@@ -250,7 +250,7 @@ def random_envelope(
 
     References
     ----------
-    Macskassy (2005), Eqs 12 to 15, and figure 7, which connects bounds for individual n. S.
+    Macskassy (2005), Eqs 12 to 15, and figure 7, which connects the bounds for each n. S.
     Aldor-Noiman et al. (2013), The power to see, American Statistician 67 (equal local levels).
 
     Examples

@@ -45,7 +45,7 @@ def random_bound_for(
     population: PopulationKind = "finite",
     prior: float | None = None,
 ) -> pd.DataFrame:
-    """Return the bounds of :func:`random_bound` for published numbers.
+    """Return the bounds from :func:`random_bound` for published numbers.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def random_bound_for(
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n from 1 to ``n_candidates``.
     n_candidates, n_positive : int
-        Numbers of candidates N and of true positives N+ among them.
+        Number of candidates N, and number of true positives N+.
     population : {"finite", "infinite"}
         See :func:`random_bound`.
     prior : float
@@ -189,7 +189,7 @@ def random_pvalue(
     n : int or array of int
         Size of the list.
     n_candidates, n_positive : int or array of int
-        Numbers of candidates N and of true positives N+ among them.
+        Number of candidates N, and number of true positives N+.
     method : {"discrete", "interpolated", "parametric"}
         The exact tail probability, its interpolation between integers (Macskassy 2005), or the
         continuous binomial tail probability. The binomial tail is used for both populations.
@@ -313,7 +313,7 @@ def random_pvalue_mean(
     n_queries : int
         Number of queries.
     decimals : int, optional
-        Number of decimals of the published mean. By default, the mean is exact.
+        Number of decimal places in the published mean. By default, the mean is exact.
 
     Returns
     -------
@@ -335,7 +335,7 @@ def random_pvalue_mean(
 
     References
     ----------
-    Macskassy (2005), Tables 3 and 4, which test a mean as if it came from a single list.
+    Macskassy (2005), Tables 3 and 4, which treat a mean as if it came from a single list.
 
     Examples
     --------

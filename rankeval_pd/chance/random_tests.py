@@ -64,7 +64,7 @@ def random_test(
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Test whether n-best lists have more true positives than random lists.
+    """Test whether n-best lists contain more true positives than random lists.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def random_test(
         random draws from a collection of this size that contains no other true positives. The
         default is "retrieved" with ``missing="absent"`` and "all" otherwise.
     n_candidates : int, optional
-        Former name of ``pool`` for a number.
+        Former name for a numeric ``pool``.
     progress : bool, optional
         Whether to show a progress bar for ``adjust``. By default, the bar appears after 2 seconds.
     **roles
@@ -111,8 +111,8 @@ def random_test(
         * ``n_groups``, with ``groups`` only: the number of groups in the list. With ``groups``, the
           three p-values are equal and come from Student's t test for the precision of the list
           minus the prevalence. The variance is estimated between groups;
-        * ``n_groups``, ``n_left_out``, with ``combine`` only: the number of groups with and without
-          a list of size n. ``tp`` can decrease from one n to the next if ``n_groups`` changes.
+        * ``n_groups``, ``n_left_out``, with ``combine`` only: the numbers of groups with and
+          without size-n lists. ``tp`` can decrease from one n to the next if ``n_groups`` changes.
 
         With ``ties="expected"``, ``tp`` is the mean over the orders of equal scores, and the
         p-values are exact for this mean under random labels. With "best" and "worst", the p-values
@@ -126,12 +126,12 @@ def random_test(
     plus a series over about eight standard deviations of X for each n.
 
     The smallest ``p_adjusted`` of a measure is a global p-value for the null hypothesis that the
-    ranking is random at all requested n. The error rate alpha applies to this null hypothesis and
-    not to a single n. ``p_adjusted`` is at most alpha if and only if tp reaches the bound from
-    :func:`random_envelope`. Each n requires one recursion over all requested n. With more than
-    3,000 list sizes, about 500 values are computed; with more than 20,000, about 60. Other values
-    are rounded up to the next computed value (``attrs["p_adjusted"]``). Rounding never crosses 0.1,
-    0.05, 0.01 or 0.001. Values below 1e-6 are rounded up to p times the number of list sizes.
+    ranking is random at all requested n. The error rate alpha applies to this null hypothesis, not
+    to a single n. ``p_adjusted`` is at most alpha if and only if tp reaches the bound from
+    :func:`random_envelope`. Each n requires one recursion over all sizes. With more than 3,000 list
+    sizes, about 500 values are computed; with more than 20,000, about 60. Other values are rounded
+    up to the next computed value (``attrs["p_adjusted"]``). Rounding never crosses 0.1, 0.05, 0.01
+    or 0.001. Values below 1e-6 are rounded up to p times the number of list sizes.
 
     With ``combine``, the p-values are exact tail probabilities for a sum of independent counts with
     a different distribution for each group. Testing the average as if it came from a single list,
@@ -160,7 +160,7 @@ def random_test(
     if combine and adjust is not None:
         raise ValueError(
             f"combine=True with adjust={adjust!r}: there is no simultaneous envelope for the sum"
-            " over groups. Adjust the p-values of the groups, or combine the groups at one n"
+            " over groups. Adjust the p-values of the groups, or combine the groups at a single n"
             " chosen in advance."
         )
     if combine and isinstance(asked, Shares):
@@ -230,7 +230,7 @@ def random_test(
 
 
 def _columns_of(adjust: str | None) -> tuple[str, ...]:
-    """Return the columns of a test, including an adjusted p-value if requested."""
+    """Return the columns for a test, including an adjusted p-value if requested."""
     return TEST_COLUMNS if adjust else tuple(x for x in TEST_COLUMNS if x != "p_adjusted")
 
 

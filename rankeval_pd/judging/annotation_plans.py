@@ -195,8 +195,8 @@ class _State(NamedTuple):
         if not all(judged):
             raise ValueError(
                 "precisions=None: one of the difference regions has no judged candidates. Judge"
-                " some of them (annotation_sheet), or pass precisions=(p_a, p_b) for the two"
-                " regions."
+                " candidates in both regions (annotation_sheet), or pass precisions=(p_a, p_b) for"
+                " the two regions."
             )
         # half a candidate is added to each class
         first, second = (

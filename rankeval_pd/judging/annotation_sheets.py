@@ -52,9 +52,9 @@ def annotation_sheet(
     Returns
     -------
     DataFrame
-        One row per candidate in random order, with the index of the input, the columns to show and
-        an empty gold column. Scores and lists are not shown, so judges cannot see which measure
-        found a candidate.
+        One row per candidate in random order, with the input index, the columns to show and an
+        empty gold column. Scores and lists are not shown, so judges cannot see which measure found
+        a candidate.
 
     Notes
     -----

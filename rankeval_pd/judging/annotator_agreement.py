@@ -58,7 +58,7 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
         pair, "Fleiss' kappa" and "Krippendorff's alpha" for all annotators; ``annotators``;
         ``value`` with ``ci_low`` and ``ci_high``; ``n_candidates``: candidates with votes from both
         annotators (Cohen), from all annotators (Fleiss), or from at least two annotators
-        (Krippendorff). Fleiss' kappa is NaN if the number of votes differs between candidates. All
+        (Krippendorff). Fleiss' kappa is NaN if the number of votes varies across candidates. All
         coefficients are NaN if all labels are the same.
 
     Raises
@@ -98,8 +98,8 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
     names = annotators_of(data, chosen)
     if not names:
         raise ValueError(
-            f"gold={chosen.gold!r} is the label of one annotator. Name several columns, "
-            "gold=['a1', 'a2', 'a3']."
+            f"gold={chosen.gold!r} is the label of one annotator. Pass several columns, "
+            "for example gold=['a1', 'a2', 'a3']."
         )
     if isinstance(data, xr.Dataset):
         refuse_by(chosen.by, chosen.dim, "groups", "Select one of them, data.isel(...).")

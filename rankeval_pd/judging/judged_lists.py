@@ -76,7 +76,7 @@ def judged_precision(
         Candidates with a score for each measure and a gold label. Unjudged candidates have a
         missing label. In a Dataset, entries with neither a label nor a score are padding.
     n : int, sequence of int, range or None
-        Sizes of the lists. The default is every n, or a grid of n as in :func:`precision_band`.
+        Sizes of the lists. The default is every n, or a grid of sizes as in :func:`precision_band`.
     unjudged : {"estimate", "bounds"}
         "estimate" assumes that the judged candidates are a random sample. "bounds" makes no
         assumption. The lower limit counts all unjudged candidates as false positives, and the upper
@@ -91,10 +91,10 @@ def judged_precision(
         to 100, 101 to 500, or above 500.
     estimator : {"ratio", "horvitz-thompson"}
         "ratio" uses the proportion of true positives among judged candidates, within each window or
-        group of equal probability. "horvitz-thompson" divides the sum of inverse probabilities by n
-        and requires ``judged_with``. The Horvitz-Thompson estimate is unbiased but more variable,
-        and can exceed 1. The limits allow for a true positive with the smallest probability, so
-        small probabilities give wide limits.
+        group with equal probabilities. "horvitz-thompson" divides the sum of inverse probabilities
+        by n and requires ``judged_with``. The Horvitz-Thompson estimate is unbiased but more
+        variable, and can exceed 1. The limits allow for a true positive with the smallest
+        probability, so small probabilities give wide limits.
     level : float
         Confidence level of the interval for "estimate".
     progress : bool, optional
@@ -109,8 +109,8 @@ def judged_precision(
         ``n_judged`` and ``tp_judged``: judged candidates and judged true positives in the list;
         ``precision``: the estimate, or NaN without judged candidates; ``ci_low``, ``ci_high``:
         limits for the precision of the whole list, always within the limits from "bounds";
-        ``tied``: excluded candidates with the last score; ``n_unjudged``: unjudged candidates in
-        the list.
+        ``tied``: excluded candidates tied with the last candidate; ``n_unjudged``: unjudged
+        candidates in the list.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def judged_precision(
     -----
     The interval is exact for a finite population (hypergeometric distribution). Once all candidates
     are judged, the interval shrinks to the precision from :func:`nbest_precision`. The interval
-    reflects missing judgments and not the variation between samples of candidates. Do not drop
+    reflects missing judgments, not the variation between samples of candidates. Do not drop
     unjudged candidates, because dropping them changes the rankings.
 
     With up to 12 windows or distinct probabilities, the exact intervals for the parts are combined
@@ -193,7 +193,7 @@ def judged_recall(
     ----------
     data, n, unjudged, judged_with, windows, estimator, level, progress, **roles
         As in :func:`judged_precision`. Without ``judged_with`` and ``windows``, judged candidates
-        are assumed to be random samples inside and outside the list.
+        are assumed to be random samples from inside and outside the list.
 
     Returns
     -------
@@ -273,12 +273,12 @@ def judged_average_precision(
     judged candidates at better ranks. "horvitz-thompson" weights this proportion. If all candidates
     are judged, the estimate equals ``area("ap")``. For ``groups`` and tests of randomness, see
     :func:`judged_precision`. If randomness is rejected at a level of one in a million, a ValueError
-    is raised. Each limit is the wider limit from two logit intervals. One is centered on the
-    estimate, and the other on a value that allows for missed positives. The standard error comes
-    from the influences of the judged candidates. The degrees of freedom are the number of judged
-    true positives minus one. With windows or several probabilities, the lower limit allows for
-    missed true positives among sparsely judged candidates. In simulations with depth pooling and at
-    least 4 judged true positives, coverage was 0.93 or more
+    is raised. Each limit is the wider of the limits from two logit intervals. One interval is
+    centered on the estimate, and the other on a value that allows for missed positives. The
+    standard error comes from the influence of each judged candidate. The degrees of freedom are the
+    number of judged true positives minus one. With windows or several probabilities, the lower
+    limit allows for missed true positives among sparsely judged candidates. In simulations with
+    depth pooling and at least 4 judged true positives, coverage was 0.93 or more
     (``tests/reference/second_audit_rankings.csv``). The cost is O(N log N) per measure.
 
     Examples

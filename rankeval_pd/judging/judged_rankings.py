@@ -50,8 +50,7 @@ class LazySample(NamedTuple):
     def beside(self, inner: xr.Dataset) -> list[xr.DataArray]:
         """Return judged flags, probabilities and strata for the candidates.
 
-        The arrays are in the internal form of the chunk. If an array is missing, the result is
-        zeros.
+        The arrays are in the internal form of the chunk. A missing array is replaced with zeros.
         """
         gold = inner["gold"]
         return [inner.get(name, xr.zeros_like(gold, dtype=kind)) for name, kind in BESIDE.items()]
@@ -109,7 +108,7 @@ def ask_sample(
 # -------------------------------------------------------------------------------------------------
 # Kernels that sum over the judged candidates of a list, of two regions, or of a ranking.
 
-_TOGETHER = 20_000  # number of lists between two updates of the progress bar
+_TOGETHER = 20_000  # number of lists between progress bar updates
 
 
 def list_columns(
@@ -242,7 +241,7 @@ def region_columns(
             limits = part.region_limits((rank_a, rank_b), (in_a, in_b), n, shares)
             for total, many, bounds, ends_at in zip((a, b), size, sure, limits, strict=True):
                 for own, limit in zip(total[1:], ends_at, strict=True):
-                    # clip only the limits for the difference to possible values
+                    # clip only the difference limits to the possible range
                     known = bounds.low[at] == bounds.high[at]
                     own[at] = np.where(known, bounds.low[at], limit * many[at])
     found = judged_sums.difference(a, b)

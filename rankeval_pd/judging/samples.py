@@ -40,7 +40,7 @@ from rankeval_pd.stats.significance.fisher import fisher_test
 # ------------ The sample of partly judged data, with probabilities and strata
 
 ESTIMATORS = ("ratio", "horvitz-thompson")
-_ROWS = "_rows"  # the dimension of the candidates in the input
+_ROWS = "_rows"  # the candidate dimension in the input
 
 
 class JudgingScheme(NamedTuple):
@@ -64,8 +64,8 @@ class JudgingScheme(NamedTuple):
             )
         if self.estimator == "horvitz-thompson" and self.judged_with is None:
             raise ValueError(
-                "estimator='horvitz-thompson' divides by known judging probabilities. Name the"
-                " probability column, judged_with=..., or pass one rate for all candidates,"
+                "estimator='horvitz-thompson' divides by known judging probabilities. Pass"
+                " the probability column, judged_with=..., or one rate for all candidates, such as"
                 " judged_with=0.2."
             )
         windows = self.windows
@@ -116,7 +116,7 @@ class Sample(NamedTuple):
         return np.unique(known[~np.isnan(known)])
 
     def design(self) -> Design:
-        """Return the sampling design, with strata for few distinct probabilities."""
+        """Return the design, with strata if there are few distinct probabilities."""
         if self.asked.judged_with is None:
             return self.asked.design(len(self.asked.ends) + 1)
         strata = self.kinds.size if self.kinds.size <= MOST_STRATA else 0
@@ -226,7 +226,7 @@ def _shape(gold: xr.DataArray, roles: Roles) -> tuple[tuple[int, ...], tuple[Has
 
 
 def _scored(data: xr.Dataset, roles: Roles, gold: Hashable) -> xr.DataArray:
-    """Return a mask of candidates with a score, to recognize padding."""
+    """Return a mask of candidates with a score, to identify padding."""
     parts = split_measures(data, roles, with_roles_of(gold, roles, data.variables))
     named = as_names(roles.measures, parts)
     chosen = [x for name, x in parts.items() if roles.measures is None or is_known(name, named)]
@@ -300,8 +300,8 @@ def check_frame(candidates: object) -> None:
     """Raise a TypeError unless the candidates are a DataFrame."""
     if isinstance(candidates, xr.Dataset):
         raise TypeError(
-            "candidates is of type Dataset, but plans and sheets need a DataFrame with one row "
-            "per candidate. Convert it: data.to_dataframe().reset_index()."
+            "candidates is a Dataset, but plans and sheets need a DataFrame with one row per "
+            "candidate. Convert the Dataset: data.to_dataframe().reset_index()."
         )
     if not isinstance(candidates, pd.DataFrame):
         raise no_table("candidates", candidates, "a pandas DataFrame with one row per candidate")
@@ -441,7 +441,7 @@ def _of_top(
 
 
 def _of_shared(judged: BoolArray, listed: BoolArray, n: int) -> _Table:
-    """Compare judging rates of shared and other candidates in pairs of lists."""
+    """Compare judging rates between shared and other candidates in pairs of lists."""
     inside = listed.astype(float)
     size, seen = (np.rint(x @ inside.swapaxes(-1, -2)) for x in (inside, inside * judged))
     own, own_seen = (x.sum(axis=-1, keepdims=True) for x in (listed, listed & judged))

@@ -111,7 +111,7 @@ def acceptance_precision(
         adds ``specificity``, the proportion of negatives that are rejected; ``npv``, the proportion
         of negatives among rejected candidates; ``f1``; ``youden`` = recall + specificity - 1; and
         confidence limits such as ``recall_low``, ``recall_high`` and ``spec_low``. If you pass
-        ``n``, the result has a column ``n`` (Dataset: dimensions measure and n).
+        ``n``, the result includes a column ``n`` (Dataset: dimensions measure and n).
 
     Notes
     -----
@@ -277,7 +277,7 @@ def check_threshold(n: Any, threshold: Any, of: str, options: RegionOptions) -> 
 def _of_pair(
     data: Any, threshold: Mapping[Hashable, Any], a: Hashable, b: Hashable
 ) -> Mapping[Hashable, Any]:
-    """Select the thresholds of two measures from a mapping for all pairs."""
+    """Select the thresholds for two measures from a mapping for all pairs."""
     if b is None or not isinstance(threshold, Mapping):
         return threshold
     columns = data.columns if isinstance(data, pd.DataFrame) else data.variables
@@ -352,7 +352,7 @@ def _compare_sets(
 def _paired_cuts(
     inner: xr.Dataset, pairs: list[Pair], threshold: Mapping[Hashable, Any]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the thresholds of the two measures (pair, cut), padded with NaN."""
+    """Return the thresholds for the two measures (pair, cut), padded with NaN."""
     measures = inner.indexes["measure"].tolist()
     place = {name: k for k, name in enumerate(measures)}  # pd.NA does not equal itself
     cuts = asked_thresholds(threshold, measures, unique=False)

@@ -14,7 +14,7 @@ from rankeval_pd.forms.rankings.annotators import annotators_of
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.roles import ANNOTATOR, Roles
 
-_MOST_ROWS = 50  # size of the largest table that is computed again for each annotator
+_MOST_ROWS = 50  # size of the largest table that is recomputed for each annotator
 _MOST_VOTES = 2_000_000  # the largest product of annotators and candidates
 _INNER = ("pair", "measure", "measure_a", "measure_b", "n", "share")
 
@@ -24,7 +24,7 @@ def with_verdicts(
 ) -> Data:
     """Add attrs that show which annotators' votes change the conclusion.
 
-    ``ask`` computes the table again with other roles. ``attrs["annotators"]`` lists the annotators.
+    ``ask`` recomputes the table with different roles. ``attrs["annotators"]`` lists the annotators.
     ``attrs["annotators_differ"]`` contains a message for each annotator whose votes change the
     conclusion.
     """

@@ -24,8 +24,8 @@ def of_rows(
 ) -> tuple[FloatArray, IntArray]:
     """Compute values for the lists in each ranking, with NaN for missing lists.
 
-    The last result is the number of clusters in each list. ``compute`` takes the members, n in
-    ascending order, and the position of the ranking.
+    The last return value is the number of clusters in each list. ``compute`` takes the members, n
+    in ascending order, and the position of the ranking.
     """
     value, n_groups = np.full(exists.shape, np.nan), np.zeros(exists.shape, dtype=np.int64)
     for row in np.ndindex(exists.shape[:-1]):
@@ -44,7 +44,7 @@ def recall_sizes(
 ) -> tuple[FloatArray, IntArray]:
     """Return the effective number of true positives for recall.
 
-    The second result is the number of clusters in the list. ``n`` must ascend.
+    The second return value is the number of clusters in the list. ``n`` must ascend.
     """
     totals = ranked.totals(n, "region" if fixed else "nbest")[0]
     tp, positive = up_to_ranks(ranked.rank, ranked.gold)[n], float(ranked.gold.sum())

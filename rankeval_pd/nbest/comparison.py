@@ -1,4 +1,4 @@
-"""Compare two n-best lists by the difference regions (Evert 2004, section 3.3)."""
+"""Compare two n-best lists using their difference regions (Evert 2004, section 3.3)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ from rankeval_pd.stats.significance.fisher import sample_odds_ratio
 NBEST_COLUMNS = ("measure_a", "measure_b", "n", *REGION_TYPES, "cuts_tie")
 DRAWN = ("p_stderr", "undecided")  # columns added by adjust="max-t"
 _COUNTED = {name: kind for name, kind in REGION_TYPES.items() if name not in ("ci_low", "ci_high")}
-FEW = 20  # with up to this number of list sizes, pairs near alpha get more swaps
+FEW = 20  # with at most this many list sizes, pairs near alpha get more swaps
 MORE = 64  # largest factor for the number of swaps
 COMPARED = ("precision", "recall", "lift")
 
@@ -139,7 +139,7 @@ def compare(
     alternative : {"two-sided", "greater", "less"}
         "greater" tests whether a is better than b.
     margin : float, optional
-        Largest difference that is irrelevant in practice. ``margin`` adds ``p_equivalence``, the
+        Largest difference that is negligible in practice. ``margin`` adds ``p_equivalence``, the
         p-value for a difference within ±margin. With "greater" or "less", ``margin`` adds
         ``p_noninferior``, the p-value for a difference above -margin or below margin.
     alpha : float
@@ -158,21 +158,21 @@ def compare(
         adjusted p-values as small as alpha / 10 (with more than 50 pairs: alpha / 2, or 500 / alpha
         swaps). With up to 20 list sizes, pairs near alpha get up to 64 times as many swaps.
     level : float
-        Confidence level of the interval for the difference. With ``adjust``, the intervals of a
+        Confidence level of the interval for the difference. With ``adjust``, the intervals in a
         family are simultaneous (see Notes for "bh" and "by").
     ci : {"score", "newcombe", "agresti-caffo", "miettinen-nurminen", "delta"}
         Interval for the difference between the two regions, multiplied by n_only / n. "score"
         (Miettinen and Nurminen's interval with half a continuity correction) has at least the
         nominal coverage. The coverage of "newcombe", "agresti-caffo" and "miettinen-nurminen" can
-        be only 0.8 near 0 and 1. With ``threshold``, "score" combines the Clopper-Pearson limits
-        for both sets, and "delta" is too narrow for small sets or regions. If the test in a row
-        does not reject, the interval includes 0.
+        be as low as 0.8 near 0 and 1. With ``threshold``, "score" combines the Clopper-Pearson
+        limits for both sets, and "delta" is too narrow for small sets or regions. If the test in a
+        row is not significant, the interval includes 0.
     target : {"region", "nbest"}
         The quantity that the interval covers. "region" treats thresholds as fixed, as in Evert
         (2004). For regions with fewer than 10 candidates, the wider limits from the "region" and
         "nbest" intervals are used. "nbest" includes the variance of the thresholds and replaces
-        ``ci`` by the normal approximation from :func:`difference_band`. The "nbest" interval can
-        contain 0 even if the test rejects.
+        ``ci`` with the normal approximation from :func:`difference_band`. The "nbest" interval can
+        contain 0 even if the test is significant.
     phi : float
         Known overdispersion, at least 1, for example from :func:`repetition`. Values above 1 widen
         the interval, select the score test, and set ``p_mid`` to NaN.
@@ -198,8 +198,8 @@ def compare(
           their ``difference`` and confidence limits ``ci_low``, ``ci_high``: simultaneous with
           ``adjust``, and one-sided with "greater" or "less" (the other limit is the end of the
           range);
-        * ``overlap``: candidates in both lists; ``n_only_a``, ``n_only_b``: candidates in one list
-          only (the difference regions); ``tp_only_a``, ``tp_only_b``: true positives in the
+        * ``overlap``: candidates in both lists; ``n_only_a``, ``n_only_b``: candidates in only one
+          list (the difference regions); ``tp_only_a``, ``tp_only_b``: true positives in the
           regions;
         * ``odds_ratio``: (tp_only_a fp_only_b) / (fp_only_a tp_only_b), NaN for 0/0;
         * ``p_value``: the p-value from ``test``, or with "max-t" a Monte Carlo estimate, the
@@ -208,7 +208,7 @@ def compare(
         * ``p_equivalence`` or ``p_noninferior``: only with ``margin``, unadjusted, from an exact
           unconditional test of the two regions (Student's t with ``groups``);
         * ``significant``: whether p_adjusted (or p_value without ``adjust``) is at most alpha;
-        * ``better``: the better measure if the difference is significant, and otherwise NaN;
+        * ``better``: the better measure if the difference is significant, and NaN otherwise;
         * ``cuts_tie``: whether a list excludes candidates with the list's last score; ``tie_low``,
           ``tie_high``: 2.5% and 97.5% quantiles of the difference over random orders of equal
           scores; ``p_tie_low``, ``p_tie_high``: p-values at these quantiles; ``tie_decides``:
@@ -216,7 +216,7 @@ def compare(
           ``combine`` averages over all orders and omits the tie columns;
         * ``p_stderr``: Monte Carlo standard error of p_adjusted, only with "max-t"; ``undecided``:
           whether the 95% Monte Carlo interval contains alpha, so you need more swaps;
-        * ``leaning``: the measure with the higher value even if not significant, or NaN if equal;
+        * ``leaning``: the measure with the higher value, significant or not, or NaN if equal;
         * ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval, only with ``adjust``.
 
         ``attrs["family"]`` describes the family of tests. With ``combine``, counts are sums over
@@ -254,14 +254,14 @@ def compare(
     used. ``ties="expected"`` uses the score test, or swaps with "max-t". See the page on ties.
 
     "holm" and "bonferroni" use Bonferroni intervals. "bh" and "by" use the intervals of Benjamini
-    and Yekutieli (2005) at level 1 - R (1 - level) / m if R of m tests reject. "max-t" uses the
-    bands of :func:`difference_band` at level 1 - (1 - level) / F for F pairs in all groups. Every
-    interval includes 0 if p_adjusted is above 1 - ``level``. "holm" and "max-t-stepdown" can reject
-    even if the interval contains 0.
+    and Yekutieli (2005) at level 1 - R (1 - level) / m if R of m tests are significant. "max-t"
+    uses the bands of :func:`difference_band` at level 1 - (1 - level) / F for F pairs in all
+    groups. Every interval includes 0 if p_adjusted is above 1 - ``level``. "holm" and
+    "max-t-stepdown" can reject even if the interval contains 0.
 
     With ``agreement="mean"``, true positives are sums of vote proportions. The test is Student's t
-    over candidates with the variance for ``target="nbest"``. The result has no odds ratios or mid-p
-    values. The null hypothesis for "max-t" is that the two ranks of every candidate are
+    over candidates with the variance for ``target="nbest"``. The result contains no odds ratios or
+    mid-p values. The null hypothesis for "max-t" is that the two ranks of every candidate are
     exchangeable given the gold label. Draws depend on ``rng`` and tie keys. "max-t" takes O(n) per
     swap and pair.
 
@@ -457,7 +457,7 @@ def _swapped(
 ) -> tuple[AnyArray, ...]:
     """Return swap p-values for each n and for all n, swap counts, and band margins.
 
-    The last result contains the p-values for the two extreme tie orders (limit, ...).
+    The last return value contains the p-values for the two extreme tie orders (limit, ...).
     """
     shape = lists.exists.shape
     p_alone, p_swaps, drawn, margin = (np.full(shape, np.nan) for _ in range(4))

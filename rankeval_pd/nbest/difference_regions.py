@@ -69,9 +69,9 @@ def difference_region(
     Returns
     -------
     DataFrame or Dataset
-        The rows found in only one list, with the order and the index of the data (Dataset:
-        dimension row). The column ``list`` contains "a" or "b", and ``rank_a`` and ``rank_b``
-        contain the 1-based ranks in the two rankings.
+        The rows found in only one list, with their original order and index (Dataset: dimension
+        row). The column ``list`` contains "a" or "b", and ``rank_a`` and ``rank_b`` contain the
+        1-based ranks in the two rankings.
 
     References
     ----------
@@ -92,8 +92,8 @@ def difference_region(
     head = head_of(data)
     if head is not None and head.whole.reach < head.whole.total:
         raise ValueError(
-            "a head lacks the ranks of some candidates that are in only one list. Call"
-            " ddf.rankeval.difference_region(a, b, n), which counts these candidates."
+            "a head does not contain the ranks of some candidates that are in only one list."
+            " Call ddf.rankeval.difference_region(a, b, n), which counts these candidates."
         )
     return _of(data, a, b, n, roles)
 
@@ -132,8 +132,8 @@ def _of(data: Data, a: Hashable, b: Hashable, n: int, roles: RankingRoles) -> Da
         if name in present:
             how = "columns=" if frame else ""
             raise ValueError(
-                f"data has a column {name!r}, but the result needs this name. Rename the column:"
-                f" data.rename({how}{{{name!r}: ...}})."
+                f"data has a column {name!r}, but the result adds a column of the same name."
+                f" Rename the column: data.rename({how}{{{name!r}: ...}})."
             )
 
     def region(inner: xr.Dataset) -> _Region:
@@ -146,7 +146,7 @@ def _of(data: Data, a: Hashable, b: Hashable, n: int, roles: RankingRoles) -> Da
 
 
 class _Region(NamedTuple):
-    """Store the candidates found in only one list, in the order of the input."""
+    """Store the candidates found in only one list, in input order."""
 
     rows: IntArray
     list: AnyArray
@@ -190,7 +190,7 @@ def _dataset_region(
     else:
         parts = batches.collected(batch, partial(_of_chunk, batch=batch, region=region))
         where = np.concatenate([np.array(start) + here for start, (here, _) in parts])
-        order = np.lexsort(where.T[::-1])  # a stable sort keeps the order in a ranking
+        order = np.lexsort(where.T[::-1])  # a stable sort preserves the order within a ranking
         where = where[order]
         joined = {
             name: np.concatenate([x[name] for _, (_, x) in parts])[order]
@@ -274,7 +274,7 @@ def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: s
     return _Region(np.sort(rows), names[only], rank_a[only], rank_b[only])
 
 
-# ------------------------ Tests of two difference regions, and the options of a comparison
+# ------------------------ Tests of two difference regions, and the options for a comparison
 REGION_TYPES: dict[str, type] = {
     "precision_a": float, "precision_b": float, "difference": float, "ci_low": float,
     "ci_high": float, "overlap": np.int64, "n_only_a": np.int64, "n_only_b": np.int64,
@@ -289,7 +289,7 @@ SET_INTERVALS = ("score", "delta")
 
 
 class RegionOptions(NamedTuple):
-    """Store the options of the comparison."""
+    """Store the options for the comparison."""
 
     test: str
     alternative: str

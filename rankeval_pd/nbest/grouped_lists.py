@@ -1,4 +1,4 @@
-"""Compute intervals and tests for lists of candidates in clusters."""
+"""Compute intervals and tests for lists of clustered candidates."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def cluster_numbers(cluster: IntArray) -> IntArray:
 def list_spread(
     ranked: ListMembers, n: IntArray, target: str
 ) -> tuple[cluster_totals.ListTotals, cluster_totals.ClusterSpread, FloatArray]:
-    """Return totals, spread and shrunken precision for lists of ascending ``n``."""
+    """Return totals, spread and shrunken precision for lists with sorted sizes ``n``."""
     totals, precision = ranked.totals(n, target)
     around = precision if totals.fixed else totals.edges[0]
     added = cluster_totals.rare_label(precision, 4) * ((1.0 - around) ** 2 + around**2)
@@ -142,10 +142,10 @@ def weights(
     target: str,
     level: float,
 ) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Return candidate weights and cluster counts for the interval of each list.
+    """Return candidate weights and cluster counts for each list's interval.
 
-    The third result is the variance of the list's precision divided by the variance for a fixed
-    region.
+    The third return value is the variance of the list's precision divided by the variance for a
+    fixed region.
     """
     weight: FloatArray = np.ones(exists.shape)
     ratio: FloatArray = np.ones(exists.shape)
@@ -169,7 +169,7 @@ def weights(
 def band(
     ranked: ListMembers, n: IntArray, level: float, **drawing: Any
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the limits of a band around one precision curve, for ascending ``n``."""
+    """Return the limits of a band around one precision curve, for sorted ``n``."""
     from scipy import special
 
     totals, result, precision = list_spread(ranked, n, "nbest")
@@ -200,7 +200,7 @@ def difference(
     n: IntArray,
     whole: Whole | None = None,
 ) -> Difference:
-    """Return the difference in true positives and its spread, for ascending ``n``.
+    """Return the difference in true positives and its spread, for sorted ``n``.
 
     The larger of two variances is used, so that the variance is valid for both targets. The
     variance for lists uses the precision at the end of each list. The variance for regions uses the
@@ -259,9 +259,9 @@ def margins(
     each: bool,
     **drawing: Any,
 ) -> FloatArray:
-    """Return the half-width of a difference band per level, for ascending ``n``.
+    """Return the half-width of a difference band per level, for sorted ``n``.
 
-    A head does not contain all clusters. The band for a head therefore has a Bonferroni width.
+    A head does not contain all clusters. The band for a head therefore uses a Bonferroni width.
     """
     result = difference(rank_a, rank_b, gold, cluster, n, whole)
     if result.n_groups.any():
@@ -290,8 +290,8 @@ def pair_contrast(
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, float]:  # fmt: skip
     """Return the standard error, degrees of freedom and p-value for two lists.
 
-    The last two results are the number of clusters with unequal counts in the two lists, and the
-    extra variance from ``moved``.
+    The last two return values are the number of clusters with unequal counts in the two lists, and
+    the extra variance from ``moved``.
     """
     rising, back = np.unique(n, return_inverse=True)
     found = difference(rank_a, rank_b, gold, cluster, rising, whole)
@@ -312,8 +312,8 @@ _MOVED = 0.2
 def moved(gold: BoolArray, cluster: IntArray, whole: Whole | None) -> float:
     """Return the extra variance for a difference, divided by the squared difference.
 
-    A true difference increases with the number of true positives, which varies by chance in samples
-    with few or unequal clusters.
+    The true difference increases with the number of true positives, and this number varies by
+    chance in samples with few or unequal clusters.
     """
     if whole is not None:
         return _MOVED * whole.positives_variance

@@ -1,4 +1,4 @@
-"""Compare lists by the mean vote of several annotators (agreement="mean")."""
+"""Compare lists by the mean votes from several annotators (agreement="mean")."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def check_votes(options: RegionOptions, **others: tuple[Any, Any]) -> None:
     for name, (given, usual) in others.items():
         if given is not usual and not is_known(given, [usual]):
             raise ValueError(
-                f"agreement='mean' with {name}={given!r}: mean votes are compared by a t test, but"
-                f" {name} needs counts of true positives. Omit {name}, or pass"
+                f"agreement='mean' with {name}={given!r}: mean votes are compared with a t test,"
+                f" but {name} needs counts of true positives. Omit {name}, or pass"
                 " agreement='majority'."
             )
     if options.swapped:
@@ -94,7 +94,7 @@ def _columns(
         asked, number = lists.exists[row], lists.clusters_of(row)
         if not asked.any() or number is None:
             continue
-        # the padding of a short list forms a separate group without votes
+        # the padding in a short list forms a separate group without votes
         label = np.append(shares, 0.0)[np.minimum(number, shares.size)]
         sizes = n[asked]
         r = vote_difference(*lists.of(row)[:2], label, sizes)

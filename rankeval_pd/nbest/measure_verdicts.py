@@ -66,7 +66,7 @@ def measure_ranks(
     n : int, sequence of int or range, optional
         Sizes of the n-best lists. Measures are ranked by the precision of n-best lists.
     kind : {"ap", "roc"}, optional
-        Quantity for ranking the measures if you do not pass ``n``: average precision or the area
+        Quantity used to rank the measures if you do not pass ``n``: average precision or the area
         under the ROC curve.
     adjust : {"max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
         Adjustment for testing all pairs. For lists, "max-t" uses random swaps as in
@@ -80,7 +80,7 @@ def measure_ranks(
         the number of pairs and the level, and is at least 999 swaps or 9,999 draws. As in
         :func:`compare`, pairs near the level get up to 64 times as many swaps or draws.
     level : float
-        Simultaneous confidence level, separately for all values and for all ranks.
+        Simultaneous confidence level for all values, and separately for all ranks.
     progress : bool, optional
         Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
@@ -89,13 +89,13 @@ def measure_ranks(
     Returns
     -------
     DataFrame or Dataset
-        One row per measure, best measure first (Dataset: dimension measure, in the order of the
-        columns), or one row per measure and n. The columns are ``measure``, ``n``, ``value``,
-        ``ci_low``, ``ci_high``; ``rank``: 1 for the best measure (equal values share the better
-        rank); ``rank_low``: one plus the number of significantly better measures; ``rank_high``:
-        the number of measures minus the number of significantly worse measures; ``tied_for_best``:
-        True if no other measure is significantly better; ``tied``: for n-best lists, excluded
-        candidates with the last score; ``letters``: two measures share a letter unless the measures
+        One row per measure, best measure first (Dataset: dimension measure, in column order), or
+        one row per measure and n. The columns are ``measure``, ``n``, ``value``, ``ci_low``,
+        ``ci_high``; ``rank``: 1 for the best measure (equal values share the better rank);
+        ``rank_low``: one plus the number of significantly better measures; ``rank_high``: the
+        number of measures minus the number of significantly worse measures; ``tied_for_best``: True
+        if no other measure is significantly better; ``tied``: for n-best lists, excluded candidates
+        tied with the last candidate; ``letters``: two measures share a letter unless the measures
         differ significantly; ``undecided``: whether more draws could change a decision about the
         measure; ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval.
 
@@ -111,7 +111,7 @@ def measure_ranks(
     controls the family-wise error rate over the pairs. "bh" and "by" control only the false
     discovery rate, and None controls neither error rate. Intervals for n-best precision are
     Clopper-Pearson intervals for the acceptance region. For areas, see :func:`area`. All intervals
-    are Bonferroni-adjusted for the number of measures, times the number of list sizes with
+    are Bonferroni-adjusted for the number of measures, multiplied by the number of list sizes if
     ``adjust_over="group"``. The interval for the best measure therefore remains valid after
     selection. In simulations with twelve equally good measures, all ranks were within their limits
     in at least 94% of samples (``tests/reference/measure_ranks.csv``).

@@ -19,7 +19,7 @@ from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.significance.fisher import conditional_odds_ratio, sample_odds_ratio
 
-_TOGETHER = 20_000  # number of 2x2 tables in one step of the progress bar
+_TOGETHER = 20_000  # number of 2x2 tables per progress bar step
 COLUMNS = ("measure_a", "measure_b", "n", "odds_ratio", "odds_ratio_mle", "ci_low", "ci_high")
 
 
@@ -64,9 +64,9 @@ def odds_ratios(
     -----
     An odds ratio above 1 means that a is better. The conditional estimate is the odds ratio for
     which the expected 2x2 table equals the observed table, given the margins (Fisher's noncentral
-    hypergeometric distribution). The interval excludes 1 if Fisher's test in :func:`compare`
-    rejects. The time for each n grows with the square root of the region size. All n for a million
-    candidates take half a minute in total.
+    hypergeometric distribution). The interval excludes 1 if Fisher's test in :func:`compare` is
+    significant. The time for each n grows with the square root of the region size. All n for a
+    million candidates take half a minute in total.
 
     References
     ----------

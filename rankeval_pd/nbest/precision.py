@@ -1,4 +1,4 @@
-"""Compute precision of n-best lists, with intervals (Evert 2004, section 3.2)."""
+"""Compute the precision of n-best lists, with intervals (Evert 2004, section 3.2)."""
 
 from __future__ import annotations
 
@@ -88,11 +88,11 @@ def nbest_precision(
     phi : float
         Overdispersion from :func:`repetition`, at least 1. Larger values widen the interval.
     average : {None, "macro", "micro"}
-        Whether to return one row for all groups in ``by`` (Dataset: all batch dimensions) with n
-        candidates. "macro" averages over groups (recall and lift only over groups with positives).
-        "micro" divides summed true positives by summed n. The groups are treated as a sample. The
-        interval is Clopper and Pearson's for the effective number of candidates, with Student's
-        quantile (Korn and Graubard).
+        Whether to return one row for all groups in ``by`` (Dataset: all batch dimensions) that
+        contain at least n candidates. "macro" averages over groups (recall and lift only over
+        groups with positives). "micro" divides summed true positives by summed n. The groups are
+        treated as a sample. The interval is Clopper and Pearson's for the effective number of
+        candidates, with Student's quantile (Korn and Graubard).
     **roles
         ``gold``, ``measures``, ``by``, ``key``, ``lower_is_better``, ``ties``, ``missing``,
         ``rng``, ``dim``: column roles. See the page "Roles of the columns".
@@ -145,7 +145,7 @@ def nbest_precision(
 
     References
     ----------
-    Evert (2004), Eq. 1 (read "numerator" in its text as "denominator"), section 3.2, figures 1, 2.
+    Evert (2004), Eq. 1 (read "numerator" in the text as "denominator"), section 3.2, figures 1, 2.
 
     Examples
     --------
@@ -327,7 +327,7 @@ def precision_interval(
     Raises
     ------
     ValueError
-        If a count is negative or not an integer, or if tp is above n.
+        If a count is negative or not an integer, or if tp exceeds n.
 
     Notes
     -----
@@ -405,8 +405,8 @@ def warn_of_reversed(worse: BoolArray) -> None:
     if worse.any():
         warn(
             f"in {int(worse.sum())} of {worse.size} lists, there are significantly fewer true"
-            " positives than in random lists, so the measure may be reversed. Name a measure in"
-            " lower_is_better only if its small values are better."
+            " positives than in random lists, so the measure may be reversed. List a measure in"
+            " lower_is_better only if lower values are better."
         )
 
 

@@ -89,12 +89,12 @@ def precision_band(
     multipliers for each candidate's influence). In simulations, coverage of 95% bands was at least
     0.956 (``tests/reference/simultaneous.csv``).
 
-    After sorting, a draw costs O(number of list sizes) if n is None, and otherwise O(N). A million
+    After sorting, a draw costs O(number of list sizes) if n is None, and O(N) otherwise. A million
     candidates take one second, or two minutes with ``range(1, 1_000_001)``.
 
     References
     ----------
-    Evert (2004), end of section 3.2, names the two sources of variance. J. R. Ash and J. M.
+    Evert (2004), end of section 3.2, identifies the two sources of variance. J. R. Ash and J. M.
     Hughes-Oliver (2022), Confidence bands and hypothesis tests for hit enrichment curves, give the
     influence function of precision at n.
 
@@ -241,7 +241,7 @@ def difference_band(
         Measures to compare. Pass only ``a`` to compare one measure with every other measure. By
         default all pairs are compared. Each pair has a separate band.
     n : int, sequence of int, range or None
-        Sizes of the lists. None means every n, or a grid of n as in :func:`precision_band`.
+        Sizes of the lists. None means every n, or a grid of sizes as in :func:`precision_band`.
     level : float
         Probability that the band contains the true difference at every n.
     n_resamples : int
@@ -256,7 +256,7 @@ def difference_band(
     DataFrame or Dataset
         One row per pair and n (Dataset: dimensions pair and n, coordinates measure_a and
         measure_b): ``measure_a``, ``measure_b``, ``n``, ``difference`` = precision_a - precision_b,
-        ``band_low``, ``band_high``. For identical lists, difference and limits are 0.
+        ``band_low``, ``band_high``. For identical lists, the difference and its limits are 0.
 
     Warns
     -----
@@ -271,7 +271,7 @@ def difference_band(
     of 95% bands ranged from 0.961 to 0.980. ``compare(adjust="max-t")`` tests a stricter null
     hypothesis and can give different results at a few list sizes.
 
-    Each pair takes as long as in :func:`precision_band`, with up to O(N) for each draw.
+    Each pair takes as long as a measure in :func:`precision_band`, at up to O(N) per draw.
 
     References
     ----------

@@ -40,7 +40,7 @@ def compare_for(
     overlap: int | tuple[int, int] | None = None,
     alternative: Alternative = "two-sided",
 ) -> pd.DataFrame:
-    """Return the possible p-values of :func:`compare` for two published lists.
+    """Return the possible p-values from :func:`compare` for two published lists.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def compare_for(
     -------
     DataFrame
         One row: ``difference`` = tp_a / n_a - tp_b / n_b, and ``p_low`` and ``p_high``, the
-        smallest and the largest p-value from Fisher's exact test on the two difference regions.
+        smallest and largest p-values from Fisher's exact test on the two difference regions.
         ``p_low`` and ``p_high`` are equal if ``overlap`` is a pair or 0.
 
     See Also
@@ -179,7 +179,7 @@ def dispersion_for(
     Parameters
     ----------
     sd_observed, sd_expected : float or array
-        Observed and expected standard deviations of precision over samples.
+        Observed and expected standard deviations of precision across samples.
     n_samples : int or array of int
         Number of samples, 2 or more.
     level : float
@@ -188,7 +188,7 @@ def dispersion_for(
     Returns
     -------
     Dispersion
-        A named tuple ``(phi, phi_low, phi_high, p_dispersion)`` with floats or arrays. phi is
+        A named tuple ``(phi, phi_low, phi_high, p_dispersion)`` of floats or arrays. phi is
         (sd_observed / sd_expected)^2, and ``p_dispersion`` is the probability of at least this much
         variation under the binomial model. If phi is above 1, pass ``phi=`` to functions that
         compute intervals.

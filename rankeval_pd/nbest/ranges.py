@@ -46,7 +46,7 @@ _CLOSE = 1.05  # two runs are joined if the second begins at or before n_last ti
 
 
 def _joined(runs: pd.DataFrame) -> pd.DataFrame:
-    """Join neighboring runs of significant n into one range per measure."""
+    """Join neighboring runs of significant sizes into one range per measure."""
     if runs.empty:
         return runs.rename(columns={"n_before": "n_gaps"})
     first, last = (runs[name].to_numpy() for name in ("n_first", "n_last"))
@@ -112,13 +112,13 @@ def significant_ranges(
     DataFrame or Dataset
         One row per range, ordered by pair and then by n: ``measure_a``, ``measure_b``, ``better``,
         ``n_first``, ``n_last``, ``n_tests`` (number of significant sizes), ``n_gaps`` (number of
-        nonsignificant sizes between ``n_first`` and ``n_last``), ``p_max`` (largest p_adjusted over
-        the significant n, or largest p_value without ``adjust``). A range continues after a gap if
-        the next significant n is at most 1.05 times the last n before the gap. With
-        ``details=True`` and for Datasets (dimension row), each run of significant n is a separate
+        nonsignificant sizes between ``n_first`` and ``n_last``), ``p_max`` (largest p_adjusted
+        among the significant sizes, or largest p_value without ``adjust``). A range continues after
+        a gap if the next significant n is at most 1.05 times the last n before the gap. With
+        ``details=True`` or a Dataset (dimension row), each run of significant sizes is a separate
         row. ``n_before``, the number of sizes since the previous run, then replaces ``n_gaps``.
         ``adjust="max-t"`` adds ``undecided_ends`` ("none", "first", "last" or "both"): ends that
-        more draws could move because a neighboring n is ``undecided`` in :func:`compare`.
+        could move with more draws because a neighboring n is ``undecided`` in :func:`compare`.
 
     Notes
     -----
@@ -138,7 +138,7 @@ def significant_ranges(
       measure_a measure_b better  n_first  n_last  n_tests  n_gaps     p_max
     0        G2         t     G2        4      36       33       0  0.028571
     """
-    Roles.of(roles)  # options of compare such as threshold are rejected
+    Roles.of(roles)  # compare() options such as threshold are rejected
     with intervals_unread():
         table = compare(
             data, a, b, n, test=test, alternative=alternative, alpha=alpha, adjust=adjust,
@@ -278,8 +278,8 @@ def mean_difference(
     The mean difference is the area between the two curves divided by the range of n. The p-value
     comes from random swaps of each candidate's two ranks, as in ``compare(adjust="max-t")``, and
     needs no adjustment. The interval is a normal interval with the n-best variance from
-    :func:`difference_band`. The interval includes 0 if the test does not reject at 1 - ``level``,
-    and can include 0 even if the test rejects.
+    :func:`difference_band`. The interval includes 0 if the test is not significant at 1 -
+    ``level``, and can include 0 even if the test is significant.
 
     Each swap costs O(largest n). With 9,999 swaps, 10,000 candidates take one second, and a million
     candidates take half a minute.
@@ -377,7 +377,7 @@ def _from_here_on(values: FloatArray, n: IntArray, total: int) -> FloatArray:
 def _standard_error(
     rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray, weight: FloatArray, total: int
 ) -> float:  # fmt: skip
-    """Return the standard error from the influences of the candidates.
+    """Return the standard error, computed from each candidate's influence.
 
     The standard error is the square root of the sum of squared influences. One true and one false
     positive are added to each list at every n (Agresti and Caffo). Candidates that appear in no

@@ -48,7 +48,7 @@ class RankCriterion(NamedTuple):
     n_resamples: int | None
     progress: bool | None
     baseline: Hashable
-    attrs: dict[str, Any]  #: attrs of the table for readers and plots
+    attrs: dict[str, Any]  #: table attrs for readers and plots
 
     @classmethod
     def of(

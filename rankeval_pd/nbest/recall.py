@@ -96,8 +96,8 @@ def nbest_recall(
     -----
     With "nbest", the interval uses an effective number of true positives (at most 2 N+) that
     matches the variance of the list's recall (Jiang and Zhao; Ash and Hughes-Oliver's "EmProc").
-    Compared with a fixed threshold, the variance is smaller for short lists, and larger for good
-    rankings with n near N+. In simulations, the coverage of 95% intervals was 0.945 or more
+    For short lists, the variance is smaller than with a fixed threshold; for good rankings with n
+    near N+, the variance is larger. In simulations, the coverage of 95% intervals was 0.945 or more
     (``tests/reference/recall.csv``). The cost is O(N log N), plus a microsecond for each interval.
 
     References

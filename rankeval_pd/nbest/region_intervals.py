@@ -85,7 +85,7 @@ def decide(
     Parameters
     ----------
     results : list of Dataset
-        Results with ``p_value``. For max-t, the results also have ``p_swaps``, ``drawn`` and
+        Results with ``p_value``. For max-t, the results also contain ``p_swaps``, ``drawn`` and
         ``margin``, the half-width of the simultaneous band.
     batch : list of names
         Dimensions of the groups.
@@ -256,7 +256,7 @@ def with_better(result: xr.Dataset, towards: str = "difference") -> xr.Dataset:
     """Add the columns ``leaning`` and ``better``.
 
     ``leaning`` is the first measure if ``towards`` is above 0, the second measure if ``towards`` is
-    below 0, and NaN at 0. ``better`` is ``leaning`` if ``significant`` is True, and otherwise NaN.
+    below 0, and NaN at 0. ``better`` is ``leaning`` if ``significant`` is True, and NaN otherwise.
     """
     sign = result[towards]
     columns = xr.apply_ufunc(
@@ -277,7 +277,7 @@ def with_better(result: xr.Dataset, towards: str = "difference") -> xr.Dataset:
 def favored(
     sign: FloatArray, significant: BoolArray, pair: IntArray, *, a: AnyArray, b: AnyArray
 ) -> tuple[AnyArray, AnyArray]:
-    """Return the names of the better and of the significantly better measures."""
+    """Return the columns ``leaning`` and ``better``, which contain measure names."""
     leaning = np.where(sign > 0, a[pair], b[pair]).astype(object)
     leaning[~(np.abs(sign) > 0)] = np.nan
     better = leaning.copy()
@@ -285,7 +285,7 @@ def favored(
     return leaning, better
 
 
-_ROWS = 1 << 16  # number of rows per step; the rows of one step fit in the cache
+_ROWS = 1 << 16  # number of rows per step, small enough to fit in the cache
 
 
 def _limits(
@@ -295,7 +295,7 @@ def _limits(
     how: Decision,
     interval: tuple[Interval, tuple[str, ...]],
 ) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return limits for the given levels that include 0 if the test does not reject."""
+    """Return limits at the given levels, including 0 if the test is not significant."""
     kernel, names = interval
 
     shown = False if level.chunks is not None else getattr(how, "progress", None)

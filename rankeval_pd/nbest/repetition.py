@@ -97,9 +97,9 @@ def repetition(
         One row per measure (Dataset: dimension measure):
 
         * ``threshold``; ``n_samples``: samples with accepted candidates; ``n_mean``: average number
-          of accepted candidates over all samples; ``precision``: precision of the pooled samples;
+          of accepted candidates across all samples; ``precision``: precision of the pooled samples;
         * ``sd_expected``, ``sd_observed``, ``sd_ratio``: expected and observed standard deviations
-          of the precision over samples, and the ratio;
+          of the precision across samples, and their ratio;
         * ``phi``, ``phi_low``, ``phi_high``, ``p_dispersion``: overdispersion (ratio of observed to
           binomial variance) with an interval, and the probability of at least this much variation
           under the model. Pass ``phi=`` to functions that compute intervals;
@@ -121,10 +121,10 @@ def repetition(
     The expected standard deviation is Eq. 4 with the harmonic mean of the sizes. phi is Pearson's
     statistic divided by its degrees of freedom and uses the size of each sample. p_ks comes from a
     parametric bootstrap with 999 draws. The Kolmogorov test has little power, so prefer
-    p_dispersion. Clopper-Pearson intervals fail less often than 1 - level. With few samples,
-    intervals fail more often because the precision of the other samples varies. p_coverage accounts
-    for these effects. phi includes differences between parts of one corpus (topic, author), so a
-    test of phi = 1 requires samples drawn under the same conditions.
+    p_dispersion. The failure rate of Clopper-Pearson intervals is below 1 - level. With few
+    samples, intervals fail more often because the precision of the other samples varies. p_coverage
+    accounts for both effects. phi includes differences between parts of one corpus (topic, author),
+    so a test of phi = 1 requires samples drawn under the same conditions.
 
     The cost is O(N log N), plus 999 draws per sample and one transform per sample size. A measure
     with 20,000 samples takes about three seconds.
@@ -217,7 +217,7 @@ def repetition_samples(
 
 
 class _Study(NamedTuple):
-    """Store the options of a repetition study."""
+    """Store the options for a repetition study."""
 
     threshold: Any
     n: int | None
@@ -248,7 +248,7 @@ class _Study(NamedTuple):
     def ask(
         self, data: Any, columns: Any, types: Mapping[str, type], *, per_sample: bool = False
     ) -> xr.Dataset:
-        """Compute the columns for every measure from the candidates of all samples."""
+        """Compute the columns for every measure from the candidates in all samples."""
         check_data(data)
         if isinstance(data, xr.Dataset) and self.roles.dim in data.dims:
             batches = find_batches(data, self.roles, partial(read_part, scored=True), scored=True)
@@ -332,7 +332,7 @@ class _Study(NamedTuple):
         return tuple(np.array(column) for column in zip(*result, strict=True))
 
     def _cuts(self, inner: xr.Dataset) -> xr.DataArray:
-        """Return the threshold of each measure, or NaN if the user passes n."""
+        """Return the threshold for each measure, or NaN if the user passes n."""
         measures = inner.indexes["measure"].tolist()
         if self.threshold is None:
             return xr.DataArray(np.full(len(measures), np.nan), dims="measure")
@@ -366,7 +366,7 @@ class _Study(NamedTuple):
             lazy = any(variable.chunks is not None for variable in whole.variables.values())
             return (whole.chunk(dict.fromkeys(batch, -1)) if lazy else whole), batch
         if not as_names(self.roles.by, data.columns):
-            raise ValueError("by is missing. Name the sample column, such as by='sample'.")
+            raise ValueError("by is missing. Pass the sample column, for example by='sample'.")
         groups = read_frame(data, self.roles)
         if len(groups.keys) < 2:
             raise _too_few(len(groups.keys))
@@ -402,7 +402,7 @@ class _Study(NamedTuple):
         *,
         columns: Any,
     ) -> tuple[AnyArray, ...]:
-        """Return each measure's columns from the scores of all samples."""
+        """Return each measure's columns from the scores in all samples."""
         score, gold, present = (
             x.reshape(score.shape[0], math.prod(score.shape[1:-1]), score.shape[-1])
             for x in np.broadcast_arrays(score, gold, present)
@@ -424,7 +424,7 @@ class _Study(NamedTuple):
 def _too_few(samples: int) -> ValueError:
     return ValueError(
         "variation between samples needs at least two samples, but the number of samples is"
-        f" {samples}. Name the sample column: by=..."
+        f" {samples}. Pass the sample column: by=..."
     )
 
 

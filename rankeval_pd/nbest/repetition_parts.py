@@ -1,4 +1,4 @@
-"""Find a threshold that accepts n candidates on average in data read in parts."""
+"""Find a threshold that accepts n candidates on average in data that is read in chunks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _top(scores: FloatArray, count: int) -> FloatArray:
 
 
 def least_scores(tops: list[FloatArray], most: int, n: int) -> FloatArray:
-    """Return the threshold of each measure from the best scores in all samples."""
+    """Return the threshold for each measure from the best scores in all samples."""
     return np.array([least_score(scores, most, n) for scores in tops])
 
 

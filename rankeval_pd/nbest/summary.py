@@ -88,17 +88,17 @@ def summary(
         For candidates, whether each n is a separate family or all n form one family. Each group in
         ``by`` is a separate family for candidates. For systems, all groups form one family.
     undefined : {"zero", "skip", "raise"}
-        Value of an undefined metric for queries. See :func:`per_query`.
+        Value to use for an undefined query metric. See :func:`per_query`.
     alpha : float
         Significance level of the tests for ``tied_for_best`` with queries.
     n_resamples : int, optional
-        Number of swaps for p_adjusted, or of draws of random signs for systems and queries. As in
-        :func:`measure_ranks` and :func:`system_ranks`, the default is large enough for decisions at
-        5% and uses more draws for pairs near this level. For n-best lists, the smallest possible
-        p_adjusted is pairs / (n_resamples + 1), for example 0.005. For stars at 0.001, pass at
-        least 999 times the number of pairs.
+        Number of swaps for p_adjusted, or of random sign draws for systems and queries. As in
+        :func:`measure_ranks` and :func:`system_ranks`, the default number is large enough for
+        decisions at 5%, and pairs near this level get more draws. For n-best lists, the smallest
+        possible p_adjusted is pairs / (n_resamples + 1), for example 0.005. For stars at 0.001,
+        pass at least 999 times the number of pairs.
     level : float
-        Simultaneous confidence level, for all values and for all ranks and differences.
+        Simultaneous confidence level for all values, and for all ranks and differences.
     progress : bool, optional
         Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
@@ -120,21 +120,20 @@ def summary(
         * ``better_than_chance``: for candidates only, whether the ranking is significantly better
           than a random order, with Bonferroni's correction for measures and n (hypergeometric test
           for lists, and the one-sided test from :func:`area` for whole rankings);
-        * ``tied``, for n-best lists: excluded candidates with the last score;
+        * ``tied``, for n-best lists: excluded candidates tied with the last candidate;
         * ``letters``, without ``baseline`` only: two measures share a letter if and only if the
           measures do not differ significantly; ``p_value``, ``difference_low_alone``,
           ``difference_high_alone``: unadjusted results; ``undecided``: see :func:`measure_ranks`.
 
         For a Dataset of candidates, the result has the batch dimensions, with measures in the
-        original order. For a Dataset of items, the result has the dimension row.
+        original order. For a Dataset of items, the result has a row dimension.
 
         For queries, the result has one row per measure and metric (Dataset: dimensions metric and
         measure): ``measure``, ``metric``; ``value``: the mean over queries, with an interval;
         ranks; ``difference`` from the baseline, or NaN without a baseline; ``p_adjusted``: adjusted
         within each metric for comparisons with the baseline; ``tied_for_best``: from tests of all
         pairs; ``wins``, ``ties``, ``losses``: numbers of queries with a value above, equal to or
-        below the baseline. Metrics are in the requested order, and runs are in the order of the
-        columns.
+        below the baseline. Metrics are in the requested order, and runs are in column order.
 
     Warns
     -----
@@ -180,7 +179,7 @@ def summary(
         return _of_items(data, baseline, test, adjust, n_resamples, level, progress, roles)
     if test == "t":
         raise ValueError(
-            "test='t' applies only to systems scored on items and to metrics of queries, as in"
+            "test='t' applies only to systems scored on items and to query metrics, as in"
             " summary(['nDCG@10'], test='t'). For n-best lists, omit test to use exact tests."
         )
 
@@ -214,7 +213,7 @@ def _warn_of_many_groups(result: Any) -> None:
 
 
 def _are_metrics(n: object) -> bool:
-    """Return whether n contains names of metrics instead of list sizes."""
+    """Return whether n contains metric names instead of list sizes."""
     return isinstance(n, str) or (isinstance(n, Iterable) and any(isinstance(x, str) for x in n))
 
 

@@ -43,10 +43,10 @@ def choose_threshold(
         Candidates with a score for each measure and a gold label.
     precision : float, optional
         Required precision of the accepted candidates. The function returns the lowest threshold
-        with the guaranteed precision, to accept as many candidates as possible.
+        that guarantees this precision, to accept as many candidates as possible.
     recall : float, optional
         Required recall of the accepted candidates, as an alternative to ``precision``. The function
-        returns the highest threshold with the guaranteed recall.
+        returns the highest threshold that guarantees this recall.
     youden : bool
         Whether to maximize J = sensitivity + specificity - 1 instead of requiring a precision or
         recall. The result contains a guaranteed lower limit for J in the population.
@@ -59,11 +59,11 @@ def choose_threshold(
     Returns
     -------
     DataFrame or Dataset
-        One row per measure (Dataset: dimension measure): ``measure``, ``threshold``, the score from
-        which candidates are accepted; ``n_accepted``, ``tp``, ``precision`` and ``recall`` in the
-        data; ``ci_low``: lower limit for the guaranteed quantity, adjusted for the search;
-        ``youden``: J, only with ``youden=True``. If no threshold satisfies the guarantee,
-        ``threshold`` is NaN and no candidate is accepted.
+        One row per measure (Dataset: dimension measure): ``measure``, ``threshold``, the cutoff
+        score for acceptance; ``n_accepted``, ``tp``, ``precision`` and ``recall`` in the data;
+        ``ci_low``: lower limit for the guaranteed quantity, adjusted for the search; ``youden``: J,
+        only with ``youden=True``. If no threshold satisfies the guarantee, ``threshold`` is NaN and
+        no candidate is accepted.
 
     Warns
     -----
@@ -72,19 +72,19 @@ def choose_threshold(
 
     Notes
     -----
-    Choosing the last threshold whose individual interval exceeds the required precision is
-    overconfident because many thresholds are tried. Instead, this function tests acceptance sets in
-    a fixed sequence. The sequence starts with the smallest set that could pass (29 candidates for
-    0.9 at 95%), tests every set at the same level, and ends with the first failure. Small sets
-    rarely pass, so additional sequences start at twice the size, four times the size, and so on.
-    The error rate 1 - level is divided among the K sequences (multi-start fixed-sequence testing).
-    Recall never decreases as you accept more candidates, so one sequence is enough, and ci_low is
-    the usual one-sided limit. With several measures, 1 - level is divided among the measures
+    Choosing the last threshold whose individual interval exceeds the required precision does not
+    account for the number of thresholds tried. Instead, this function tests acceptance sets in a
+    fixed sequence. The sequence starts with the smallest set that could pass (29 candidates for 0.9
+    at 95%), tests every set at the same level, and ends with the first failure. Small sets rarely
+    pass, so additional sequences start at twice the size, four times the size, and so on. The error
+    rate 1 - level is divided among the K sequences (multi-start fixed-sequence testing). Recall
+    never decreases as you accept more candidates, so one sequence is enough, and ci_low is the
+    usual one-sided limit. With several measures, 1 - level is divided among the measures
     (Bonferroni, see ``attrs["family"]``) because you can pick the best measure. If you chose a
     measure beforehand, name the measure in ``measures``. For Youden's J, the population value is at
     most sqrt(log(1 / (1 - level)) / 2) times sqrt(1/N+ + 1/(N - N+)) below the value in the data,
-    for all thresholds simultaneously (Smirnov's distribution for two samples). The guarantee
-    reduces power: only sets with dozens of candidates can reach the required precision.
+    for all thresholds simultaneously (Smirnov's two-sample distribution). The guarantee reduces
+    power: only sets with dozens of candidates can reach the required precision.
     ``tests/reference/choose_threshold.csv`` compares failure rates with and without the guarantee
     in simulations. The cost is O(N log N) per measure.
 

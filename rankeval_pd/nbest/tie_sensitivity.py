@@ -72,7 +72,7 @@ def tie_sensitivity(
 
     References
     ----------
-    Evert (2004), footnotes 5 and 6, breaks ties by random jitter.
+    Evert (2004), footnotes 5 and 6, breaks ties with random jitter.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def _columns(
 
 
 class Tied(NamedTuple):
-    """Store the tied candidates of one ranking, whose order is arbitrary."""
+    """Store one ranking's tied candidates, whose order is arbitrary."""
 
     rank: IntArray  #: (candidate) ranks of all candidates
     candidate: IntArray  #: the tied candidates, best first
@@ -149,7 +149,7 @@ class Tied(NamedTuple):
 
     @classmethod
     def of(cls, score: FloatArray, rank: IntArray, most: int) -> Tied:
-        """Return the candidates in tied blocks that begin in the first ``most`` ranks."""
+        """Return the candidates in tied blocks that begin within the first ``most`` ranks."""
         order = ranking.inverse(rank)
         start, end = ranking.blocks(score[order], np.array(rank.size))
         tied = np.flatnonzero((end - start > 1) & (start < most))

@@ -50,7 +50,7 @@ def error_of_few(
     lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float,
     cut: BoolArray,
 ) -> FloatArray:  # fmt: skip
-    """Return the standard error for small regions and split ties, and otherwise NaN.
+    """Return the standard error for small regions and split ties, or NaN otherwise.
 
     The function warns if differences between other lists vary far more than differences between
     fixed regions.
@@ -115,7 +115,7 @@ def tie_columns(
 ) -> tuple[AnyArray, ...]:  # fmt: skip
     """Return columns for both limits, and the nearest n that splits no tie.
 
-    If no list splits a tie, both limits equal the difference. P-values of swap tests are added
+    If no list splits a tie, both limits equal the difference. P-values from swap tests are added
     later. ``spread`` contains the standard error and degrees of freedom for independent groups.
     """
     columns = [difference.copy(), difference.copy(), p_value.copy(), p_value.copy()]
@@ -161,7 +161,7 @@ class PairEnds(NamedTuple):
         self, at: Any, ends: Ends | None, n: IntArray, cut: BoolArray, found: Any,
         spread: tuple[FloatArray, FloatArray] | None = None,
     ) -> None:  # fmt: skip
-        """Store the tests of one pair if a list splits a tie."""
+        """Store the tests for one pair if a list splits a tie."""
         if ends is None:
             return
         if isinstance(found, swaps.SwapTests):

@@ -58,5 +58,5 @@ def warn_of_rows(rows: Sequence[tuple[Any, ...]], *, combined: bool = False) -> 
     of = "average='macro' and " if combined else ""
     warn(
         f"ties='shared': at n={n}, the order of equal scores determines whether {a!r} and {b!r}"
-        f" differ significantly{more}. Pass {of}ties='expected', the mean over all orders{near}."
+        f" differ significantly{more}. Pass {of}ties='expected', which averages all orders{near}."
     )
