@@ -79,7 +79,7 @@ def _check_weight(roles: Roles) -> None:
         raise ValueError(
             f"weight='group' with groups={roles.groups!r}, strata={roles.strata!r},"
             f" metric={roles.metric!r}: the mean over groups needs one group column, no strata,"
-            " and a metric other than a sum. Name the groups, groups=..., or omit weight."
+            " and a metric other than a sum. Pass the group column as groups=..., or omit weight."
         )
 
 
@@ -264,7 +264,7 @@ def _refuse_runs(frame: pd.DataFrame) -> None:
     raise ValueError(
         "data has columns 'query' and 'document', so each row looks like a retrieved document, not"
         " a test item. Call this method on the result of data.rankeval.per_query('nDCG@10',"
-        " wide=True), or if the columns are systems, name them: measures=[...]."
+        " wide=True), or if the columns are systems, pass their names: measures=[...]."
     )
 
 

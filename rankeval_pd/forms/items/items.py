@@ -1,8 +1,8 @@
 """Read systems scored on test items, with the sufficient statistics of a metric.
 
-In a DataFrame, rows are test items. Columns are systems, or a two-level header contains systems and
-statistics. In a Dataset, the dimensions are ``item`` and ``system``, and each statistic is a
-variable. There is no gold label because comparisons use the result of each system on each item.
+In a DataFrame, rows are test items. Columns are systems, or the two levels of the header are
+systems and statistics. In a Dataset, the dimensions are ``item`` and ``system``, and each statistic
+is a variable. There is no gold label because comparisons use each system's result on each item.
 
 A question is a function that takes :class:`rankeval_pd.stats.resampling.test_items.Items` and
 returns named columns. :func:`answer` applies the question to every group of a DataFrame, or to
@@ -141,8 +141,8 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
     if len(systems) > len(frame) > 1:
         warn(
             f"data has more systems ({len(systems)}) than items ({len(frame)}). Rows must be"
-            " items, and columns must be systems: transpose with data.T. If the layout is right,"
-            " name the systems: measures=list(data)."
+            " items, and columns must be systems: transpose with data.T. If the layout is correct,"
+            " list the systems: measures=list(data)."
         )
     if frame.columns.nlevels > 1:
         return  # only system columns have statistics

@@ -37,8 +37,8 @@ def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
     missing = [name for name in (*_NEEDED, *more) if name not in there and name not in found]
     if missing:
         raise ValueError(
-            f"data has no columns {listed(missing)}. Pass the table of pairs that paired_bootstrap"
-            " returns, if necessary with details=True."
+            f"data has no columns {listed(missing)}. Pass the pairs table that paired_bootstrap"
+            " returns, computed with details=True if necessary."
         )
     if isinstance(data, xr.Dataset):
         groups = [d for d in data["gain"].dims if d != "pair"]

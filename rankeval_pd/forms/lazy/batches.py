@@ -281,7 +281,7 @@ def head_of_chunks(columns: Columns, n_max: int, n_keys: int) -> Batches:
     """Process one ranking in chunks of candidates, using the head of the ranking."""
     dim = next(iter(columns.variables.values())).dims[0]
     roles = replace(columns.roles, dim=dim)
-    nothing = xr.Dataset()  # all data are in the columns
+    nothing = xr.Dataset()  # the columns contain all data
     return HeadBatches(nothing, nothing, roles, read_dataset, columns, n_max, n_keys)
 
 

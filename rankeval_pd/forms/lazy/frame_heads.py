@@ -86,8 +86,8 @@ def collect_head(
     """Return the head of a Dask DataFrame, for lists up to n_max.
 
     The head keeps the first candidates for each of ``n_keys`` orders of tied candidates. The head
-    contains the columns in use and those in ``columns``. With ``threshold``, the function counts
-    the accepted candidates and keeps no candidates.
+    contains the columns in use and those in ``columns``. If ``threshold`` is given, the function
+    counts accepted candidates and keeps none.
 
     The scheduler runs a few times, and the last run reads two thirds of the partitions. The cost is
     O(rows). A partition and several heads must fit in memory.
@@ -384,9 +384,9 @@ def _as_counted(frame: pd.DataFrame, *, rows: int) -> pd.DataFrame:
     """Check the number of rows of a partition, and return the partition."""
     if len(frame) != rows:
         raise RuntimeError(
-            f"a partition had {rows:,} rows when its groups were counted and {len(frame):,} when it"
-            " was read: the files changed or were split differently. Call the method again, or"
-            " write the files in equal parts."
+            f"a partition had {rows:,} rows when its groups were counted and {len(frame):,} when"
+            " it was read: the files changed or were split differently. Call the method again, or"
+            " rewrite the files as parts of equal size."
         )
     return frame
 

@@ -104,7 +104,7 @@ def _rounded_up(p: float) -> str:
 
 
 def p_cell(p: float, *, least: float = 0.0) -> str:
-    """Return a p-value for a column with the header p."""
+    """Format a p-value for a column with the header p."""
     return "" if math.isnan(p) else p_text(p, least=least).removeprefix("p ").removeprefix("= ")
 
 
@@ -449,13 +449,13 @@ SENTENCES = (
     ("measure p n_first n_last",
      "{measure} is better than chance (p ≤ {p}) from n = {n_first} to n = {n_last}."),
     ("measure_a measure_b n_more power",
-     "With {n_more} judgments in addition to the existing {n_judged}, the comparison of {measure_a}"
+     "With {n_more} judgments added to the existing {n_judged}, the comparison of {measure_a}"
      " and {measure_b} at n = {n} has a power of {power}."),
     ("n n_judgements power_low",
-     "For lists with n = {n} and {n_judgements} judgments, the power is {power} on average over the"
+     "With list size n = {n} and {n_judgements} judgments, the power is {power} on average over the"
      " precisions compatible with the pilot sample (from {power_low} to {power_high})."),
     ("n n_judgements power",
-     "For lists with n = {n} and {n_judgements} judgments, the power is {power}."),
+     "With list size n = {n} and {n_judgements} judgments, the power is {power}."),
     ("measure_a measure_b n p_min p_median p_max",
      "At n = {n}, the p-value for {measure_a} against {measure_b} over random orders of equal"
      " scores lies between {p_min} and {p_max} (median {p_median})."),

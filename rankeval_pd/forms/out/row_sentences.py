@@ -167,7 +167,7 @@ def _bounded(row: Row, alpha: float) -> str:
 
 
 class _Known(dict[Any, Any]):
-    """Provide the numbers in a row. Missing columns give "not available"."""
+    """Provide the numbers in a row. A missing column yields "not available"."""
 
     def __missing__(self, name: str) -> str:
         return _NONE

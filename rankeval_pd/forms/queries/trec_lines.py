@@ -106,7 +106,7 @@ def _of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
 
 
 def _words(line: bytes) -> list[bytes]:
-    """Return the words of a line, or no words for a comment."""
+    """Split a line into words, or return an empty list for a comment."""
     words = line.split()
     return [] if words and words[0].startswith(b"#") else words
 
@@ -383,7 +383,7 @@ def share_codes(parts: Sequence[Strings]) -> SharedCodes:
 
 
 def _arrow_codes(every: Any) -> tuple[IntArray, Any]:
-    """Return codes for pyarrow strings."""
+    """Encode pyarrow strings as integer codes."""
     import pyarrow as pa
 
     encoded = every if pa.types.is_dictionary(every.type) else every.dictionary_encode()
@@ -391,7 +391,7 @@ def _arrow_codes(every: Any) -> tuple[IntArray, Any]:
 
 
 def as_strings(names: Strings, codes: IntArray) -> Any:
-    """Return a column with the strings for the codes."""
+    """Return a column of the strings that the codes represent."""
     if isinstance(names, np.ndarray):
         return pd.Series(names.tolist(), dtype=None if len(names) else object).array.take(codes)
     return names.take(codes).to_pandas().array

@@ -352,7 +352,7 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     if data[gold].dtype.kind == "c" and roles.positive is None:
         raise ValueError(
             f"gold={gold!r} contains complex numbers, but a gold label is True or False, 1 or 0."
-            " Name the values of true positives: positive=..., a value or a list."
+            " Pass the value(s) that mark true positives as positive=..."
         )
     dims = {roles.dim: "candidate"}
     true_of = partial(
@@ -362,8 +362,8 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     truth = one_chunk(lifted(true_of, data[gold], gold), roles.dim).rename(dims)
     if "measure" in truth.dims:
         raise ValueError(
-            f"gold={gold!r} has the dimension 'measure', but all measures share the"
-            " gold label. Select one, .isel(measure=0), or rename the dimension."
+            f"gold={gold!r} has the dimension 'measure', but all measures share the gold label."
+            " Select one measure, .isel(measure=0), or rename the dimension."
         )
     split = split_measures(data, roles, named)
     parts = [

@@ -144,7 +144,7 @@ def only_pair(
 ) -> dict[str, Any]:
     """Return the roles with the compared measures. ``one`` allows only one pair."""
     if one and (b is None or isinstance(b, list)):
-        raise TypeError(f"b={b!r}: name one measure to compare with a.")
+        raise TypeError(f"b={b!r}: pass one measure to compare with a.")
     if b is not None and a is None:
         raise ValueError(f"b={b!r} without a: pass both measures, a= and b=.")
     for role, name in (("a", a), *(("b", x) for x in (b if isinstance(b, list) else [b]))):
@@ -255,12 +255,12 @@ class PairRanks(NamedTuple):
 
     @property
     def gold(self) -> BoolArray:
-        """Return whether candidates are true positives with both scores."""
+        """Return whether each candidate is a true positive that has both scores."""
         return self.a.gold
 
     @property
     def present(self) -> BoolArray:
-        """Return whether the candidates have both scores."""
+        """Return whether each candidate has both scores."""
         return self.a.present
 
     @property
@@ -274,7 +274,7 @@ class PairRanks(NamedTuple):
         return self.a.ranks, self.b.ranks
 
     def regions(self, n: IntArray) -> Regions:
-        """Return the difference regions of lists of size n, and the overlap."""
+        """Return the difference regions of lists of size n, and their overlap."""
         return ranking.nbest_regions(*self.ranks, self.gold, n)
 
     def of(self, row: tuple[int, ...]) -> tuple[IntArray, IntArray, BoolArray]:
@@ -381,7 +381,7 @@ def ask_pairs(
         blocks.append(tables.as_columns(names, computed, {"n": asked} if over_n else None))
         advance(len(block) * (inner["gold"].size // max(1, inner.sizes["candidate"])))
     result = with_orders(joined(blocks, "pair"), inner, pairs)
-    if not over_n:  # a single row for all n, which is missing if any requested n is missing
+    if not over_n:  # a single row for all list sizes, missing if any requested size is missing
         exists = result["exists"]
         result["exists"] = exists.any("n") if n is None else exists.all("n")
     return with_names(result, pairs)

@@ -120,7 +120,7 @@ def _text(values: AnyArray) -> Keys:
 
 
 def _times(ticks: IntArray, unit: str) -> Keys:
-    """Return the hashes of times, using the finest possible unit for each time."""
+    """Return a hash for each time, using the finest possible unit for each."""
     hashes = np.empty(ticks.size, dtype=np.uint64)
     left = np.ones(ticks.size, dtype=bool)
     for name, size in _UNITS.items():
@@ -230,7 +230,7 @@ def refuse_missing(values: pd.Series, name: object) -> None:
 
 
 def sort_key(values: pd.Series, name: object) -> pd.Series:
-    """Return the sorted values of the key and their positions."""
+    """Return the sorted key values and their positions."""
     try:
         return pd.Series(values.to_numpy()).sort_values(kind="stable")
     except TypeError as error:
@@ -280,7 +280,7 @@ def value_order(
 
 
 def as_compared(scores: Any, ties: str, key: object) -> Any:
-    """Return scores for comparisons, in single precision for trec_eval."""
+    """Return the scores to compare, in single precision if ties="trec"."""
     if ties != "trec":
         return scores
     if key is None:

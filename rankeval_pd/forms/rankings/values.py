@@ -40,8 +40,8 @@ def score_values(values: pd.Series, name: Hashable) -> FloatArray:
 def _check_scores(dtype: Any, name: Hashable) -> None:
     if not (is_score(dtype) or pd.api.types.is_bool_dtype(dtype)):
         raise TypeError(
-            f"measures: {name!r} has dtype {dtype}, but scores must be numbers. Convert it, for "
-            "example with pd.to_numeric, or name the measures: measures=..."
+            f"measures: {name!r} has dtype {dtype}, but scores must be numbers. Convert the"
+            " scores, for example with pd.to_numeric, or pass measures=..."
         )
 
 
@@ -127,16 +127,15 @@ def gold_values(
     if min_grade is not None:
         if truth is None:
             raise ValueError(
-                f"min_grade={min_grade!r}, but gold={name!r} contains {value_counts(values)}, which"
-                " are not grades. Name the values of true positives: positive=..., a value or"
-                " a list."
+                f"min_grade={min_grade!r}, but gold={name!r} contains {value_counts(values)},"
+                " which are not grades. Pass the value(s) that mark true positives as positive=..."
             )
         return np.where(np.isnan(truth), np.nan, truth >= min_grade)
     if truth is None or not (np.isnan(truth) | (truth == 0) | (truth == 1)).all():
-        grades = "" if truth is None else ", or their lowest grade, min_grade=1"
+        grades = "" if truth is None else ", or their lowest grade as min_grade=1"
         raise ValueError(
             f"gold={name!r} contains {value_counts(values)}, but a gold label is True or False, 1"
-            f" or 0. Name the values of true positives: positive=..., a value or a list{grades}."
+            f" or 0. Pass the value(s) that mark true positives as positive=...{grades}."
         )
     return truth
 
@@ -149,7 +148,7 @@ def _as_float(value: Any) -> float:
 
 
 def _among(values: pd.Series, name: Hashable, positive: Any, *, all_there: bool) -> FloatArray:
-    """Return 1.0 for the values of true positives, and 0.0 for other values."""
+    """Return 1.0 for values that mark true positives and 0.0 for other values."""
     plain = values.astype(object) if values.dtype != object else values
     among = true_values(positive)
     for value in among if all_there else []:
@@ -159,7 +158,7 @@ def _among(values: pd.Series, name: Hashable, positive: Any, *, all_there: bool)
                 f" contains {value_counts(values)}. Pass values that occur in this column."
             )
     result = plain.isin(among).to_numpy(dtype=np.float64)
-    # an empty cell in a sheet is not a judgment, even as empty text
+    # an empty spreadsheet cell is not a judgment, even if read as empty text
     blank = plain.isna() | plain.isin(["", " "]) & ~plain.isin(among)
     return np.where(blank.to_numpy(dtype=bool), np.nan, result)
 
@@ -367,8 +366,8 @@ def _check_whole(value: Any) -> int:
     whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
     hint = f" Write {int(value)}." if whole else ""
     raise TypeError(
-        f"n={value!r} is of type {type(value).__name__}: pass a whole number of at least 1, a share"
-        f" of the candidates (a float between 0 and 1), or None for every n.{hint}"
+        f"n={value!r} is of type {type(value).__name__}: pass a positive whole number, a share of"
+        f" the candidates (a float between 0 and 1), or None for every n.{hint}"
     )
 
 

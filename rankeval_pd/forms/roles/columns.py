@@ -146,8 +146,8 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
         )
     if roles.missing == "ratio":
         raise ValueError(
-            "missing='ratio', the mean of the available scores, applies only to systems over test"
-            " items. For rankings, pass 'raise', 'last', 'drop' or 'absent'."
+            "missing='ratio', the mean of the available scores, applies only to systems scored on"
+            " test items. For rankings, pass 'raise', 'last', 'drop' or 'absent'."
         )
     for role in ("metric", "strata", "seeds", "average", "weight", "seed_variance"):
         if getattr(roles, role) is not None:
@@ -175,14 +175,14 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
         return candidates[0]
     if candidates:
         raise ValueError(
-            f"gold is missing and could be any of {listed(candidates)}. Name the column of true"
-            " positives: gold=... If the columns are systems that are right or wrong on each item,"
-            " call system_ranks, summary or paired_bootstrap."
+            f"gold is missing and could be any of {listed(candidates)}. Pass the column that marks"
+            " true positives as gold=... If the columns are systems that are right or wrong on"
+            " each item, call system_ranks, summary or paired_bootstrap."
         )
     if "grade" in columns:
         raise ValueError(
             "gold is not given, but the column 'grade' may contain it. Pass gold='grade' and the"
-            " lowest grade that counts, min_grade=1, or call per_query('AP') or summary(['AP'])."
+            " lowest positive grade (min_grade=1), or call per_query('AP') or summary(['AP'])."
         )
     if (likely := likely_gold(data)) is not None:
         raise ValueError(
@@ -191,9 +191,9 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
         )
     raise ValueError(
         "gold is not given, and no column is boolean or named 'gold' (columns:"
-        f" {listed(columns, most=6)}). Name the column of true positives, gold=..., or if nothing"
-        " is judged, add a column: data.assign(gold=float('nan')). Systems scored on test items"
-        " need no gold label: call paired_bootstrap."
+        f" {listed(columns, most=6)}). Pass the column that marks true positives as gold=..., or"
+        " if nothing is judged, add a column: data.assign(gold=float('nan')). Systems scored on"
+        " test items need no gold label: call paired_bootstrap."
     )
 
 
@@ -238,7 +238,7 @@ def find_measures(
             )
         for name in names:
             if name in {taken[0]}:
-                raise ValueError(f"measures: {name!r} is the gold label, not a measure. Omit it.")
+                raise ValueError(f"measures: {name!r} is the gold label and cannot be a measure.")
             if name not in columns:
                 raise unknown_name("measures", name, columns)
     else:

@@ -90,7 +90,7 @@ def warn_of_identifiers(
     warn(
         f"columns used as {taken_as} look like identifiers or labels: {told}{more}. Pass"
         f" exclude={given} or their role, for example"
-        f" {as_role}{' (votes: gold=[...])' if votes else ''}. If they are {taken_as}, name all"
+        f" {as_role}{' (votes: gold=[...])' if votes else ''}. If they are {taken_as}, list all"
         f" {taken_as}: measures=[...]."
     )
 
@@ -101,12 +101,12 @@ def reason_of(
     groups: Mapping[str, IntArray] | None = None,
     truth: FloatArray | None = None,
 ) -> str | None:
-    """Return the reason why a column looks like an identifier or a label, or None.
+    """Return why a column looks like an identifier or a label, or None.
 
     A column of whole numbers is suspicious in four cases: the name suggests an identifier, all
-    numbers are distinct (in 10 or more rows), numbers count up in blocks, or numbers other than 0
-    and 1 are constant within groups. Booleans are suspicious if the name suggests a label.
-    Fractions are suspicious if the name suggests a rank or a length.
+    values are distinct (in 10 or more rows), values count up in blocks, or values other than 0 and
+    1 are constant within groups. Booleans are suspicious if the name suggests a label. Fractions
+    are suspicious if the name suggests a rank or a length.
     """
     if truth is not None and is_score(values.dtype) and values.dtype.kind in "iuf":
         copied = gold_reason(values.to_numpy(dtype=np.float64, na_value=np.nan), truth)
@@ -168,7 +168,7 @@ def named_so(name: Hashable) -> bool:
 
 
 def _words(name: Hashable) -> list[str]:
-    """Return the lower-case words of a name."""
+    """Split a name into lowercase words."""
     if not isinstance(name, str):
         return []
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)  # splits names such as docId

@@ -34,8 +34,8 @@ def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         )
     if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1 or data.empty:
         raise TypeError(
-            f"{told}: these roles need a long frame, a DataFrame in memory with one row per score"
-            " and one header, but data is"
+            f"{told}: these roles need a long frame, an in-memory DataFrame with one row per score"
+            " and a one-level header, but data is"
             f" {'empty' if len(data) == 0 else f'a {type(data).__name__}'}. For Dask, call"
             " ddf.compute(); for a Dataset, omit these roles."
         )
@@ -48,7 +48,7 @@ def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 
 def _names(role: str, given: Any, frame: pd.DataFrame) -> list[Hashable]:
-    """Return the columns in a role, and reject unknown names."""
+    """Return the columns with a role, and reject unknown names."""
     if role not in (*LONG, *_OF_ITEMS, *_OF_CANDIDATES, "seeds"):
         return []
     if any(map(are_values, given if isinstance(given, list) else [given])):
@@ -112,13 +112,13 @@ def _of_measures(
     if lost := [name for name in others if name in differ & roles]:
         raise ValueError(
             f"{shown(lost[0])} has several values for one candidate ({listed(rows)}) in the long"
-            " frame. Name all columns that identify a candidate, item=['...', '...'] and by=..., or"
-            " correct the values."
+            " frame. Pass all columns that identify a candidate as item=['...', '...'] and by=...,"
+            " or correct the values."
         )
     kept = first[[name for name in others if name not in differ]]
     if both := [name for name in wide if name in kept]:
         raise ValueError(
-            f"{listed(both)}: a measure and a column have this name. Rename one of the two."
+            f"{listed(both)}: both a measure and a column have this name. Rename one of them."
         )
     return kept.join(wide), _settled(rest, list(wide))
 
@@ -130,8 +130,8 @@ def _rows(
     """Return the columns that identify an item, and reject missing values."""
     if not items or set(items) & set(others):
         raise ValueError(
-            f"{role}={shown(others[0])}, item={shown(list(items) or None)}: no column identifies "
-            "the items. Name one or more: item='...' or item=['...', '...']."
+            f"{role}={shown(others[0])}, item={shown(list(items) or None)}: no column identifies"
+            " the items. Pass one or more columns: item='...' or item=['...', '...']."
         )
     rows = list(dict.fromkeys([*beside, *items] if role == "measure" else [*items, *beside]))
     for name in rows if role == "measure" else [*rows, *others]:

@@ -143,15 +143,15 @@ MEANINGS: dict[str, str] = {
     "min_grade": "The lowest grade of a true positive, if gold contains grades.",
     "measures": "The columns to rank or compare. The default is every numeric column without"
     " another role.",
-    "system": "The column of system names in a long frame, which has one row for each score.",
-    "measure": "The column of measure names or run names in a long frame.",
-    "score": "The column of scores in a long frame. For systems, you can pass a list with the"
-    " statistics of a metric.",
+    "system": "The system column in a long frame, which has one row per score.",
+    "measure": "The measure or run column in a long frame.",
+    "score": "The score column in a long frame. For systems, you can pass a list of a metric's"
+    " statistics.",
     "item": "The column(s) that identify items or candidates in a long frame. The default is the"
     " index, or document for runs.",
     "exclude": "Columns to ignore, such as identifiers.",
-    "by": "The column(s) that name the query, sample or domain of each row. A column n is renamed"
-    " to by_n if the result also has an n.",
+    "by": "The column(s) that name the query, sample or domain of each row. A column named n"
+    " becomes by_n if the result also has a column n.",
     "key": "The column that breaks ties, in ascending order. The default is a hash of the label.",
     "label": "The column(s) or index level(s) that identify a candidate. A hash of the label"
     " breaks ties. The default is the index.",
@@ -161,12 +161,12 @@ MEANINGS: dict[str, str] = {
     "missing": "How missing scores are treated: raise, last, drop or absent (not retrieved). For"
     " systems scored on test items, pass raise or ratio (the score on the available items).",
     "rng": "The seed for ties and resampling. The same seed gives the same results.",
-    "dim": "The dimension of the rows in a Dataset.",
-    "metric": "The metric, as a name or a function of summed statistics.",
-    "groups": "The column that names the cluster of each row, for dependent rows. Pass a list of"
-    " two names for crossed factors.",
-    "weight": "How the mean is computed for data with groups: item (default) gives every item"
-    " equal weight, and group gives every group equal weight.",
+    "dim": "The row dimension of a Dataset.",
+    "metric": "The metric: a name, or a function of summed statistics.",
+    "groups": "The column that names each row's cluster, if rows are dependent. Pass a list of two"
+    " names for crossed factors.",
+    "weight": "How items are weighted in the mean if the data have groups: item (default) gives"
+    " every item equal weight, and group gives every group equal weight.",
     "strata": "The column that names the stratum (task, domain) of each item. Items are resampled"
     " within strata.",
     "average": "How strata are combined into one score: macro (default) averages over strata, and"
@@ -183,13 +183,13 @@ MEANINGS: dict[str, str] = {
 
 
 def default_of(role: str, *, items: bool) -> Any:
-    """Return the default for a role of rankings or of systems scored on items."""
+    """Return a role's default for rankings or for systems scored on items."""
     return "item" if items and role == "dim" else getattr(Roles(), role)
 
 
 @dataclass(frozen=True)
 class Roles:
-    """Store the roles of the columns with defaults filled in."""
+    """Store the column roles, with defaults filled in."""
 
     gold: Any = None
     agreement: str = "majority"
@@ -282,19 +282,19 @@ class Roles:
     def check_groups(self, *, crossed: bool = False) -> None:
         """Raise a ValueError if the method does not support clusters of candidates.
 
-        With ``crossed``, the method supports one factor but not two crossed factors.
+        If ``crossed`` is true, the method supports one factor but not two crossed factors.
         """
         if len(self.factors) > 1 and crossed:
             raise ValueError(
-                f"groups={self.groups!r}: only paired_bootstrap supports two crossed factors with"
-                " resampling, and only nbest_precision, compare and significant_ranges without it."
-                " Pass the factor with fewer levels; if the other factor also has an effect, the"
-                " result is overconfident."
+                f"groups={self.groups!r}: two crossed factors are supported only by"
+                " paired_bootstrap (with resampling) and by nbest_precision, compare and"
+                " significant_ranges (without resampling). Pass the factor with fewer levels; if"
+                " the other factor also has an effect, the result is overconfident."
             )
         if self.groups is not None and not crossed:
             raise ValueError(
                 "groups: this method assumes independent candidates. Print df.rankeval(groups=...)"
-                " to list the methods for clusters, none of which supports by and average. For"
+                " to list the methods for clusters, none of which supports by= with average=. For"
                 " clustered queries, test the result of per_query(metric, wide=True) with"
                 " groups=..."
             )
@@ -403,7 +403,7 @@ def _check_positive(positive: Any, min_grade: Any) -> None:
 
 
 def as_names(names: Names, columns: Any) -> list[Hashable]:
-    """Return names as a list. A tuple that labels a column is one name."""
+    """Return names as a list. A tuple that labels a column counts as one name."""
     if names is None:
         return []
     if isinstance(names, str) or not isinstance(names, Iterable):
@@ -443,7 +443,7 @@ def _is_column(name: Hashable, columns: Any) -> bool:
 
 # -------------------------------------------------------------------------------------------------
 # Types for type checkers: the choices for options, and list sizes.
-# At run time, tables in the kernels list the choices. A test compares the two.
+# At run time, the choices come from tables in the kernels. A test compares the two.
 
 ListSizes = float | Sequence[float] | range | np.ndarray[Any, np.dtype[Any]] | None
 """List sizes: whole numbers, fractions between 0 and 1, or None for every n."""
