@@ -243,7 +243,7 @@ def test_accuracy_above_one(df):
         ("blue", r"metric='blue' is not a known metric. Did you mean 'bleu'.*or a function"),
         (
             "comet",
-            r"metric='comet' is not a known metric. If the columns contain scores of single items",
+            r"metric='comet' is not a known metric. If the columns contain per-item scores",
         ),
         (3, r"metric=3 is not a known metric"),
         ("f1", r"needs the statistics 'correct', 'guess', 'gold'.*one column per system"),

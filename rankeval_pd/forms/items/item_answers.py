@@ -97,7 +97,7 @@ def answer_items(
     baseline : name of a system, optional
         The system that every other system is compared with, as an alternative to ``a`` and ``b``.
     relate : callable, optional
-        A function that takes the systems' names and the pairs, and returns the relations.
+        A function that takes the system names and the pairs, and returns the relations.
     attrs : mapping, optional
         Notes on how the result was computed.
     """
@@ -342,7 +342,7 @@ def asked_pairs(
     if b is not None:
         if numbers["a"] == numbers["b"]:
             raise ValueError(
-                f"a={shown(a)}, b={shown(b)}: these are the same system. Name two different"
+                f"a={shown(a)}, b={shown(b)}: these are the same system. Pass two different"
                 " systems."
             )
         return np.array([[numbers["a"], numbers["b"]]])

@@ -19,7 +19,7 @@ _OF_RANKINGS = ("gold", "key", "ties")
 
 
 def item_roles(keywords: Mapping[str, Any]) -> Roles:
-    """Return the roles, with ``dim="item"`` by default, and reject roles of rankings."""
+    """Return the roles, with ``dim="item"`` by default, and reject ranking roles."""
     roles = Roles.of({"dim": "item", **keywords})
     if keywords.get("lower_is_better") is not None:
         raise ValueError(
@@ -54,13 +54,13 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
         )
     if roles.average is not None and roles.strata is None:
         raise ValueError(
-            f"average={roles.average!r} combines strata, but there are none. Name the strata"
-            " column, strata=..., or omit average."
+            f"average={roles.average!r} combines strata, but there are none. Pass the strata"
+            " column as strata=..., or omit average."
         )
     if roles.seed_variance is not None and roles.seeds is None:
         raise ValueError(
             f"seed_variance={roles.seed_variance!r} pools the variances across training seeds, but"
-            " there are no seeds. Name the seed column, seeds=..., or omit seed_variance."
+            " there are no seeds. Pass the seed column as seeds=..., or omit seed_variance."
         )
     check_better(roles.higher_is_better)
     return roles
@@ -71,7 +71,7 @@ def _check_weight(roles: Roles) -> None:
     if len(roles.factors) == 2 and (roles.strata is not None or roles.seeds is not None):
         raise ValueError(
             f"groups={roles.groups!r} with strata or seeds: two crossed factors cannot be combined"
-            " with strata or seeds. Omit strata and seeds, or name one factor."
+            " with strata or seeds. Omit strata and seeds, or pass only one factor."
         )
     if roles.weight != "group":
         return
@@ -132,7 +132,7 @@ def _of_predictions(metric: object) -> str:
     return ""
 
 
-# ---------------------------- The columns of systems, statistics and training seeds in a DataFrame
+# ---------------------------- System, statistic and training-seed columns in a DataFrame
 
 
 def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
@@ -212,7 +212,7 @@ def system_columns(
         if not _is_number(frame.iloc[:, place]):
             if str(key[0]) == "system":
                 raise ValueError(
-                    "data looks like a long table with a column 'system'. Name the system, score"
+                    "data looks like a long table with a column 'system'. Pass the system, score"
                     " and item columns: system='system', score='...', item='...'."
                 )
             continue

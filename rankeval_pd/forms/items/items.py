@@ -58,7 +58,7 @@ class ItemTable(NamedTuple):
     metric: Metric
     beside: ItemDesign
     labels: pd.Index
-    keys: pd.DataFrame  #: one row per group, the columns of ``by``
+    keys: pd.DataFrame  #: one row per group, with the columns in ``by``
     members: list[IntArray]  #: the items of each group
 
     def items(self, member: IntArray) -> Items:
@@ -201,8 +201,8 @@ def read_dataset(
     """Convert a Dataset to the internal form without computing lazy data.
 
     The function returns the values (..., system[, seed], item, statistic), the metric, the systems,
-    the clusters, strata and seeds, and the labels of the items. With ``spread``, the order and
-    chunks of the items do not change. Without ``spread``, items are sorted by label in one chunk.
+    the clusters, strata and seeds, and the labels of the items. If ``spread`` is true, the order
+    and chunks of the items do not change. Otherwise, items are sorted by label in one chunk.
     """
     refuse_by(roles.by, roles.dim, "domains", "Omit by, or pass a DataFrame.")
     seeded = [] if roles.seeds is None else [roles.seeds]
@@ -355,7 +355,7 @@ def to_items(
         if min(levels.max() for levels in (*factors, cluster)) < 1:
             raise ValueError(
                 "groups: there is only one group, but resampling whole groups needs at least two."
-                " Omit groups, or name a column with several groups."
+                " Omit groups, or pass a column that contains several groups."
             )
     items = crossed(values, there, metric, systems, cluster, beside)
     return items if len(factors) < 2 else replace(items, factors=(factors[0], factors[1]))

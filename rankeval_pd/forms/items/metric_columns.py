@@ -312,8 +312,8 @@ def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
         pairs = np.unique(np.stack([cluster, strata]), axis=1)
         if pairs.shape[1] > cluster.max() + 1:
             raise ValueError(
-                "strata and groups: a group spans several strata, but resampling draws whole "
-                "groups within one stratum. Pass one of the two, or finer groups."
+                "strata and groups: a group spans several strata, but resampling draws whole"
+                " groups within one stratum. Pass only one of the two, or use finer groups."
             )
         drawn, what = pairs[1], "groups"
     sizes = np.bincount(drawn)

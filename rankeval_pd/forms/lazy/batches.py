@@ -298,7 +298,7 @@ def with_heads(batches: Batches, n_max: int, n_keys: int) -> Batches:
 
 
 def _part(chunk: Chunk, *, batch: list[Hashable], request: Request) -> list[PartialHead]:
-    """Return the heads of the rankings in a chunk, in the order of the chunk."""
+    """Return the heads of the rankings in a chunk, in chunk order."""
     variables = {name: xr.Variable(*x) for name, x in chunk.variables.items()}
     sizes = {d: n for x in variables.values() for d, n in x.sizes.items()}
     found = []

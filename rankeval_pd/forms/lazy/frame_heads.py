@@ -272,8 +272,9 @@ def _check_gold(column: pd.Series, name: Hashable, roles: Roles) -> None:
     if text and not (among and all(isinstance(value, str) for value in among)):
         raise ValueError(
             f"gold={name!r} contains text (dtype {column.dtype}), because Dask converts objects to"
-            " text, even True and False. Name the text that marks true positives, positive='True',"
-            " or turn off the conversion: dask.config.set({'dataframe.convert-string': False})."
+            " text, even True and False. Pass the text for true positives, for example"
+            " positive='True', or turn off the conversion:"
+            f" dask.config.set({'dataframe.convert-string': False})."
         )
 
 
@@ -289,9 +290,9 @@ def _starts(ddf: Any, gold: Hashable, frames: Sequence[Any]) -> list[int]:
 def _check_total(total: int, starts: Sequence[int], numbered: bool) -> None:
     if numbered and total != starts[-1]:
         raise RuntimeError(
-            f"the partitions had {starts[-1]:,} rows when counted and {total:,} when read: the "
-            "files changed or were split differently. Name the column that identifies a "
-            "candidate, label=..., or give the files an index."
+            f"the partitions had {starts[-1]:,} rows when counted and {total:,} when read: the"
+            " files changed or were split differently. Pass the column that identifies a candidate"
+            " as label=..., or give the files an index."
         )
 
 

@@ -47,8 +47,8 @@ _FIXED = (
 )  # fmt: skip
 _PLACES = 2**40  # the largest possible number of rows in a part
 OWN = (  # advice for repeated candidates
-    "to break ties, each candidate needs a unique label. Name the label column, label=..., or use"
-    " row numbers across all partitions, label=rankeval_pd.dask.ROWS."
+    "to break ties, each candidate needs a unique label. Pass the label column as label=..., or"
+    " use row numbers across all partitions: label=rankeval_pd.dask.ROWS."
 )
 
 
@@ -131,7 +131,7 @@ class Counts(NamedTuple):
             if position not in self.seen:
                 raise ValueError(
                     f"positive={request.positive!r}: no candidate has the value {value!r} in"
-                    f" gold={request.gold!r}. Pass values that occur there."
+                    f" gold={request.gold!r}. Pass values that occur in this column."
                 )
 
 
@@ -414,8 +414,8 @@ def refuse_head(data: object) -> None:
 
 _DROPPED = (
     "missing='drop': the measures and pairs would use different candidates, so there is no common"
-    " head. Drop the rows without a score first: ddf.dropna(subset=[...]), or pass missing='last'"
-    " or 'absent'."
+    " head. First drop rows without a score, ddf.dropna(subset=[...]), or pass missing='last' or"
+    " 'absent'."
 )
 
 

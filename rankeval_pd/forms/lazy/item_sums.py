@@ -87,7 +87,7 @@ _ONE = {"by": "domain", "groups": "cluster", "strata": "stratum", "seeds": "trai
 _NEXT = {
     "by": "Call this method for each domain, ddf[ddf['domain'] == ...].",
     "groups": (
-        "Sum each cluster first, ddf.groupby(...).sum().compute(), and pass metric='ratio' or"
+        "First sum each cluster, ddf.groupby(...).sum().compute(), then pass metric='ratio' or"
         " another metric based on sums."
     ),
     "strata": "Omit strata.",

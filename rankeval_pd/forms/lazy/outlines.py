@@ -185,8 +185,8 @@ def curves(ddf: Any, roles: Roles) -> Curves:
     """
     if roles.ties == "error":
         raise ValueError(
-            "ties='error' is not supported for Dask, because ties without a true positive are not"
-            " examined. Pass 'expected', 'blocks', 'shared', 'best' or 'worst'."
+            "ties='error' is not supported for Dask DataFrames because ties without a true"
+            " positive are not examined. Pass 'expected', 'blocks', 'shared', 'best' or 'worst'."
         )
     shared = roles.ties == "shared"
     found = outlines(ddf, roles, ends=roles.ends, labeled=shared)

@@ -109,7 +109,7 @@ def p_cell(p: float, *, least: float = 0.0) -> str:
 
 
 def least_p(attrs: Mapping[Any, Any]) -> float:
-    """Return the smallest p-value that is possible with the number of draws, or 0."""
+    """Return the smallest possible p-value for the number of draws, or 0."""
     draws = attrs.get("n_resamples")
     drawn = str(attrs.get("adjust", "")).startswith("max-t") or "event" in attrs
     return 1.0 / (float(draws) + 1.0) if draws and drawn else 0.0

@@ -284,9 +284,9 @@ def adjusted_together(
         One array for each part, with the dimension pair, the dimension n or cut, and the group
         dimensions. Missing tests are NaN. A single part can be lazy; several parts are computed.
     method : {"holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
-        Adjustment method. With "max-t", the p-values are simultaneous over all n of a family and
-        are multiplied by the number of pairs in all groups. "max-t-stepdown" replaces the number of
-        pairs with Holm's step-down factors.
+        Adjustment method. With "max-t", the p-values are simultaneous over all list sizes in a
+        family and are multiplied by the number of pairs in all groups. "max-t-stepdown" replaces
+        the number of pairs with Holm's step-down factors.
     batch : sequence of names
         The group dimensions.
     over : {"all", "n", "group"}

@@ -156,7 +156,7 @@ def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
     if common.by is None:
         raise ValueError(
             "by is missing, and there is no column or index level 'query' (columns:"
-            f" {listed(frame.columns)}). Name the query column: by=..."
+            f" {listed(frame.columns)}). Pass the query column as by=..."
         )
     frame, common = with_given_frame(frame, common)
     by, key = as_names(common.by, frame.columns), common.key
@@ -214,7 +214,7 @@ def _number_queries(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFra
             kinds = sorted({type(x).__name__ for x in columns[0]})
             raise TypeError(
                 f"by={by[0]!r} has names of several types, {', '.join(kinds)}: 7 and '7' would be"
-                f" two queries. Convert them to one type: data[{by[0]!r}].astype(str)."
+                f" two queries. Convert the names to one type: data[{by[0]!r}].astype(str)."
             ) from None
         # renumber the queries from order of first appearance to sorted order
         place = np.empty_like(order)
@@ -241,7 +241,7 @@ def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
         found = values.dropna().unique()[:5].tolist()
         raise ValueError(
             f"gold={name!r} contains {listed(found)}, but grades must be numbers or booleans. Map"
-            f" them to numbers: data.assign(grade=data[{name!r}].map({{...}}))."
+            f" the grades to numbers: data.assign(grade=data[{name!r}].map({{...}}))."
         )
     grades = values.to_numpy(dtype=np.float64, na_value=np.nan)
     if np.isinf(grades).any():
@@ -332,7 +332,7 @@ def _refuse_repeated(values: pd.Series, query: IntArray, name: Hashable) -> None
     raise ValueError(
         f"key={name!r}: the document {values.iloc[row]!r} occurs"
         f" {_repeat_count(codes, query, row)} times in a query ({int(repeated.sum())} extra rows)."
-        " Drop the repeated rows, or name the query and document columns, by=... and key=..."
+        " Drop the repeated rows, or pass the query and document columns as by=... and key=..."
     )
 
 
@@ -382,7 +382,7 @@ class QueryArrays(NamedTuple):
     grade: xr.DataArray  #: (..., candidate)
     score: xr.DataArray  #: (..., measure, candidate)
     document: xr.DataArray  #: (candidate) or (..., candidate)
-    named: Hashable  #: the variable with document names, or None if labels name the documents
+    named: Hashable  #: the document-name variable, or None if labels serve as names
     measures: list[Hashable]
     batch: list[Hashable]
 
@@ -445,7 +445,7 @@ def _unchanged(data: xr.Dataset, roles: QueryOptions) -> tuple[xr.Dataset, Query
 
 
 def _document_variable(data: xr.Dataset, roles: QueryOptions) -> Any:
-    """Return the variable with document names, or None if the labels are the names."""
+    """Return the document-name variable, or None if labels serve as names."""
     if roles.key is None and "document" in data.variables and "document" not in data.dims:
         return "document"
     return roles.key

@@ -236,15 +236,15 @@ def _of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
         if column is None:
             raise ValueError(
                 f"{what} has no column {' or '.join(map(repr, _COLUMN_ALIASES[name]))} (columns:"
-                f" {listed(frame.columns)}). Rename your column: frame.rename(columns={{...}})."
+                f" {listed(frame.columns)}). Rename the column: frame.rename(columns={{...}})."
             )
         by_name[name] = frame[column]
     number = by_name[kind.number]
     api = pd.api.types
     if not api.is_numeric_dtype(number.dtype) or api.is_bool_dtype(number.dtype):
         raise TypeError(
-            f"{what}: {number.name!r} has dtype {number.dtype}, but it must be numeric. Convert it,"
-            " for example with pd.to_numeric."
+            f"{what}: {number.name!r} has dtype {number.dtype}, but must be numeric. Convert the"
+            " column, for example with pd.to_numeric."
         )
     values = number.to_numpy(dtype=np.float64, na_value=np.nan)
     wrong = np.isnan(values)
@@ -254,7 +254,8 @@ def _of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
         row = int(wrong.argmax())
         raise ValueError(
             f"{what}, row {row}: the {kind.number} is {values[row]:g}, but every row needs"
-            f" {'a whole number' if kind is FileKind.QRELS else 'a number'}. Drop or correct it."
+            f" {'a whole number' if kind is FileKind.QRELS else 'a number'}. Drop or correct this"
+            " row."
         )
     tag = next(
         (x for x in _COLUMN_ALIASES["tag"] if kind is FileKind.RUN and x in frame.columns), None
@@ -310,7 +311,7 @@ def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
     if lines.tag is None:
         if not lines.files:
             raise ValueError(
-                "runs: a DataFrame has no column 'tag' that names its run. Name the run: "
+                "runs: a DataFrame has no column 'tag' that names the run. Pass a run name: "
                 "read_trec({'name': frame})."
             )
         yield Path(stem).stem, lines
@@ -323,7 +324,7 @@ def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
     if lines.files:
         raise ValueError(
             f"{lines.where}: the lines have several tags, {listed(tags, most=4)}, but a file must"
-            " contain only one run. Name the run, read_trec({'name': 'path'}), or split the file"
+            " contain only one run. Pass a run name, read_trec({'name': 'path'}), or split the file"
             " into one file per run."
         )
     for code, name in enumerate(tags):
@@ -358,7 +359,7 @@ def concatenate(parts: Sequence[Strings]) -> Strings:
 
 
 def reorder(strings: Strings, order: IntArray) -> Strings:
-    """Reorder strings, without a copy if the order is unchanged."""
+    """Reorder strings, avoiding a copy if the order is unchanged."""
     if (order[1:] > order[:-1]).all():
         return strings
     return strings[order] if isinstance(strings, np.ndarray) else strings.take(order)
@@ -403,7 +404,7 @@ def as_list(names: Strings, codes: IntArray | None = None) -> list[str]:
 
 
 def write_lines(path: Path, columns: Sequence[Any]) -> None:
-    """Write one line per row. A column given as a single word is repeated in every row."""
+    """Write one line per row. A column passed as a single word is repeated in every row."""
     path.parent.mkdir(parents=True, exist_ok=True)
     frame = pd.DataFrame(dict(enumerate(columns)))
     # with mtime=0, equal content gives identical files

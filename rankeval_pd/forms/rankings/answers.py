@@ -396,8 +396,8 @@ def _above_all(n: Sizes, results: Sequence[xr.Dataset]) -> str:
         lacking = n[~np.any([x.to_numpy() for x in listed], axis=0)]
         if lacking.size:
             return (
-                f"n={int(lacking.flat[0])} exceeds the number of available candidates (without"
-                " padding and, with missing='drop', without missing scores)"
+                f"n={int(lacking.flat[0])} exceeds the number of available candidates (excluding"
+                " padding and, if missing='drop', missing scores)"
             )
     return ""
 

@@ -191,7 +191,7 @@ class Groups:
 
     @cached_property
     def counts(self) -> xr.Dataset:
-        """Return N and N+ of each group and measure if counts are sufficient."""
+        """Return N and N+ for each group and measure if counts are sufficient."""
         present, gold = self.columns["present"], self.columns["gold"]
         tallies = {"total": self._tally(present), "positive": self._tally(present & gold)}
         if self.whole is not None:
@@ -205,7 +205,7 @@ class Groups:
 
     @property
     def largest(self) -> int:
-        """Return the largest number of candidates of a measure in a group."""
+        """Return the largest number of candidates that a measure has in a group."""
         if self.whole is not None:
             return int(np.max(self.whole.total, initial=0))
         return int(self._tally(self.columns["present"]).max(initial=0))
@@ -310,7 +310,7 @@ def check_dim(data: xr.Dataset, roles: Roles) -> None:
     if roles.dim not in data.dims:
         raise ValueError(
             f"dim={roles.dim!r} is not a dimension of data, which has the dimensions"
-            f" {listed(data.dims)}. Name the candidate dimension: dim=..."
+            f" {listed(data.dims)}. Pass the candidate dimension as dim=..."
         )
     if roles.dim != "candidate" and "candidate" in data.dims:
         raise ValueError(

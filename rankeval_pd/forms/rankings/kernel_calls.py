@@ -157,7 +157,7 @@ def only_pair(
     if b is None:
         return dict(roles)
     if a in set(_others(b)):
-        raise ValueError(f"a and b both name {shown(a)}: name two different measures.")
+        raise ValueError(f"a and b both name {shown(a)}: pass two different measures.")
     if roles.get("measures") is not None:
         meant = as_names(roles["measures"], getattr(data, "columns", ()))
         for role, name in (("a", a), *(("b", other) for other in _others(b))):
@@ -210,8 +210,8 @@ def pair_names(inner: xr.Dataset, a: Hashable, b: Names) -> list[Pair]:
         pairs = [(a, other) for other in others]
     if not pairs:
         raise ValueError(
-            f"a={a!r}, b={b!r}: there is one measure, {measures[0]!r}, but a comparison needs two."
-            " Add a column with the scores of another measure."
+            f"a={a!r}, b={b!r}: there is only one measure, {measures[0]!r}, but a comparison needs"
+            " two. Add a column with the scores of another measure."
         )
     return pairs
 

@@ -285,8 +285,8 @@ def as_compared(scores: Any, ties: str, key: object) -> Any:
         return scores
     if key is None:
         raise ValueError(
-            "ties='trec' orders equal scores by document name in descending order. Name the"
-            " document column, key=..."
+            "ties='trec' orders equal scores by document name in descending order. Pass the"
+            " document column as key=..."
         )
     with np.errstate(over="ignore", under="ignore"):
         return scores.astype(np.float32).astype(np.float64)

@@ -109,9 +109,9 @@ def gold_values(
 ) -> FloatArray:
     """Return the gold label as 1.0, 0.0, or NaN for missing labels.
 
-    ``positive`` contains the values for true positives, and ``min_grade`` is the lowest grade of a
-    true positive. With ``all_there``, a value in ``positive`` that does not occur in the data
-    raises an error.
+    ``positive`` contains the values that mark true positives, and ``min_grade`` is the lowest grade
+    of a true positive. If ``all_there`` is true, a value in ``positive`` that does not occur in the
+    data raises an error.
     """
     if positive is not None:
         return _among(values, name, positive, all_there=all_there)
@@ -164,7 +164,7 @@ def _among(values: pd.Series, name: Hashable, positive: Any, *, all_there: bool)
 
 
 def true_values(positive: Any) -> list[Any]:
-    """Return the values of true positives as a list."""
+    """Return a list of the values that mark true positives."""
     if positive is None:
         return []
     several = isinstance(positive, list | tuple | set | frozenset | np.ndarray | pd.Series)

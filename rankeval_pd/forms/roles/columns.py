@@ -159,9 +159,9 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     columns = variables_of(data, roles)
     if isinstance(roles.gold, list):  # votes are combined earlier if data are in memory
         raise ValueError(
-            f"gold={roles.gold!r} names several annotators, but data is lazy. Compute one label"
-            " for each candidate first, for example"
-            " ddf.assign(gold=ddf[['a1', 'a2', 'a3']].mean(axis=1) > 0.5)."
+            f"gold={roles.gold!r} names several annotators, but data is lazy. First compute one"
+            " label per candidate, for example ddf.assign(gold=ddf[['a1', 'a2',"
+            " 'a3']].mean(axis=1) > 0.5)."
         )
     if roles.gold is not None:
         if roles.gold in columns or (isinstance(data, xr.Dataset) and roles.gold in data.variables):
@@ -254,8 +254,8 @@ def find_measures(
         if "O11" in columns:
             advice = "Call .rankeval.with_association_measures() to add scores"
         raise ValueError(
-            f"measures: every numeric column has another role (columns: {listed(columns)}). "
-            f"{advice}, or name the columns: measures=..."
+            f"measures: every numeric column has another role (columns: {listed(columns)})."
+            f" {advice}, or pass the columns as measures=..."
         )
     return names
 
@@ -266,7 +266,7 @@ def signs_of(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray
     return np.array([-1.0 if name in lower else 1.0 for name in measures])
 
 
-# ------------------------------------ Roles passed as an array, a Series, or a level of the index
+# ------------------------------------ Roles passed as an array, a Series, or an index level
 
 _ONE = ("gold", "key", "groups")
 _SEVERAL = ("by", "label")
@@ -385,9 +385,9 @@ def _aligned(values: Any, index: pd.Index, role: str) -> Any:
     if there.is_unique and here.is_unique and there.isin(here).all():
         return values.reindex(here)
     raise ValueError(
-        f"{role} is a Series whose index differs from the index of the data, so its values cannot"
-        " be matched to the rows. Give the Series the index of the data, or pass .to_numpy() if"
-        " the values are in row order."
+        f"{role} is a Series whose index differs from the data's index, so the values cannot be"
+        " matched to the rows. Give the Series the data's index, or pass .to_numpy() if the values"
+        " are in row order."
     )
 
 
@@ -430,7 +430,7 @@ def along_measures(scores: Sequence[xr.DataArray]) -> xr.DataArray:
 
 
 def batch_of(data: xr.Dataset, dim: Hashable, *variables: xr.DataArray) -> list[Hashable]:
-    """Return the dimensions of the groups, in the order of the data."""
+    """Return the group dimensions in the order in which they appear in the data."""
     known = {d for variable in variables for d in variable.dims}
     batch = [d for d in data.dims if d in known and d not in (dim, "measure", "candidate")]
     check_names("the dimension ", batch, ())

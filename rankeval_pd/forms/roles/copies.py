@@ -90,7 +90,7 @@ def warn_of_copied_groups(
             f"by={name}: {int(again.sum()):,} of {again.size:,} candidates have the same label and"
             " scores as a candidate in another group, so the groups are not independent. If the"
             " groups are annotators, pass one column per annotator, gold=['a1', 'a2', ...];"
-            " otherwise name clusters, groups=..."
+            " otherwise pass the cluster column as groups=..."
         )
 
 

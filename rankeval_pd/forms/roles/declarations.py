@@ -266,7 +266,7 @@ def check_needed(draws: int, edge: str) -> int:
     check_memory(
         2.0 * draws,  # the drawn and the sorted values
         f"{edge} with n_resamples=None requires {draws:,} draws in memory at once",
-        f"Pass a value that needs fewer draws, {edge.split('=')[0]}=...",
+        f"Pass a value that requires fewer draws: {edge.split('=')[0]}=...",
     )
     return draws
 

@@ -52,8 +52,8 @@ def warn_of_identifiers(
     Parameters
     ----------
     columns : mapping
-        Columns by name. These columns are used as systems or measures although the user did not
-        name them.
+        Columns by name. These columns are used as systems or measures, but the user did not name
+        them.
     taken_as : str
         "systems" or "measures".
     groups : mapping, optional
@@ -277,9 +277,9 @@ def warn_of_repeated(
     within = f" within one group of by={list(by)!r}" if by else ""
     warn(
         f"{int(again.sum()):,} of {again.size:,} rows repeat the label of an earlier row{within}"
-        f" ({what}: {listed(shown)}). If candidates repeat, tests are invalid: name clusters,"
-        " groups=..., or samples, by=... Otherwise name a unique label, label=..., or call"
-        " data.reset_index()."
+        f" ({what}: {listed(shown)}). If candidates repeat, tests are invalid: pass a cluster"
+        " column, groups=..., or a sample column, by=... Otherwise pass a unique label, label=...,"
+        " or call data.reset_index()."
     )
 
 
@@ -295,7 +295,7 @@ def warn_of_counts(positive: int, total: int, name: Hashable) -> None:
         which = "every candidate is a" if positive else "no"
         warn(
             f"gold={name!r}: {which} true positive ({total:,} candidates), so every ranking is"
-            " equally good. Check that the column is right and the data are complete."
+            " equally good. Check that the column is correct and the data are complete."
         )
 
 

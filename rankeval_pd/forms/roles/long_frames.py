@@ -93,7 +93,7 @@ def _of_systems(
 def _of_measures(
     frame: pd.DataFrame, named: Mapping[str, list[Hashable]], levels: Sequence[Hashable], rest: Any
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return one column per measure or run, and all other columns of candidates."""
+    """Return one column per measure or run, and the candidates' other columns."""
     [measure], by = named["measure"], named.get("by", [])
     by = by or [name for name in ("query",) if name in frame]
     items = named.get("item") or [x for x in ("document",) if x in frame] or list(levels)
@@ -159,9 +159,9 @@ def _spread(
     for name in scores:
         if not pd.api.types.is_numeric_dtype(frame[name].dtype):
             raise ValueError(
-                f"score={shown(name)} is of type {frame[name].dtype}, for example "
-                f"{shown(frame[name].iloc[0])}, but scores must be numbers or booleans. Convert "
-                "it, or name another column."
+                f"score={shown(name)} is of type {frame[name].dtype}, for example"
+                f" {shown(frame[name].iloc[0])}, but scores must be numbers or booleans. Convert"
+                " the scores, or pass another column."
             )
     keys = [*rows, *columns]
     again = frame.duplicated(keys)
@@ -169,7 +169,7 @@ def _spread(
         where = frame.loc[again.to_numpy(), keys].iloc[0].to_dict()
         raise ValueError(
             f"the combination of {listed(keys)} is not unique (repeated rows: {int(again.sum())},"
-            f" for example {shown(where)}), but a {role} must have one score per item. Name the"
+            f" for example {shown(where)}), but a {role} must have one score per item. Pass the"
             " columns that distinguish the rows, item=['...',"
             f" '...']{', seeds=..., strata=...' if role == 'system' else ', by=...'}; or average"
             f" the scores, data.groupby({keys!r}).mean()."

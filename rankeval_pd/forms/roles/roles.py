@@ -133,9 +133,9 @@ class AnyRoles(_Rankings, ItemRoles, total=False):
 
 MEANINGS: dict[str, str] = {
     "gold": "The column that marks true positives, with the values True and False, or 1 and 0. The"
-    " default is a column named gold, or the only boolean column. Use a list for the"
-    " columns of several annotators. You can pass gold, key, label, by and groups as a"
-    " column, a level of the index, a Series or an array.",
+    " default is a column named gold, or the only boolean column. For several annotators, pass a"
+    " list of columns. You can pass gold, key, label, by and groups as a column, an index level, a"
+    " Series or an array.",
     "agreement": "How the votes of several annotators are combined: majority (ties are excluded,"
     " with a warning), any, all, mean (proportion of votes, only for compare), or each (one row"
     " per annotator).",
@@ -167,13 +167,13 @@ MEANINGS: dict[str, str] = {
     " names for crossed factors.",
     "weight": "How items are weighted in the mean if the data have groups: item (default) gives"
     " every item equal weight, and group gives every group equal weight.",
-    "strata": "The column that names the stratum (task, domain) of each item. Items are resampled"
-    " within strata.",
+    "strata": "The column that names each item's stratum, such as a task or domain. Items are"
+    " resampled within strata.",
     "average": "How strata are combined into one score: macro (default) averages over strata, and"
     " micro pools all items.",
     "seeds": "The column or column level that names the training seed of each score.",
-    "seed_variance": "The variance between seeds. By default each system has a separate variance,"
-    " and pooled uses one variance for all systems.",
+    "seed_variance": "The variance between seeds. By default, each system has its own variance;"
+    " pooled uses one variance for all systems.",
     "higher_is_better": "Whether a higher score is better. The default depends on the metric.",
     "details": "True returns all columns. The default is a short table (:func:`set_options`).",
     "unjudged": "How unlabeled candidates are treated: negative, skip (excluded) or raise. For"
@@ -244,8 +244,8 @@ class Roles:
                 raise unknown_keyword(name, known)
         for name in (name for name in LONG if keywords.get(name) is not None):
             raise ValueError(
-                f"{name}={keywords[name]!r}: a long frame must be in memory for this method."
-                " Compute it, or pass a column for each measure or system."
+                f"{name}={keywords[name]!r}: a long frame must be in memory for this method. Call"
+                " data.compute() first, or pass a column for each measure or system."
             )
         roles = replace(cls(), **keywords)
         for name in ("gold", "key", "dim", "groups", "strata", "seeds"):
@@ -265,7 +265,7 @@ class Roles:
         check_choice("unjudged", roles.unjudged, (None, *get_args(Unjudged)))
         check_choice("missing", roles.missing, MISSING)
         if roles.ends and roles.by is not None and roles.key is not None and "ties" not in keywords:
-            roles = replace(roles, ties="trec")  # the default for runs of queries
+            roles = replace(roles, ties="trec")  # the default for retrieval runs
         _check_positive(roles.positive, roles.min_grade)
         check_choice("average", roles.average, (None, *get_args(Average)))
         check_choice("weight", roles.weight, (None, *get_args(Weight)))
@@ -354,7 +354,7 @@ class Roles:
 
     @property
     def noted_seed(self) -> dict[str, int]:
-        """Return the attribute with the seed for a table's draws if the seed is a number."""
+        """Return the attribute that stores the seed of a table's draws, if it is a number."""
         fresh = self.rng is None or isinstance(self.rng, np.random.Generator)
         return {} if fresh else {"seed": int(self.seed)}
 
