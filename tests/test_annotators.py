@@ -186,7 +186,7 @@ def test_each_has_the_rows_of_every_annotator_first_and_never_combined():
         ({"gold": "a1", "agreement": "any"}, "agreement='any' needs several annotators"),
         ({"gold": THREE, "agreement": "most"}, "agreement='most' is not one of 'majority'"),
         ({"gold": THREE, "agreement": "mean"}, "Call compare, which tests differences"),
-        ({"gold": THREE, "measures": ["f", "a1"]}, "'a1' is the column of an annotator"),
+        ({"gold": THREE, "measures": ["f", "a1"]}, "'a1' is an annotator's column"),
         ({"gold": ["a1", "a9"]}, "gold: no column 'a9'"),
     ],
 )

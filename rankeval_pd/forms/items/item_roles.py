@@ -120,7 +120,7 @@ def _of_predictions(metric: object) -> str:
         return ""
     if metric == "accuracy":
         return (
-            " For predictions, pass whether each prediction is right: predictions.eq(y_true,"
+            " For predictions, pass whether each prediction is correct: predictions.eq(y_true,"
             " axis=0)."
         )
     if metric in ("f1", "precision", "recall"):

@@ -128,9 +128,9 @@ def _warn_of_repeated(labels: pd.Index, by: list[pd.Series], roles: Roles) -> No
     if again:
         name = labels.names[0] if labels.nlevels == 1 else list(labels.names)
         warn(
-            f"the index {name!r} has {again:,} repeated labels, but the test treats rows of one"
-            f" item, for example from several annotators, as independent. Pass groups={name!r}, or"
-            f" if a column names the annotators, groups=[{name!r}, 'annotator']."
+            f"the index {name!r} has {again:,} repeated labels, but the test treats rows for the"
+            f" same item, such as several annotators' rows, as independent. Pass groups={name!r},"
+            f" or if a column names the annotators, groups=[{name!r}, 'annotator']."
         )
 
 

@@ -37,7 +37,7 @@ def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
     missing = [name for name in (*_NEEDED, *more) if name not in there and name not in found]
     if missing:
         raise ValueError(
-            f"data has no columns {listed(missing)}. Pass the pairs table that paired_bootstrap"
+            f"data has no columns {listed(missing)}. Pass the table of pairs that paired_bootstrap"
             " returns, computed with details=True if necessary."
         )
     if isinstance(data, xr.Dataset):
@@ -79,7 +79,7 @@ def _in_numbers(table: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
             table = table.assign(**{name: column.to_numpy(dtype=float, na_value=np.nan)})
         except (TypeError, ValueError):
             raise TypeError(
-                f"the column {name!r} of the pairs table has dtype {column.dtype}, but must be"
+                f"the column {name!r} in the table of pairs has dtype {column.dtype}, but must be"
                 " numeric. Pass the table that paired_bootstrap returned."
             ) from None
     if np.isinf(table["gain"]).any():

@@ -272,9 +272,8 @@ def _check_gold(column: pd.Series, name: Hashable, roles: Roles) -> None:
     if text and not (among and all(isinstance(value, str) for value in among)):
         raise ValueError(
             f"gold={name!r} contains text (dtype {column.dtype}), because Dask converts objects to"
-            " text, even True and False. Pass the text for true positives, for example"
-            " positive='True', or turn off the conversion:"
-            f" dask.config.set({'dataframe.convert-string': False})."
+            " text, even True and False. Pass the true-positive text, such as positive='True', or"
+            " turn off the conversion: dask.config.set({'dataframe.convert-string': False})."
         )
 
 

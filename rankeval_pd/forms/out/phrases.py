@@ -225,7 +225,7 @@ def adjustment(attrs: Mapping[Any, Any], *, brief: bool = False) -> str:
         return f"adjusted{family}"
     if str(method).startswith("max-t") and _of_lists(attrs) and "1 pair" not in family:
         over = "Bonferroni" if method == "max-t" else "step-down"
-        return f"adjusted{family} by max-t within each pair and {over} over pairs"
+        return f"adjusted{family} by max-t within each pair and {over} across pairs"
     return f"adjusted{family} by {ADJUSTED.get(method, method)}"
 
 
@@ -323,7 +323,7 @@ def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
         side = attrs.get("alternative", "two-sided")
         what = "Differences were tested with"
         if method == "random_test":
-            what, side = "True-positive counts were compared with a random ranking using", "more"
+            what, side = "True-positive counts were tested against a random ranking using", "more"
         sentences.append(f"{what} {_test_of(frame, attrs)}.")
         side = side if side == "two-sided" else f"one-sided ({side})"
         how = adjustment(attrs) or "unadjusted"

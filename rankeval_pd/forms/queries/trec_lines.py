@@ -254,8 +254,7 @@ def _of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
         row = int(wrong.argmax())
         raise ValueError(
             f"{what}, row {row}: the {kind.number} is {values[row]:g}, but every row needs"
-            f" {'a whole number' if kind is FileKind.QRELS else 'a number'}. Drop or correct this"
-            " row."
+            f" {'a whole number' if kind is FileKind.QRELS else 'a number'}. Drop or fix this row."
         )
     tag = next(
         (x for x in _COLUMN_ALIASES["tag"] if kind is FileKind.RUN and x in frame.columns), None

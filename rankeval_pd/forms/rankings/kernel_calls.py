@@ -397,7 +397,7 @@ def in_blocks(
 
 
 def joined(blocks: Sequence[xr.Dataset], along: str) -> xr.Dataset:
-    """Join the results of blocks along the dimension of pairs or measures."""
+    """Join block results along the pair or measure dimension."""
     if len(blocks) == 1:
         return blocks[0]
     how: Any = {"coords": "minimal", "compat": "override", "join": "override"}

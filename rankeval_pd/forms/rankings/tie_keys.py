@@ -257,8 +257,8 @@ def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
     if len(repeated):
         raise ValueError(
             f"key={name!r} has repeated values, {listed(repeated.unique()[:3])}: a key must be"
-            " unique within each group. If candidates occur for several queries, name the query"
-            " column, by=... Otherwise pass another column, or omit key to break ties by a hash."
+            " unique within each group. If candidates occur in several queries, pass the query"
+            " column as by=... Otherwise pass another column, or omit key to break ties by a hash."
         )
 
 

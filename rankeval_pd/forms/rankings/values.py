@@ -81,7 +81,7 @@ def as_floats(values: pd.Series, who: str, then: str) -> FloatArray:
                 f" {then}"
             )
     elif _is_finer(values.dtype):
-        # pandas compares numbers with the precision of float64
+        # pandas compares numbers at float64 precision
         there = values.to_numpy()[~np.isnan(numbers)]
         alike = len(np.unique(there)) - len(np.unique(numbers[~np.isnan(numbers)]))
         if alike:
@@ -247,8 +247,8 @@ def refuse_unscored(
         ]
         raise ValueError(
             f"missing='raise': some of the {total} candidates have no score in {', '.join(shown)}."
-            " Pass missing='absent' if the measure did not retrieve them, 'last' to rank them at"
-            " the end, tied, or 'drop' to evaluate the measure without them."
+            " Pass missing='absent' if the measure did not retrieve these candidates, 'last' to"
+            " rank them at the end, tied, or 'drop' to exclude them."
         )
 
 
@@ -299,7 +299,7 @@ def least_n(share: float, total: int) -> int:
 
 
 def those(sizes: Sizes, asked: IntArray) -> IntArray | None:
-    """Return the sizes of the lists for one group, or None for every n."""
+    """Return the list sizes for one group, or None for every n."""
     return None if sizes is None else asked
 
 
@@ -366,8 +366,8 @@ def _check_whole(value: Any) -> int:
     whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
     hint = f" Write {int(value)}." if whole else ""
     raise TypeError(
-        f"n={value!r} is of type {type(value).__name__}: pass a positive whole number, a share of"
-        f" the candidates (a float between 0 and 1), or None for every n.{hint}"
+        f"n={value!r} is of type {type(value).__name__}: pass a whole number of at least 1, a share"
+        f" of the candidates (a float between 0 and 1), or None for every n.{hint}"
     )
 
 

@@ -373,7 +373,7 @@ def _is_in(name: Any, names: Any) -> bool:
 
 
 def _aligned(values: Any, index: pd.Index, role: str) -> Any:
-    """Return values in the order of the rows. A Series is aligned by index."""
+    """Return values in row order. A Series is aligned by index."""
     if np.ndim(values) != 1 or len(values) != len(index):
         raise ValueError(
             f"{role} has values of shape {np.shape(values)} for {len(index)} candidates: pass one"

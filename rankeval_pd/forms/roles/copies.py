@@ -66,7 +66,7 @@ def vote_reason(name: Hashable, numbers: FloatArray) -> str | None:
 
 
 def gold_reason(numbers: FloatArray, truth: FloatArray) -> str | None:
-    """Return the reason if the column determines the gold label, or None."""
+    """Return a reason if the column determines the gold label, otherwise None."""
     if numbers.size < _LEAST or numbers.shape != truth.shape:
         return None
     for few in (slice(100), slice(None)):  # a few rows are enough to reject most columns

@@ -64,7 +64,7 @@ def warn_of_identifiers(
 
     Notes
     -----
-    Checking a column of whole numbers takes one hash table, plus one pass over the rows for each
+    Checking a column of whole numbers requires one hash table, plus one pass over the rows for each
     role. For other columns, only the first rows are read.
     """
     reasons = {
@@ -180,9 +180,9 @@ def refuse_text(
 ) -> None:
     """Raise a ValueError if a column without a role contains scores as text.
 
-    Text counts as scores if it parses as numbers and some of the numbers have a fraction. For
-    systems, the strings 0 and 1, or true and false, also count. Other whole numbers, and
-    columns named like identifiers, do not count as scores.
+    Text counts as scores if it parses as numbers and some of the numbers have a fractional part.
+    For systems, the strings 0 and 1, or true and false, also count as scores. Other whole numbers,
+    and columns named like identifiers, do not count as scores.
     """
     out = {*taken, *excluded_names(roles, frame.columns), *CONTINGENCY}
     for name in (x for x in frame.columns.drop_duplicates(keep=False) if x not in out):

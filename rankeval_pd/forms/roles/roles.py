@@ -286,10 +286,10 @@ class Roles:
         """
         if len(self.factors) > 1 and crossed:
             raise ValueError(
-                f"groups={self.groups!r}: two crossed factors are supported only by"
-                " paired_bootstrap (with resampling) and by nbest_precision, compare and"
-                " significant_ranges (without resampling). Pass the factor with fewer levels; if"
-                " the other factor also has an effect, the result is overconfident."
+                f"groups={self.groups!r}: only paired_bootstrap supports two crossed factors with"
+                " resampling; only nbest_precision, compare and significant_ranges support them"
+                " without it. Pass the factor with fewer levels; if the other factor also has an"
+                " effect, the result is overconfident."
             )
         if self.groups is not None and not crossed:
             raise ValueError(
