@@ -303,8 +303,8 @@ def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
     missing = int(values.isna().sum())
     if missing:
         raise ValueError(
-            f"{role}={name!r} has {missing} missing values, but every item needs a group. Fill"
-            f" them, or drop these rows: data.dropna(subset=[{name!r}])."
+            f"{role}={name!r} has {missing} missing values, but every item needs a group. Fill in"
+            f" these values, or drop the rows: data.dropna(subset=[{name!r}])."
         )
     plain = values.astype(object) if isinstance(values.dtype, pd.CategoricalDtype) else values
     try:
@@ -312,8 +312,8 @@ def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
     except TypeError as error:
         kinds = listed(sorted({type(x).__name__ for x in plain}))
         raise TypeError(
-            f"{role}={name!r} has labels of type {kinds}, which cannot be distinguished. Convert "
-            f"them to text or numbers, for example data[{name!r}].astype(str)."
+            f"{role}={name!r} has labels of type {kinds}, which cannot be distinguished. Convert"
+            f" the labels to text or numbers, for example data[{name!r}].astype(str)."
         ) from error
     rank = np.empty(len(labels), dtype=np.int64)
     rank[item_order(pd.Index(labels))] = np.arange(len(labels))

@@ -75,7 +75,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
     frame = frame_as_items(frame)  # tables from per_query are long
     named = [] if are_values(roles.label) else as_names(roles.label, frame.columns)
     if named and {*named} <= {*frame.columns}:
-        frame = frame.set_index(named)  # the column of item names is not a system
+        frame = frame.set_index(named)  # the item-name column is not a system
     by = as_names(roles.by, frame.columns)
     frame = seeds_as_columns(frame, roles, by)
     role_columns = {name: role_column(frame, name, "by") for name in by}
@@ -129,7 +129,7 @@ def _warn_of_repeated(labels: pd.Index, by: list[pd.Series], roles: Roles) -> No
         name = labels.names[0] if labels.nlevels == 1 else list(labels.names)
         warn(
             f"the index {name!r} has {again:,} repeated labels, but the test treats rows for the"
-            f" same item, such as several annotators' rows, as independent. Pass groups={name!r},"
+            f" same item, such as one per annotator, as independent. Pass groups={name!r},"
             f" or if a column names the annotators, groups=[{name!r}, 'annotator']."
         )
 

@@ -22,7 +22,7 @@ The data contain one such ranking, or a few such rankings in chunks along both d
         columns of the answer
 
 A stand-in Dataset without values determines the shapes and dtypes of the answer. Building the graph
-does not compute data, or hash or sort labels.
+does not compute data, hash labels or sort labels.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Columns(NamedTuple):
 
 
 def chunked_ranking(data: xr.Dataset, roles: Roles) -> Columns | None:
-    """Return the columns of a lazy ranking in several chunks, or None."""
+    """Return the columns of a lazy ranking that spans chunks, or None."""
     if roles.groups is not None or roles.missing == "drop" or roles.by is not None:
         return None
     if annotators_of(data, roles):

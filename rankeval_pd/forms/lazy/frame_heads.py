@@ -322,7 +322,7 @@ def _hashes(frame: pd.DataFrame, by: Sequence[Hashable]) -> Keys:
         if column.isna().any():
             raise ValueError(
                 f"by={name!r} has {int(column.isna().sum())} missing values, but every row needs a"
-                f" group. Fill them, or drop these rows: ddf.dropna(subset=[{name!r}])."
+                f" group. Fill in these values, or drop the rows: ddf.dropna(subset=[{name!r}])."
             )
     codes = [pd.factorize(column) for column in columns]  # the remaining groups are few and large
     hashes = [label_hashes(pd.Index(names, tupleize_cols=False))[number] for number, names in codes]
@@ -405,7 +405,7 @@ def ask_groups(
     """Return the answers for all partitions, sorted by group.
 
     ``each`` contains the size of the largest group in each frame, if known. ``largest`` is the size
-    of the largest group in all frames.
+    of the largest group across all frames.
     """
     graph, answered = Graph(), functools.partial(_answered, ask=ask, by=by)
     found = graph.compute(*graph.ask_partitions(answered, frames, largest=each))

@@ -9,7 +9,7 @@ measure, a few more candidates, and the total counts N and N+::
         \     /             \     /
          merged              merged       the best of the best, the counts added
               \             /
-               finished                   checked, in the order of the data
+               finished                   checked, in data order
 
 Merging the heads of all parts gives the head of the complete ranking, because the best candidates
 overall are also among the best in their part. Scores are negated before comparisons, so the

@@ -57,7 +57,7 @@ def over_groups(
     """
 
     def ask(over: FloatArray, under: FloatArray) -> tuple[AnyArray, ...]:
-        # contiguous arrays, so that sums always follow the order of the groups
+        # contiguous arrays, so that sums always follow group order
         over, under = (
             np.ascontiguousarray(x.reshape(*x.shape[: x.ndim - len(batch)], -1))
             for x in (over, under)

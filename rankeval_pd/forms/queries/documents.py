@@ -246,8 +246,8 @@ def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
     grades = values.to_numpy(dtype=np.float64, na_value=np.nan)
     if np.isinf(grades).any():
         raise ValueError(
-            f"gold={name!r} has {int(np.isinf(grades).sum())} infinite grades. Correct them, or"
-            " replace them with NaN if the documents were not judged."
+            f"gold={name!r} has {int(np.isinf(grades).sum())} infinite grades. Correct these"
+            " grades, or replace them with NaN if the documents were not judged."
         )
     return grades
 
@@ -295,7 +295,7 @@ def tie_breaker(
     if values.isna().any():
         raise ValueError(
             f"key={name!r} has {int(values.isna().sum())} missing values, but every row needs a"
-            " document. Fill them, or drop these rows."
+            " document. Fill in these values, or drop the rows."
         )
     if name is not None:
         _refuse_repeated(values, query, name)

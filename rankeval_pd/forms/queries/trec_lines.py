@@ -132,7 +132,7 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
         from pyarrow import csv
     except ImportError:
         return None
-    few = pa.dictionary(pa.int32(), pa.string())  # the type of columns with few distinct values
+    few = pa.dictionary(pa.int32(), pa.string())  # dtype for columns with few distinct values
     types = {"query": few, "document": pa.string(), kind.number: pa.float64(), "tag": few}
     types = {name: types[name] for name in kind.columns if name in types}
     try:

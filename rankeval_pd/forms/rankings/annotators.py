@@ -89,7 +89,7 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
         return OneLabel(data, roles)
     if roles.agreement == "mean":
         raise ValueError(
-            "agreement='mean' gives each candidate a share of votes, but this method counts true"
+            "agreement='mean' gives each candidate a vote proportion, but this method counts true"
             " positives. Call compare, which tests differences in mean votes, or pass"
             " agreement='majority', 'any', 'all' or 'each'."
         )

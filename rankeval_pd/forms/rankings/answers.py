@@ -148,7 +148,7 @@ def _of_dataset(data: xr.Dataset, chosen: Roles, call: _Call, read: Reading | No
     data = tables.dims_apart(data, chosen, call.columns)
     able, n = call.able, call.n
     of_heads = able.heads and able.scores and n is not None and call.combine is None
-    # the head is sufficient for n-best lists of one lazy ranking in several chunks
+    # n-best lists from one lazy ranking in several chunks need only the head
     if of_heads and not able.any_rows and (columns_of := chunked_ranking(data, chosen)) is not None:
         return _from_head(data, columns_of, call)
     batches: Batches | None = None

@@ -1,6 +1,6 @@
 """Convert DataFrames and Datasets of candidates to the internal form.
 
-The internal form is an :class:`xarray.Dataset` with candidates in the order of the tie key and the
+The internal form is an :class:`xarray.Dataset` with candidates in tie-key order and the
 following variables:
 
 * ``score`` (..., measure, candidate): the score (larger is better), or NaN;

@@ -224,8 +224,8 @@ def refuse_missing(values: pd.Series, name: object) -> None:
     missing = values.isna().to_numpy(dtype=bool)
     if missing.any():
         raise ValueError(
-            f"key={name!r} has {missing.sum()} missing values, but every candidate needs a value. "
-            "Fill them, or omit key to break ties by a hash of the label."
+            f"key={name!r} has {missing.sum()} missing values, but every candidate needs a value."
+            " Fill in these values, or omit key to break ties by a hash of the label."
         )
 
 

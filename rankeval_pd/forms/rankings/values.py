@@ -452,7 +452,7 @@ def _numbers(name: Hashable, given: Any) -> list[float]:
 def group_numbers(
     columns: Sequence[pd.Series], by: Sequence[Hashable], rows: int
 ) -> tuple[pd.DataFrame, IntArray]:
-    """Return the sorted keys of the groups, and each row's group number."""
+    """Return the sorted group keys, and each row's group number."""
     if not by:
         return pd.DataFrame(index=[0]), np.zeros(rows, dtype=np.int64)
     # pandas has no 16-bit index
@@ -464,8 +464,8 @@ def group_numbers(
         missing = int(column.isna().sum())
         if missing:
             raise ValueError(
-                f"by={name!r} has {missing} missing values, but every row needs a group. Fill"
-                f" them, or drop these rows: data.dropna(subset=[{name!r}])."
+                f"by={name!r} has {missing} missing values, but every row needs a group. Fill in"
+                f" these values, or drop the rows: data.dropna(subset=[{name!r}])."
             )
     try:
         number = np.asarray(keys.groupby(list(by), sort=True, observed=True).ngroup())
@@ -487,6 +487,6 @@ def _unsorted(columns: Sequence[pd.Series], by: Sequence[Hashable]) -> str:
     }
     told = "; ".join(f"{name!r} of type {' and '.join(given)}" for name, given in kinds.items())
     return (
-        f"by has labels that cannot be sorted: {told}. Convert them to text or numbers, for example"
-        f" data[{next(iter(kinds), by[0])!r}].astype(str)."
+        f"by has labels that cannot be sorted: {told}. Convert the labels to text or numbers, for"
+        f" example data[{next(iter(kinds), by[0])!r}].astype(str)."
     )

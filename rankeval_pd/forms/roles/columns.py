@@ -141,8 +141,8 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     if roles.higher_is_better is not None:
         raise ValueError(
             f"higher_is_better={roles.higher_is_better!r} applies only to systems scored on test"
-            " items, but this method needs candidates with a gold label. Pass lower_is_better=..."
-            " with the measures whose small values rank first. For systems, use paired_bootstrap."
+            " items, but this method needs candidates with a gold label. Pass the measures whose"
+            " small values rank first as lower_is_better=... For systems, use paired_bootstrap."
         )
     if roles.missing == "ratio":
         raise ValueError(

@@ -196,9 +196,9 @@ def refuse_text(
         if two or (2 * known.size >= max(text.size, 1) and (known != np.rint(known)).any()):
             raise ValueError(
                 f"the column {name!r} contains scores as text:"
-                f" {listed(dict.fromkeys(text), most=3)}. Convert it to numbers,"
-                f" data.assign({name}=pd.to_numeric(data[{name!r}], errors='coerce')), or leave it"
-                f" out: exclude={name!r}."
+                f" {listed(dict.fromkeys(text), most=3)}. Convert the column to numbers,"
+                f" data.assign({name}=pd.to_numeric(data[{name!r}], errors='coerce')), or exclude"
+                f" it: exclude={name!r}."
             )
 
 

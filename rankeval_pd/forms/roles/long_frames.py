@@ -138,7 +138,7 @@ def _rows(
         if missing := int(frame[name].isna().sum()):
             raise ValueError(
                 f"{shown(name)} has {missing} missing values in {len(frame)} rows, but this column"
-                " identifies the rows of a long frame. Fill them, or drop these rows:"
+                " identifies the rows of a long frame. Fill in these values, or drop the rows:"
                 f" data.dropna(subset=[{name!r}])."
             )
     return rows

@@ -29,8 +29,8 @@ CUTTING = ("shared", "trec", "blocks", "error")  # every method supports these v
 MISSING: tuple[Missing, ...] = get_args(Missing)
 Agreement = Literal["majority", "any", "all", "mean", "each"]
 AGREEMENTS: tuple[Agreement, ...] = get_args(Agreement)
-ANNOTATOR = "annotator"  # the dimension of votes in a Dataset, and the column for "each"
-MARGINS = "margins"  # the attribute with the names of the counts used by association measures
+ANNOTATOR = "annotator"  # the vote dimension in a Dataset, and the column for "each"
+MARGINS = "margins"  # the attribute that names the counts used by association measures
 CONTINGENCY = ("O11", "O12", "O21", "O22", "E11", "R1", "R2", "C1", "C2", "N")
 
 # roles for a long frame with one row per score
