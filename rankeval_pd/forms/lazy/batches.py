@@ -8,7 +8,7 @@ Rankings that fit in a worker's memory are processed chunk by chunk::
              \                 /
               columns of the answer            Batches.filled, or a tree: Batches.reduced
 
-If one ranking exceeds a worker's memory, lists of given sizes need only the head of the ranking.
+If one ranking exceeds a worker's memory, lists of specific sizes need only the head of the ranking.
 The data contain one such ranking, or a few such rankings in chunks along both dimensions::
 
     chunk    chunk    chunk    chunk           along the candidates

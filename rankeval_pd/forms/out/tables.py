@@ -290,7 +290,7 @@ def adjusted_together(
     batch : sequence of names
         The group dimensions.
     over : {"all", "n", "group"}
-        Rows that form a family: all rows, the rows for one n, or the rows for one group.
+        Rows that form a family: all rows, rows with the same n, or rows in the same group.
     """
     return _by_family(p_values, partial(_adjusted, method=method), batch, over)
 

@@ -213,8 +213,8 @@ def _number_queries(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFra
         except TypeError:
             kinds = sorted({type(x).__name__ for x in columns[0]})
             raise TypeError(
-                f"by={by[0]!r} has names of several types, {', '.join(kinds)}: 7 and '7' would be"
-                f" two queries. Convert the names to one type: data[{by[0]!r}].astype(str)."
+                f"by={by[0]!r} mixes names of types {', '.join(kinds)}: 7 and '7' would be two"
+                f" queries. Convert the names to one type: data[{by[0]!r}].astype(str)."
             ) from None
         # renumber the queries from order of first appearance to sorted order
         place = np.empty_like(order)

@@ -18,7 +18,7 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 
 
 class FileKind(Enum):
-    """Store the columns for one kind of TREC file."""
+    """Store the columns of a TREC file type."""
 
     RUN = ("query", "Q0", "document", "rank", "score", "tag")
     QRELS = ("query", "iteration", "document", "grade")

@@ -283,7 +283,7 @@ class PairRanks(NamedTuple):
         return self.a.ranks[row][here], self.b.ranks[row][here], self.gold[row][here]
 
     def clusters_of(self, row: tuple[int, ...]) -> IntArray | None:
-        """Return the groups of candidates for one pair in one batch element."""
+        """Return the candidate groups for one pair in one batch element."""
         return None if self.cluster is None else self.cluster[row][self.present[row]]
 
     def draws_of(self, row: tuple[int, ...]) -> Keys:

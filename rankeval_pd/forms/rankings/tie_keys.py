@@ -88,7 +88,7 @@ def _hash(labels: pd.Index) -> Keys:
 
 
 def _hash_known(labels: pd.Index) -> Keys:
-    """Return the hashes of labels of one dtype without missing labels."""
+    """Return hashes for nonmissing labels that share a dtype."""
     api = pd.api.types
     if isinstance(labels, pd.DatetimeIndex | pd.TimedeltaIndex):
         return _times(labels.asi8, labels.unit)

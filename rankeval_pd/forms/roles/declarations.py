@@ -69,7 +69,7 @@ class Capabilities:
     short: Short = ""  #: the columns of the short table, or "" for all columns
     #: whether the result contains rows of the data with all columns and attrs
     own_rows: bool = False
-    dask: str = IN_MEMORY  #: reason why Dask DataFrames are not supported, with advice
+    dask: str = IN_MEMORY  #: why Dask DataFrames are not supported, and what to do instead
 
     def __call__(self, function: Function) -> Function:
         """Attach the capabilities, and apply the session's options to the function."""
