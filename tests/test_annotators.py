@@ -535,7 +535,7 @@ def test_a_function_of_the_gold_label_and_votes_are_no_measures():
         data.rankeval(exclude="seen").nbest_precision(20)
         data.rankeval(measures=["f", "seen"]).nbest_precision(20)
     counted = DATA.drop(columns="a3").assign(votes=DATA[THREE].sum(axis=1))
-    told = r"'a2' \(annotator votes, judging by the column's name\).*'votes'.*gold=\[\.\.\.\]"
+    told = r"'a2' \(votes, judging by the column's name\).*'votes'.*gold=\[\.\.\.\]"
     with pytest.warns(RankevalWarning, match=told):
         counted.rankeval(gold="a1").nbest_precision(20)
     counted.drop(columns=["votes", "a4"]).rankeval(gold=["a1", "a2"], agreement="any").area()

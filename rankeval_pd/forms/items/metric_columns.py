@@ -70,7 +70,7 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
 
 
 def _check_no_scorer(asked: Any) -> None:
-    """Raise a ValueError if the metric is an object that scores texts or labels."""
+    """Raise a ValueError if the metric is an object that scores text or labels."""
     is_class = isinstance(asked, type)
     if isinstance(asked, str) or (callable(asked) and not is_class):
         return

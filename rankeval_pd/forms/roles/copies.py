@@ -62,7 +62,7 @@ def vote_reason(name: Hashable, numbers: FloatArray) -> str | None:
     if low < 0 or high > (1 if _NUMBERED.fullmatch(text) else _MOST_VOTES):
         return None
     found = _ANNOTATOR.fullmatch(text) or _NUMBERED.fullmatch(text)
-    return "annotator votes, judging by the column's name" if found else None
+    return "votes, judging by the column's name" if found else None
 
 
 def gold_reason(numbers: FloatArray, truth: FloatArray) -> str | None:
