@@ -186,7 +186,7 @@ def test_each_has_the_rows_of_every_annotator_first_and_never_combined():
         ({"gold": "a1", "agreement": "any"}, "agreement='any' needs several annotators"),
         ({"gold": THREE, "agreement": "most"}, "agreement='most' is not one of 'majority'"),
         ({"gold": THREE, "agreement": "mean"}, "Call compare, which tests differences"),
-        ({"gold": THREE, "measures": ["f", "a1"]}, "'a1' is the column of an annotator"),
+        ({"gold": THREE, "measures": ["f", "a1"]}, "'a1' is an annotator's column"),
         ({"gold": ["a1", "a9"]}, "gold: no column 'a9'"),
     ],
 )
@@ -535,7 +535,7 @@ def test_a_function_of_the_gold_label_and_votes_are_no_measures():
         data.rankeval(exclude="seen").nbest_precision(20)
         data.rankeval(measures=["f", "seen"]).nbest_precision(20)
     counted = DATA.drop(columns="a3").assign(votes=DATA[THREE].sum(axis=1))
-    told = r"'a2' \(votes of annotators, by its name\).*'votes'.*gold=\[\.\.\.\]"
+    told = r"'a2' \(votes, judging by the column's name\).*'votes'.*gold=\[\.\.\.\]"
     with pytest.warns(RankevalWarning, match=told):
         counted.rankeval(gold="a1").nbest_precision(20)
     counted.drop(columns=["votes", "a4"]).rankeval(gold=["a1", "a2"], agreement="any").area()

@@ -159,7 +159,7 @@ def test_unknown_measures_of_a_comparison(df, names):
 
 
 def test_a_comparison_needs_two(df):
-    with pytest.raises(ValueError, match=r"there is one measure, 'G2', but a comparison needs two"):
+    with pytest.raises(ValueError, match=r"there is only one measure, 'G2', but a comparison"):
         df.rankeval(measures="G2").compare()
     with pytest.raises(ValueError, match=r"b='G2' without a"):
         df.rankeval.compare(b="G2")

@@ -94,7 +94,7 @@ def test_a_pair_with_seeds_by_hand():
     words = rankeval_pd.in_words(pooled)
     assert "The variance between seeds is pooled over all 3 systems." in words
     assert "pooled" not in rankeval_pd.in_words(found)
-    with pytest.raises(ValueError, match=r"seed_variance='pooled' .* Name the seed column"):
+    with pytest.raises(ValueError, match=r"seed_variance='pooled' .* Pass the seed column"):
         data["s0"].rankeval.paired_bootstrap(seed_variance="pooled")
 
 

@@ -236,8 +236,8 @@ def refused(**keywords: Any) -> Ask:
     ("ask", "message"),
     [
         (refused(by="d"), "Call this method for each domain"),
-        (refused(groups="d"), "Sum each cluster first"),
-        (refused(strata="d"), "the items of a stratum are spread"),
+        (refused(groups="d"), "First sum each cluster"),
+        (refused(strata="d"), "items from the same stratum are spread"),
         (refused(seeds="d"), "Average each system over its seeds"),
         (refused(missing="ratio"), r"ddf.dropna\(\)"),
         (refused(ci="bca", event="recentred"), "leaves out one item at a time"),

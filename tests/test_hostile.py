@@ -347,7 +347,7 @@ def test_odd_options_of_thresholds_are_named(items, options, message):
 
 def test_odd_tables_of_pairs_are_named(items):
     pairs = items.rankeval.paired_bootstrap(n_resamples=20)
-    with pytest.raises(TypeError, match=r"'gain' of .* has dtype .*, but it must be numeric"):
+    with pytest.raises(TypeError, match=r"'gain' in .* has dtype .*, but must be numeric"):
         pairs.assign(gain="x").rankeval.gain_threshold()
     pd.testing.assert_frame_equal(
         pairs.convert_dtypes().rankeval.gain_threshold(window=(0.01, 0.9)),

@@ -248,7 +248,7 @@ def test_values_that_do_not_fit(frame):
     ) as told:
         frame.rankeval(gold=frame["gold"].to_numpy()[1:]).compare()
     assert len(str(told.value)) < 200
-    with pytest.raises(ValueError, match="whose index differs from the index of the data"):
+    with pytest.raises(ValueError, match="whose index differs from the data's index"):
         frame.rankeval(gold=frame["gold"].reset_index(drop=True)).compare()
 
 

@@ -436,7 +436,7 @@ def test_wrong_frames():
         per_query(frame.assign(grade="good"), "AP")
     with pytest.raises(ValueError, match=r"infinite grades"):
         per_query(frame.assign(grade=np.inf), "AP")
-    with pytest.raises(TypeError, match=r"names of several types"):
+    with pytest.raises(TypeError, match=r"mixes names of types"):
         per_query(frame.assign(query=[1] + ["2"] * (len(frame) - 1)), "AP")
     mixed = pd.DataFrame({"query": "1", "document": [7, "7"], "run": [1.0, 2], "grade": [1, 0]})
     with pytest.raises(ValueError, match=r"occurs 2 times"):

@@ -255,7 +255,7 @@ def test_the_recipe_of_the_overview_runs_as_printed():
 
 
 def test_ties_by_names_need_names():
-    with pytest.raises(ValueError, match="Name the document column, key="):
+    with pytest.raises(ValueError, match="Pass the document column as key="):
         search(1).rankeval(gold="grade", min_grade=1, ties="trec", unjudged="skip").area()
     with pytest.raises(ValueError, match=r"unjudged='negative' \(a lower bound for precision\)"):
         search(1).rankeval(**ROLES).nbest_precision(5)

@@ -158,7 +158,7 @@ def test_methods_of_rankings_say_where_the_grades_are():
     ):
         frame.rankeval.nbest_precision(1)
     twice = pd.concat([frame, frame.assign(query="2")]).rename(columns={"grade": "gold"})
-    with pytest.raises(ValueError, match=r"name the query column, by=\.\.\."):
+    with pytest.raises(ValueError, match=r"pass the query column as by=\.\.\."):
         twice.rankeval.nbest_precision(1, min_grade=1, key="document", measures="run")
 
 

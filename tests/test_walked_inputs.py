@@ -172,7 +172,7 @@ def test_data_that_hold_little_or_odd_things(method, kind):
 @pytest.mark.parametrize("method", ["judged_difference", "plan_annotation", "annotation_sheet"])
 def test_one_measure_of_two(method):
     data = FRAME[MEASURES].assign(gold=PARTLY)
-    with pytest.raises(TypeError, match="b=None: name one measure"):
+    with pytest.raises(TypeError, match="b=None: pass one measure"):
         getattr(data.rankeval, method)("a", None, 10)
 
 

@@ -83,7 +83,7 @@ def test_a_verdict_in_words(candidates):
         assert (f"It is significantly better than {join(worse)}." in text) == bool(worse)
         assert "(adjusted for all 6 pairs at each n)" in text
     methods = in_words(table, methods=True)
-    assert "all 6 pairs at each n by max-t within each pair and Bonferroni over pairs" in methods
+    assert "all 6 pairs at each n by max-t within each pair and Bonferroni across pairs" in methods
 
 
 def test_a_baseline_in_words(candidates):

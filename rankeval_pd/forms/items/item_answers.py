@@ -48,13 +48,13 @@ Finish = Callable[[list[xr.Dataset], list[Hashable]], list[xr.Dataset]]
 class ItemQuestion(NamedTuple):
     """Declare a function that processes the items in one group."""
 
-    #: the function, which takes the items, the pairs and the number of groups
+    #: a function that takes the items, the pairs and the number of groups
     ask: Callable[[AnyItems, IntArray, int], Sequence[AnyArray]]
     names: tuple[str, ...]  #: dimensions of the resulting columns
     dtypes: tuple[type, ...]
     over: str  #: "pair" or "system"
     of_pairs: tuple[str, ...] = ()  #: columns with one value per pair if ``over`` is "system"
-    #: converts all answers and the dimensions of the groups to the final answers
+    #: converts all answers and the group dimensions to the final answers
     finish: Finish | None = None
     #: returns the sums needed from distributed items for this number of pairs
     spread: Callable[[int], ItemNeeds] | None = None
@@ -95,9 +95,9 @@ def answer_items(
         Systems to compare. If you pass ``a`` and ``b``, one pair is compared. If you pass only
         ``a``, all pairs with ``a`` are compared. By default, all pairs are compared.
     baseline : name of a system, optional
-        System with which every other system is compared, as an alternative to ``a`` and ``b``.
+        The system that every other system is compared with, as an alternative to ``a`` and ``b``.
     relate : callable, optional
-        A function that takes the systems' names and the pairs, and returns the relations.
+        A function that takes the system names and the pairs, and returns the relations.
     attrs : mapping, optional
         Notes on how the result was computed.
     """
@@ -342,7 +342,7 @@ def asked_pairs(
     if b is not None:
         if numbers["a"] == numbers["b"]:
             raise ValueError(
-                f"a={shown(a)}, b={shown(b)}: these are the same system. Name two different"
+                f"a={shown(a)}, b={shown(b)}: these are the same system. Pass two different"
                 " systems."
             )
         return np.array([[numbers["a"], numbers["b"]]])

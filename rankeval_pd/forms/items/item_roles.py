@@ -19,7 +19,7 @@ _OF_RANKINGS = ("gold", "key", "ties")
 
 
 def item_roles(keywords: Mapping[str, Any]) -> Roles:
-    """Return the roles, with ``dim="item"`` by default, and reject roles of rankings."""
+    """Return the roles, with ``dim="item"`` by default, and reject ranking roles."""
     roles = Roles.of({"dim": "item", **keywords})
     if keywords.get("lower_is_better") is not None:
         raise ValueError(
@@ -54,13 +54,13 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
         )
     if roles.average is not None and roles.strata is None:
         raise ValueError(
-            f"average={roles.average!r} combines strata, but there are none. Name the strata"
-            " column, strata=..., or omit average."
+            f"average={roles.average!r} combines strata, but there are none. Pass the strata"
+            " column as strata=..., or omit average."
         )
     if roles.seed_variance is not None and roles.seeds is None:
         raise ValueError(
             f"seed_variance={roles.seed_variance!r} pools the variances across training seeds, but"
-            " there are no seeds. Name the seed column, seeds=..., or omit seed_variance."
+            " there are no seeds. Pass the seed column as seeds=..., or omit seed_variance."
         )
     check_better(roles.higher_is_better)
     return roles
@@ -71,7 +71,7 @@ def _check_weight(roles: Roles) -> None:
     if len(roles.factors) == 2 and (roles.strata is not None or roles.seeds is not None):
         raise ValueError(
             f"groups={roles.groups!r} with strata or seeds: two crossed factors cannot be combined"
-            " with strata or seeds. Omit strata and seeds, or name one factor."
+            " with strata or seeds. Omit strata and seeds, or pass only one factor."
         )
     if roles.weight != "group":
         return
@@ -79,7 +79,7 @@ def _check_weight(roles: Roles) -> None:
         raise ValueError(
             f"weight='group' with groups={roles.groups!r}, strata={roles.strata!r},"
             f" metric={roles.metric!r}: the mean over groups needs one group column, no strata,"
-            " and a metric other than a sum. Name the groups, groups=..., or omit weight."
+            " and a metric other than a sum. Pass the group column as groups=..., or omit weight."
         )
 
 
@@ -120,7 +120,7 @@ def _of_predictions(metric: object) -> str:
         return ""
     if metric == "accuracy":
         return (
-            " For predictions, pass whether each prediction is right: predictions.eq(y_true,"
+            " For predictions, pass whether each prediction is correct: predictions.eq(y_true,"
             " axis=0)."
         )
     if metric in ("f1", "precision", "recall"):
@@ -132,7 +132,7 @@ def _of_predictions(metric: object) -> str:
     return ""
 
 
-# ---------------------------- The columns of systems, statistics and training seeds in a DataFrame
+# ---------------------------- System, statistic and training-seed columns in a DataFrame
 
 
 def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
@@ -212,7 +212,7 @@ def system_columns(
         if not _is_number(frame.iloc[:, place]):
             if str(key[0]) == "system":
                 raise ValueError(
-                    "data looks like a long table with a column 'system'. Name the system, score"
+                    "data looks like a long table with a column 'system'. Pass the system, score"
                     " and item columns: system='system', score='...', item='...'."
                 )
             continue
@@ -264,7 +264,7 @@ def _refuse_runs(frame: pd.DataFrame) -> None:
     raise ValueError(
         "data has columns 'query' and 'document', so each row looks like a retrieved document, not"
         " a test item. Call this method on the result of data.rankeval.per_query('nDCG@10',"
-        " wide=True), or if the columns are systems, name them: measures=[...]."
+        " wide=True), or if the columns are systems, pass their names: measures=[...]."
     )
 
 
@@ -303,8 +303,8 @@ def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
     missing = int(values.isna().sum())
     if missing:
         raise ValueError(
-            f"{role}={name!r} has {missing} missing values, but every item needs a group. Fill"
-            f" them, or drop these rows: data.dropna(subset=[{name!r}])."
+            f"{role}={name!r} has {missing} missing values, but every item needs a group. Fill in"
+            f" these values, or drop the rows: data.dropna(subset=[{name!r}])."
         )
     plain = values.astype(object) if isinstance(values.dtype, pd.CategoricalDtype) else values
     try:
@@ -312,8 +312,8 @@ def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
     except TypeError as error:
         kinds = listed(sorted({type(x).__name__ for x in plain}))
         raise TypeError(
-            f"{role}={name!r} has labels of type {kinds}, which cannot be distinguished. Convert "
-            f"them to text or numbers, for example data[{name!r}].astype(str)."
+            f"{role}={name!r} has labels of type {kinds}, which cannot be distinguished. Convert"
+            f" the labels to text or numbers, for example data[{name!r}].astype(str)."
         ) from error
     rank = np.empty(len(labels), dtype=np.int64)
     rank[item_order(pd.Index(labels))] = np.arange(len(labels))

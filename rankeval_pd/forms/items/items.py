@@ -1,8 +1,8 @@
 """Read systems scored on test items, with the sufficient statistics of a metric.
 
-In a DataFrame, rows are test items. Columns are systems, or a two-level header contains systems and
-statistics. In a Dataset, the dimensions are ``item`` and ``system``, and each statistic is a
-variable. There is no gold label because comparisons use the result of each system on each item.
+In a DataFrame, rows are test items. Columns are systems, or the two levels of the header are
+systems and statistics. In a Dataset, the dimensions are ``item`` and ``system``, and each statistic
+is a variable. There is no gold label because comparisons use each system's result on each item.
 
 A question is a function that takes :class:`rankeval_pd.stats.resampling.test_items.Items` and
 returns named columns. :func:`answer` applies the question to every group of a DataFrame, or to
@@ -58,7 +58,7 @@ class ItemTable(NamedTuple):
     metric: Metric
     beside: ItemDesign
     labels: pd.Index
-    keys: pd.DataFrame  #: one row per group, the columns of ``by``
+    keys: pd.DataFrame  #: one row per group, with the columns in ``by``
     members: list[IntArray]  #: the items of each group
 
     def items(self, member: IntArray) -> Items:
@@ -75,7 +75,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
     frame = frame_as_items(frame)  # tables from per_query are long
     named = [] if are_values(roles.label) else as_names(roles.label, frame.columns)
     if named and {*named} <= {*frame.columns}:
-        frame = frame.set_index(named)  # the column of item names is not a system
+        frame = frame.set_index(named)  # the item-name column is not a system
     by = as_names(roles.by, frame.columns)
     frame = seeds_as_columns(frame, roles, by)
     role_columns = {name: role_column(frame, name, "by") for name in by}
@@ -128,9 +128,9 @@ def _warn_of_repeated(labels: pd.Index, by: list[pd.Series], roles: Roles) -> No
     if again:
         name = labels.names[0] if labels.nlevels == 1 else list(labels.names)
         warn(
-            f"the index {name!r} has {again:,} repeated labels, but the test treats rows of one"
-            f" item, for example from several annotators, as independent. Pass groups={name!r}, or"
-            f" if a column names the annotators, groups=[{name!r}, 'annotator']."
+            f"the index {name!r} has {again:,} repeated labels, but the test treats rows for the"
+            f" same item, such as one per annotator, as independent. Pass groups={name!r},"
+            f" or if a column names the annotators, groups=[{name!r}, 'annotator']."
         )
 
 
@@ -141,8 +141,8 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
     if len(systems) > len(frame) > 1:
         warn(
             f"data has more systems ({len(systems)}) than items ({len(frame)}). Rows must be"
-            " items, and columns must be systems: transpose with data.T. If the layout is right,"
-            " name the systems: measures=list(data)."
+            " items, and columns must be systems: transpose with data.T. If the layout is correct,"
+            " list the systems: measures=list(data)."
         )
     if frame.columns.nlevels > 1:
         return  # only system columns have statistics
@@ -201,8 +201,8 @@ def read_dataset(
     """Convert a Dataset to the internal form without computing lazy data.
 
     The function returns the values (..., system[, seed], item, statistic), the metric, the systems,
-    the clusters, strata and seeds, and the labels of the items. With ``spread``, the order and
-    chunks of the items do not change. Without ``spread``, items are sorted by label in one chunk.
+    the clusters, strata and seeds, and the labels of the items. If ``spread`` is true, the order
+    and chunks of the items do not change. Otherwise, items are sorted by label in one chunk.
     """
     refuse_by(roles.by, roles.dim, "domains", "Omit by, or pass a DataFrame.")
     seeded = [] if roles.seeds is None else [roles.seeds]
@@ -355,7 +355,7 @@ def to_items(
         if min(levels.max() for levels in (*factors, cluster)) < 1:
             raise ValueError(
                 "groups: there is only one group, but resampling whole groups needs at least two."
-                " Omit groups, or name a column with several groups."
+                " Omit groups, or pass a column that contains several groups."
             )
     items = crossed(values, there, metric, systems, cluster, beside)
     return items if len(factors) < 2 else replace(items, factors=(factors[0], factors[1]))

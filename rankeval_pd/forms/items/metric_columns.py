@@ -20,7 +20,7 @@ from rankeval_pd.stats.resampling.test_items import Items
 
 _ONE_COLUMN = ("mean", "sum", "rouge")
 _COUNTED = ("mean", "rouge", "accuracy")  # the second statistic is 1 per item by default
-_SCORES = " If the columns contain scores of single items, omit metric to compare the mean scores."
+_SCORES = " If the columns contain per-item scores, omit metric to compare the mean scores."
 
 
 class Metric(NamedTuple):
@@ -41,7 +41,7 @@ class Metric(NamedTuple):
 def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) -> Metric:
     """Return the requested metric and its statistics.
 
-    ``statistics`` lists the statistics in the data, or [None] for data with one column per system.
+    ``statistics`` lists the statistics in the data. For one column per system, it is [None].
     """
     asked = "mean" if roles.metric is None else roles.metric
     _check_no_scorer(asked)
@@ -70,7 +70,7 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
 
 
 def _check_no_scorer(asked: Any) -> None:
-    """Raise a ValueError if the metric is an object that scores texts or labels."""
+    """Raise a ValueError if the metric is an object that scores text or labels."""
     is_class = isinstance(asked, type)
     if isinstance(asked, str) or (callable(asked) and not is_class):
         return
@@ -82,9 +82,9 @@ def _check_no_scorer(asked: Any) -> None:
     if name is not None:
         known = f"metric={name!r} and the statistics {listed(METRICS[name].statistics)}"
     raise ValueError(
-        f"metric={kind.__name__}{'' if is_class else '()'} scores texts or labels, but a"
-        f" paired test needs the statistics of each item. Pass {known} as two-level columns"
-        " (system, statistic), or a function of summed statistics, f(S[..., statistic])."
+        f"metric={kind.__name__}{'' if is_class else '()'} scores text or labels, but a paired"
+        f" test needs the statistics of each item. Pass {known} as two-level columns (system,"
+        " statistic), or a function of summed statistics, f(S[..., statistic])."
     )
 
 
@@ -312,8 +312,8 @@ def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
         pairs = np.unique(np.stack([cluster, strata]), axis=1)
         if pairs.shape[1] > cluster.max() + 1:
             raise ValueError(
-                "strata and groups: a group spans several strata, but resampling draws whole "
-                "groups within one stratum. Pass one of the two, or finer groups."
+                "strata and groups: a group spans several strata, but resampling draws whole"
+                " groups within one stratum. Pass only one of the two, or use finer groups."
             )
         drawn, what = pairs[1], "groups"
     sizes = np.bincount(drawn)

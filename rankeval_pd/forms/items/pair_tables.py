@@ -38,7 +38,7 @@ def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
     if missing:
         raise ValueError(
             f"data has no columns {listed(missing)}. Pass the table of pairs that paired_bootstrap"
-            " returns, if necessary with details=True."
+            " returns, computed with details=True if necessary."
         )
     if isinstance(data, xr.Dataset):
         groups = [d for d in data["gain"].dims if d != "pair"]
@@ -79,8 +79,8 @@ def _in_numbers(table: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
             table = table.assign(**{name: column.to_numpy(dtype=float, na_value=np.nan)})
         except (TypeError, ValueError):
             raise TypeError(
-                f"the column {name!r} of the table of pairs has dtype {column.dtype}, but it must"
-                " be numeric. Pass the table that paired_bootstrap returned."
+                f"the column {name!r} in the table of pairs has dtype {column.dtype}, but must be"
+                " numeric. Pass the table that paired_bootstrap returned."
             ) from None
     if np.isinf(table["gain"]).any():
         raise ValueError("the table of pairs has infinite gains. Drop these rows.")

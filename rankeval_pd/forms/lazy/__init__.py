@@ -1,1 +1,1 @@
-"""Process lazy data: Dask DataFrames, and Datasets in chunks."""
+"""Process lazy data: Dask DataFrames and chunked Datasets."""

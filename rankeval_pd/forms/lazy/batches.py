@@ -8,7 +8,7 @@ Rankings that fit in a worker's memory are processed chunk by chunk::
              \                 /
               columns of the answer            Batches.filled, or a tree: Batches.reduced
 
-If one ranking exceeds a worker's memory, lists of given sizes need only the head of the ranking.
+If one ranking exceeds a worker's memory, lists of specific sizes need only the head of the ranking.
 The data contain one such ranking, or a few such rankings in chunks along both dimensions::
 
     chunk    chunk    chunk    chunk           along the candidates
@@ -22,7 +22,7 @@ The data contain one such ranking, or a few such rankings in chunks along both d
         columns of the answer
 
 A stand-in Dataset without values determines the shapes and dtypes of the answer. Building the graph
-does not compute data, or hash or sort labels.
+does not compute data, hash labels or sort labels.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Columns(NamedTuple):
 
 
 def chunked_ranking(data: xr.Dataset, roles: Roles) -> Columns | None:
-    """Return the columns of a lazy ranking in several chunks, or None."""
+    """Return the columns of a lazy ranking that spans chunks, or None."""
     if roles.groups is not None or roles.missing == "drop" or roles.by is not None:
         return None
     if annotators_of(data, roles):
@@ -281,7 +281,7 @@ def head_of_chunks(columns: Columns, n_max: int, n_keys: int) -> Batches:
     """Process one ranking in chunks of candidates, using the head of the ranking."""
     dim = next(iter(columns.variables.values())).dims[0]
     roles = replace(columns.roles, dim=dim)
-    nothing = xr.Dataset()  # all data are in the columns
+    nothing = xr.Dataset()  # the columns contain all data
     return HeadBatches(nothing, nothing, roles, read_dataset, columns, n_max, n_keys)
 
 
@@ -298,7 +298,7 @@ def with_heads(batches: Batches, n_max: int, n_keys: int) -> Batches:
 
 
 def _part(chunk: Chunk, *, batch: list[Hashable], request: Request) -> list[PartialHead]:
-    """Return the heads of the rankings in a chunk, in the order of the chunk."""
+    """Return the heads of the rankings in a chunk, in chunk order."""
     variables = {name: xr.Variable(*x) for name, x in chunk.variables.items()}
     sizes = {d: n for x in variables.values() for d, n in x.sizes.items()}
     found = []

@@ -83,7 +83,7 @@ def cluster() -> tuple[int, int]:
 
 
 def merge_width(answer_bytes: float) -> int:
-    """Return the number of large answers that fill a quarter of a thread's memory."""
+    """Return how many large answers fit in a quarter of a thread's memory."""
     return int(min(max(cluster()[0] // 4 // max(1.0, answer_bytes), 2), MERGED))
 
 
@@ -231,7 +231,7 @@ def _ask_in_box(
     ask: Callable[..., Any],
     more: list[Any],
 ) -> AnyArray:
-    """Return the answer of one chunk, in a box."""
+    """Return the boxed answer for one chunk."""
     variables = {
         name: (along, block) for (name, along), block in zip(dims.items(), blocks, strict=True)
     }
@@ -343,7 +343,7 @@ class Batches:
     """Store rankings in chunks."""
 
     data: xr.Dataset  #: the variables in use
-    stand_in: xr.Dataset  #: a Dataset of the same shape without lazy values
+    stand_in: xr.Dataset  #: a Dataset with the same shape but no lazy values
     roles: Any  #: roles by name, for rankings or queries
     read: Callable[[xr.Dataset, Any], Any]  #: converts a chunk to the argument of ``ask``
 

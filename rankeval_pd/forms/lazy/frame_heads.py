@@ -86,8 +86,8 @@ def collect_head(
     """Return the head of a Dask DataFrame, for lists up to n_max.
 
     The head keeps the first candidates for each of ``n_keys`` orders of tied candidates. The head
-    contains the columns in use and those in ``columns``. With ``threshold``, the function counts
-    the accepted candidates and keeps no candidates.
+    contains the columns in use and those in ``columns``. If ``threshold`` is given, the function
+    counts accepted candidates and keeps none.
 
     The scheduler runs a few times, and the last run reads two thirds of the partitions. The cost is
     O(rows). A partition and several heads must fit in memory.
@@ -272,8 +272,8 @@ def _check_gold(column: pd.Series, name: Hashable, roles: Roles) -> None:
     if text and not (among and all(isinstance(value, str) for value in among)):
         raise ValueError(
             f"gold={name!r} contains text (dtype {column.dtype}), because Dask converts objects to"
-            " text, even True and False. Name the text that marks true positives, positive='True',"
-            " or turn off the conversion: dask.config.set({'dataframe.convert-string': False})."
+            " text, even True and False. Pass the true-positive text, such as positive='True', or"
+            " turn off the conversion: dask.config.set({'dataframe.convert-string': False})."
         )
 
 
@@ -289,9 +289,9 @@ def _starts(ddf: Any, gold: Hashable, frames: Sequence[Any]) -> list[int]:
 def _check_total(total: int, starts: Sequence[int], numbered: bool) -> None:
     if numbered and total != starts[-1]:
         raise RuntimeError(
-            f"the partitions had {starts[-1]:,} rows when counted and {total:,} when read: the "
-            "files changed or were split differently. Name the column that identifies a "
-            "candidate, label=..., or give the files an index."
+            f"the partitions had {starts[-1]:,} rows when counted and {total:,} when read: the"
+            " files changed or were split differently. Pass the column that identifies a candidate"
+            " as label=..., or give the files an index."
         )
 
 
@@ -322,7 +322,7 @@ def _hashes(frame: pd.DataFrame, by: Sequence[Hashable]) -> Keys:
         if column.isna().any():
             raise ValueError(
                 f"by={name!r} has {int(column.isna().sum())} missing values, but every row needs a"
-                f" group. Fill them, or drop these rows: ddf.dropna(subset=[{name!r}])."
+                f" group. Fill in these values, or drop the rows: ddf.dropna(subset=[{name!r}])."
             )
     codes = [pd.factorize(column) for column in columns]  # the remaining groups are few and large
     hashes = [label_hashes(pd.Index(names, tupleize_cols=False))[number] for number, names in codes]
@@ -384,9 +384,9 @@ def _as_counted(frame: pd.DataFrame, *, rows: int) -> pd.DataFrame:
     """Check the number of rows of a partition, and return the partition."""
     if len(frame) != rows:
         raise RuntimeError(
-            f"a partition had {rows:,} rows when its groups were counted and {len(frame):,} when it"
-            " was read: the files changed or were split differently. Call the method again, or"
-            " write the files in equal parts."
+            f"a partition had {rows:,} rows when its groups were counted and {len(frame):,} when"
+            " it was read: the files changed or were split differently. Call the method again, or"
+            " rewrite the files as parts of equal size."
         )
     return frame
 
@@ -405,7 +405,7 @@ def ask_groups(
     """Return the answers for all partitions, sorted by group.
 
     ``each`` contains the size of the largest group in each frame, if known. ``largest`` is the size
-    of the largest group in all frames.
+    of the largest group across all frames.
     """
     graph, answered = Graph(), functools.partial(_answered, ask=ask, by=by)
     found = graph.compute(*graph.ask_partitions(answered, frames, largest=each))

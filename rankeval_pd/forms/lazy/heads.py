@@ -9,7 +9,7 @@ measure, a few more candidates, and the total counts N and N+::
         \     /             \     /
          merged              merged       the best of the best, the counts added
               \             /
-               finished                   checked, in the order of the data
+               finished                   checked, in data order
 
 Merging the heads of all parts gives the head of the complete ranking, because the best candidates
 overall are also among the best in their part. Scores are negated before comparisons, so the
@@ -47,16 +47,16 @@ _FIXED = (
 )  # fmt: skip
 _PLACES = 2**40  # the largest possible number of rows in a part
 OWN = (  # advice for repeated candidates
-    "to break ties, each candidate needs a unique label. Name the label column, label=..., or use"
-    " row numbers across all partitions, label=rankeval_pd.dask.ROWS."
+    "to break ties, each candidate needs a unique label. Pass the label column as label=..., or"
+    " use row numbers across all partitions: label=rankeval_pd.dask.ROWS."
 )
 
 
 def needed_ranks(n_max: int) -> int:
     """Return the last rank to keep for lists up to n_max.
 
-    The precision at the end of a list is estimated from candidates around the end. Swapping labels
-    moves the end by up to six standard deviations; the limit here allows for four times as many.
+    The precision at the end of a list is estimated from candidates near the end. Swapping labels
+    moves the end by up to six standard deviations; this limit allows for four times that distance.
     """
     around = max(20, int(0.5 * n_max**0.8) + 1)
     swapped = 4 * (math.ceil(6.0 * math.sqrt(n_max / 2.0)) + 2)
@@ -77,14 +77,14 @@ class Request(NamedTuple):
     min_grade: float | None
     groups: Hashable | None
     keep: int  #: number of ranks to keep; 0 keeps no candidate
-    orders: int = 1  #: number of orders of tied candidates, including the order of the key
+    orders: int = 1  #: number of orders of tied candidates, including the key order
     draws: int = 0  #: the seed of the random orders
     padded: bool = False  #: whether rows without gold and scores are padding
     cuts: FloatArray | None = None  #: (measure, cut) thresholds, NaN if missing
 
 
 class Counts(NamedTuple):
-    """Store counts of all candidates."""
+    """Store counts over all candidates."""
 
     total: int
     positive: int
@@ -117,8 +117,8 @@ class Counts(NamedTuple):
         if roles.unjudged == "skip" or roles.ties == "trec":
             raise ValueError(
                 f"unjudged={roles.unjudged!r}, ties={roles.ties!r}: without by=, a Dask DataFrame"
-                " supports only unjudged='negative' and ties='shared'. Pass these values, or name"
-                " the queries, by=..."
+                " supports only unjudged='negative' and ties='shared'. Pass these values, or pass"
+                " the query column as by=..."
             )
         if roles.unjudged != "negative":
             refuse_unlabeled(self.unlabeled, self.total, request.gold)
@@ -131,7 +131,7 @@ class Counts(NamedTuple):
             if position not in self.seen:
                 raise ValueError(
                     f"positive={request.positive!r}: no candidate has the value {value!r} in"
-                    f" gold={request.gold!r}. Pass values that occur there."
+                    f" gold={request.gold!r}. Pass values that occur in this column."
                 )
 
 
@@ -254,9 +254,9 @@ def truth_of(rows: pd.DataFrame, request: Request) -> FloatArray:
 def _best(
     worse: FloatArray, true: BoolArray, rows: pd.DataFrame, request: Request
 ) -> tuple[IntArray, Edge]:
-    """Return the positions of candidates that at least one measure ranks high enough.
+    """Return the positions of candidates ranked high enough by at least one measure.
 
-    The positions ascend. A part that omits candidates keeps at least ``keep`` candidates.
+    The positions are in ascending order. If any candidates are omitted, at least ``keep`` remain.
     """
     count, total = worse.shape
     kept = np.zeros(total, dtype=bool)
@@ -342,7 +342,7 @@ def lower_of(roles: Roles, measures: Sequence[Hashable]) -> list[Hashable]:
 
 
 class Head(NamedTuple):
-    """Store the counts of all candidates for a head."""
+    """Store a head's counts over all candidates."""
 
     whole: Whole
     measures: tuple[Hashable, ...]
@@ -414,13 +414,13 @@ def refuse_head(data: object) -> None:
 
 _DROPPED = (
     "missing='drop': the measures and pairs would use different candidates, so there is no common"
-    " head. Drop the rows without a score first: ddf.dropna(subset=[...]), or pass missing='last'"
-    " or 'absent'."
+    " head. First drop rows without a score, ddf.dropna(subset=[...]), or pass missing='last' or"
+    " 'absent'."
 )
 
 
 def finished(part: PartialHead, request: Request, roles: Roles, n_max: int) -> HeadFrame:
-    """Return the checked head with rows in the order of the data."""
+    """Return the checked head with rows in their original order."""
     part.counts.check(request, roles, _DROPPED)
     refuse_repeated(part.rows, request)
     order = np.argsort(part.place, kind="stable")

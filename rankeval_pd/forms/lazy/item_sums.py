@@ -1,6 +1,6 @@
 r"""Sum items block by block on the workers, for data larger than memory.
 
-The graph has the following shape for a Dask DataFrame, or a Dataset in chunks of items::
+The graph has the following shape for a Dask DataFrame, or a Dataset chunked along items::
 
     partition or chunk   partition or chunk
              |                    |
@@ -41,8 +41,8 @@ from rankeval_pd.stats.resampling.bootstrap_tests import INTERVALS
 from rankeval_pd.stats.resampling.gathered_draws import RemoteFacts
 from rankeval_pd.stats.resampling.test_items import PairOptions, studentises
 
-FEW = 64  # with up to this number of items, one machine can enumerate all signs
-_BLOCK = 2**22  # count of numbers in a block of items: 32 MB
+FEW = 64  # with this many items or fewer, one machine can enumerate all signs
+_BLOCK = 2**22  # how many numbers a block of items holds (32 MB)
 _LOOKED_AT = 1_000  # number of rows that are checked to recognize an identifier
 
 
@@ -57,8 +57,8 @@ def check_asked(asked: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeed
     for role in ("by", "groups", "strata", "seeds"):
         if getattr(roles, role) is not None:
             raise ValueError(
-                f"{role}={getattr(roles, role)!r}: the items of a {_ONE[role]} are spread across"
-                f" the workers. {_NEXT[role]} {instead}"
+                f"{role}={getattr(roles, role)!r}: items from the same {_ONE[role]} are spread"
+                f" across the workers. {_NEXT[role]} {instead}"
             )
     if roles.missing != "raise":
         raise ValueError(
@@ -87,7 +87,7 @@ _ONE = {"by": "domain", "groups": "cluster", "strata": "stratum", "seeds": "trai
 _NEXT = {
     "by": "Call this method for each domain, ddf[ddf['domain'] == ...].",
     "groups": (
-        "Sum each cluster first, ddf.groupby(...).sum().compute(), and pass metric='ratio' or"
+        "First sum each cluster, ddf.groupby(...).sum().compute(), then pass metric='ratio' or"
         " another metric based on sums."
     ),
     "strata": "Omit strata.",
@@ -210,7 +210,7 @@ def _pieces(sizes: Sequence[int], width: int) -> list[list[tuple[int, int, int]]
 def _read(
     frames: Sequence[pd.DataFrame], *, spans: Sequence[tuple[int, int, int]], named: dict[str, Any]
 ) -> ItemStatistics:
-    """Return checked statistics (system, item, statistic) of some partitions' rows."""
+    """Return checked statistics (system, item, statistic) for the rows in some partitions."""
     for frame, (_, _, size) in zip(frames, spans, strict=True):
         if len(frame) != size:
             raise RuntimeError(

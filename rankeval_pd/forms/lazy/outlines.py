@@ -101,7 +101,7 @@ def _known(of_all: _Positives, request: Request, *, ends: bool) -> _Known:
 def others(frame: pd.DataFrame, known: _Known, request: Request, *, ends: bool = False) -> _Others:
     """Count the false positives at and between the scores of true positives.
 
-    With ``ends``, candidates without a score are ignored. The cost is O(rows log rows).
+    If ``ends`` is true, candidates without a score are ignored. The cost is O(rows log rows).
     """
     worse, truth = heads.turned(frame, request), heads.truth_of(frame, request)
     found = _Others([], [])
@@ -185,8 +185,8 @@ def curves(ddf: Any, roles: Roles) -> Curves:
     """
     if roles.ties == "error":
         raise ValueError(
-            "ties='error' is not supported for Dask, because ties without a true positive are not"
-            " examined. Pass 'expected', 'blocks', 'shared', 'best' or 'worst'."
+            "ties='error' is not supported for Dask DataFrames because ties without a true"
+            " positive are not examined. Pass 'expected', 'blocks', 'shared', 'best' or 'worst'."
         )
     shared = roles.ties == "shared"
     found = outlines(ddf, roles, ends=roles.ends, labeled=shared)
@@ -223,7 +223,7 @@ def _ranks(ddf: Any, found: OutlineFacts, *, ends: bool) -> list[IntArray]:
 
 
 class RowsAhead(NamedTuple):
-    """Store the number of rows ranked before each of a few candidates."""
+    """Store the number of rows ranked above each of a few candidates."""
 
     rows: IntArray  #: (measure, candidate)
     alike: int  #: number of rows with the score and key of a candidate, over all measures

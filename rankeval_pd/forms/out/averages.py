@@ -31,8 +31,8 @@ def check_groups(names: Collection[Hashable]) -> None:
     """Raise a ValueError if there are no groups to combine."""
     if len(names) == 0:
         raise ValueError(
-            "average= and combine=True combine groups, but there are none. Name the group column,"
-            " by=..., or add a group dimension to the Dataset."
+            "average= and combine=True combine groups, but there are none. Pass the name of the"
+            " group column as by=..., or add a group dimension to the Dataset."
         )
 
 
@@ -57,7 +57,7 @@ def over_groups(
     """
 
     def ask(over: FloatArray, under: FloatArray) -> tuple[AnyArray, ...]:
-        # contiguous arrays, so that sums always follow the order of the groups
+        # contiguous arrays, so that sums always follow group order
         over, under = (
             np.ascontiguousarray(x.reshape(*x.shape[: x.ndim - len(batch)], -1))
             for x in (over, under)

@@ -104,12 +104,12 @@ def _rounded_up(p: float) -> str:
 
 
 def p_cell(p: float, *, least: float = 0.0) -> str:
-    """Return a p-value for a column with the header p."""
+    """Format a p-value for a column with the header p."""
     return "" if math.isnan(p) else p_text(p, least=least).removeprefix("p ").removeprefix("= ")
 
 
 def least_p(attrs: Mapping[Any, Any]) -> float:
-    """Return the smallest p-value that is possible with the number of draws, or 0."""
+    """Return the smallest possible p-value for the number of draws, or 0."""
     draws = attrs.get("n_resamples")
     drawn = str(attrs.get("adjust", "")).startswith("max-t") or "event" in attrs
     return 1.0 / (float(draws) + 1.0) if draws and drawn else 0.0
@@ -225,7 +225,7 @@ def adjustment(attrs: Mapping[Any, Any], *, brief: bool = False) -> str:
         return f"adjusted{family}"
     if str(method).startswith("max-t") and _of_lists(attrs) and "1 pair" not in family:
         over = "Bonferroni" if method == "max-t" else "step-down"
-        return f"adjusted{family} by max-t within each pair and {over} over pairs"
+        return f"adjusted{family} by max-t within each pair and {over} across pairs"
     return f"adjusted{family} by {ADJUSTED.get(method, method)}"
 
 
@@ -323,7 +323,7 @@ def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
         side = attrs.get("alternative", "two-sided")
         what = "Differences were tested with"
         if method == "random_test":
-            what, side = "True-positive counts were compared with a random ranking using", "more"
+            what, side = "True-positive counts were tested against a random ranking using", "more"
         sentences.append(f"{what} {_test_of(frame, attrs)}.")
         side = side if side == "two-sided" else f"one-sided ({side})"
         how = adjustment(attrs) or "unadjusted"
@@ -449,13 +449,13 @@ SENTENCES = (
     ("measure p n_first n_last",
      "{measure} is better than chance (p ≤ {p}) from n = {n_first} to n = {n_last}."),
     ("measure_a measure_b n_more power",
-     "With {n_more} judgments in addition to the existing {n_judged}, the comparison of {measure_a}"
+     "With {n_more} judgments added to the existing {n_judged}, the comparison of {measure_a}"
      " and {measure_b} at n = {n} has a power of {power}."),
     ("n n_judgements power_low",
-     "For lists with n = {n} and {n_judgements} judgments, the power is {power} on average over the"
+     "With list size n = {n} and {n_judgements} judgments, the power is {power} on average over the"
      " precisions compatible with the pilot sample (from {power_low} to {power_high})."),
     ("n n_judgements power",
-     "For lists with n = {n} and {n_judgements} judgments, the power is {power}."),
+     "With list size n = {n} and {n_judgements} judgments, the power is {power}."),
     ("measure_a measure_b n p_min p_median p_max",
      "At n = {n}, the p-value for {measure_a} against {measure_b} over random orders of equal"
      " scores lies between {p_min} and {p_max} (median {p_median})."),

@@ -155,7 +155,7 @@ _ONE = re.compile(r"\b1 ((?:judged )?(?:true positive|candidate|gain|judgment|pa
 
 
 def _bounded(row: Row, alpha: float) -> str:
-    """Return the conclusion from the bounds on a p-value."""
+    """Return the conclusion that the bounds on a p-value allow."""
     at = f"significant at the {percent_of(alpha)} level"
     if row["p_low"] == row["p_high"]:
         return f"The gain is {'' if row['p_high'] <= alpha else 'not '}{at}."
@@ -167,7 +167,7 @@ def _bounded(row: Row, alpha: float) -> str:
 
 
 class _Known(dict[Any, Any]):
-    """Provide the numbers in a row. Missing columns give "not available"."""
+    """Provide the numbers in a row. A missing column yields "not available"."""
 
     def __missing__(self, name: str) -> str:
         return _NONE
@@ -187,7 +187,7 @@ _UNKNOWN = (
 
 
 def ends_of(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return all rows, or the first and last rows for a few measures in long tables."""
+    """Return all rows, or for long tables the first and last rows for a few measures."""
     if len(frame) <= MOST:
         return frame
     names = known(frame, ("measure", "measure_a", "measure_b", "system_a", "system_b", "metric"))

@@ -43,7 +43,7 @@ def as_columns(
     arrays: Sequence[xr.DataArray],
     along: Mapping[str, AnyArray] | None = None,
 ) -> xr.Dataset:
-    """Name the results of a kernel, and add labels along dimensions.
+    """Name a kernel's results, and label their dimensions.
 
     All arrays share the coordinates of the kernel's arguments, so no alignment is necessary.
     """
@@ -85,7 +85,7 @@ _OWN = ("measure", "candidate", "item", "system", "statistic", "annotator")
 def dims_apart(data: xr.Dataset, roles: object, columns: Sequence[str]) -> xr.Dataset:
     """Rename the batch dimension n to ``by_n`` if the result has a column n.
 
-    Coordinates along the dimension are also renamed. Names in roles stay unchanged.
+    Coordinates along the dimension are also renamed. Names given for roles do not change.
     """
     known = {*_OWN, *(x for role in vars(roles).values() for x in _each(role))}
     dims = [d for d in data.dims if d not in known]
@@ -102,7 +102,7 @@ def dims_apart(data: xr.Dataset, roles: object, columns: Sequence[str]) -> xr.Da
 
 
 def _each(role: object) -> list[Hashable]:
-    """Return the names in a role."""
+    """Return the names given for a role."""
     listed = role if isinstance(role, (list, tuple, set)) else [role]
     return [x for x in listed if isinstance(x, Hashable)]
 
@@ -128,8 +128,8 @@ def leave_frame(
 ) -> pd.DataFrame:
     """Concatenate the existing rows of all groups, with group keys first.
 
-    ``attrs`` describes how the table was computed. The function empties the list of results, so
-    that each column is in memory only once.
+    ``attrs`` describes how the table was computed. The function empties the list of results so that
+    only one copy of each column is in memory.
     """
     named = [result[x].to_numpy() for result in results[:1] for x in _NAMED if x in result.coords]
     known = [x for names in named for x in names.tolist()]
@@ -184,7 +184,7 @@ _NAMED = ("measure", "measure_a", "measure_b")
 
 
 def _column(values: AnyArray, known: list[Any]) -> Any:
-    """Return names with pandas' dtype for headers; names can be missing."""
+    """Return names with the dtype that pandas uses for headers; names can be missing."""
     codes, names = pd.factorize(values)
     index = pd.Index(list(names) or known, tupleize_cols=False)
     named = pd.Series(index)
@@ -269,7 +269,7 @@ def _existing(result: xr.Dataset, columns: Sequence[str]) -> pd.DataFrame:
 OVER = ("all", "group")
 OVER_LISTS = ("all", "n", "group")
 _FAMILY = ("pair", "n", "cut")
-# a function that adjusts the tests of one family, passed in parts
+# a function that adjusts one family's p-values, which are passed in parts
 _Compute = Callable[[list[FloatArray]], list[FloatArray]]
 
 
@@ -284,13 +284,13 @@ def adjusted_together(
         One array for each part, with the dimension pair, the dimension n or cut, and the group
         dimensions. Missing tests are NaN. A single part can be lazy; several parts are computed.
     method : {"holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
-        Adjustment method. With "max-t", the p-values are simultaneous over all n of a family and
-        are multiplied by the number of pairs in all groups. "max-t-stepdown" replaces the number of
-        pairs with Holm's step-down factors.
+        Adjustment method. With "max-t", the p-values are simultaneous over all list sizes in a
+        family and are multiplied by the number of pairs in all groups. "max-t-stepdown" replaces
+        the number of pairs with Holm's step-down factors.
     batch : sequence of names
-        The dimensions of the groups.
+        The group dimensions.
     over : {"all", "n", "group"}
-        Rows that form a family: all rows, the rows for one n, or the rows for one group.
+        Rows that form a family: all rows, rows with the same n, or rows in the same group.
     """
     return _by_family(p_values, partial(_adjusted, method=method), batch, over)
 
@@ -377,7 +377,7 @@ def _flat(parts: list[FloatArray], of_all: Callable[[FloatArray], FloatArray]) -
 def family_of(
     pairs: int, one: Any = None, *, sizes: int = 1, groups: int = 1, over: Collection[str] = ()
 ) -> str:
-    """Describe the family of pairs, or of comparisons with ``one``.
+    """Describe the family of all pairs, or of all comparisons with ``one``.
 
     ``sizes=0`` means every n. ``over`` contains "n" and "group" if n and groups define families.
     """

@@ -46,7 +46,7 @@ _ROLE_DOCS = {
     " or gold, or the only boolean column. A document without a grade is unjudged.",
     "measures": "The score columns, with one column per run. The default is every numeric column"
     " without another role.",
-    "by": "The column(s) or index level that name the query. The default is query.",
+    "by": "The query column(s) or index level. The default is query.",
     "key": "The column or index level that names the document and breaks ties. The default is"
     " document, or the index label.",
     "ties": "How equal scores are ordered: trec (scores as float32, then descending document"
@@ -138,7 +138,7 @@ class QueryRows(NamedTuple):
 class QueryTable(NamedTuple):
     """Store the queries of a DataFrame."""
 
-    keys: pd.DataFrame  #: one row per query, the columns of ``by``
+    keys: pd.DataFrame  #: one row per query, with the columns in ``by``
     rows: QueryRows
     measures: list[Hashable]
     #: yields the scores of each measure; NaN means absent
@@ -156,7 +156,7 @@ def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
     if common.by is None:
         raise ValueError(
             "by is missing, and there is no column or index level 'query' (columns:"
-            f" {listed(frame.columns)}). Name the query column: by=..."
+            f" {listed(frame.columns)}). Pass the query column as by=..."
         )
     frame, common = with_given_frame(frame, common)
     by, key = as_names(common.by, frame.columns), common.key
@@ -200,7 +200,7 @@ def _find_grades(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
 
 
 def _number_queries(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, IntArray]:
-    """Return sorted query keys (query), and query numbers (row)."""
+    """Return the sorted query keys (query) and the query number of each row (row)."""
     columns = [frame_column(frame, name, "by").reset_index(drop=True) for name in by]
     # pd.factorize is faster than a groupby for one column without missing values
     if len(by) == 1 and not columns[0].isna().any():
@@ -213,10 +213,10 @@ def _number_queries(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFra
         except TypeError:
             kinds = sorted({type(x).__name__ for x in columns[0]})
             raise TypeError(
-                f"by={by[0]!r} has names of several types, {', '.join(kinds)}: 7 and '7' would be"
-                f" two queries. Convert them to one type: data[{by[0]!r}].astype(str)."
+                f"by={by[0]!r} mixes names of types {', '.join(kinds)}: 7 and '7' would be two"
+                f" queries. Convert the names to one type: data[{by[0]!r}].astype(str)."
             ) from None
-        # convert numbers by first appearance to numbers by sorted name
+        # renumber the queries from order of first appearance to sorted order
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
         return keys.iloc[first[order]].reset_index(drop=True), place[number]
@@ -241,13 +241,13 @@ def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
         found = values.dropna().unique()[:5].tolist()
         raise ValueError(
             f"gold={name!r} contains {listed(found)}, but grades must be numbers or booleans. Map"
-            f" them to numbers: data.assign(grade=data[{name!r}].map({{...}}))."
+            f" the grades to numbers: data.assign(grade=data[{name!r}].map({{...}}))."
         )
     grades = values.to_numpy(dtype=np.float64, na_value=np.nan)
     if np.isinf(grades).any():
         raise ValueError(
-            f"gold={name!r} has {int(np.isinf(grades).sum())} infinite grades. Correct them, or"
-            " replace them with NaN if the documents were not judged."
+            f"gold={name!r} has {int(np.isinf(grades).sum())} infinite grades. Correct these"
+            " grades, or replace them with NaN if the documents were not judged."
         )
     return grades
 
@@ -295,7 +295,7 @@ def tie_breaker(
     if values.isna().any():
         raise ValueError(
             f"key={name!r} has {int(values.isna().sum())} missing values, but every row needs a"
-            " document. Fill them, or drop these rows."
+            " document. Fill in these values, or drop the rows."
         )
     if name is not None:
         _refuse_repeated(values, query, name)
@@ -332,7 +332,7 @@ def _refuse_repeated(values: pd.Series, query: IntArray, name: Hashable) -> None
     raise ValueError(
         f"key={name!r}: the document {values.iloc[row]!r} occurs"
         f" {_repeat_count(codes, query, row)} times in a query ({int(repeated.sum())} extra rows)."
-        " Drop the repeated rows, or name the query and document columns, by=... and key=..."
+        " Drop the repeated rows, or pass the query and document columns as by=... and key=..."
     )
 
 
@@ -382,7 +382,7 @@ class QueryArrays(NamedTuple):
     grade: xr.DataArray  #: (..., candidate)
     score: xr.DataArray  #: (..., measure, candidate)
     document: xr.DataArray  #: (candidate) or (..., candidate)
-    named: Hashable  #: the variable with document names, or None if labels name the documents
+    named: Hashable  #: the document-name variable, or None if labels serve as names
     measures: list[Hashable]
     batch: list[Hashable]
 
@@ -428,7 +428,7 @@ def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
 
 
 def find_query_batches(data: xr.Dataset, roles: QueryOptions) -> Batches | None:
-    """Return the queries of a lazy Dataset in chunks, or None for other data."""
+    """Return the queries of a chunked lazy Dataset, or None for other data."""
     if roles.dim not in data.dims or not all(data.sizes.values()):
         return None
     gold, key = _find_grades(data, roles.common), _document_variable(data, roles)
@@ -445,7 +445,7 @@ def _unchanged(data: xr.Dataset, roles: QueryOptions) -> tuple[xr.Dataset, Query
 
 
 def _document_variable(data: xr.Dataset, roles: QueryOptions) -> Any:
-    """Return the variable with document names, or None if labels name the documents."""
+    """Return the document-name variable, or None if labels serve as names."""
     if roles.key is None and "document" in data.variables and "document" not in data.dims:
         return "document"
     return roles.key

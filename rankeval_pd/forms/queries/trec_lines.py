@@ -18,7 +18,7 @@ from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 
 
 class FileKind(Enum):
-    """Store the columns for one kind of TREC file."""
+    """Store the columns of a TREC file type."""
 
     RUN = ("query", "Q0", "document", "rank", "score", "tag")
     QRELS = ("query", "iteration", "document", "grade")
@@ -106,7 +106,7 @@ def _of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
 
 
 def _words(line: bytes) -> list[bytes]:
-    """Return the words of a line, or no words for a comment."""
+    """Split a line into words, or return an empty list for a comment."""
     words = line.split()
     return [] if words and words[0].startswith(b"#") else words
 
@@ -132,7 +132,7 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
         from pyarrow import csv
     except ImportError:
         return None
-    few = pa.dictionary(pa.int32(), pa.string())  # the type of columns with few distinct values
+    few = pa.dictionary(pa.int32(), pa.string())  # dtype for columns with few distinct values
     types = {"query": few, "document": pa.string(), kind.number: pa.float64(), "tag": few}
     types = {name: types[name] for name in kind.columns if name in types}
     try:
@@ -236,15 +236,15 @@ def _of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
         if column is None:
             raise ValueError(
                 f"{what} has no column {' or '.join(map(repr, _COLUMN_ALIASES[name]))} (columns:"
-                f" {listed(frame.columns)}). Rename your column: frame.rename(columns={{...}})."
+                f" {listed(frame.columns)}). Rename the column: frame.rename(columns={{...}})."
             )
         by_name[name] = frame[column]
     number = by_name[kind.number]
     api = pd.api.types
     if not api.is_numeric_dtype(number.dtype) or api.is_bool_dtype(number.dtype):
         raise TypeError(
-            f"{what}: {number.name!r} has dtype {number.dtype}, but it must be numeric. Convert it,"
-            " for example with pd.to_numeric."
+            f"{what}: {number.name!r} has dtype {number.dtype}, but must be numeric. Convert the"
+            " column, for example with pd.to_numeric."
         )
     values = number.to_numpy(dtype=np.float64, na_value=np.nan)
     wrong = np.isnan(values)
@@ -254,7 +254,7 @@ def _of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
         row = int(wrong.argmax())
         raise ValueError(
             f"{what}, row {row}: the {kind.number} is {values[row]:g}, but every row needs"
-            f" {'a whole number' if kind is FileKind.QRELS else 'a number'}. Drop or correct it."
+            f" {'a whole number' if kind is FileKind.QRELS else 'a number'}. Drop or fix this row."
         )
     tag = next(
         (x for x in _COLUMN_ALIASES["tag"] if kind is FileKind.RUN and x in frame.columns), None
@@ -310,7 +310,7 @@ def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
     if lines.tag is None:
         if not lines.files:
             raise ValueError(
-                "runs: a DataFrame has no column 'tag' that names its run. Name the run: "
+                "runs: a DataFrame has no column 'tag' that names the run. Pass a run name: "
                 "read_trec({'name': frame})."
             )
         yield Path(stem).stem, lines
@@ -323,7 +323,7 @@ def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
     if lines.files:
         raise ValueError(
             f"{lines.where}: the lines have several tags, {listed(tags, most=4)}, but a file must"
-            " contain only one run. Name the run, read_trec({'name': 'path'}), or split the file"
+            " contain only one run. Pass a run name, read_trec({'name': 'path'}), or split the file"
             " into one file per run."
         )
     for code, name in enumerate(tags):
@@ -358,7 +358,7 @@ def concatenate(parts: Sequence[Strings]) -> Strings:
 
 
 def reorder(strings: Strings, order: IntArray) -> Strings:
-    """Reorder strings, without a copy if the order is unchanged."""
+    """Reorder strings, avoiding a copy if the order is unchanged."""
     if (order[1:] > order[:-1]).all():
         return strings
     return strings[order] if isinstance(strings, np.ndarray) else strings.take(order)
@@ -383,7 +383,7 @@ def share_codes(parts: Sequence[Strings]) -> SharedCodes:
 
 
 def _arrow_codes(every: Any) -> tuple[IntArray, Any]:
-    """Return codes for pyarrow strings."""
+    """Encode pyarrow strings as integer codes."""
     import pyarrow as pa
 
     encoded = every if pa.types.is_dictionary(every.type) else every.dictionary_encode()
@@ -391,7 +391,7 @@ def _arrow_codes(every: Any) -> tuple[IntArray, Any]:
 
 
 def as_strings(names: Strings, codes: IntArray) -> Any:
-    """Return a column with the strings for the codes."""
+    """Return a column of the strings that the codes represent."""
     if isinstance(names, np.ndarray):
         return pd.Series(names.tolist(), dtype=None if len(names) else object).array.take(codes)
     return names.take(codes).to_pandas().array
@@ -403,7 +403,7 @@ def as_list(names: Strings, codes: IntArray | None = None) -> list[str]:
 
 
 def write_lines(path: Path, columns: Sequence[Any]) -> None:
-    """Write one line per row. A column given as a single word is repeated in every row."""
+    """Write one line per row. A column passed as a single word is repeated in every row."""
     path.parent.mkdir(parents=True, exist_ok=True)
     frame = pd.DataFrame(dict(enumerate(columns)))
     # with mtime=0, equal content gives identical files

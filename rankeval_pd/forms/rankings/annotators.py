@@ -49,7 +49,7 @@ def with_shares(roles: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def annotators_of(data: Any, roles: Roles) -> list[Hashable]:
-    """Return the names of several annotators, or no names for one gold label."""
+    """Return the annotators' names, or an empty list for a single gold label."""
     if isinstance(roles.gold, list):
         names = [_name_of(x, k) for k, x in enumerate(roles.gold)]
         if len(dict.fromkeys(names)) < len(names) or len(names) < 2:
@@ -82,14 +82,14 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
     if not names:
         if roles.agreement != "majority":
             raise ValueError(
-                f"agreement={_said(roles)!r} needs several annotators. Name their columns,"
-                f" gold=['a1', 'a2', 'a3'], or add the dimension {ANNOTATOR!r} to the gold label"
-                " of a Dataset."
+                f"agreement={_said(roles)!r} needs several annotators. Pass a list of their"
+                f" columns, gold=['a1', 'a2', 'a3'], or add the dimension {ANNOTATOR!r} to the"
+                " gold label of a Dataset."
             )
         return OneLabel(data, roles)
     if roles.agreement == "mean":
         raise ValueError(
-            "agreement='mean' gives each candidate a share of votes, but this method counts true"
+            "agreement='mean' gives each candidate a vote proportion, but this method counts true"
             " positives. Call compare, which tests differences in mean votes, or pass"
             " agreement='majority', 'any', 'all' or 'each'."
         )
@@ -97,7 +97,7 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
     for name in as_names(roles.measures, known):
         if name in names:
             raise ValueError(
-                f"measures: {name!r} is the column of an annotator, not a score. Omit it."
+                f"measures: {name!r} is an annotator's column, not a score. Omit this column."
             )
     excluded = [name for name in as_names(roles.exclude, known) if name not in names]
     roles = replace(roles, exclude=excluded or None)

@@ -96,7 +96,7 @@ def answer(
         A function that converts a chunk of a lazy Dataset to the internal form. None means that the
         question uses additional values and needs all rankings at once.
     combine : callable, optional
-        A function that takes the answers of all groups and the names of their dimensions, and
+        A function that takes the answers for all groups and the names of the group dimensions, and
         returns one answer.
     finish : callable, optional
         A function for results that need all groups. The function takes one answer for each group
@@ -148,7 +148,7 @@ def _of_dataset(data: xr.Dataset, chosen: Roles, call: _Call, read: Reading | No
     data = tables.dims_apart(data, chosen, call.columns)
     able, n = call.able, call.n
     of_heads = able.heads and able.scores and n is not None and call.combine is None
-    # the head is sufficient for n-best lists of one lazy ranking in several chunks
+    # n-best lists from one lazy ranking in several chunks need only the head
     if of_heads and not able.any_rows and (columns_of := chunked_ranking(data, chosen)) is not None:
         return _from_head(data, columns_of, call)
     batches: Batches | None = None
@@ -168,7 +168,7 @@ def _of_dataset(data: xr.Dataset, chosen: Roles, call: _Call, read: Reading | No
     if batches is not None and (able.any_rows or call.of_counts):
         inner, batches = inner.assign(_counted(batches, inner, scored=able.scores)), None
     inner = inner.assign_attrs(n_groups=math.prod(inner.sizes[d] for d in batch))
-    # data in memory, or with rankings split across chunks, need one call
+    # one call handles data in memory, or rankings split across chunks
     if batches is None:
         return _of_batch(inner, call)
     # other lazy rankings need one task per chunk
@@ -186,7 +186,7 @@ def _of_frame(data: pd.DataFrame, chosen: Roles, call: _Call) -> pd.DataFrame:
     check_not_above(call.n, groups.largest, groups.whole if scored else None)
     if call.able.heads and call.able.n_keys == 1 and scored and isinstance(call.n, np.ndarray):
         groups = groups.head(longest_list(call.n, groups.largest))
-    # without rows, return the columns for an empty group
+    # if there are no rows, return the columns for an empty group
     if len(groups.keys) == 0:
         nothing = read_frame(data, replace(chosen, by=None), scored=scored).members[0]
         return _of_groups(groups, [nothing], call, empty=True)
@@ -278,7 +278,7 @@ def _of_groups(
     if isinstance(n, Shares):
         results = [_along_share(x, n, total) for x, total in zip(results, sizes, strict=True)]
     if call.combine is not None:
-        lacking = {"exists": False, "tp": 0}  # defaults for n that only larger groups have
+        lacking = {"exists": False, "tp": 0}  # defaults for sizes that only larger groups reach
         results = [x.drop_vars(ORDERS, errors="ignore") for x in results]
         every = xr.concat(results, tables.GROUP, join="outer", fill_value=lacking)
         one = call.combine(every, [tables.GROUP])
@@ -396,8 +396,8 @@ def _above_all(n: Sizes, results: Sequence[xr.Dataset]) -> str:
         lacking = n[~np.any([x.to_numpy() for x in listed], axis=0)]
         if lacking.size:
             return (
-                f"n={int(lacking.flat[0])} exceeds the number of available candidates (without"
-                " padding and, with missing='drop', without missing scores)"
+                f"n={int(lacking.flat[0])} exceeds the number of available candidates (excluding"
+                " padding and, if missing='drop', missing scores)"
             )
     return ""
 
@@ -408,7 +408,7 @@ def _whole_batch(result: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
         return result
     lazy = {name: x.variable for name, x in result.data_vars.items() if x.chunks is not None}
     sizes: dict[Hashable, Any] = {**dict.fromkeys(batch, -1), "n": "auto"}
-    return result.assign(  # values in memory, such as names of pairs, stay in memory
+    return result.assign(  # values in memory, such as pair names, stay in memory
         {name: x.chunk({d: sizes[d] for d in x.dims if d in sizes}) for name, x in lazy.items()}
     )
 

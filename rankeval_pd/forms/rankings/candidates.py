@@ -1,6 +1,6 @@
 """Convert DataFrames and Datasets of candidates to the internal form.
 
-The internal form is an :class:`xarray.Dataset` with candidates in the order of the tie key and the
+The internal form is an :class:`xarray.Dataset` with candidates in tie-key order and the
 following variables:
 
 * ``score`` (..., measure, candidate): the score (larger is better), or NaN;
@@ -191,7 +191,7 @@ class Groups:
 
     @cached_property
     def counts(self) -> xr.Dataset:
-        """Return N and N+ of each group and measure if counts are sufficient."""
+        """Return N and N+ for each group and measure if counts are sufficient."""
         present, gold = self.columns["present"], self.columns["gold"]
         tallies = {"total": self._tally(present), "positive": self._tally(present & gold)}
         if self.whole is not None:
@@ -205,7 +205,7 @@ class Groups:
 
     @property
     def largest(self) -> int:
-        """Return the largest number of candidates of a measure in a group."""
+        """Return the largest number of candidates that a measure has in a group."""
         if self.whole is not None:
             return int(np.max(self.whole.total, initial=0))
         return int(self._tally(self.columns["present"]).max(initial=0))
@@ -310,7 +310,7 @@ def check_dim(data: xr.Dataset, roles: Roles) -> None:
     if roles.dim not in data.dims:
         raise ValueError(
             f"dim={roles.dim!r} is not a dimension of data, which has the dimensions"
-            f" {listed(data.dims)}. Name the candidate dimension: dim=..."
+            f" {listed(data.dims)}. Pass the candidate dimension as dim=..."
         )
     if roles.dim != "candidate" and "candidate" in data.dims:
         raise ValueError(
@@ -352,7 +352,7 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     if data[gold].dtype.kind == "c" and roles.positive is None:
         raise ValueError(
             f"gold={gold!r} contains complex numbers, but a gold label is True or False, 1 or 0."
-            " Name the values of true positives: positive=..., a value or a list."
+            " Pass the value(s) that mark true positives as positive=..."
         )
     dims = {roles.dim: "candidate"}
     true_of = partial(
@@ -362,8 +362,8 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     truth = one_chunk(lifted(true_of, data[gold], gold), roles.dim).rename(dims)
     if "measure" in truth.dims:
         raise ValueError(
-            f"gold={gold!r} has the dimension 'measure', but all measures share the"
-            " gold label. Select one, .isel(measure=0), or rename the dimension."
+            f"gold={gold!r} has the dimension 'measure', but all measures share the gold label."
+            " Select one measure, .isel(measure=0), or rename the dimension."
         )
     split = split_measures(data, roles, named)
     parts = [

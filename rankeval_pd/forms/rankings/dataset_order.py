@@ -67,7 +67,7 @@ def _labels(data: xr.Dataset, roles: Roles) -> pd.Index | list[pd.Index]:
 
 
 def taken(values: xr.DataArray, row: xr.DataArray) -> xr.DataArray:
-    """Return the values of the candidates in the order of the key."""
+    """Return the candidates' values in key order."""
     if row.ndim == 1 and row.chunks is None:
         return values.isel(candidate=row)
     columns: xr.DataArray = xr.apply_ufunc(

@@ -11,11 +11,11 @@ from rankeval_pd.forms.rankings.values import Sizes, those
 from rankeval_pd.stats._types import IntArray
 
 _EVERY = 20_000  # largest number of candidates for which every n is computed
-_RISE = 0.01  # relative step between neighboring n in the grid
+_RISE = 0.01  # relative step between neighboring list sizes in the grid
 
 
 def few_or(sizes: Sizes, asked: IntArray, ties: str, noted: dict[str, Any]) -> IntArray | None:
-    """Return the requested sizes, or a grid instead of every n.
+    """Return the requested sizes, or a grid of sizes if every n is requested.
 
     The grid contains every n up to about 70. Above 70, each n is about 1% larger than the previous
     n. The size of the grid is stored in ``noted``.

@@ -144,7 +144,7 @@ def only_pair(
 ) -> dict[str, Any]:
     """Return the roles with the compared measures. ``one`` allows only one pair."""
     if one and (b is None or isinstance(b, list)):
-        raise TypeError(f"b={b!r}: name one measure to compare with a.")
+        raise TypeError(f"b={b!r}: pass one measure to compare with a.")
     if b is not None and a is None:
         raise ValueError(f"b={b!r} without a: pass both measures, a= and b=.")
     for role, name in (("a", a), *(("b", x) for x in (b if isinstance(b, list) else [b]))):
@@ -157,7 +157,7 @@ def only_pair(
     if b is None:
         return dict(roles)
     if a in set(_others(b)):
-        raise ValueError(f"a and b both name {shown(a)}: name two different measures.")
+        raise ValueError(f"a and b both name {shown(a)}: pass two different measures.")
     if roles.get("measures") is not None:
         meant = as_names(roles["measures"], getattr(data, "columns", ()))
         for role, name in (("a", a), *(("b", other) for other in _others(b))):
@@ -210,8 +210,8 @@ def pair_names(inner: xr.Dataset, a: Hashable, b: Names) -> list[Pair]:
         pairs = [(a, other) for other in others]
     if not pairs:
         raise ValueError(
-            f"a={a!r}, b={b!r}: there is one measure, {measures[0]!r}, but a comparison needs two."
-            " Add a column with the scores of another measure."
+            f"a={a!r}, b={b!r}: there is only one measure, {measures[0]!r}, but a comparison needs"
+            " two. Add a column with the scores of another measure."
         )
     return pairs
 
@@ -255,12 +255,12 @@ class PairRanks(NamedTuple):
 
     @property
     def gold(self) -> BoolArray:
-        """Return whether candidates are true positives with both scores."""
+        """Return whether each candidate is a true positive that has both scores."""
         return self.a.gold
 
     @property
     def present(self) -> BoolArray:
-        """Return whether the candidates have both scores."""
+        """Return whether each candidate has both scores."""
         return self.a.present
 
     @property
@@ -274,7 +274,7 @@ class PairRanks(NamedTuple):
         return self.a.ranks, self.b.ranks
 
     def regions(self, n: IntArray) -> Regions:
-        """Return the difference regions of lists of size n, and the overlap."""
+        """Return the difference regions of lists of size n, and their overlap."""
         return ranking.nbest_regions(*self.ranks, self.gold, n)
 
     def of(self, row: tuple[int, ...]) -> tuple[IntArray, IntArray, BoolArray]:
@@ -283,7 +283,7 @@ class PairRanks(NamedTuple):
         return self.a.ranks[row][here], self.b.ranks[row][here], self.gold[row][here]
 
     def clusters_of(self, row: tuple[int, ...]) -> IntArray | None:
-        """Return the groups of candidates for one pair in one batch element."""
+        """Return the candidate groups for one pair in one batch element."""
         return None if self.cluster is None else self.cluster[row][self.present[row]]
 
     def draws_of(self, row: tuple[int, ...]) -> Keys:
@@ -381,7 +381,7 @@ def ask_pairs(
         blocks.append(tables.as_columns(names, computed, {"n": asked} if over_n else None))
         advance(len(block) * (inner["gold"].size // max(1, inner.sizes["candidate"])))
     result = with_orders(joined(blocks, "pair"), inner, pairs)
-    if not over_n:  # a single row for all n, which is missing if any requested n is missing
+    if not over_n:  # a single row for all list sizes, missing if any requested size is missing
         exists = result["exists"]
         result["exists"] = exists.any("n") if n is None else exists.all("n")
     return with_names(result, pairs)
@@ -397,7 +397,7 @@ def in_blocks(
 
 
 def joined(blocks: Sequence[xr.Dataset], along: str) -> xr.Dataset:
-    """Join the results of blocks along the dimension of pairs or measures."""
+    """Join block results along the pair or measure dimension."""
     if len(blocks) == 1:
         return blocks[0]
     how: Any = {"coords": "minimal", "compat": "override", "join": "override"}

@@ -88,7 +88,7 @@ def _hash(labels: pd.Index) -> Keys:
 
 
 def _hash_known(labels: pd.Index) -> Keys:
-    """Return the hashes of labels of one dtype without missing labels."""
+    """Return hashes for nonmissing labels that share a dtype."""
     api = pd.api.types
     if isinstance(labels, pd.DatetimeIndex | pd.TimedeltaIndex):
         return _times(labels.asi8, labels.unit)
@@ -120,7 +120,7 @@ def _text(values: AnyArray) -> Keys:
 
 
 def _times(ticks: IntArray, unit: str) -> Keys:
-    """Return the hashes of times, using the finest possible unit for each time."""
+    """Return a hash for each time, using the finest possible unit for each."""
     hashes = np.empty(ticks.size, dtype=np.uint64)
     left = np.ones(ticks.size, dtype=bool)
     for name, size in _UNITS.items():
@@ -224,13 +224,13 @@ def refuse_missing(values: pd.Series, name: object) -> None:
     missing = values.isna().to_numpy(dtype=bool)
     if missing.any():
         raise ValueError(
-            f"key={name!r} has {missing.sum()} missing values, but every candidate needs a value. "
-            "Fill them, or omit key to break ties by a hash of the label."
+            f"key={name!r} has {missing.sum()} missing values, but every candidate needs a value."
+            " Fill in these values, or omit key to break ties by a hash of the label."
         )
 
 
 def sort_key(values: pd.Series, name: object) -> pd.Series:
-    """Return the sorted values of the key and their positions."""
+    """Return the sorted key values and their positions."""
     try:
         return pd.Series(values.to_numpy()).sort_values(kind="stable")
     except TypeError as error:
@@ -257,8 +257,8 @@ def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
     if len(repeated):
         raise ValueError(
             f"key={name!r} has repeated values, {listed(repeated.unique()[:3])}: a key must be"
-            " unique within each group. If candidates occur for several queries, name the query"
-            " column, by=... Otherwise pass another column, or omit key to break ties by a hash."
+            " unique within each group. If candidates occur in several queries, pass the query"
+            " column as by=... Otherwise pass another column, or omit key to break ties by a hash."
         )
 
 
@@ -280,13 +280,13 @@ def value_order(
 
 
 def as_compared(scores: Any, ties: str, key: object) -> Any:
-    """Return scores for comparisons, in single precision for trec_eval."""
+    """Return the scores to compare, in single precision if ties="trec"."""
     if ties != "trec":
         return scores
     if key is None:
         raise ValueError(
-            "ties='trec' orders equal scores by document name in descending order. Name the"
-            " document column, key=..."
+            "ties='trec' orders equal scores by document name in descending order. Pass the"
+            " document column as key=..."
         )
     with np.errstate(over="ignore", under="ignore"):
         return scores.astype(np.float32).astype(np.float64)

@@ -40,8 +40,8 @@ def score_values(values: pd.Series, name: Hashable) -> FloatArray:
 def _check_scores(dtype: Any, name: Hashable) -> None:
     if not (is_score(dtype) or pd.api.types.is_bool_dtype(dtype)):
         raise TypeError(
-            f"measures: {name!r} has dtype {dtype}, but scores must be numbers. Convert it, for "
-            "example with pd.to_numeric, or name the measures: measures=..."
+            f"measures: {name!r} has dtype {dtype}, but scores must be numbers. Convert the"
+            " scores, for example with pd.to_numeric, or pass measures=..."
         )
 
 
@@ -81,7 +81,7 @@ def as_floats(values: pd.Series, who: str, then: str) -> FloatArray:
                 f" {then}"
             )
     elif _is_finer(values.dtype):
-        # pandas compares numbers with the precision of float64
+        # pandas compares numbers at float64 precision
         there = values.to_numpy()[~np.isnan(numbers)]
         alike = len(np.unique(there)) - len(np.unique(numbers[~np.isnan(numbers)]))
         if alike:
@@ -109,9 +109,9 @@ def gold_values(
 ) -> FloatArray:
     """Return the gold label as 1.0, 0.0, or NaN for missing labels.
 
-    ``positive`` contains the values for true positives, and ``min_grade`` is the lowest grade of a
-    true positive. With ``all_there``, a value in ``positive`` that does not occur in the data
-    raises an error.
+    ``positive`` contains the values that mark true positives, and ``min_grade`` is the lowest grade
+    of a true positive. If ``all_there`` is true, a value in ``positive`` that does not occur in the
+    data raises an error.
     """
     if positive is not None:
         return _among(values, name, positive, all_there=all_there)
@@ -127,16 +127,15 @@ def gold_values(
     if min_grade is not None:
         if truth is None:
             raise ValueError(
-                f"min_grade={min_grade!r}, but gold={name!r} contains {value_counts(values)}, which"
-                " are not grades. Name the values of true positives: positive=..., a value or"
-                " a list."
+                f"min_grade={min_grade!r}, but gold={name!r} contains {value_counts(values)},"
+                " which are not grades. Pass the value(s) that mark true positives as positive=..."
             )
         return np.where(np.isnan(truth), np.nan, truth >= min_grade)
     if truth is None or not (np.isnan(truth) | (truth == 0) | (truth == 1)).all():
-        grades = "" if truth is None else ", or their lowest grade, min_grade=1"
+        grades = "" if truth is None else ", or their lowest grade as min_grade=1"
         raise ValueError(
             f"gold={name!r} contains {value_counts(values)}, but a gold label is True or False, 1"
-            f" or 0. Name the values of true positives: positive=..., a value or a list{grades}."
+            f" or 0. Pass the value(s) that mark true positives as positive=...{grades}."
         )
     return truth
 
@@ -149,7 +148,7 @@ def _as_float(value: Any) -> float:
 
 
 def _among(values: pd.Series, name: Hashable, positive: Any, *, all_there: bool) -> FloatArray:
-    """Return 1.0 for the values of true positives, and 0.0 for other values."""
+    """Return 1.0 for values that mark true positives and 0.0 for other values."""
     plain = values.astype(object) if values.dtype != object else values
     among = true_values(positive)
     for value in among if all_there else []:
@@ -159,13 +158,13 @@ def _among(values: pd.Series, name: Hashable, positive: Any, *, all_there: bool)
                 f" contains {value_counts(values)}. Pass values that occur in this column."
             )
     result = plain.isin(among).to_numpy(dtype=np.float64)
-    # an empty cell in a sheet is not a judgment, even as empty text
+    # an empty spreadsheet cell is not a judgment, even if read as empty text
     blank = plain.isna() | plain.isin(["", " "]) & ~plain.isin(among)
     return np.where(blank.to_numpy(dtype=bool), np.nan, result)
 
 
 def true_values(positive: Any) -> list[Any]:
-    """Return the values of true positives as a list."""
+    """Return a list of the values that mark true positives."""
     if positive is None:
         return []
     several = isinstance(positive, list | tuple | set | frozenset | np.ndarray | pd.Series)
@@ -248,8 +247,8 @@ def refuse_unscored(
         ]
         raise ValueError(
             f"missing='raise': some of the {total} candidates have no score in {', '.join(shown)}."
-            " Pass missing='absent' if the measure did not retrieve them, 'last' to rank them at"
-            " the end, tied, or 'drop' to evaluate the measure without them."
+            " Pass missing='absent' if the measure did not retrieve these candidates, 'last' to"
+            " rank them at the end, tied, or 'drop' to exclude them."
         )
 
 
@@ -300,7 +299,7 @@ def least_n(share: float, total: int) -> int:
 
 
 def those(sizes: Sizes, asked: IntArray) -> IntArray | None:
-    """Return the sizes of the lists for one group, or None for every n."""
+    """Return the list sizes for one group, or None for every n."""
     return None if sizes is None else asked
 
 
@@ -453,7 +452,7 @@ def _numbers(name: Hashable, given: Any) -> list[float]:
 def group_numbers(
     columns: Sequence[pd.Series], by: Sequence[Hashable], rows: int
 ) -> tuple[pd.DataFrame, IntArray]:
-    """Return the sorted keys of the groups, and each row's group number."""
+    """Return the sorted group keys, and each row's group number."""
     if not by:
         return pd.DataFrame(index=[0]), np.zeros(rows, dtype=np.int64)
     # pandas has no 16-bit index
@@ -465,8 +464,8 @@ def group_numbers(
         missing = int(column.isna().sum())
         if missing:
             raise ValueError(
-                f"by={name!r} has {missing} missing values, but every row needs a group. Fill"
-                f" them, or drop these rows: data.dropna(subset=[{name!r}])."
+                f"by={name!r} has {missing} missing values, but every row needs a group. Fill in"
+                f" these values, or drop the rows: data.dropna(subset=[{name!r}])."
             )
     try:
         number = np.asarray(keys.groupby(list(by), sort=True, observed=True).ngroup())
@@ -488,6 +487,6 @@ def _unsorted(columns: Sequence[pd.Series], by: Sequence[Hashable]) -> str:
     }
     told = "; ".join(f"{name!r} of type {' and '.join(given)}" for name, given in kinds.items())
     return (
-        f"by has labels that cannot be sorted: {told}. Convert them to text or numbers, for example"
-        f" data[{next(iter(kinds), by[0])!r}].astype(str)."
+        f"by has labels that cannot be sorted: {told}. Convert the labels to text or numbers, for"
+        f" example data[{next(iter(kinds), by[0])!r}].astype(str)."
     )

@@ -141,13 +141,13 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     if roles.higher_is_better is not None:
         raise ValueError(
             f"higher_is_better={roles.higher_is_better!r} applies only to systems scored on test"
-            " items, but this method needs candidates with a gold label. Pass lower_is_better=..."
-            " with the measures whose small values rank first. For systems, use paired_bootstrap."
+            " items, but this method needs candidates with a gold label. Pass the measures whose"
+            " small values rank first as lower_is_better=... For systems, use paired_bootstrap."
         )
     if roles.missing == "ratio":
         raise ValueError(
-            "missing='ratio', the mean of the available scores, applies only to systems over test"
-            " items. For rankings, pass 'raise', 'last', 'drop' or 'absent'."
+            "missing='ratio', the mean of the available scores, applies only to systems scored on"
+            " test items. For rankings, pass 'raise', 'last', 'drop' or 'absent'."
         )
     for role in ("metric", "strata", "seeds", "average", "weight", "seed_variance"):
         if getattr(roles, role) is not None:
@@ -159,9 +159,9 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
     columns = variables_of(data, roles)
     if isinstance(roles.gold, list):  # votes are combined earlier if data are in memory
         raise ValueError(
-            f"gold={roles.gold!r} names several annotators, but data is lazy. Compute one label"
-            " for each candidate first, for example"
-            " ddf.assign(gold=ddf[['a1', 'a2', 'a3']].mean(axis=1) > 0.5)."
+            f"gold={roles.gold!r} names several annotators, but data is lazy. First compute one"
+            " label per candidate, for example ddf.assign(gold=ddf[['a1', 'a2',"
+            " 'a3']].mean(axis=1) > 0.5)."
         )
     if roles.gold is not None:
         if roles.gold in columns or (isinstance(data, xr.Dataset) and roles.gold in data.variables):
@@ -175,14 +175,14 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
         return candidates[0]
     if candidates:
         raise ValueError(
-            f"gold is missing and could be any of {listed(candidates)}. Name the column of true"
-            " positives: gold=... If the columns are systems that are right or wrong on each item,"
-            " call system_ranks, summary or paired_bootstrap."
+            f"gold is missing and could be any of {listed(candidates)}. Pass the column that marks"
+            " true positives as gold=... If the columns are systems that are right or wrong on"
+            " each item, call system_ranks, summary or paired_bootstrap."
         )
     if "grade" in columns:
         raise ValueError(
             "gold is not given, but the column 'grade' may contain it. Pass gold='grade' and the"
-            " lowest grade that counts, min_grade=1, or call per_query('AP') or summary(['AP'])."
+            " lowest positive grade (min_grade=1), or call per_query('AP') or summary(['AP'])."
         )
     if (likely := likely_gold(data)) is not None:
         raise ValueError(
@@ -191,9 +191,9 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
         )
     raise ValueError(
         "gold is not given, and no column is boolean or named 'gold' (columns:"
-        f" {listed(columns, most=6)}). Name the column of true positives, gold=..., or if nothing"
-        " is judged, add a column: data.assign(gold=float('nan')). Systems scored on test items"
-        " need no gold label: call paired_bootstrap."
+        f" {listed(columns, most=6)}). Pass the column that marks true positives as gold=..., or"
+        " if nothing is judged, add a column: data.assign(gold=float('nan')). Systems scored on"
+        " test items need no gold label: call paired_bootstrap."
     )
 
 
@@ -238,7 +238,7 @@ def find_measures(
             )
         for name in names:
             if name in {taken[0]}:
-                raise ValueError(f"measures: {name!r} is the gold label, not a measure. Omit it.")
+                raise ValueError(f"measures: {name!r} is the gold label and cannot be a measure.")
             if name not in columns:
                 raise unknown_name("measures", name, columns)
     else:
@@ -254,8 +254,8 @@ def find_measures(
         if "O11" in columns:
             advice = "Call .rankeval.with_association_measures() to add scores"
         raise ValueError(
-            f"measures: every numeric column has another role (columns: {listed(columns)}). "
-            f"{advice}, or name the columns: measures=..."
+            f"measures: every numeric column has another role (columns: {listed(columns)})."
+            f" {advice}, or pass the columns as measures=..."
         )
     return names
 
@@ -266,7 +266,7 @@ def signs_of(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray
     return np.array([-1.0 if name in lower else 1.0 for name in measures])
 
 
-# ------------------------------------ Roles passed as an array, a Series, or a level of the index
+# ------------------------------------ Roles passed as an array, a Series, or an index level
 
 _ONE = ("gold", "key", "groups")
 _SEVERAL = ("by", "label")
@@ -373,7 +373,7 @@ def _is_in(name: Any, names: Any) -> bool:
 
 
 def _aligned(values: Any, index: pd.Index, role: str) -> Any:
-    """Return values in the order of the rows. A Series is aligned by index."""
+    """Return values in row order. A Series is aligned by index."""
     if np.ndim(values) != 1 or len(values) != len(index):
         raise ValueError(
             f"{role} has values of shape {np.shape(values)} for {len(index)} candidates: pass one"
@@ -385,9 +385,9 @@ def _aligned(values: Any, index: pd.Index, role: str) -> Any:
     if there.is_unique and here.is_unique and there.isin(here).all():
         return values.reindex(here)
     raise ValueError(
-        f"{role} is a Series whose index differs from the index of the data, so its values cannot"
-        " be matched to the rows. Give the Series the index of the data, or pass .to_numpy() if"
-        " the values are in row order."
+        f"{role} is a Series whose index differs from the data's index, so the values cannot be"
+        " matched to the rows. Give the Series the data's index, or pass .to_numpy() if the values"
+        " are in row order."
     )
 
 
@@ -430,7 +430,7 @@ def along_measures(scores: Sequence[xr.DataArray]) -> xr.DataArray:
 
 
 def batch_of(data: xr.Dataset, dim: Hashable, *variables: xr.DataArray) -> list[Hashable]:
-    """Return the dimensions of the groups, in the order of the data."""
+    """Return the group dimensions in the order in which they appear in the data."""
     known = {d for variable in variables for d in variable.dims}
     batch = [d for d in data.dims if d in known and d not in (dim, "measure", "candidate")]
     check_names("the dimension ", batch, ())

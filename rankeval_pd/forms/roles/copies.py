@@ -49,24 +49,24 @@ def likely_gold(data: object) -> tuple[Hashable, str] | None:
     if len(two) != 1 or not any(len(counts[x]) > 2 for x in scores):
         return None
     values = list(counts[two[0]].index)
-    # without a typical name, choose the rarer value
+    # if neither value has a typical name, choose the rarer value
     yes = next((x for x in values if str(x).lower() in _YES), values[-1])
     return two[0], f"gold={two[0]!r}" + ("" if two[0] in scores else f", positive={yes!r}")
 
 
 def vote_reason(name: Hashable, numbers: FloatArray) -> str | None:
-    """Return the reason why a column of whole numbers looks like votes, or None."""
+    """Return why a column of whole numbers looks like votes, or None."""
     text = str(name).lower()
     known = numbers[~np.isnan(numbers)]
     low, high = known.min(), known.max()
     if low < 0 or high > (1 if _NUMBERED.fullmatch(text) else _MOST_VOTES):
         return None
     found = _ANNOTATOR.fullmatch(text) or _NUMBERED.fullmatch(text)
-    return "votes of annotators, by its name" if found else None
+    return "votes, judging by the column's name" if found else None
 
 
 def gold_reason(numbers: FloatArray, truth: FloatArray) -> str | None:
-    """Return the reason if the column determines the gold label, or None."""
+    """Return a reason if the column determines the gold label, otherwise None."""
     if numbers.size < _LEAST or numbers.shape != truth.shape:
         return None
     for few in (slice(100), slice(None)):  # a few rows are enough to reject most columns
@@ -90,7 +90,7 @@ def warn_of_copied_groups(
             f"by={name}: {int(again.sum()):,} of {again.size:,} candidates have the same label and"
             " scores as a candidate in another group, so the groups are not independent. If the"
             " groups are annotators, pass one column per annotator, gold=['a1', 'a2', ...];"
-            " otherwise name clusters, groups=..."
+            " otherwise pass the cluster column as groups=..."
         )
 
 
@@ -103,7 +103,7 @@ def warn_of_same_order(measures: Sequence[Hashable], same: Sequence[int]) -> Non
     told = "; ".join(listed(names) for names in alike[:4])
     copies = [name for names in alike for name in names[1:]]
     warn(
-        f"measures: {told} rank all candidates identically and count as one measure in adjustments"
-        f" of p-values. Exclude the copies, exclude={copies!r}, or name your measures,"
+        f"measures: {told} rank all candidates identically and count as one measure when p-values"
+        f" are adjusted. Exclude the copies, exclude={copies!r}, or list your measures,"
         " measures=[...]."
     )

@@ -40,7 +40,7 @@ IN_MEMORY = (
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """Declare the capabilities of a function as a decorator.
+    """Declare the capabilities of the decorated function.
 
     The function ``answer``, the overview, ``dir()`` and the accessors for Dask DataFrames and heads
     use the capabilities.
@@ -50,7 +50,7 @@ class Capabilities:
     items: str = ""  #: heading in the overview for systems scored on items
     pairs: str = ""  #: heading in the overview for tables of pairs
     scores: bool = True  #: whether measures are needed in addition to N and N+
-    #: whether the result has one row per list, or per end of a block with ties="blocks"
+    #: whether the result has one row per list, or one per block end if ties="blocks"
     lists: bool = False
     any_rows: bool = False  #: whether the number of rows depends on the data
     any_ties: bool = False  #: whether all values of ties are supported
@@ -60,7 +60,7 @@ class Capabilities:
     crossed: bool = False  #: whether two crossed factors are supported
     #: whether a head of a Dask DataFrame is sufficient, or N and N+ without scores
     heads: bool = False
-    #: whether N and N+ are sufficient; groups of all sizes are then processed together
+    #: whether N and N+ are sufficient; if so, groups of all sizes are processed together
     counts: bool = False
     n_keys: int = 1  #: how many different orders of tied candidates are used
     #: whether by= is supported for a Dask DataFrame if each group fits in memory
@@ -69,7 +69,7 @@ class Capabilities:
     short: Short = ""  #: the columns of the short table, or "" for all columns
     #: whether the result contains rows of the data with all columns and attrs
     own_rows: bool = False
-    dask: str = IN_MEMORY  #: reason why Dask DataFrames are not supported, with advice
+    dask: str = IN_MEMORY  #: why Dask DataFrames are not supported, and what to do instead
 
     def __call__(self, function: Function) -> Function:
         """Attach the capabilities, and apply the session's options to the function."""
@@ -115,7 +115,7 @@ def with_roles_and(
 ) -> Callable[[Function], Function]:
     """Add roles and related keywords, with their defaults, to signature and docstring.
 
-    Defaults and descriptions in the function replace the default descriptions.
+    The function's own defaults and descriptions take precedence.
     """
     meanings = {**MEANINGS, **(said or {})}
 
@@ -156,7 +156,7 @@ def _described(text: str | None, roles: Mapping[str, str]) -> str | None:
     """Replace ``**roles`` in a docstring with the names and meanings of the roles."""
     if text is None:
         return None
-    # move roles that share an entry with other parameters to a separate entry
+    # if roles share an entry with another parameter, give the roles their own entry
     text = re.sub(
         r"(?m)^(    \S.*?), \*\*roles\n((?:        .*\n)+)",
         r"\1\n\2    **roles\n        Column roles.\n",
@@ -266,7 +266,7 @@ def check_needed(draws: int, edge: str) -> int:
     check_memory(
         2.0 * draws,  # the drawn and the sorted values
         f"{edge} with n_resamples=None requires {draws:,} draws in memory at once",
-        f"Pass a value that needs fewer draws, {edge.split('=')[0]}=...",
+        f"Pass a value that requires fewer draws: {edge.split('=')[0]}=...",
     )
     return draws
 
@@ -282,7 +282,7 @@ def check_rows(inner: xr.Dataset, rows: int, columns: int, what: str) -> None:
     check_memory(
         every * (3.0 * columns + 5.0),  # values, rows with names, and table
         f"{what} would give a table with {every:,} rows",
-        "Pass only the list sizes that you need, n=..., or fewer measures.",
+        "Pass fewer measures, or only the list sizes that you need: n=...",
     )
 
 

@@ -52,8 +52,8 @@ def warn_of_identifiers(
     Parameters
     ----------
     columns : mapping
-        Columns by name. These columns are used as systems or measures although the user did not
-        name them.
+        Columns by name. These columns are used as systems or measures, but the user did not name
+        them.
     taken_as : str
         "systems" or "measures".
     groups : mapping, optional
@@ -64,7 +64,7 @@ def warn_of_identifiers(
 
     Notes
     -----
-    Checking a column of whole numbers takes one hash table, plus one pass over the rows for each
+    Checking a column of whole numbers requires one hash table, plus one pass over the rows for each
     role. For other columns, only the first rows are read.
     """
     reasons = {
@@ -90,7 +90,7 @@ def warn_of_identifiers(
     warn(
         f"columns used as {taken_as} look like identifiers or labels: {told}{more}. Pass"
         f" exclude={given} or their role, for example"
-        f" {as_role}{' (votes: gold=[...])' if votes else ''}. If they are {taken_as}, name all"
+        f" {as_role}{' (votes: gold=[...])' if votes else ''}. If they are {taken_as}, list all"
         f" {taken_as}: measures=[...]."
     )
 
@@ -101,12 +101,12 @@ def reason_of(
     groups: Mapping[str, IntArray] | None = None,
     truth: FloatArray | None = None,
 ) -> str | None:
-    """Return the reason why a column looks like an identifier or a label, or None.
+    """Return why a column looks like an identifier or a label, or None.
 
     A column of whole numbers is suspicious in four cases: the name suggests an identifier, all
-    numbers are distinct (in 10 or more rows), numbers count up in blocks, or numbers other than 0
-    and 1 are constant within groups. Booleans are suspicious if the name suggests a label.
-    Fractions are suspicious if the name suggests a rank or a length.
+    values are distinct (in 10 or more rows), values count up in blocks, or values other than 0 and
+    1 are constant within groups. Booleans are suspicious if the name suggests a label. Fractions
+    are suspicious if the name suggests a rank or a length.
     """
     if truth is not None and is_score(values.dtype) and values.dtype.kind in "iuf":
         copied = gold_reason(values.to_numpy(dtype=np.float64, na_value=np.nan), truth)
@@ -168,7 +168,7 @@ def named_so(name: Hashable) -> bool:
 
 
 def _words(name: Hashable) -> list[str]:
-    """Return the lower-case words of a name."""
+    """Split a name into lowercase words."""
     if not isinstance(name, str):
         return []
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)  # splits names such as docId
@@ -180,9 +180,9 @@ def refuse_text(
 ) -> None:
     """Raise a ValueError if a column without a role contains scores as text.
 
-    Text counts as scores if it parses as numbers and some of the numbers have a fraction. For
-    systems, the strings 0 and 1, or true and false, also count. Other whole numbers, and
-    columns named like identifiers, do not count as scores.
+    Text counts as scores if it parses as numbers and some of the numbers have a fractional part.
+    For systems, the strings 0 and 1, or true and false, also count as scores. Other whole numbers,
+    and columns named like identifiers, do not count as scores.
     """
     out = {*taken, *excluded_names(roles, frame.columns), *CONTINGENCY}
     for name in (x for x in frame.columns.drop_duplicates(keep=False) if x not in out):
@@ -196,9 +196,9 @@ def refuse_text(
         if two or (2 * known.size >= max(text.size, 1) and (known != np.rint(known)).any()):
             raise ValueError(
                 f"the column {name!r} contains scores as text:"
-                f" {listed(dict.fromkeys(text), most=3)}. Convert it to numbers,"
-                f" data.assign({name}=pd.to_numeric(data[{name!r}], errors='coerce')), or leave it"
-                f" out: exclude={name!r}."
+                f" {listed(dict.fromkeys(text), most=3)}. Convert the column to numbers,"
+                f" data.assign({name}=pd.to_numeric(data[{name!r}], errors='coerce')), or exclude"
+                f" it: exclude={name!r}."
             )
 
 
@@ -277,9 +277,9 @@ def warn_of_repeated(
     within = f" within one group of by={list(by)!r}" if by else ""
     warn(
         f"{int(again.sum()):,} of {again.size:,} rows repeat the label of an earlier row{within}"
-        f" ({what}: {listed(shown)}). If candidates repeat, tests are invalid: name clusters,"
-        " groups=..., or samples, by=... Otherwise name a unique label, label=..., or call"
-        " data.reset_index()."
+        f" ({what}: {listed(shown)}). If candidates repeat, tests are invalid: pass a cluster"
+        " column, groups=..., or a sample column, by=... Otherwise pass a unique label, label=...,"
+        " or call data.reset_index()."
     )
 
 
@@ -295,7 +295,7 @@ def warn_of_counts(positive: int, total: int, name: Hashable) -> None:
         which = "every candidate is a" if positive else "no"
         warn(
             f"gold={name!r}: {which} true positive ({total:,} candidates), so every ranking is"
-            " equally good. Check that the column is right and the data are complete."
+            " equally good. Check that the column is correct and the data are complete."
         )
 
 

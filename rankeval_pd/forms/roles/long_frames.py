@@ -34,8 +34,8 @@ def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         )
     if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1 or data.empty:
         raise TypeError(
-            f"{told}: these roles need a long frame, a DataFrame in memory with one row per score"
-            " and one header, but data is"
+            f"{told}: these roles need a long frame, an in-memory DataFrame with one row per score"
+            " and a one-level header, but data is"
             f" {'empty' if len(data) == 0 else f'a {type(data).__name__}'}. For Dask, call"
             " ddf.compute(); for a Dataset, omit these roles."
         )
@@ -48,7 +48,7 @@ def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
 
 
 def _names(role: str, given: Any, frame: pd.DataFrame) -> list[Hashable]:
-    """Return the columns in a role, and reject unknown names."""
+    """Return the columns with a role, and reject unknown names."""
     if role not in (*LONG, *_OF_ITEMS, *_OF_CANDIDATES, "seeds"):
         return []
     if any(map(are_values, given if isinstance(given, list) else [given])):
@@ -93,7 +93,7 @@ def _of_systems(
 def _of_measures(
     frame: pd.DataFrame, named: Mapping[str, list[Hashable]], levels: Sequence[Hashable], rest: Any
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return one column per measure or run, and all other columns of candidates."""
+    """Return one column per measure or run, and the candidates' other columns."""
     [measure], by = named["measure"], named.get("by", [])
     by = by or [name for name in ("query",) if name in frame]
     items = named.get("item") or [x for x in ("document",) if x in frame] or list(levels)
@@ -112,13 +112,13 @@ def _of_measures(
     if lost := [name for name in others if name in differ & roles]:
         raise ValueError(
             f"{shown(lost[0])} has several values for one candidate ({listed(rows)}) in the long"
-            " frame. Name all columns that identify a candidate, item=['...', '...'] and by=..., or"
-            " correct the values."
+            " frame. Pass all columns that identify a candidate as item=['...', '...'] and by=...,"
+            " or correct the values."
         )
     kept = first[[name for name in others if name not in differ]]
     if both := [name for name in wide if name in kept]:
         raise ValueError(
-            f"{listed(both)}: a measure and a column have this name. Rename one of the two."
+            f"{listed(both)}: both a measure and a column have this name. Rename one of them."
         )
     return kept.join(wide), _settled(rest, list(wide))
 
@@ -130,15 +130,15 @@ def _rows(
     """Return the columns that identify an item, and reject missing values."""
     if not items or set(items) & set(others):
         raise ValueError(
-            f"{role}={shown(others[0])}, item={shown(list(items) or None)}: no column identifies "
-            "the items. Name one or more: item='...' or item=['...', '...']."
+            f"{role}={shown(others[0])}, item={shown(list(items) or None)}: no column identifies"
+            " the items. Pass one or more columns: item='...' or item=['...', '...']."
         )
     rows = list(dict.fromkeys([*beside, *items] if role == "measure" else [*items, *beside]))
     for name in rows if role == "measure" else [*rows, *others]:
         if missing := int(frame[name].isna().sum()):
             raise ValueError(
                 f"{shown(name)} has {missing} missing values in {len(frame)} rows, but this column"
-                " identifies the rows of a long frame. Fill them, or drop these rows:"
+                " identifies the rows of a long frame. Fill in these values, or drop the rows:"
                 f" data.dropna(subset=[{name!r}])."
             )
     return rows
@@ -159,9 +159,9 @@ def _spread(
     for name in scores:
         if not pd.api.types.is_numeric_dtype(frame[name].dtype):
             raise ValueError(
-                f"score={shown(name)} is of type {frame[name].dtype}, for example "
-                f"{shown(frame[name].iloc[0])}, but scores must be numbers or booleans. Convert "
-                "it, or name another column."
+                f"score={shown(name)} is of type {frame[name].dtype}, for example"
+                f" {shown(frame[name].iloc[0])}, but scores must be numbers or booleans. Convert"
+                " the scores, or pass another column."
             )
     keys = [*rows, *columns]
     again = frame.duplicated(keys)
@@ -169,7 +169,7 @@ def _spread(
         where = frame.loc[again.to_numpy(), keys].iloc[0].to_dict()
         raise ValueError(
             f"the combination of {listed(keys)} is not unique (repeated rows: {int(again.sum())},"
-            f" for example {shown(where)}), but a {role} must have one score per item. Name the"
+            f" for example {shown(where)}), but a {role} must have one score per item. Pass the"
             " columns that distinguish the rows, item=['...',"
             f" '...']{', seeds=..., strata=...' if role == 'system' else ', by=...'}; or average"
             f" the scores, data.groupby({keys!r}).mean()."

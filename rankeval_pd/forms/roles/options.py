@@ -187,7 +187,7 @@ def _is_given(value: Any) -> bool:
 
 
 def _shortened(table: pd.DataFrame, short: Sequence[str]) -> pd.DataFrame:
-    """Return the ordered columns of groups, of the short table and of keywords."""
+    """Return the group, short-table and keyword columns in order."""
     if not short:
         return table
     columns = list(table.columns)
@@ -227,7 +227,7 @@ def _noted(
 
 
 def plain(value: Any) -> Any:
-    """Return numbers and text, short lists as JSON, and None for other values.
+    """Return numbers and text unchanged, short lists as JSON, and None for other values.
 
     netCDF 3 cannot store lists of strings, and netCDF 4 cannot store a list of one string.
     """

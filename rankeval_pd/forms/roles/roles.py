@@ -29,8 +29,8 @@ CUTTING = ("shared", "trec", "blocks", "error")  # every method supports these v
 MISSING: tuple[Missing, ...] = get_args(Missing)
 Agreement = Literal["majority", "any", "all", "mean", "each"]
 AGREEMENTS: tuple[Agreement, ...] = get_args(Agreement)
-ANNOTATOR = "annotator"  # the dimension of votes in a Dataset, and the column for "each"
-MARGINS = "margins"  # the attribute with the names of the counts used by association measures
+ANNOTATOR = "annotator"  # the vote dimension in a Dataset, and the column for "each"
+MARGINS = "margins"  # the attribute that names the counts used by association measures
 CONTINGENCY = ("O11", "O12", "O21", "O22", "E11", "R1", "R2", "C1", "C2", "N")
 
 # roles for a long frame with one row per score
@@ -133,9 +133,9 @@ class AnyRoles(_Rankings, ItemRoles, total=False):
 
 MEANINGS: dict[str, str] = {
     "gold": "The column that marks true positives, with the values True and False, or 1 and 0. The"
-    " default is a column named gold, or the only boolean column. Use a list for the"
-    " columns of several annotators. You can pass gold, key, label, by and groups as a"
-    " column, a level of the index, a Series or an array.",
+    " default is a column named gold, or the only boolean column. For several annotators, pass a"
+    " list of columns. You can pass gold, key, label, by and groups as a column, an index level, a"
+    " Series or an array.",
     "agreement": "How the votes of several annotators are combined: majority (ties are excluded,"
     " with a warning), any, all, mean (proportion of votes, only for compare), or each (one row"
     " per annotator).",
@@ -143,15 +143,15 @@ MEANINGS: dict[str, str] = {
     "min_grade": "The lowest grade of a true positive, if gold contains grades.",
     "measures": "The columns to rank or compare. The default is every numeric column without"
     " another role.",
-    "system": "The column of system names in a long frame, which has one row for each score.",
-    "measure": "The column of measure names or run names in a long frame.",
-    "score": "The column of scores in a long frame. For systems, you can pass a list with the"
-    " statistics of a metric.",
+    "system": "The system column in a long frame, which has one row per score.",
+    "measure": "The measure or run column in a long frame.",
+    "score": "The score column in a long frame. For systems, you can pass a list of a metric's"
+    " statistics.",
     "item": "The column(s) that identify items or candidates in a long frame. The default is the"
     " index, or document for runs.",
     "exclude": "Columns to ignore, such as identifiers.",
-    "by": "The column(s) that name the query, sample or domain of each row. A column n is renamed"
-    " to by_n if the result also has an n.",
+    "by": "The column(s) that name the query, sample or domain of each row. A column named n"
+    " becomes by_n if the result also has a column n.",
     "key": "The column that breaks ties, in ascending order. The default is a hash of the label.",
     "label": "The column(s) or index level(s) that identify a candidate. A hash of the label"
     " breaks ties. The default is the index.",
@@ -161,19 +161,19 @@ MEANINGS: dict[str, str] = {
     "missing": "How missing scores are treated: raise, last, drop or absent (not retrieved). For"
     " systems scored on test items, pass raise or ratio (the score on the available items).",
     "rng": "The seed for ties and resampling. The same seed gives the same results.",
-    "dim": "The dimension of the rows in a Dataset.",
-    "metric": "The metric, as a name or a function of summed statistics.",
-    "groups": "The column that names the cluster of each row, for dependent rows. Pass a list of"
-    " two names for crossed factors.",
-    "weight": "How the mean is computed for data with groups: item (default) gives every item"
-    " equal weight, and group gives every group equal weight.",
-    "strata": "The column that names the stratum (task, domain) of each item. Items are resampled"
-    " within strata.",
+    "dim": "The row dimension of a Dataset.",
+    "metric": "The metric: a name, or a function of summed statistics.",
+    "groups": "The column that names each row's cluster, if rows are dependent. Pass a list of two"
+    " names for crossed factors.",
+    "weight": "How items are weighted in the mean if the data have groups: item (default) gives"
+    " every item equal weight, and group gives every group equal weight.",
+    "strata": "The column that names each item's stratum, such as a task or domain. Items are"
+    " resampled within strata.",
     "average": "How strata are combined into one score: macro (default) averages over strata, and"
     " micro pools all items.",
     "seeds": "The column or column level that names the training seed of each score.",
-    "seed_variance": "The variance between seeds. By default each system has a separate variance,"
-    " and pooled uses one variance for all systems.",
+    "seed_variance": "The variance between seeds. By default, each system has its own variance;"
+    " pooled uses one variance for all systems.",
     "higher_is_better": "Whether a higher score is better. The default depends on the metric.",
     "details": "True returns all columns. The default is a short table (:func:`set_options`).",
     "unjudged": "How unlabeled candidates are treated: negative, skip (excluded) or raise. For"
@@ -183,13 +183,13 @@ MEANINGS: dict[str, str] = {
 
 
 def default_of(role: str, *, items: bool) -> Any:
-    """Return the default for a role of rankings or of systems scored on items."""
+    """Return a role's default for rankings or for systems scored on items."""
     return "item" if items and role == "dim" else getattr(Roles(), role)
 
 
 @dataclass(frozen=True)
 class Roles:
-    """Store the roles of the columns with defaults filled in."""
+    """Store the column roles, with defaults filled in."""
 
     gold: Any = None
     agreement: str = "majority"
@@ -244,8 +244,8 @@ class Roles:
                 raise unknown_keyword(name, known)
         for name in (name for name in LONG if keywords.get(name) is not None):
             raise ValueError(
-                f"{name}={keywords[name]!r}: a long frame must be in memory for this method."
-                " Compute it, or pass a column for each measure or system."
+                f"{name}={keywords[name]!r}: a long frame must be in memory for this method. Call"
+                " data.compute() first, or pass a column for each measure or system."
             )
         roles = replace(cls(), **keywords)
         for name in ("gold", "key", "dim", "groups", "strata", "seeds"):
@@ -265,7 +265,7 @@ class Roles:
         check_choice("unjudged", roles.unjudged, (None, *get_args(Unjudged)))
         check_choice("missing", roles.missing, MISSING)
         if roles.ends and roles.by is not None and roles.key is not None and "ties" not in keywords:
-            roles = replace(roles, ties="trec")  # the default for runs of queries
+            roles = replace(roles, ties="trec")  # the default for retrieval runs
         _check_positive(roles.positive, roles.min_grade)
         check_choice("average", roles.average, (None, *get_args(Average)))
         check_choice("weight", roles.weight, (None, *get_args(Weight)))
@@ -282,19 +282,19 @@ class Roles:
     def check_groups(self, *, crossed: bool = False) -> None:
         """Raise a ValueError if the method does not support clusters of candidates.
 
-        With ``crossed``, the method supports one factor but not two crossed factors.
+        If ``crossed`` is true, the method supports one factor but not two crossed factors.
         """
         if len(self.factors) > 1 and crossed:
             raise ValueError(
                 f"groups={self.groups!r}: only paired_bootstrap supports two crossed factors with"
-                " resampling, and only nbest_precision, compare and significant_ranges without it."
-                " Pass the factor with fewer levels; if the other factor also has an effect, the"
-                " result is overconfident."
+                " resampling; only nbest_precision, compare and significant_ranges support them"
+                " without it. Pass the factor with fewer levels; if the other factor also has an"
+                " effect, the result is overconfident."
             )
         if self.groups is not None and not crossed:
             raise ValueError(
                 "groups: this method assumes independent candidates. Print df.rankeval(groups=...)"
-                " to list the methods for clusters, none of which supports by and average. For"
+                " to list the methods for clusters, none of which supports by= with average=. For"
                 " clustered queries, test the result of per_query(metric, wide=True) with"
                 " groups=..."
             )
@@ -354,7 +354,7 @@ class Roles:
 
     @property
     def noted_seed(self) -> dict[str, int]:
-        """Return the attribute with the seed for a table's draws if the seed is a number."""
+        """Return the attribute that stores the seed of a table's draws, if it is a number."""
         fresh = self.rng is None or isinstance(self.rng, np.random.Generator)
         return {} if fresh else {"seed": int(self.seed)}
 
@@ -403,7 +403,7 @@ def _check_positive(positive: Any, min_grade: Any) -> None:
 
 
 def as_names(names: Names, columns: Any) -> list[Hashable]:
-    """Return names as a list. A tuple that labels a column is one name."""
+    """Return names as a list. A tuple that labels a column counts as one name."""
     if names is None:
         return []
     if isinstance(names, str) or not isinstance(names, Iterable):
@@ -443,7 +443,7 @@ def _is_column(name: Hashable, columns: Any) -> bool:
 
 # -------------------------------------------------------------------------------------------------
 # Types for type checkers: the choices for options, and list sizes.
-# At run time, tables in the kernels list the choices. A test compares the two.
+# At run time, the choices come from tables in the kernels. A test compares the two.
 
 ListSizes = float | Sequence[float] | range | np.ndarray[Any, np.dtype[Any]] | None
 """List sizes: whole numbers, fractions between 0 and 1, or None for every n."""
