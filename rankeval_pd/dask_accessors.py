@@ -1,4 +1,4 @@
-"""Define the accessors for Dask DataFrames and for the heads of rankings."""
+"""Define the accessors for Dask DataFrames and for ranking heads."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rankeval_pd.nbest import acceptance_sets, difference_regions
 from rankeval_pd.overview import SYNONYMS, not_there
 from rankeval_pd.stats._types import IntArray
 
-# ----------------------------- The accessors of Dask DataFrames
+# ----------------------------- The accessors for Dask DataFrames
 
 QUESTIONS = declared(Accessor)
 METHODS = list(dict.fromkeys([*methods_of("rankings"), *methods_of("items")]))
@@ -48,7 +48,7 @@ class DaskAccessor:
 
     @with_roles
     def __call__(self, **roles: Unpack[AnyRoles]) -> DaskAccessor:
-        """Return an accessor of the same data with these roles filled in.
+        """Return an accessor for the same data with these roles filled in.
 
         Parameters
         ----------
@@ -67,9 +67,9 @@ class DaskAccessor:
         Parameters
         ----------
         n_max : int
-            Size of the longest list that you will request.
+            Size of the longest list to request.
         n_keys : int
-            Number of tie-breaking orders that you will request from
+            Number of tie-breaking orders to request from
             :func:`rankeval_pd.tie_sensitivity`. Increase ``n_keys`` only if many candidates are
             tied at the end of the head.
 
@@ -167,7 +167,7 @@ class DaskAccessor:
         if kind != "roc":
             raise ValueError(
                 f"kind={kind!r}: the chance level of this area requires the whole ranking in"
-                " memory. Pass kind='roc', or name the groups with by=..."
+                " memory. Pass kind='roc', or pass the group columns with by=..."
             )
         roles.check_groups()
         found_outlines = outlines(self._data, roles)
@@ -297,13 +297,13 @@ _area_of_groups = by_groups(ranking_areas.area)
 _sets_of_groups = by_groups(acceptance_sets.acceptance_precision)
 
 
-# -------------------------------------------------------------------------- The accessor of heads
+# ------------------------------------------------------------------------- The accessor for heads
 
 HEAD_METHODS = tuple(name for name, (_, able) in QUESTIONS.items() if able.heads)
 
 
 class HeadAccessor(FrameAccessor):
-    """Evaluate n-best lists up to n_max from the best candidates of each measure.
+    """Evaluate n-best lists up to n_max from each measure's best candidates.
 
     The head also stores the counts of all candidates. Methods that need every candidate raise an
     error.
@@ -315,7 +315,7 @@ class HeadAccessor(FrameAccessor):
 
     @property
     def candidates(self) -> pd.DataFrame:
-        """Return the candidates of the head as a DataFrame, in the order of the data."""
+        """Return the candidates in the head as a DataFrame, in the original order."""
         return pd.DataFrame(self._data)
 
     @property

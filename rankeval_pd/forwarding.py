@@ -237,7 +237,7 @@ def of_turns(
 
 
 _REFUSED = {
-    "average": "combines groups, but there are none. Name the group column: by=...",
+    "average": "combines groups, but there are none. Pass the group column with by=...",
     "n": (
         "needs the ranking in memory. ddf.rankeval.nbest_precision([0.01]) returns the lift of"
         " lists that contain a given share of the candidates."
@@ -270,12 +270,12 @@ def _of_groups(
     for option in ("combine", "average"):
         if given.get(option):
             raise ValueError(
-                f"{option}={given[option]!r} requires all groups on one worker. Omit it, and"
-                " average the group rows."
+                f"{option}={given[option]!r} requires all groups on one worker. Omit"
+                f" {option}, and average the group rows."
             )
     if across and not over_all:
         raise ValueError(
-            f"adjust={adjust!r}, adjust_over={over!r} requires all groups on one worker. Pass"
+            f"adjust={adjust!r}, adjust_over={over!r} require all groups on one worker. Pass"
             " adjust_over='group', or adjust='holm' in compare."
         )
     meta, measures, frames, named, by = groups_of(ddf, chosen)

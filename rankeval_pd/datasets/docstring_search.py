@@ -36,7 +36,7 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
     query consists of a public name and the first line of its docstring. The relevant documents are
     the docstrings from the same package that are listed under "See Also"; every query has at least
     two relevant documents. The run ``bm25`` ranks words by BM25 (k1 = 1.2, b = 0.75). The run
-    ``tfidf`` ranks by the cosine between TF-IDF vectors.
+    ``tfidf`` ranks by the cosine similarity of TF-IDF vectors.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ def source_files(package: str) -> Iterator[tuple[Path, Path]]:
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError(
             f"{package} is not installed as source files, but the corpus contains docstrings from"
-            f" this package. Install it: pip install {package}."
+            f" this package. Run pip install {package}."
         )
     root = Path(next(iter(spec.submodule_search_locations)))
     for path in sorted(root.rglob("*.py")):

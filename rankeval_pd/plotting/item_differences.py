@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_PAIRS = 6  # largest number of pairs of systems in one figure, for all groups together
+_PAIRS = 6  # largest number of pairs of systems in one figure, across all groups
 
 # ----------------- Per-item differences, and critical differences
 

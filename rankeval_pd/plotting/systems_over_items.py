@@ -115,7 +115,7 @@ def pairs(
         for each measure and a gold label, together with ``n`` or ``kind``, or the result of
         :func:`rankeval_pd.compare` or :func:`rankeval_pd.compare_area`.
     n, kind
-        Option for candidates: the criterion on which measures are tested, as in
+        Option for candidates: the criterion by which measures are compared, as in
         :func:`rankeval_pd.measure_ranks`. Each n has its own panel.
     a, b, n_resamples, event, method, ci, families, baseline
         Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
@@ -183,7 +183,7 @@ def system_ranks(
     Notes
     -----
     Each dot marks the score of a system, and each line shows its unadjusted interval. The
-    numbers on the right are the score, the interval and the limits of the rank. A bar on the right
+    numbers on the right are the score, the interval and the rank limits. A bar on the right
     connects systems that do not differ significantly. A system is in color if no other system is
     significantly better.
 

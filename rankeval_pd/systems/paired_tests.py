@@ -57,7 +57,7 @@ _PAIR_DTYPES = (
 
 
 @Capabilities(
-    items="Is the gain of a system real?",
+    items="Is a system's gain real?",
     sums=True,
     clusters=True,
     short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
@@ -279,7 +279,7 @@ def paired_bootstrap(
 
 
 @Capabilities(
-    items="Is the gain of a system real?",
+    items="Is a system's gain real?",
     sums=True,
     clusters=True,
     short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
