@@ -1,4 +1,4 @@
-"""Compute association measures of candidates from their 2x2 contingency tables."""
+"""Compute association measures for candidates from their 2x2 contingency tables."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def with_association_measures(
     alpha: float = 0.001,
     adjust: Literal["bonferroni"] | None = "bonferroni",
 ) -> Data:
-    """Add a column of scores for each association measure.
+    """Add a score column for each association measure.
 
     Parameters
     ----------

@@ -179,7 +179,7 @@ class DaskAccessor:
     def acceptance_precision(
         self, threshold: float | Mapping[Hashable, Any] | None = None, **options: Any
     ) -> pd.DataFrame:
-        """Return precision, recall and lift of candidates accepted at thresholds.
+        """Return precision, recall and lift for candidates accepted at each threshold.
 
         The result matches :func:`rankeval_pd.acceptance_precision`. The data are read once.
         """

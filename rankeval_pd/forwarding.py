@@ -88,19 +88,19 @@ class PlotMethod(Generic[P, Drawn]):
 
 
 def method(question: Question[P]) -> Method[P]:
-    """Return the function as a method of an accessor."""
+    """Turn the function into an accessor method."""
     return cast(Method[P], _forwarding(question))
 
 
 def frame_method(
     question: Callable[Concatenate[pd.DataFrame, P], pd.DataFrame],
 ) -> FrameMethod[P]:
-    """Return a function for DataFrames as a method. The function rejects Datasets."""
+    """Turn a function for DataFrames into a method. The function rejects Datasets."""
     return cast(FrameMethod[P], _forwarding(question))
 
 
 def plot_method(picture: Picture[P, Drawn]) -> PlotMethod[P, Drawn]:
-    """Return a drawing function as a method of an accessor's plots."""
+    """Turn a drawing function into a method of an accessor's plots."""
     return cast(PlotMethod[P, Drawn], _forwarding(picture))
 
 

@@ -238,7 +238,7 @@ def _unit(
 
 
 def _limits(frame: pd.DataFrame, name: str) -> tuple[str, str]:
-    """Return the names of the interval's columns, or "" without an interval."""
+    """Return the names of the interval columns, or "" without an interval."""
     starts = (name,) if name == "difference" and "value" in frame else (name, "ci", "band")
     for start in starts:
         if f"{start}_low" in frame and f"{start}_high" in frame:

@@ -47,7 +47,7 @@ def source_trees(progress: bool | None) -> Iterator[tuple[str, Path, ast.Module]
 
 
 def source_files(package: str) -> Iterator[tuple[Path, Path]]:
-    """Yield the folder of an installed package and each source file except tests."""
+    """Yield the folder of an installed package and each source file except test files."""
     spec = util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError(

@@ -34,7 +34,7 @@ _SCORES = ("MI", "Dice", "z.score", "t.score", "chisq", "chisq.corr", "log.like"
 
 @checked_call
 def load_krenn_ppv() -> pd.DataFrame:
-    """Return Evert's (2004) German PP-verb pairs with annotation and scores.
+    """Return Evert's (2004) German PP-verb pairs with annotations and scores.
 
     Returns
     -------
@@ -56,10 +56,10 @@ def load_krenn_ppv() -> pd.DataFrame:
 
     Notes
     -----
-    If the folder in the environment variable ``RANKEVAL_PD_DATA`` contains ``krenn_ppv.csv``, this
-    file is read. Otherwise ``KrennPPV.rda`` is downloaded from the source of the R package
-    *corpora* (GPL-3), verified against its SHA-256 hash and stored in the user's cache folder. The
-    download requires ``pip install pooch rdata``. Both files yield the same frame.
+    If the environment variable ``RANKEVAL_PD_DATA`` names a folder that contains ``krenn_ppv.csv``,
+    this file is read. Otherwise ``KrennPPV.rda`` is downloaded from the source of the R package
+    *corpora* (GPL-3), verified against its SHA-256 hash and stored in the user's cache folder.
+    Downloads require ``pip install pooch rdata``. Both files yield the same frame.
 
     References
     ----------
@@ -136,7 +136,7 @@ _unwritable: set[Path] = set()  # unwritable folders for which a warning has bee
 
 
 def cache_folder() -> Path | None:
-    """Return the cache folder from the environment, or from pooch if installed."""
+    """Return the cache folder from the environment, or from pooch if it is installed."""
     named = os.environ.get("RANKEVAL_PD_CACHE")
     if named:
         return Path(named).expanduser()
@@ -148,7 +148,7 @@ def cache_folder() -> Path | None:
 
 
 def data_folder() -> Path | None:
-    """Return the folder in the environment variable ``RANKEVAL_PD_DATA``, if any."""
+    """Return the folder named by the environment variable ``RANKEVAL_PD_DATA``, if any."""
     named = os.environ.get("RANKEVAL_PD_DATA")
     return Path(named).expanduser() if named else None
 

@@ -242,7 +242,7 @@ def recall_band(
     Notes
     -----
     Each line shows the recall of a measure. The band around the line is simultaneous over
-    all n. The gray line is the mean recall of a random order.
+    all n. The gray line is the mean recall over random orders.
 
     Examples
     --------

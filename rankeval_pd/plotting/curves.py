@@ -193,7 +193,7 @@ def _set_limits(
 def _values(
     canvas: Canvas, curves: pd.DataFrame, spec: Curve, area: Table, enrichment: Any
 ) -> None:
-    """Write each measure's area and interval, or its lift at fractions, in the key."""
+    """Write each measure's area and interval, or its lift at given fractions, in the key."""
     if area is not None and spec.area:
         rows = table_of(area, ("measure", "area"), "area")
         known = "ci_low" in rows and rows["ci_low"].notna().any()

@@ -42,7 +42,7 @@ _LANES = 8  # largest number of bars side by side; more ties are written as lett
 
 
 class Forest(NamedTuple):
-    """The content of a forest plot, with rows from best to worst."""
+    """The contents of a forest plot, with rows from best to worst."""
 
     names: Sequence[Any]
     value: Any  #: (row,)
@@ -175,7 +175,7 @@ class _Columns:
             self.canvas.tell("Rows that share a letter do not differ significantly.")
         elif forest.letters and not lanes and len({*forest.letters}) < len(forest.letters):
             self.canvas.tell(
-                "The column 'letters' of the table shows which rows do not differ significantly."
+                "The 'letters' column of the table shows which rows do not differ significantly."
             )
         if kept and kept[-1][1] is limits:
             kept.insert(1, kept.pop())
@@ -210,7 +210,7 @@ class _Columns:
         )  # fmt: skip
 
     def _bars(self, lanes: list[tuple[int, list[int]]]) -> None:
-        """Draw a vertical bar for each letter, with dots if its rows have gaps."""
+        """Draw a vertical bar for each letter, with dots if there are gaps between its rows."""
         from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
         base = blended_transform_factory(self.ax.transAxes, self.ax.transData)

@@ -58,7 +58,7 @@ def paired_differences(
     adjust_over
         No effect, because each panel shows a single pair.
     unit : str, optional
-        Option for items: name of the rows on the axis. By default, the name is "queries" for
+        Option for items: name for the rows on the axis. By default, the name is "queries" for
         queries and "items" otherwise.
     **look
 

@@ -117,7 +117,7 @@ UNLESS_GIVEN: dict[str, Any] = {
     "highlight": None, "title": None, "col_wrap": None, "line_kw": None, "band_kw": None,
     "marker_kw": None,
 }  # fmt: skip
-"""The defaults of the keywords that all plots share."""
+"""Defaults for the keywords that all plots share."""
 
 CHANCE: dict[str, Any] = {
     "bands": None, "isolines": None, "simultaneous": True, "bound": "critical",

@@ -90,7 +90,7 @@ def precision(
     n, ci, level, target, phi
         Options for data, as in :func:`rankeval_pd.nbest_precision`.
     simultaneous : bool
-        Option for data: whether to add a simultaneous band over the visible n.
+        Option for data: whether to add a simultaneous band over the visible list sizes.
     n_resamples : int
         Option for data, as in :func:`rankeval_pd.precision_band`.
     x : {"n", "share", "recall"}
@@ -105,7 +105,7 @@ def precision(
         Reference curves to draw. "random" is a random order, for which the precision is the
         baseline. "ideal" is an order with all true positives first.
     log : bool, optional
-        Whether the axis of n (or of the fraction) is logarithmic. By default, the axis is
+        Whether the n axis (or the fraction axis) is logarithmic. By default, the axis is
         logarithmic if the largest n is more than 2,000 times the smallest. In this case, lists
         shorter than 10 are omitted.
     intervals, bands : bool, optional
@@ -206,11 +206,11 @@ def comparison(
         :func:`rankeval_pd.nbest_precision`, required if ``x`` is not n or ``reference`` is given.
     a, b, n, test, alternative, alpha, adjust, n_resamples, level, ci, target, phi, progress
         Options for data, as in :func:`rankeval_pd.compare`. By default, ``n_resamples`` is 999.
-        For many candidates, the default is smaller to draw the plot quickly, and the caption shows
+        For many candidates, the default is smaller so that the plot is fast, and the caption shows
         the number used.
     simultaneous : bool
-        Option for data: whether to add a comparison that is adjusted by "max-t" over the visible n.
-        This option applies only if ``adjust`` is None.
+        Option for data: whether to add a comparison adjusted by "max-t" over the visible list
+        sizes. This option applies only if ``adjust`` is None.
     x : {"n", "share", "recall"}
         Quantity on the x axis; see :func:`precision`.
     mark : sequence of int

@@ -29,7 +29,7 @@ def _by_pair(canvas: Canvas, table: pd.DataFrame) -> dict[Hashable, pd.DataFrame
 
 @picture(("measure_a", "measure_b", "n", "odds_ratio_mle", "ci_low", "ci_high"), "odds_ratios")
 def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = None) -> None:
-    """Draw the odds ratio of the two difference regions over n, on a logarithmic scale."""
+    """Draw the odds ratio for the two difference regions over n, on a logarithmic scale."""
     ax = canvas.ax
     logarithmic = is_log(log, table["n"])
     estimates = table[["odds_ratio_mle", "ci_low", "ci_high"]].to_numpy(dtype=float)

@@ -91,7 +91,7 @@ def _no_torso(given: Any, ax: Axes) -> Iterator[None]:
 
 
 def _asked(options: dict[str, Any]) -> tuple[Any, int | None, Look]:
-    """Remove the keywords for all plots from the options."""
+    """Remove the keywords shared by all plots from the options."""
     ax, wrap = options.pop("ax", None), options.pop("col_wrap", None)
     fields = (
         "legend", "colors", "labels", "labels_at", "highlight", "title", "line_kw", "band_kw",
@@ -257,7 +257,7 @@ def _label_edges(panels: Sequence[Any]) -> None:
 
 
 def check_look(options: Mapping[str, Any]) -> None:
-    """Check the keywords for all plots before any computation."""
+    """Check the keywords shared by all plots before any computation."""
     ax, _, _ = looks(options)
     if ax is not None:
         given_axes(ax)

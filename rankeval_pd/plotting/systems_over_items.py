@@ -282,8 +282,8 @@ def calibration(
     Notes
     -----
     Each dot is a bin of pairs with similar p-values, and each bar shows the interval for the bin.
-    The number above a bin is its number of pairs. The gray line is the expected frequency for other
-    items from the same distribution.
+    The number above a bin is the number of pairs in the bin. The gray line is the expected
+    frequency for other items from the same distribution.
 
     Examples
     --------

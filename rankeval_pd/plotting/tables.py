@@ -197,7 +197,7 @@ def sizes_of(table: pd.DataFrame) -> tuple[float, float]:
 
 
 def priors_of(table: pd.DataFrame) -> list[float]:
-    """Return the precision of a random order, N+ / N, which is precision over lift.
+    """Return the precision of a random order, N+ / N, which is precision divided by lift.
 
     For averages over queries, this precision is undefined, because it differs between queries.
     """

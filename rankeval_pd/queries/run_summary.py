@@ -76,7 +76,7 @@ def query_summary(
     data, metrics, undefined, **roles
         As in :func:`per_query`. Data from :func:`read_trec` need no roles.
     baseline : name of a measure, optional
-        Measure with which all other measures are compared. By default, differences are NaN.
+        Measure against which all others are compared. By default, differences are NaN.
     test : {"bootstrap", "t"}
         Bootstrap test with random signs or paired t test, as in :func:`system_ranks`.
     adjust : {"auto", "max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}

@@ -315,7 +315,7 @@ def write_trec(
     document: str = "document",
     grade: str = "grade",
 ) -> None:
-    """Write the runs and judgments of a frame as files for trec_eval.
+    """Write the runs and judgments in a frame to files for trec_eval.
 
     Parameters
     ----------
