@@ -244,7 +244,7 @@ def _from_margins(
     return _noted(result, margins[1:])  # f can also serve as a measure
 
 
-# names used in other packages, in lower case without punctuation
+# names used in other packages, in lowercase without punctuation
 _NO_SIGNS = str.maketrans("", "", "-_ .")
 _MEASURE_ALIASES = {
     "pmi": "MI", "pmi2": "MI2", "pmi3": "MI3", "npmi": "NPMI", "ll": "G2", "llr": "G2",

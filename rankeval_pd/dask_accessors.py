@@ -30,7 +30,7 @@ from rankeval_pd.stats._types import IntArray
 
 QUESTIONS = declared(Accessor)
 METHODS = list(dict.fromkeys([*methods_of("rankings"), *methods_of("items")]))
-_NO_PLOT = "plots require a head in memory. Call the plots of ddf.rankeval.head(n_max)"
+_NO_PLOT = "plots require a head in memory. Call the plot methods of ddf.rankeval.head(n_max)"
 
 
 class DaskAccessor:
@@ -254,7 +254,7 @@ class DaskAccessor:
             )
         raise AttributeError(not_there(name, "method", METHODS, SYNONYMS))
 
-    # curves and the test against chance use all ranks, but change only at some list sizes
+    # curves and the test against chance use all ranks, but change only at certain list sizes
     random_test = of_turns(random_tests.random_test, random_tests.random_test_of_turns, {})
     roc = of_turns(curve_shapes.roc, curve_shapes.curve_of_turns("roc"), curve_shapes.DEFAULTS)
     precision_recall = of_turns(

@@ -96,7 +96,7 @@ def unknown_name(
 
 
 def is_known(name: object, known: Iterable[Hashable]) -> bool:
-    """Return whether a name is known, which is always False for unhashable objects."""
+    """Return whether a name is known; unhashable objects are always unknown."""
     try:
         return name in set(known)  # a set finds pd.NA by hash, but a list compares by ==
     except TypeError:

@@ -350,7 +350,7 @@ OF_RUNS: tuple[tuple[str, str], ...] = (
     ),
     ("", "missing='absent', unjudged='negative'): nbest_precision, compare, random_test, ..."),
 )
-# name in other packages, in lower case without underscores: call in this package
+# name in other packages, in lowercase without underscores: call in this package
 SYNONYMS: Mapping[str, str] = {
     "ap": 'area("ap")', "auc": "area()", "auroc": "area()", "aucroc": "area()",
     "averageprecision": 'area("ap")', "averageprecisionscore": 'area("ap")', "rocauc": "area()",

@@ -29,8 +29,8 @@ def simulate_candidates(
 ) -> pd.DataFrame:
     """Simulate candidates whose true positives score higher by a known amount.
 
-    Each candidate is a true positive with probability ``baseline``. Scores are standard normal for
-    negatives. For true positives, they are shifted upward by the measure's quality.
+    Each candidate is a true positive with probability ``baseline``. Negatives have standard normal
+    scores. The scores of true positives are shifted upward by the measure's quality.
 
     Parameters
     ----------

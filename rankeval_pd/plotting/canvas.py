@@ -222,7 +222,7 @@ class Canvas:
         self.tell(f"Bars: {before}{where},{after}." if after else f"Bars: {before}{where}.")
 
     def _stops(self, sizes: Any, count: int, rows: pd.DataFrame) -> list[float]:
-        """Return the list sizes at which to draw intervals: all, or some of many."""
+        """Return the list sizes for intervals: all, or a subset if there are many."""
         room = 0.68 * panel_size(self.ax)[0] / (_DODGE * (count + 1))
         if len(sizes) <= min(SPARSE, max(room, 3)):
             return [float(n) for n in sizes]

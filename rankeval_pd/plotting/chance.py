@@ -241,7 +241,7 @@ def recall_band(
 
     Notes
     -----
-    Each line shows the recall of a measure. The band around the line is simultaneous over
+    Each line shows one measure's recall. The band around the line is simultaneous over
     all n. The gray line is the mean recall over random orders.
 
     Examples

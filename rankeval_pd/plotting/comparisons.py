@@ -334,10 +334,7 @@ def _name_rows(
     if len(pairs) > 1:
         share = min(_SHARE, len(pairs) * _ROW / canvas.size[1])
         if share * canvas.size[1] / len(pairs) < 1.1 * LEAST:
-            canvas.tell(
-                f"Each of the {len(pairs)} rows of bars represents a pair, in the order of the"
-                " table."
-            )
+            canvas.tell(f"Each of the {len(pairs)} rows of bars represents a pair, in table order.")
             return
         room = 0.38 * width - 60.0
         for k, rows in enumerate(pairs):

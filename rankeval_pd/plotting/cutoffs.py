@@ -92,7 +92,7 @@ def roc(
     random orders. With ``bands``, the gray area is the simultaneous range of random orders, and the
     thin line is the pointwise bound. The key shows the area and its interval. With more than six
     measures, only the best three are in color. For more than 20,000 candidates, about 1,000 values
-    of n are drawn, and the gray area covers 2,000. If the panel is large enough, it is square.
+    of n are drawn, and the gray area covers 2,000. In a large enough panel, the plot is square.
 
     Examples
     --------

@@ -33,7 +33,7 @@ from rankeval_pd.stats.resampling.metric_sums import WRITTEN
 from rankeval_pd.stats.significance.adjust import rejects
 from rankeval_pd.stats.significance.letters import letters as letters_of
 
-_ROW, _DENSE = 0.24, 0.155  # row height in inches, usually and with more than 24 rows
+_ROW, _DENSE = 0.24, 0.155  # row height in inches: default, and for more than 24 rows
 _MANY = 24
 _MOST = 60  # rows on a page; if there are more, the worst share a row
 _THIN_ROW = 7.6  # row height in points below which the last rows are combined

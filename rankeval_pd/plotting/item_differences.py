@@ -212,7 +212,7 @@ def critical_difference(
 
     Notes
     -----
-    Each dot is the score of a system, with the best system at the top. A vertical bar on the right
+    Each dot is a system's score, with the best system at the top. A vertical bar on the right
     connects systems that do not differ significantly: no pair of them has a two-sided p-value at or
     below alpha (adjusted, if the table has adjusted p-values). If a bar has dots, only rows with a
     dot belong to the bar. The classic diagram is based on mean ranks (J. Demšar, 2006, Journal of

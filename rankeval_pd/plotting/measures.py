@@ -206,7 +206,7 @@ def comparison(
         :func:`rankeval_pd.nbest_precision`, required if ``x`` is not n or ``reference`` is given.
     a, b, n, test, alternative, alpha, adjust, n_resamples, level, ci, target, phi, progress
         Options for data, as in :func:`rankeval_pd.compare`. By default, ``n_resamples`` is 999.
-        For many candidates, the default is smaller so that the plot is fast, and the caption shows
+        For many candidates, the default is smaller so that plotting is fast, and the caption shows
         the number used.
     simultaneous : bool
         Option for data: whether to add a comparison adjusted by "max-t" over the visible list
@@ -377,7 +377,7 @@ def measure_ranks(
 
     Notes
     -----
-    Each dot marks the value of a measure, and each line shows its unadjusted interval. The numbers
+    Each dot marks a measure's value, and each line shows its unadjusted interval. The numbers
     on the right are the value, the interval and the rank limits. A bar on the right connects
     measures that do not differ significantly and therefore share a letter in the ``letters``
     column. A measure is in color if no other measure is significantly better. Two measures with

@@ -131,11 +131,11 @@ def pairs(
 
     Notes
     -----
-    The names of the systems are on the diagonal, sorted by the number of systems that each system
-    beats. A colored cell marks a significant difference. A darker color means a larger gain of
-    the row over the column. All other cells are pale gray. Gains are printed in cells that are
-    large enough. The size of a new figure increases with the number of systems. Measures at a
-    given n are compared with swap tests, in which the smallest possible adjusted p-value is pairs
+    System names are on the diagonal, sorted by the number of other systems that each system beats.
+    A colored cell marks a significant difference. A darker color means a larger gain of the row
+    over the column. All other cells are pale gray. Gains are printed in cells that are large
+    enough. The size of a new figure increases with the number of systems. Measures at a given n
+    are compared with swap tests, in which the smallest possible adjusted p-value is pairs
     / (n_resamples + 1).
 
     Examples
@@ -182,7 +182,7 @@ def system_ranks(
 
     Notes
     -----
-    Each dot marks the score of a system, and each line shows its unadjusted interval. The
+    Each dot marks a system's score, and each line shows its unadjusted interval. The
     numbers on the right are the score, the interval and the rank limits. A bar on the right
     connects systems that do not differ significantly. A system is in color if no other system is
     significantly better.

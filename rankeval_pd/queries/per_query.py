@@ -70,10 +70,10 @@ def per_query(
     metrics : str or sequence of str
         Names as in ir_measures: ``P@k``, ``R@k``, ``Success@k`` (or ``HitRate@k``), ``F1@k``;
         ``AP``, ``RR``, ``nDCG``, ``DCG``, optionally with @k; ``IPrec@recall``, ``Rprec``,
-        ``Bpref``, ``infAP``, ``RBP(p=0.8)``, ``ERR@k``, ``Judged@k``, ``AUC``. trec_eval's names
-        are also allowed, such as ``map``, ``recip_rank``, ``ndcg_cut_10``, ``P_5``, ``mrr@10``,
-        ``iprec_at_recall_0.10``. Options: ``nDCG(dcg='exp-log2')@k`` uses gains 2^grade − 1,
-        ``nDCG(gains={1: 1, 2: 5})@k`` sets gains, ``P(rel=2)@k`` sets ``min_grade``,
+        ``Bpref``, ``infAP``, ``RBP(p=0.8)``, ``ERR@k``, ``Judged@k``, ``AUC``. Names from
+        trec_eval are also allowed, such as ``map``, ``recip_rank``, ``ndcg_cut_10``, ``P_5``,
+        ``mrr@10``, ``iprec_at_recall_0.10``. Options: ``nDCG(dcg='exp-log2')@k`` uses gains
+        2^grade − 1, ``nDCG(gains={1: 1, 2: 5})@k`` sets gains, ``P(rel=2)@k`` sets ``min_grade``,
         ``ERR(max_rel=3)@k`` sets the highest grade (default 4), and ``AP(norm='min')@k`` divides
         by min(k, positives) as in recommender systems.
     undefined : {"zero", "skip", "raise"}
@@ -91,13 +91,13 @@ def per_query(
     -------
     DataFrame or Dataset
         One row per query, measure and metric, sorted by query: the columns of the query,
-        ``measure``, ``metric`` (as requested), ``value``; ``n_positive``: documents with at least
-        ``min_grade`` (or rel); ``n_retrieved``: documents retrieved by the measure; ``n_judged``:
-        documents with a grade. ``details=True`` adds ``tied``: documents below rank k with the
-        same score as document k; ``value_low``, ``value_high``: the value for the worst and best
-        tie-breaking order; ``judged``: proportion of judged documents up to k; ``undefined``:
-        whether the metric is undefined. A Dataset contains one variable per metric, over the
-        queries and ``measure`` (NaN for queries without judgments), and the three counts.
+        ``measure``, ``metric`` (as requested), ``value``; ``n_positive``: documents with a grade
+        of at least ``min_grade`` (or rel); ``n_retrieved``: documents retrieved by the measure;
+        ``n_judged``: documents with a grade. ``details=True`` adds ``tied``: documents below rank
+        k with the same score as document k; ``value_low``, ``value_high``: the value for the worst
+        and best tie-breaking order; ``judged``: proportion of judged documents up to k;
+        ``undefined``: whether the metric is undefined. A Dataset contains one variable per metric,
+        over the queries and ``measure`` (NaN for queries without judgments), and the three counts.
 
     Raises
     ------
@@ -233,8 +233,8 @@ def _warn_unjudged(keys: pd.DataFrame, count: int) -> None:
     names = [k if len(keys.columns) > 1 else k[0] for k in keys.head(3).itertuples(index=False)]
     shown = listed(names) + (", ..." if count > 3 else "")
     warn(
-        f"{count} queries have no judgments and are left out: {shown}. Judge them, or drop "
-        "their rows: data[~data['query'].isin([...])]."
+        f"{count} queries have no judgments and are left out: {shown}. Judge these queries, or "
+        "drop their rows: data[~data['query'].isin([...])]."
     )
 
 
