@@ -1,4 +1,4 @@
-"""Compute association measures of candidates from their 2x2 contingency tables."""
+"""Compute association measures for candidates from their 2x2 contingency tables."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def with_association_measures(
     alpha: float = 0.001,
     adjust: Literal["bonferroni"] | None = "bonferroni",
 ) -> Data:
-    """Add a column of scores for each association measure.
+    """Add a score column for each association measure.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def with_association_measures(
     Raises
     ------
     ValueError
-        If the data already have a column with the name of a measure; if a cell is negative, missing
+        If the data already contain a column named after a measure; if a cell is negative, missing
         or infinite; if all four cells are 0; if a p-value is requested and a cell is not a whole
         number.
 
@@ -168,7 +168,7 @@ def with_association_measures(
                 " drop this column."
             )
     for cell in (x for x in cells if not is_known(x, present)):
-        margin = " For frequencies of pairs and words, pass margins=('f', 'f1', 'f2', 'N')."
+        margin = " For pair and word frequencies, pass margins=('f', 'f1', 'f2', 'N')."
         raise unknown_name("cells", cell, [*data], margin)
     tail = alpha / 2.0 if adjust is None else alpha / 2.0 / max(_tables(data, cells), 1)
     if isinstance(data, pd.DataFrame):
@@ -215,7 +215,7 @@ def _in_order(argument: str, given: Any, names: Sequence[str]) -> Any:
         return given
     if set(given) != set(names):
         raise ValueError(
-            f"{argument} has {listed(given)}: pass a mapping from {listed(names)} to columns."
+            f"{argument} contains {listed(given)}: pass a mapping from {listed(names)} to columns."
         )
     return [given[name] for name in names]
 
@@ -244,7 +244,7 @@ def _from_margins(
     return _noted(result, margins[1:])  # f can also serve as a measure
 
 
-# names used in other packages, in lower case without punctuation
+# names used in other packages, in lowercase without punctuation
 _NO_SIGNS = str.maketrans("", "", "-_ .")
 _MEASURE_ALIASES = {
     "pmi": "MI", "pmi2": "MI2", "pmi3": "MI3", "npmi": "NPMI", "ll": "G2", "llr": "G2",
@@ -269,7 +269,7 @@ def _numbers(values: pd.Series, cell: str) -> FloatArray:
     if not pd.api.types.is_numeric_dtype(values.dtype):
         raise TypeError(
             f"cells: {cell!r} has dtype {values.dtype}, but frequencies must be numbers. Convert"
-            " this column with pd.to_numeric, or name the columns of the four cells: cells=..."
+            " this column with pd.to_numeric, or pass the columns for the four cells as cells=..."
         )
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 

@@ -1,4 +1,4 @@
-"""Define the accessors for Dask DataFrames and for the heads of rankings."""
+"""Define the accessors for Dask DataFrames and for ranking heads."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from rankeval_pd.nbest import acceptance_sets, difference_regions
 from rankeval_pd.overview import SYNONYMS, not_there
 from rankeval_pd.stats._types import IntArray
 
-# ----------------------------- The accessors of Dask DataFrames
+# ----------------------------- The accessors for Dask DataFrames
 
 QUESTIONS = declared(Accessor)
 METHODS = list(dict.fromkeys([*methods_of("rankings"), *methods_of("items")]))
-_NO_PLOT = "plots require a head in memory. Call the plots of ddf.rankeval.head(n_max)"
+_NO_PLOT = "plots require a head in memory. Call the plot methods of ddf.rankeval.head(n_max)"
 
 
 class DaskAccessor:
@@ -48,7 +48,7 @@ class DaskAccessor:
 
     @with_roles
     def __call__(self, **roles: Unpack[AnyRoles]) -> DaskAccessor:
-        """Return an accessor of the same data with these roles filled in.
+        """Return an accessor for the same data with these roles filled in.
 
         Parameters
         ----------
@@ -67,9 +67,9 @@ class DaskAccessor:
         Parameters
         ----------
         n_max : int
-            Size of the longest list that you will request.
+            Size of the longest list to request.
         n_keys : int
-            Number of tie-breaking orders that you will request from
+            Number of tie-breaking orders to request from
             :func:`rankeval_pd.tie_sensitivity`. Increase ``n_keys`` only if many candidates are
             tied at the end of the head.
 
@@ -167,7 +167,7 @@ class DaskAccessor:
         if kind != "roc":
             raise ValueError(
                 f"kind={kind!r}: the chance level of this area requires the whole ranking in"
-                " memory. Pass kind='roc', or name the groups with by=..."
+                " memory. Pass kind='roc', or pass the group columns with by=..."
             )
         roles.check_groups()
         found_outlines = outlines(self._data, roles)
@@ -179,7 +179,7 @@ class DaskAccessor:
     def acceptance_precision(
         self, threshold: float | Mapping[Hashable, Any] | None = None, **options: Any
     ) -> pd.DataFrame:
-        """Return precision, recall and lift of candidates accepted at thresholds.
+        """Return precision, recall and lift for candidates accepted at each threshold.
 
         The result matches :func:`rankeval_pd.acceptance_precision`. The data are read once.
         """
@@ -254,7 +254,7 @@ class DaskAccessor:
             )
         raise AttributeError(not_there(name, "method", METHODS, SYNONYMS))
 
-    # curves and the test against chance use all ranks, but change only at some list sizes
+    # curves and the test against chance use all ranks, but change only at certain list sizes
     random_test = of_turns(random_tests.random_test, random_tests.random_test_of_turns, {})
     roc = of_turns(curve_shapes.roc, curve_shapes.curve_of_turns("roc"), curve_shapes.DEFAULTS)
     precision_recall = of_turns(
@@ -297,13 +297,13 @@ _area_of_groups = by_groups(ranking_areas.area)
 _sets_of_groups = by_groups(acceptance_sets.acceptance_precision)
 
 
-# -------------------------------------------------------------------------- The accessor of heads
+# ------------------------------------------------------------------------- The accessor for heads
 
 HEAD_METHODS = tuple(name for name, (_, able) in QUESTIONS.items() if able.heads)
 
 
 class HeadAccessor(FrameAccessor):
-    """Evaluate n-best lists up to n_max from the best candidates of each measure.
+    """Evaluate n-best lists up to n_max from each measure's best candidates.
 
     The head also stores the counts of all candidates. Methods that need every candidate raise an
     error.
@@ -315,7 +315,7 @@ class HeadAccessor(FrameAccessor):
 
     @property
     def candidates(self) -> pd.DataFrame:
-        """Return the candidates of the head as a DataFrame, in the order of the data."""
+        """Return the candidates in the head as a DataFrame, in the original order."""
         return pd.DataFrame(self._data)
 
     @property

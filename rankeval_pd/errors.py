@@ -65,7 +65,7 @@ def hushed(beginning: str = "") -> Iterator[None]:
 
 
 def warn(message: str) -> None:
-    """Issue a RankevalWarning at the line of the user's code."""
+    """Issue a RankevalWarning that points to the user's code."""
     if message.startswith(_hushed_beginnings.get()):
         return
     # find the first frame outside this package and outside libraries that call the package
@@ -96,7 +96,7 @@ def unknown_name(
 
 
 def is_known(name: object, known: Iterable[Hashable]) -> bool:
-    """Return whether a name is known. Unhashable objects are never known."""
+    """Return whether a name is known; unhashable objects are always unknown."""
     try:
         return name in set(known)  # a set finds pd.NA by hash, but a list compares by ==
     except TypeError:

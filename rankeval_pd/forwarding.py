@@ -88,19 +88,19 @@ class PlotMethod(Generic[P, Drawn]):
 
 
 def method(question: Question[P]) -> Method[P]:
-    """Return the function as a method of an accessor."""
+    """Turn the function into an accessor method."""
     return cast(Method[P], _forwarding(question))
 
 
 def frame_method(
     question: Callable[Concatenate[pd.DataFrame, P], pd.DataFrame],
 ) -> FrameMethod[P]:
-    """Return a function for DataFrames as a method. The function rejects Datasets."""
+    """Turn a function for DataFrames into a method. The function rejects Datasets."""
     return cast(FrameMethod[P], _forwarding(question))
 
 
 def plot_method(picture: Picture[P, Drawn]) -> PlotMethod[P, Drawn]:
-    """Return a drawing function as a method of an accessor's plots."""
+    """Turn a drawing function into a method of an accessor's plots."""
     return cast(PlotMethod[P, Drawn], _forwarding(picture))
 
 
@@ -237,7 +237,7 @@ def of_turns(
 
 
 _REFUSED = {
-    "average": "combines groups, but there are none. Name the group column: by=...",
+    "average": "combines groups, but there are none. Pass the group column with by=...",
     "n": (
         "needs the ranking in memory. ddf.rankeval.nbest_precision([0.01]) returns the lift of"
         " lists that contain a given share of the candidates."
@@ -270,12 +270,12 @@ def _of_groups(
     for option in ("combine", "average"):
         if given.get(option):
             raise ValueError(
-                f"{option}={given[option]!r} requires all groups on one worker. Omit it, and"
-                " average the group rows."
+                f"{option}={given[option]!r} requires all groups on one worker. Omit"
+                f" {option}, and average the group rows."
             )
     if across and not over_all:
         raise ValueError(
-            f"adjust={adjust!r}, adjust_over={over!r} requires all groups on one worker. Pass"
+            f"adjust={adjust!r}, adjust_over={over!r} require all groups on one worker. Pass"
             " adjust_over='group', or adjust='holm' in compare."
         )
     meta, measures, frames, named, by = groups_of(ddf, chosen)

@@ -75,7 +75,7 @@ def _in_columns(rows: Iterable[tuple[str, str]]) -> list[str]:
 def overview_html(
     data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listing: Listing
 ) -> str:
-    """Return the overview as a small HTML table in the page's colors."""
+    """Return the overview as a small HTML table that uses the page's colors."""
     kind, form, facts, runs = understood(data, keywords)
     questions, plots = listing.fitting(form, keywords)
     pictures = ("Pictures (plot.)", ", ".join(plots))
@@ -252,7 +252,7 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
         f"as in trec_eval: scores in single precision, then {roles.key!r} in descending order"
     )
     ties["blocks"] = "lists end where a block of equal scores ends"
-    ties["expected"] = "the mean over all orders of equal scores"
+    ties["expected"] = "the mean over all tie-breaking orders"
     ties["best"] = "true positives first"
     ties["worst"] = "true positives last"
     ties["error"] = "an error if a list ends inside a tie"
@@ -340,7 +340,7 @@ HEADINGS: Mapping[Form, tuple[str, ...]] = {
 # for runs and judgments from read_trec
 OF_RUNS: tuple[tuple[str, str], ...] = (
     ("How good is each run?", "summary(['nDCG@10', ...], baseline=...), per_query"),
-    ("Is the gain of a run real?", "table = per_query('nDCG@10', wide=True), then on table:"),
+    ("Is a run's gain real?", "table = per_query('nDCG@10', wide=True), then on table:"),
     ("", "paired_bootstrap, paired_permutation, system_ranks, summary"),
     ("How does it look?", "plot.interpolated_precision; on table: plot.paired_differences,"),
     ("", "plot.queries, plot.system_ranks, plot.pairs"),
@@ -350,7 +350,7 @@ OF_RUNS: tuple[tuple[str, str], ...] = (
     ),
     ("", "missing='absent', unjudged='negative'): nbest_precision, compare, random_test, ..."),
 )
-# name in other packages, in lower case without underscores: call in this package
+# name in other packages, in lowercase without underscores: call in this package
 SYNONYMS: Mapping[str, str] = {
     "ap": 'area("ap")', "auc": "area()", "auroc": "area()", "aucroc": "area()",
     "averageprecision": 'area("ap")', "averageprecisionscore": 'area("ap")', "rocauc": "area()",
@@ -419,7 +419,7 @@ class Listing(NamedTuple):
 
     @classmethod
     def of(cls, methods: type, plots: type) -> Listing:
-        """Return the methods and plots in the order of definition."""
+        """Return the methods and plots in definition order."""
         return cls(
             {
                 form: tuple((text, ", ".join(_under(methods, form, text))) for text in headings)
@@ -463,7 +463,7 @@ def not_there(name: str, what: str, there: Iterable[str], synonyms: Mapping[str,
     if plain in PER_QUERY:
         meant = (
             f"Call .per_query({PER_QUERY[plain]!r}, wide=True) for values per query, and"
-            " .rankeval.paired_bootstrap() of the result for tests."
+            " .rankeval.paired_bootstrap() on the result for tests."
         )
     elif plain in OF_PREDICTIONS:
         metric = repr(OF_PREDICTIONS[plain])

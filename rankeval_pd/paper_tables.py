@@ -31,7 +31,7 @@ from rankeval_pd.words import as_frame
 
 Target = Literal["latex", "markdown", "html"]
 _STARS = (0.05, 0.01, 0.001)
-_KEYS = ("n", "share", "size", "metric", "p", "alpha", "threshold")  # further key columns
+_KEYS = ("n", "share", "size", "metric", "p", "alpha", "threshold")  # additional key columns
 #: columns with an interval; the first such column in a table is used
 _ESTIMATES = (
     "value", "precision", "recall", "area", "average_precision", "difference", "gain", "odds_ratio",
@@ -97,7 +97,7 @@ def paper_table(
     to : {None, "latex", "markdown", "html"}
         Output format. None returns a DataFrame of strings. LaTeX output needs the package booktabs.
     percent : bool, optional
-        Whether to show values in percent. By default only precision, recall and accuracy are shown
+        Whether to show values in percent. By default, only precision, recall and accuracy are shown
         in percent.
     digits : int, optional
         Number of decimals. By default, the number depends on the width of the intervals in each
@@ -238,7 +238,7 @@ def _unit(
 
 
 def _limits(frame: pd.DataFrame, name: str) -> tuple[str, str]:
-    """Return the names of the interval's columns, or "" without an interval."""
+    """Return the names of the interval columns, or "" without an interval."""
     starts = (name,) if name == "difference" and "value" in frame else (name, "ci", "band")
     for start in starts:
         if f"{start}_low" in frame and f"{start}_high" in frame:

@@ -23,7 +23,7 @@ BEGUN: ContextVar[float | None] = ContextVar("BEGUN", default=None)
 def progress_bar(
     progress: bool | None, *, total: int | None, what: str, unit: str, alone: bool = False
 ) -> Iterator[Callable[[int], object]]:
-    """Yield a function that advances the bar by a number of units.
+    """Yield a function that advances the bar by a given number of units.
 
     ``progress=True`` shows the bar at once, None shows the bar after two seconds, and False never
     shows a bar. Without a total, the bar shows only a count. With ``alone``, no bar appears if an
@@ -73,7 +73,7 @@ def drawing_bar(
     unit: str = "draws",
     whole: bool = False,
 ) -> Iterator[Callable[[int], object]]:
-    """Yield a function that advances the bar by draws in every batch.
+    """Yield a function that advances the bar by the number of draws.
 
     Without ``draws``, the bar shows only a count. With ``whole``, all batches share the draws. No
     bar is shown for lazy data because Dask computes them later.
@@ -103,4 +103,4 @@ def _bar() -> Any:
 
 
 def nothing_moves(_: int) -> None:
-    """Do nothing, in place of advancing a progress bar."""
+    """Do nothing instead of advancing a progress bar."""

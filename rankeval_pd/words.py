@@ -119,12 +119,12 @@ def _pool(attrs: Attrs) -> Iterator[str]:
     pool = attrs.get("pool", "all")
     if pool == "retrieved":
         yield (
-            "The chance level is the result of a random order of the candidates that each measure"
+            "The chance level is the value for a random order of the candidates that each measure"
             " retrieved."
         )
     elif pool != "all":
         yield (
-            f"The chance level is the result of a random draw from a collection of {int(pool):,}"
+            f"The chance level is the value for a random draw from a collection of {int(pool):,}"
             " candidates in each group."
         )
 
@@ -139,7 +139,7 @@ def _queries(attrs: Attrs) -> Iterator[str]:
     if undefined:
         yield counted.format("without a value", undefined, "y" if undefined == 1 else "ies")
     if tied:
-        yield f"Up to {tied:,} lists of a run end inside a tie; `details=True` shows the range."
+        yield f"Up to {tied:,} lists per run end inside a tie; `details=True` shows the range."
     if attrs.get("judged_low", 1.0) < 1.0:
         low, high = (f"{attrs[f'judged_{x}']:.0%}" for x in ("low", "high"))
         share = low if low == high else f"{low} to {high}"
@@ -382,7 +382,7 @@ def _compared(
         told += [how] if how else []
         told += [f"alternative: {side}"] if side != "two-sided" else []
     if gap == "odds_ratio":
-        text = f"the odds ratio of {a} and {b} is {unit.number(value)}"
+        text = f"the odds ratio between {a} and {b} is {unit.number(value)}"
     elif value == 0.0:
         text = f"{a} and {b} have the same {noun}"
     else:
@@ -420,13 +420,13 @@ def _cut_words(row: Row, unit: Unit, attrs: Attrs, *, sign: float) -> str:
         p = [p_text(row[x], alpha=alpha_of(attrs)) for x in ("p_tie_low", "p_tie_high")]
         p = p if ends[0] == sign * row["tie_low"] else p[::-1]
         return (
-            f"{text} result: over random orders, the difference is {unit.gaps(*ends)}"
+            f"{text} result: over random tie-breaking orders, the difference is {unit.gaps(*ends)}"
             f" ({' to '.join(p)})."
         )
     if not row.get("cuts_tie"):
         return ""
     if attrs.get("ties") == "expected":
-        return " A list ends inside a tie; the results are means over all orders of equal scores."
+        return " A list ends inside a tie; the results are means over all tie-breaking orders."
     return " A list ends inside a tie."
 
 

@@ -365,5 +365,5 @@ def test_pictures_have_the_band_and_say_so(df, curve):
 
 def test_bands_of_chance_are_named_so(df):
     ax = df.rankeval(measures="good").plot.roc(bands=0.05)
-    assert "Gray field (chance)" in rankeval_pd.plotting.caption(ax)
+    assert "Gray area (chance)" in rankeval_pd.plotting.caption(ax)
     plt.close("all")

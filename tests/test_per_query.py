@@ -443,7 +443,7 @@ def test_wrong_frames():
         per_query(mixed, "AP")
     with pytest.raises(ValueError, match=r"no closed form for 'Bpref'"):
         per_query(frame, ["AP", "Bpref"], ties="expected")
-    with pytest.raises(ValueError, match=r"wide=True is for DataFrames"):
+    with pytest.raises(ValueError, match=r"wide=True applies only to DataFrames"):
         per_query(as_dataset(frame), "AP", wide=True)
 
 

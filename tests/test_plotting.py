@@ -91,7 +91,7 @@ def test_one_name_has_one_band(frame, options, together):
     n = range(50, 300)
     ax = frame.rankeval.plot.precision(n, measures="good", **options)
     method, ends, words = {
-        True: ("precision_band", "band", "simultaneous confidence band, valid jointly for all n"),
+        True: ("precision_band", "band", "simultaneous confidence band, valid jointly at all n"),
         False: (
             "nbest_precision",
             "ci",
@@ -317,7 +317,7 @@ def test_comparison_without_any_significant_n(frame):
     assert "the same list" not in caption(ax)
     twins = frame.assign(twin=2 * frame["good"])
     ax = twins.rankeval.plot.comparison("good", "twin", range(1, 4))
-    assert "good and twin have the same list at each n shown." in caption(ax)
+    assert "good and twin have identical lists at each n shown." in caption(ax)
 
 
 def test_comparison_over_recall_and_with_overlap(frame):
@@ -388,7 +388,7 @@ def test_random_bound_draws_critical_over_n(frame):
         equal(xy(ax, name)[:, 1], rows["critical"] / rows["n"])
     assert named(ax) == ["chance 5%", "chance 0.1%", "random 20%"]
     below = "of random orders stay below"
-    assert f"Gray field: 95% {below} the edge at any single n." in caption(ax)
+    assert f"Gray area: 95% {below} the edge at any single n." in caption(ax)
     assert f"Line “chance 0.1%”: 99.9% {below} the line at any single n." in caption(ax)
 
 
@@ -460,7 +460,7 @@ def test_curves_bands_and_isolines_are_the_tables(frame, space, x, y):
     (field,) = ax.collections  # one field, up to the bound that holds for all n together
     equal(np.isin(together[y], field.get_paths()[0].vertices[:, 1]), together[y].notna())
     assert {"30", "200"} <= set(written(ax))
-    assert "95% of random orders stay within the field at every n" in caption(ax)
+    assert "95% of random orders stay within the area at every n" in caption(ax)
     assert "99.9% of random orders stay below the line at any single n" in caption(ax)
     assert ax.get_xscale() == ("function" if space == "det" else "linear")
 

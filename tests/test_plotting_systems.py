@@ -207,7 +207,7 @@ def test_queries_are_dots_and_those_that_differ_most_are_named():
     assert all(inside.x0 <= box.x0 and box.x1 <= inside.x1 for box in boxes)
     assert all(inside.y0 <= box.y0 and box.y1 <= inside.y1 for box in boxes)
     assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
-    with pytest.raises(ValueError, match="a=None, b=None: name two of the systems 'a', 'b', 'c'"):
+    with pytest.raises(ValueError, match="a=None, b=None: pass two of the systems 'a', 'b', 'c'"):
         df.rankeval.plot.queries()
     two = df[["a", "b"]].rankeval.plot.queries()  # of two systems neither is named
     equal(two.lines[1].get_xydata(), higher)

@@ -115,7 +115,7 @@ def test_a_list_of_all_that_was_retrieved_says_nothing():
     assert table["p_value"].tolist() == [1.0]
     assert table["lift"].tolist() == [pytest.approx(1.0)]
     assert (
-        "The chance level is the result of a random order of the candidates that each measure"
+        "The chance level is the value for a random order of the candidates that each measure"
         " retrieved." in rankeval_pd.in_words(table)
     )
     of_all = accessor.random_test(10, combine=True, pool="all", details=True)

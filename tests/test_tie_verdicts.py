@@ -242,15 +242,15 @@ def test_one_score_of_420(one_score):
     ends = row["precision_a"] - np.array([tp.ppf(0.975), tp.ppf(0.025)]) / 50
     assert_allclose(row[["tie_low", "tie_high"]].astype(float), ends, atol=1e-12)
     assert (
-        "The order of equal scores determines this result: over random orders, the difference is"
-        in in_words(found)
+        "The order of equal scores determines this result: over random tie-breaking orders, the"
+        " difference is" in in_words(found)
     )
     with pytest.warns(RankevalWarning, match=ORDER):
         short = one_score.rankeval.compare("g", "one", [50, 420], details=False)
     assert list(short.columns)[-1] == "tie_decides"
     assert "The order of equal scores determines this result: other orders" in in_words(short)
     means = one_score.rankeval(ties="expected").compare("g", "one", [50, 420], details=True)
-    assert "the results are means over all orders of equal scores" in in_words(means)
+    assert "the results are means over all tie-breaking orders" in in_words(means)
     assert "tie_decides" not in means
     with pytest.warns(RankevalWarning, match=ORDER):
         every = in_words(one_score.rankeval.compare("g", "one"))
@@ -513,8 +513,8 @@ def test_verdicts_over_all_groups_say_where_order_decides(how):
     at = table[table["tie_decides"]].iloc[[0]]
     at.attrs = table.attrs
     assert (
-        "The order of equal scores determines this result: over random orders, the difference is"
-        in in_words(at)
+        "The order of equal scores determines this result: over random tie-breaking orders, the"
+        " difference is" in in_words(at)
     )
     # scores without ties: both ends are the difference itself, and nothing is said
     plain = in_groups(30, 40, 4, 2)

@@ -36,7 +36,7 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
     query consists of a public name and the first line of its docstring. The relevant documents are
     the docstrings from the same package that are listed under "See Also"; every query has at least
     two relevant documents. The run ``bm25`` ranks words by BM25 (k1 = 1.2, b = 0.75). The run
-    ``tfidf`` ranks by the cosine between TF-IDF vectors.
+    ``tfidf`` ranks by the cosine similarity of TF-IDF vectors.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
     Raises
     ------
     ModuleNotFoundError
-        If scikit-learn is not installed. Install it with ``pip install scikit-learn``.
+        If scikit-learn is not installed. Run ``pip install scikit-learn``.
 
     Notes
     -----
@@ -89,7 +89,7 @@ Run = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], FloatArray]  # query, do
 def _search_frame(
     corpus: list[Docstring], links: list[list[int]], asked: list[int], runs: dict[str, Run]
 ) -> pd.DataFrame:
-    """Return one row for each pair of a query and a retrieved or linked document."""
+    """Return one row per query and retrieved or linked document."""
     names = np.array([one.name for one in corpus], dtype=object)
     gold = pd.DataFrame(
         [(query, document) for query in asked for document in links[query]],

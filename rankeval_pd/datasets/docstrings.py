@@ -47,12 +47,12 @@ def source_trees(progress: bool | None) -> Iterator[tuple[str, Path, ast.Module]
 
 
 def source_files(package: str) -> Iterator[tuple[Path, Path]]:
-    """Yield the folder of an installed package and each source file except tests."""
+    """Yield the folder of an installed package and each source file except test files."""
     spec = util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError(
             f"{package} is not installed as source files, but the corpus contains docstrings from"
-            f" this package. Install it: pip install {package}."
+            f" this package. Run pip install {package}."
         )
     root = Path(next(iter(spec.submodule_search_locations)))
     for path in sorted(root.rglob("*.py")):

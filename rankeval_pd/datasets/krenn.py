@@ -19,7 +19,7 @@ from rankeval_pd.errors import checked_call, warn
 
 # -------------------------------------------------------- German PP-verb pairs, annotated by Krenn
 #
-# The file is pinned to one commit of the R package's source and verified with its SHA-256 hash.
+# The file is pinned to one commit of the R package's source and verified against its SHA-256 hash.
 
 _COMMIT = "5bfa54d0f4da111ca84b697973a65fd499e116fa"
 URL = f"https://raw.githubusercontent.com/cran/corpora/{_COMMIT}/data/KrennPPV.rda"
@@ -34,7 +34,7 @@ _SCORES = ("MI", "Dice", "z.score", "t.score", "chisq", "chisq.corr", "log.like"
 
 @checked_call
 def load_krenn_ppv() -> pd.DataFrame:
-    """Return Evert's (2004) German PP-verb pairs with annotation and scores.
+    """Return Evert's (2004) German PP-verb pairs with annotations and scores.
 
     Returns
     -------
@@ -56,10 +56,10 @@ def load_krenn_ppv() -> pd.DataFrame:
 
     Notes
     -----
-    If the environment variable ``RANKEVAL_PD_DATA`` is set to a folder with ``krenn_ppv.csv``, this
-    file is read. Otherwise ``KrennPPV.rda`` is downloaded from the source of the R package
-    *corpora* (GPL-3), verified with its SHA-256 hash and stored in the user's cache folder. The
-    download requires ``pip install pooch rdata``. Both files yield the same frame.
+    If the environment variable ``RANKEVAL_PD_DATA`` names a folder that contains ``krenn_ppv.csv``,
+    this file is read. Otherwise ``KrennPPV.rda`` is downloaded from the source of the R package
+    *corpora* (GPL-3), verified against its SHA-256 hash and stored in the user's cache folder.
+    Downloads require ``pip install pooch rdata``. Both files yield the same frame.
 
     References
     ----------
@@ -136,7 +136,7 @@ _unwritable: set[Path] = set()  # unwritable folders for which a warning has bee
 
 
 def cache_folder() -> Path | None:
-    """Return the cache folder from the environment, or from pooch if installed."""
+    """Return the cache folder from the environment, or from pooch if it is installed."""
     named = os.environ.get("RANKEVAL_PD_CACHE")
     if named:
         return Path(named).expanduser()
@@ -148,7 +148,7 @@ def cache_folder() -> Path | None:
 
 
 def data_folder() -> Path | None:
-    """Return the folder in the environment variable ``RANKEVAL_PD_DATA``, if any."""
+    """Return the folder named by the environment variable ``RANKEVAL_PD_DATA``, if any."""
     named = os.environ.get("RANKEVAL_PD_DATA")
     return Path(named).expanduser() if named else None
 
@@ -164,7 +164,7 @@ def read_cache(path: Path) -> Any:
 
 
 def write_cache(path: Path, content: Any) -> None:
-    """Write JSON data atomically, with the permissions of the user's umask.
+    """Write JSON data atomically, with file permissions that follow the user's umask.
 
     If the folder is not writable, the function warns once instead of raising an error.
     """

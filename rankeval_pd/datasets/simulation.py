@@ -29,8 +29,8 @@ def simulate_candidates(
 ) -> pd.DataFrame:
     """Simulate candidates whose true positives score higher by a known amount.
 
-    Each candidate is a true positive with probability ``baseline``. Scores are standard normal for
-    negatives, and shifted upward by the quality of the measure for true positives.
+    Each candidate is a true positive with probability ``baseline``. Negatives have standard normal
+    scores. The scores of true positives are shifted upward by the measure's quality.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def simulate_candidates(
         Probability of a true positive, between 0 and 1.
     quality : mapping from str to float, optional
         Shift of the true positives' scores for each measure, in standard deviations. A shift of 0
-        gives a random ranking. By default ``{"good": 1.5, "fair": 1.0}``.
+        gives a random ranking. The default is ``{"good": 1.5, "fair": 1.0}``.
     correlation : float
         Correlation, from 0 to 1, between the scores of any two measures for candidates with the
         same label.

@@ -32,8 +32,8 @@ def load_terms(*, per_package: bool = False) -> pd.DataFrame:
     DataFrame
         One row per pair, in order of decreasing frequency, with the columns:
 
-        * ``package``: with ``per_package`` only;
-        * ``word1``, ``word2``: the pair, in lower case; ``head``: the second word, in the singular;
+        * ``package``: only with ``per_package``;
+        * ``word1``, ``word2``: the pair, in lowercase; ``head``: the second word, in the singular;
         * ``O11``, ``O12``, ``O21``, ``O22``: the contingency table, with counts of the pair, of the
           first word before other words, of the second word after other words, and of all other
           pairs;

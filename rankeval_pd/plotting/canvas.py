@@ -175,7 +175,7 @@ class Canvas:
     def bars(
         self, name: Hashable, x: Any, low: Any, high: Any, *, place: int = 0, count: int = 1
     ) -> None:
-        """Draw intervals at some x values, slightly shifted for each name."""
+        """Draw intervals at the given x values, slightly shifted for each name."""
         from matplotlib.transforms import ScaledTranslation
 
         figure: Any = self.ax.figure
@@ -222,7 +222,7 @@ class Canvas:
         self.tell(f"Bars: {before}{where},{after}." if after else f"Bars: {before}{where}.")
 
     def _stops(self, sizes: Any, count: int, rows: pd.DataFrame) -> list[float]:
-        """Return the n at which to draw intervals: every n if there are few, otherwise some."""
+        """Return the list sizes for intervals: all, or a subset if there are many."""
         room = 0.68 * panel_size(self.ax)[0] / (_DODGE * (count + 1))
         if len(sizes) <= min(SPARSE, max(room, 3)):
             return [float(n) for n in sizes]
@@ -246,7 +246,7 @@ class Canvas:
             self.refer(name, y)
 
     def random(self, share: float) -> str:
-        """Return the name for a random order, with its precision unless groups share the name."""
+        """Return the name for a random order; include its precision for a single group."""
         return f"random {percent(share)}" if self.alone else "random order"
 
     def upright(self, x: float, text: str = "", *, name: str = "_rule") -> None:
@@ -299,14 +299,14 @@ class Canvas:
         getattr(self.ax, f"set_{axis}lim")(low, high)
 
     def start_at(self, bottom: float, floor: float = 0.0) -> None:
-        """Start the y axis at this value or below the data, and end the axis above the data."""
+        """Start the y axis at or below this value, and leave space around the data."""
         low, high = self.ax.dataLim.intervaly
         if self.ax.get_yscale() == "linear" and np.isfinite(high - low):
             room = 0.05 * (high - low)
             self.limits("y", max(floor, min(bottom, low - room)), high + room)
 
     def reserve_top(self, role: str = "note") -> None:
-        """Keep an existing or later title above the text on top of the axes."""
+        """Keep existing and later titles above the text at the top of the axes."""
         top = self.ax.secondary_xaxis("top")
         top.set_xticks([])
         top.set_xticks([], minor=True)
@@ -407,5 +407,5 @@ def interval_kind(attrs: Mapping[Any, Any], scope: str) -> str:
 
 
 def pairs_kind(attrs: Mapping[Any, Any], count: int) -> str:
-    """Return the adjustment of pairwise tests: "for all 10 pairs" or "unadjusted"."""
+    """Return the adjustment for pairwise tests: "for all 10 pairs" or "unadjusted"."""
     return adjustment(attrs) or ("unadjusted" if count > 1 else "")

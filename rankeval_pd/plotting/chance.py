@@ -84,8 +84,8 @@ def random_bound(
     The gray area contains a random ranking with probability 1 - p. With an envelope, this
     probability applies jointly to all n, and a thin line shows the pointwise bound. Without an
     envelope, this probability applies to each n separately, and the bound is the column
-    ``critical``. Each additional p is drawn as a labeled line. The bound is omitted at n for which
-    no count is significant. For more than 20,000 candidates, about 4,000 values of n are
+    ``critical``. Each additional p is drawn as a labeled line. The bound is omitted for list sizes
+    at which no count is significant. For more than 20,000 candidates, about 4,000 values of n are
     computed and drawn, and the envelope covers these values.
 
     Examples
@@ -193,7 +193,7 @@ def area(
 
     Notes
     -----
-    Each row is a measure. The dot marks the area of the measure, and the line shows its interval.
+    Each row is a measure. The dot marks the measure's area, and the line shows the interval.
     Both are printed on the right. The vertical gray line marks the mean area for a random order.
 
     Examples
@@ -241,8 +241,8 @@ def recall_band(
 
     Notes
     -----
-    Each line shows the recall of a measure. The band around the line is simultaneous over
-    all n. The gray line is the mean recall of a random order.
+    Each line shows one measure's recall. The band around the line is simultaneous over
+    all n. The gray line is the mean recall over random orders.
 
     Examples
     --------
@@ -324,7 +324,7 @@ def tie_sensitivity(
     log: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
-    """Draw the range of a comparison's p-value over different orders of ties.
+    """Draw the range of a comparison's p-value over different tie-breaking orders.
 
     Parameters
     ----------
@@ -345,9 +345,9 @@ def tie_sensitivity(
 
     Notes
     -----
-    Each dot is the median p-value over several orders of equal scores, and each bar extends from
-    the smallest to the largest p-value. If a bar crosses the gray line, significance depends on the
-    order of ties.
+    Each dot is the median p-value over several tie-breaking orders, and each bar extends from the
+    smallest to the largest p-value. If a bar crosses the gray line, significance depends on the
+    tie-breaking order.
 
     Examples
     --------

@@ -46,7 +46,7 @@ _TALL = 160.0  # minimum height of the difference panel, in points
 
 
 class _Finding(NamedTuple):
-    """The significant rows, and words that describe them."""
+    """The significant rows, and a description of the test."""
 
     hits: np.ndarray[Any, Any]
     words: str
@@ -117,7 +117,7 @@ def draw_comparison(
 def _panels(canvas: Canvas, count: int) -> tuple[Any, Any]:
     """Replace a panel with stacked panels that share the x axis, and return them.
 
-    A single pair has a panel for the difference. Several pairs have one row each in the strip.
+    A single pair has a panel for the difference. For several pairs, the strip has a row per pair.
     """
     ax: Any = canvas.ax
     height = canvas.size[1]
@@ -160,7 +160,7 @@ def _below(canvas: Canvas, panels: Sequence[Any], xlabel: str) -> None:
 
 
 def _lists(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the list precisions of each measure, in order of first occurrence."""
+    """Return each measure's list precision values, in order of first occurrence."""
     sides = [
         table[[f"measure_{side}", "n", f"precision_{side}"]].set_axis(
             ["measure", "n", "precision"], axis=1
@@ -297,7 +297,7 @@ def _across(n: Any, rows: dict[Hashable, pd.DataFrame], measure: Hashable, x: st
 def _draw_hits(
     canvas: Canvas, strip: Axes, across: Any, hits: Any, color: Any, where: tuple[float, float]
 ) -> None:
-    """Draw the significant n as bars, or as squares if the plot has only a few n."""
+    """Draw significant list sizes as bars, or as squares if there are few sizes."""
     if len(across) > FEW:  # the outline keeps narrow bars visible
         bars = canvas.look.band(None, color=color, linewidth=0.5)
         strip.broken_barh(_stretches(across, hits), where, **bars)
@@ -334,10 +334,7 @@ def _name_rows(
     if len(pairs) > 1:
         share = min(_SHARE, len(pairs) * _ROW / canvas.size[1])
         if share * canvas.size[1] / len(pairs) < 1.1 * LEAST:
-            canvas.tell(
-                f"Each of the {len(pairs)} rows of bars represents a pair, in the order of the"
-                " table."
-            )
+            canvas.tell(f"Each of the {len(pairs)} rows of bars represents a pair, in table order.")
             return
         room = 0.38 * width - 60.0
         for k, rows in enumerate(pairs):
@@ -367,7 +364,7 @@ def _tell_same_lists(canvas: Canvas, rows: pd.DataFrame) -> None:
     """Note in the caption that one curve hides another because the lists are identical."""
     if (rows["overlap"] == rows["n"]).all():
         a, b = (canvas.text(rows[f"measure_{s}"].iloc[0]) for s in "ab")
-        canvas.tell(f"{a} and {b} have the same list at each n shown.")
+        canvas.tell(f"{a} and {b} have identical lists at each n shown.")
 
 
 # --------------------------------------------------------------------------------- The difference

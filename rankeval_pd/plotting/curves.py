@@ -193,7 +193,7 @@ def _set_limits(
 def _values(
     canvas: Canvas, curves: pd.DataFrame, spec: Curve, area: Table, enrichment: Any
 ) -> None:
-    """Write each measure's area and interval, or its lift at some fractions, in the key."""
+    """Write each measure's area and interval, or its lift at given fractions, in the key."""
     if area is not None and spec.area:
         rows = table_of(area, ("measure", "area"), "area")
         known = "ci_low" in rows and rows["ci_low"].notna().any()
@@ -279,7 +279,7 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
             canvas.field(x, mean, y, label)
             named = f"{most_text(p)} of random orders"
             canvas.tell(
-                f"Gray field (chance): {named} stay within the field {scope}{kind}.".replace(
+                f"Gray area (chance): {named} stay within the area {scope}{kind}.".replace(
                     " .", "."
                 )
             )
@@ -354,7 +354,7 @@ def _write_beside(ax: Axes, x: float, y: float, text: str, canvas: Canvas) -> No
 
 
 _SHAPES = "os^Dv"  # markers, one for each p
-_APART = 16.0  # least distance in points between two readable labels
+_APART = 16.0  # minimum distance in points between two readable labels
 
 
 def _draw_crossovers(
@@ -367,7 +367,7 @@ def _draw_crossovers(
     if strangers:
         raise ValueError(
             f"crossovers contains measures without a curve: {', '.join(strangers)}. Pass"
-            " crossovers for the same measures."
+            " crossovers for the measures in the plot."
         )
     levels = list(first["p"].drop_duplicates())
     scale = 72.0 / canvas.ax.figure.dpi

@@ -88,11 +88,11 @@ def roc(
 
     Notes
     -----
-    Each line shows a measure, from the empty list to all candidates. The diagonal is the mean of a
-    random order. With ``bands``, the gray area is the simultaneous range of random orders, and the
+    Each line shows a measure, from the empty list to all candidates. The diagonal is the mean over
+    random orders. With ``bands``, the gray area is the simultaneous range of random orders, and the
     thin line is the pointwise bound. The key shows the area and its interval. With more than six
-    measures, only the best three are in color. For more than 20,000 candidates, about a thousand n
-    are drawn, and the gray area covers 2,000 n. The plot is square if the panel is large enough.
+    measures, only the best three are in color. For more than 20,000 candidates, about 1,000 values
+    of n are drawn, and the gray area covers 2,000. In a large enough panel, the plot is square.
 
     Examples
     --------
@@ -179,8 +179,8 @@ def det(
     Notes
     -----
     Each line shows a measure. Better measures are closer to the lower left corner. Rates of 0 and 1
-    are not shown because their normal deviates are infinite. The gray line is the mean of a random
-    order. The options ``bands``, ``isolines`` and ``crossovers`` are described in :func:`roc`.
+    are not shown because their normal deviates are infinite. The gray line is the mean over random
+    orders. The options ``bands``, ``isolines`` and ``crossovers`` are described in :func:`roc`.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def lift(
         Whether the x axis is logarithmic. By default, the axis is logarithmic for more than 1,000
         candidates.
     enrichment : float or sequence of float, optional
-        Fractions of the candidates to mark with a thin line. The key shows each measure's
+        Fractions of the candidates to mark with thin lines. The key shows each measure's
         enrichment factor, which is the lift of the smallest list with this fraction.
     **look
 
@@ -227,9 +227,9 @@ def lift(
     Notes
     -----
     Each line shows the precision of a measure's lists relative to a random order. The gray line at
-    1 is a random order, and vertical lines mark the fractions in ``enrichment``. The options
-    ``bands``, ``isolines`` and ``crossovers`` are described in :func:`roc`. If n exceeds 2,000,
-    lists shorter than 10 are omitted.
+    1 represents a random order, and vertical lines mark the fractions in ``enrichment``. The
+    options ``bands``, ``isolines`` and ``crossovers`` are described in :func:`roc`. If n exceeds
+    2,000, lists shorter than 10 are omitted.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def gain(
     Notes
     -----
     Each line shows a measure, from the empty list to all candidates. The upper gray line shows an
-    order with all true positives first, and the lower gray line shows the mean of a random order.
+    order with all true positives first, and the lower gray line shows the mean over random orders.
     The options ``bands``, ``isolines`` and ``crossovers`` are described in :func:`roc`.
 
     Examples

@@ -33,7 +33,7 @@ from rankeval_pd.stats.resampling.metric_sums import WRITTEN
 from rankeval_pd.stats.significance.adjust import rejects
 from rankeval_pd.stats.significance.letters import letters as letters_of
 
-_ROW, _DENSE = 0.24, 0.155  # row height in inches, and for more than 24 rows
+_ROW, _DENSE = 0.24, 0.155  # row height in inches: default, and for more than 24 rows
 _MANY = 24
 _MOST = 60  # rows on a page; if there are more, the worst share a row
 _THIN_ROW = 7.6  # row height in points below which the last rows are combined
@@ -42,7 +42,7 @@ _LANES = 8  # largest number of bars side by side; more ties are written as lett
 
 
 class Forest(NamedTuple):
-    """The content of a forest plot, with rows from best to worst."""
+    """The contents of a forest plot, with rows from best to worst."""
 
     names: Sequence[Any]
     value: Any  #: (row,)
@@ -175,7 +175,7 @@ class _Columns:
             self.canvas.tell("Rows that share a letter do not differ significantly.")
         elif forest.letters and not lanes and len({*forest.letters}) < len(forest.letters):
             self.canvas.tell(
-                "The column 'letters' of the table shows which rows do not differ significantly."
+                "The 'letters' column of the table shows which rows do not differ significantly."
             )
         if kept and kept[-1][1] is limits:
             kept.insert(1, kept.pop())
@@ -210,7 +210,7 @@ class _Columns:
         )  # fmt: skip
 
     def _bars(self, lanes: list[tuple[int, list[int]]]) -> None:
-        """Draw a vertical bar for each letter, with dots if its rows have gaps."""
+        """Draw a vertical bar for each letter, with dots if there are gaps between its rows."""
         from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
         base = blended_transform_factory(self.ax.transAxes, self.ax.transData)
@@ -251,7 +251,7 @@ def _numbers(forest: Forest) -> tuple[list[str], list[str]]:
 
 
 def _runs(letters: Sequence[str]) -> list[str]:
-    """Return the letters of each row, with runs shortened to the first and last letter."""
+    """Return the letters for each row; shorten runs to the first and last letter."""
     own = letter_sets(letters)
     order = sorted({x for row in own for x in row}, key=lambda x: (len(x), x))
     texts = []
@@ -323,7 +323,7 @@ RANKED = ("measure", "value", "ci_low", "ci_high", "rank_low", "rank_high")
 
 
 def draw_measure_ranks(table: pd.DataFrame | xr.Dataset, **look: Any) -> Any:
-    """Draw the value of each measure with interval and ranks, one panel per n or metric."""
+    """Draw each measure's value, interval and ranks in one panel per n or metric."""
     frame = tidy(table, RANKED, "measure_ranks")
     frame = frame.drop(columns=["row"], errors="ignore")
     return _draw_measure_ranks(by_n(frame, "measure"), **look)
@@ -460,7 +460,7 @@ draw_mean_difference.__wrapped__.figure_size = rows_high  # type: ignore[attr-de
     "paired_bootstrap with adjust=...", own="y",
 )  # fmt: skip
 def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05) -> None:
-    """Draw systems in order of score, with bars that connect indistinguishable systems."""
+    """Draw systems by score, with bars that connect indistinguishable systems."""
     attrs = table.attrs
     scores: dict[Any, float] = {}
     for side in "ab":

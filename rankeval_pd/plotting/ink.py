@@ -73,7 +73,7 @@ class Ink:
         return luminance(self.bg) < 0.18
 
     def legible(self, color: Any, least: float) -> str:
-        """Return the color, moved toward the text color until the contrast is sufficient."""
+        """Shift the color toward the text color until the contrast is sufficient."""
         mixed = (mix(self.fg, color, share) for share in _STEPS)
         return next((x for x in mixed if contrast(x, self.bg) >= least), self.fg)
 
@@ -91,7 +91,7 @@ class Ink:
 
     @property
     def reference(self) -> str:
-        """The color of reference lines, which are visible behind the data."""
+        """The color of reference lines, visible but less prominent than the data."""
         return self.gray(0.45)
 
     @property
@@ -156,7 +156,7 @@ def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
 
 
 def slot(ax: Axes, name: Hashable, order: Sequence[Hashable], size: int) -> int:
-    """Return the position of a name in the color cycle, by its position in the data.
+    """Return a name's position in the color cycle, based on its position in the data.
 
     A name keeps its position within the same Axes. If the position is taken, the name is assigned
     the next free position.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_PAIRS = 6  # largest number of pairs of systems in one figure, for all groups together
+_PAIRS = 6  # largest number of pairs of systems in one figure, across all groups
 
 # ----------------- Per-item differences, and critical differences
 
@@ -58,7 +58,7 @@ def paired_differences(
     adjust_over
         No effect, because each panel shows a single pair.
     unit : str, optional
-        Option for items: name of the rows on the axis. By default, the name is "queries" for
+        Option for items: name for the rows on the axis. By default, the name is "queries" for
         queries and "items" otherwise.
     **look
 
@@ -212,7 +212,7 @@ def critical_difference(
 
     Notes
     -----
-    Each dot is the score of a system, with the best system at the top. A vertical bar on the right
+    Each dot is a system's score, with the best system at the top. A vertical bar on the right
     connects systems that do not differ significantly: no pair of them has a two-sided p-value at or
     below alpha (adjusted, if the table has adjusted p-values). If a bar has dots, only rows with a
     dot belong to the bar. The classic diagram is based on mean ranks (J. Demšar, 2006, Journal of

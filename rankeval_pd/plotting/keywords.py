@@ -69,7 +69,7 @@ class Chance(TypedDict, total=False):
 
 
 class RankTests(TypedDict, total=False):
-    """Keywords that are passed to the tests of systems."""
+    """Keywords for the tests that compare systems."""
 
     n_resamples: int | None
     ci: Any
@@ -80,7 +80,7 @@ class RankTests(TypedDict, total=False):
 
 
 class PairTests(RankTests, total=False):
-    """Keywords that are passed to the tests of pairs of systems."""
+    """Keywords for the pairwise tests that compare systems."""
 
     event: Event
     method: LawMethod
@@ -117,7 +117,7 @@ UNLESS_GIVEN: dict[str, Any] = {
     "highlight": None, "title": None, "col_wrap": None, "line_kw": None, "band_kw": None,
     "marker_kw": None,
 }  # fmt: skip
-"""The defaults of the keywords that all plots share."""
+"""Defaults for the keywords that all plots share."""
 
 CHANCE: dict[str, Any] = {
     "bands": None, "isolines": None, "simultaneous": True, "bound": "critical",
@@ -248,7 +248,7 @@ def is_table(data: Drawable, needed: Sequence[str]) -> bool:
 def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
     """Return the list sizes to compute for a plot, by default the visible ones.
 
-    Every n is returned if lists must end at the end of a block of equal scores.
+    Every n is returned if lists must not split a block of equal scores.
     """
     chosen = Roles.of(roles)
     rows = len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=0)

@@ -83,7 +83,7 @@ def shared_legend(figure: Figure | Any, *, names: Iterable[str] | None = None) -
     figure : Figure or SubFigure
         The figure, after all axes are drawn. A name that occurs in several panels appears once.
     names : iterable of str, optional
-        Names to include, in the order of the legend. By default all names are included.
+        Names to include, in legend order. By default, all names are included.
 
     Returns
     -------

@@ -79,7 +79,7 @@ def draw_recall_band(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
         rows,
         "band_low",
         "band_high",
-        f"{level}simultaneous confidence band, valid jointly for all n",
+        f"{level}simultaneous confidence band, valid jointly at all n",
     )
     if "expected" in table and len(table):
         chance = table.drop_duplicates("n").sort_values("n")
@@ -113,7 +113,7 @@ def draw_lists(
         canvas.tell(f"Lists shorter than {FIRST} are omitted.")
     ends = [mine["x"].max() for mine in rows.values() if len(mine)]
     if ends and np.isfinite(max(ends)) and x == "n":
-        # names are at the ends of lines; if there are few n, each n has an interval
+        # names are at the ends of lines; if there are few values of n, each has an interval
         room = 1.03 if table["n"].nunique() <= SPARSE else 1.0
         canvas.limits("x", high=float(max(ends)) * room)
     canvas.across(x, log=logarithmic)
@@ -121,7 +121,7 @@ def draw_lists(
 
 
 def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> None:
-    """Shade the n inside blocks of equal scores, whose lists depend on the tie order."""
+    """Shade list sizes inside ties, where lists depend on the tie-breaking order."""
     if x != "n" or column not in table or table.attrs.get("ties") in ("expected", "blocks"):
         return
     inside = (table[column] > 0).groupby(table["n"]).any()
@@ -152,7 +152,7 @@ def _uncertainty(
         high = (table["precision"] > 0.9).any()
         canvas.uncertainty(
             wide, "band_low", "band_high",
-            f"{level}simultaneous confidence band, valid jointly for all n"
+            f"{level}simultaneous confidence band, valid jointly at all n"
             + (" (too narrow where precision is above 90%)" if high else ""),
         )  # fmt: skip
     if alone:
@@ -258,7 +258,7 @@ def draw_random_bound(
         _draw_bound(canvas, outer, "envelope" if held else "critical", name, positive, prior, short,
                     filled=place == 0)  # fmt: skip
         kept = most_text(p)
-        said = f"Gray field: {kept} of random orders stay below the edge"
+        said = f"Gray area: {kept} of random orders stay below the edge"
         if place == 0 and held:
             _draw_bound(canvas, rows, "critical", "", positive, prior, short, filled=False)
             canvas.tell(f"{said} at every n; the hairline is the bound for a single n.")

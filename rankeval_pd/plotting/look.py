@@ -41,7 +41,7 @@ class Look:
     line_kw: Keywords = None
     band_kw: Keywords = None
     marker_kw: Keywords = None
-    order: Sequence[Hashable] = ()  #: names in the data, in the order of colors
+    order: Sequence[Hashable] = ()  #: names in the data, in color order
 
     def __post_init__(self) -> None:
         if self.legend not in (None, True, False):
@@ -151,7 +151,7 @@ class Named(NamedTuple):
     text: str
     y: float  #: end of the line
     color: Any
-    muted: bool = False  #: whether this is a reference line or a line in gray
+    muted: bool = False  #: whether this is a reference line or a gray line
     reference: bool = False
     values: tuple[str, ...] = ()  #: values next to the name in a key
     dash: Any = "-"
@@ -183,8 +183,8 @@ def _check_mathematics(text: str) -> None:
     except ValueError as error:
         why = str(error).splitlines()[-1]
         raise ValueError(
-            f"labels or title: {text!r} contains mathematics that matplotlib cannot read ({why}). "
-            "Correct it, or escape dollar signs as \\$."
+            f"labels or title: {text!r} contains math that matplotlib cannot parse ({why}). "
+            "Correct the text, or escape dollar signs as \\$."
         ) from None
 
 

@@ -90,7 +90,7 @@ def precision(
     n, ci, level, target, phi
         Options for data, as in :func:`rankeval_pd.nbest_precision`.
     simultaneous : bool
-        Option for data: whether to add a simultaneous band over the visible n.
+        Option for data: whether to add a simultaneous band over the visible list sizes.
     n_resamples : int
         Option for data, as in :func:`rankeval_pd.precision_band`.
     x : {"n", "share", "recall"}
@@ -105,7 +105,7 @@ def precision(
         Reference curves to draw. "random" is a random order, for which the precision is the
         baseline. "ideal" is an order with all true positives first.
     log : bool, optional
-        Whether the axis of n (or of the fraction) is logarithmic. By default, the axis is
+        Whether the n axis (or the fraction axis) is logarithmic. By default, the axis is
         logarithmic if the largest n is more than 2,000 times the smallest. In this case, lists
         shorter than 10 are omitted.
     intervals, bands : bool, optional
@@ -119,14 +119,14 @@ def precision(
 
     Notes
     -----
-    Each line is the precision of one measure's n-best lists, and the gray line is a random order. A
-    single measure has a band, which is simultaneous over all n if available. Two to six measures
-    have error bars, which show intervals at a few n, or at every n if there are at most twelve.
-    With more measures, only the best three are in color. For more than 20,000 candidates, about
-    4,000 values of n are computed and drawn. Half of these values are evenly spaced, and the others
-    are concentrated on short lists. The band then covers up to 2,000 values. Each group has
-    its own panel, with at most 24 panels. :func:`rankeval_pd.plotting.caption` describes the
-    interval.
+    Each line is the precision of one measure's n-best lists, and the gray line is a random order.
+    A single measure has a band, which is simultaneous over all n if available. Two to six measures
+    have error bars, which show intervals at a few list sizes, or at every list size if there are
+    at most twelve. With more measures, only the best three are in color. For more than 20,000
+    candidates, about 4,000 values of n are computed and drawn. Half of these values are evenly
+    spaced, and the others are concentrated on short lists. The band then covers up to 2,000
+    values. Each group has its own panel, with at most 24 panels.
+    :func:`rankeval_pd.plotting.caption` describes the interval.
 
     Examples
     --------
@@ -206,11 +206,11 @@ def comparison(
         :func:`rankeval_pd.nbest_precision`, required if ``x`` is not n or ``reference`` is given.
     a, b, n, test, alternative, alpha, adjust, n_resamples, level, ci, target, phi, progress
         Options for data, as in :func:`rankeval_pd.compare`. By default, ``n_resamples`` is 999.
-        For many candidates, the default is smaller to draw the plot quickly, and the caption shows
+        For many candidates, the default is smaller so that plotting is fast, and the caption shows
         the number used.
     simultaneous : bool
-        Option for data: whether to add a comparison that is adjusted by "max-t" over the visible n.
-        This option applies only if ``adjust`` is None.
+        Option for data: whether to add a comparison adjusted by "max-t" over the visible list
+        sizes. This option applies only if ``adjust`` is None.
     x : {"n", "share", "recall"}
         Quantity on the x axis; see :func:`precision`.
     mark : sequence of int
@@ -234,12 +234,12 @@ def comparison(
 
     Notes
     -----
-    A single pair has three panels: the curves, a strip that marks significant n, and the difference
-    with its band. The bars in the strip have the color of the better measure. Pale bars show
-    pointwise tests, and dark bars show simultaneous tests. The strip has one row per pair.
-    Compared lists always have the same size n. With x="recall", a bar is drawn at the recall of the
-    better measure. For more than 20,000 candidates, about 4,000 values of n are tested and drawn,
-    and each bar extends halfway to the next n. At most 2,000 are tested simultaneously.
+    A single pair has three panels: the curves, a strip that marks significant list sizes, and the
+    difference with its band. The bars in the strip have the color of the better measure. Pale bars
+    show pointwise tests, and dark bars show simultaneous tests. The strip has one row per pair.
+    Compared lists always have the same size n. With x="recall", a bar is drawn at the recall of
+    the better measure. For more than 20,000 candidates, about 4,000 values of n are tested and
+    drawn, and each bar extends halfway to the next n. At most 2,000 are tested simultaneously.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def comparison(
     }  # fmt: skip
     single = b is not None or len(measures_of(data, roles, every=False)) <= 2
     unread = hushed("target='region'") if single else intervals_unread()
-    with one_reading(), unread, hushed("ties='shared'"):  # the plot shades these n instead
+    with one_reading(), unread, hushed("ties='shared'"):  # the plot shades these list sizes instead
         sizes = seen_of(data, n, roles)
         draws = n_resamples if n_resamples is not None else _draws(data, a, b, alpha, roles)
         table = compare(data, a, b, sizes, adjust=adjust, n_resamples=draws, **asked)
@@ -274,14 +274,14 @@ def comparison(
 
 
 def _draws(data: Any, a: Hashable, b: Hashable, alpha: float, roles: Mapping[str, Any]) -> int:
-    """Return a number of resamples that takes seconds but is large enough for the level."""
+    """Return a number of resamples that is fast but large enough for the level."""
     alpha = check_share("alpha", alpha)
     size = len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=1)
     count = len(measures_of(data, roles, every=False))
     pairs = 1 if b is not None else max(count - 1, 1)
     pairs = pairs if a is not None else max(count * (count - 1) // 2, 1)
     affordable = int(_BUDGET / max(size * pairs, 1))
-    needed = min(np.ceil(pairs / alpha), 1e18)  # too many for any memory
+    needed = min(np.ceil(pairs / alpha), 1e18)  # too many to fit in memory
     return max(min(999, affordable), int(needed) - 1, 99)
 
 
@@ -377,11 +377,11 @@ def measure_ranks(
 
     Notes
     -----
-    Each dot marks the value of a measure, and each line shows its unadjusted interval. The numbers
-    on the right are the value, the interval and the limits of the rank. A bar on the right connects
-    measures that share a letter in the column ``letters``, which do not differ significantly. A
-    measure is in color if no other measure is significantly better. Two measures with overlapping
-    intervals can still differ significantly, because both rank the same candidates.
+    Each dot marks a measure's value, and each line shows its unadjusted interval. The numbers
+    on the right are the value, the interval and the rank limits. A bar on the right connects
+    measures that do not differ significantly and therefore share a letter in the ``letters``
+    column. A measure is in color if no other measure is significantly better. Two measures with
+    overlapping intervals can still differ significantly, because both rank the same candidates.
 
     Examples
     --------
@@ -400,7 +400,7 @@ def measure_ranks(
 
 
 def of_measures_too(picture: Picture) -> Picture:
-    """Extend a plot of pairs of systems so that it also accepts pairs of measures."""
+    """Make a plot function for system pairs also accept measure pairs."""
 
     @checked_call
     @functools.wraps(picture)
@@ -431,7 +431,7 @@ def _check_asked(data: Any, options: Mapping[str, Any]) -> None:
 def pairs_of_measures(
     data: Any, n: ListSizes, kind: Any, adjust: Any, asked: Mapping[str, Any]
 ) -> Any:
-    """Return the tests of all pairs of measures in the same form as pairs of systems.
+    """Return tests of all measure pairs in the same form as tests of system pairs.
 
     ``asked`` contains the column roles and the options for the tests. Only three of these
     options apply to rankings.
@@ -455,7 +455,7 @@ def pairs_of_measures(
     return as_systems(pairs_tested(data, options, roles))
 
 
-# ------------------------------------------------- Pairs of measures in plots of systems
+# ------------------------------------------------- Measure pairs in plots that compare systems
 
 # columns for each side of a pair: in tables of pairs, compare and compare_area
 _SCORES = ("value", "precision", "area")

@@ -48,9 +48,9 @@ def apart(wanted: Any, least: float, low: float, high: float) -> np.ndarray[Any,
 
 
 class EndLabels(Artist):
-    """Names next to the panel at the heights of the line ends, without overlap.
+    """Names next to the panel, level with the line ends but without overlap.
 
-    The positions are computed at drawing time, after zooming, resizing and layout.
+    The positions are computed at draw time, after zooming, resizing and layout.
     """
 
     def __init__(self, ax: Axes, names: Sequence[Named], size: float) -> None:
@@ -116,7 +116,7 @@ class EndLabels(Artist):
 class Key(Artist):
     """A table of names in a corner that contains no lines, or above the panel.
 
-    The position is chosen at drawing time, when the panel has its final size.
+    The position is chosen at draw time, when the panel has its final size.
     """
 
     def __init__(self, ax: Axes, inside: Any, above: Sequence[Any]) -> None:
@@ -191,7 +191,7 @@ class Key(Artist):
 def corner(ax: Axes, across: float, upwards: float) -> str | None:
     """Return the corner in which a box of this size covers no data.
 
-    If no corner is free, return None if the layout can reserve space above the panel. Otherwise
+    If no corner is free and the layout can reserve space above the panel, return None. Otherwise
     return the corner with the least data.
     """
     grid = occupied(ax)
@@ -246,7 +246,7 @@ def name_lines(
 ) -> None:
     """Write line names at the line ends, in a key, or above the panel, where they fit.
 
-    If ``meet`` is True, all lines end in one point. ``headers`` are the column titles in a key.
+    If ``meet`` is True, all lines end at one point. ``headers`` are the column titles in a key.
     """
     if at != "key" and not (meet or headers) and _ends_fit(ax, names, forced=at == "end"):
         EndLabels(ax, names, font(ax, "name"))

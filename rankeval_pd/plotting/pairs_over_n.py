@@ -15,7 +15,7 @@ from rankeval_pd.plotting.tables import is_log, table_of
 
 _MANY = 100  # with more values of n per pair, p-values are drawn as a band
 
-# ----------------- Pairs of measures over n: odds ratios, and p-values for several orders of ties
+# ------------ Pairs of measures over n: odds ratios, and p-values for several tie-breaking orders
 
 
 def _by_pair(canvas: Canvas, table: pd.DataFrame) -> dict[Hashable, pd.DataFrame]:
@@ -29,7 +29,7 @@ def _by_pair(canvas: Canvas, table: pd.DataFrame) -> dict[Hashable, pd.DataFrame
 
 @picture(("measure_a", "measure_b", "n", "odds_ratio_mle", "ci_low", "ci_high"), "odds_ratios")
 def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = None) -> None:
-    """Draw the odds ratio of the two difference regions over n, on a logarithmic scale."""
+    """Draw the odds ratio for the two difference regions over n, on a logarithmic scale."""
     ax = canvas.ax
     logarithmic = is_log(log, table["n"])
     estimates = table[["odds_ratio_mle", "ci_low", "ci_high"]].to_numpy(dtype=float)
@@ -75,7 +75,7 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
 def draw_tie_sensitivity(
     canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05, log: bool | None = None
 ) -> None:
-    """Draw the range of the p-value over different orders of equal scores."""
+    """Draw the range of the p-value over different tie-breaking orders."""
     ax = canvas.ax
     logarithmic = is_log(log, table["n"])
     p = table[["p_min", "p_max"]].to_numpy(dtype=float)

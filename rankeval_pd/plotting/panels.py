@@ -1,4 +1,4 @@
-"""Axes, look and line names for a single plot, or for a panel per group."""
+"""Axes, look and line names for a single plot or for one panel per group."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def picture(
     """Make a single-group plot function accept a table, with one panel per group.
 
     ``own`` names the axes ("x", "y" or both) that the panels do not share. The ticks on such an
-    axis are labeled with names, whose order differs between groups.
+    axis are labeled with names in an order that differs between groups.
 
     The new function accepts the table, additional tables, options, and the keywords shared by all
     plots, and returns the Axes or an array of Axes.
@@ -91,7 +91,7 @@ def _no_torso(given: Any, ax: Axes) -> Iterator[None]:
 
 
 def _asked(options: dict[str, Any]) -> tuple[Any, int | None, Look]:
-    """Remove the keywords for all plots from the options."""
+    """Remove the keywords shared by all plots from the options."""
     ax, wrap = options.pop("ax", None), options.pop("col_wrap", None)
     fields = (
         "legend", "colors", "labels", "labels_at", "highlight", "title", "line_kw", "band_kw",
@@ -126,7 +126,7 @@ def _part(table: Any, groups: list[Any], key: pd.Series[Any] | None) -> Any:
 
 
 def _columns(table: pd.DataFrame, names: list[Any]) -> pd.DataFrame:
-    """Return columns by name; the names can also be True and False."""
+    """Return columns by name; the names can also be True or False."""
     places = [table.columns.get_loc(name) for name in names]
     return table.take(cast("list[int]", places), axis=1)
 
@@ -257,7 +257,7 @@ def _label_edges(panels: Sequence[Any]) -> None:
 
 
 def check_look(options: Mapping[str, Any]) -> None:
-    """Check the keywords for all plots before any computation."""
+    """Check the keywords shared by all plots before any computation."""
     ax, _, _ = looks(options)
     if ax is not None:
         given_axes(ax)

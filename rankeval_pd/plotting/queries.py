@@ -189,7 +189,7 @@ def _of_two(
         if a is None and b is None and len(names) == 2:
             a, b = names
         if a is None or b is None:
-            raise ValueError(f"a={a!r}, b={b!r}: name two of the systems {listed(names)}.")
+            raise ValueError(f"a={a!r}, b={b!r}: pass two of the systems {listed(names)}.")
         for role, name in (("a", a), ("b", b)):
             if name not in names:
                 raise unknown_name(role, name, names)

@@ -215,7 +215,7 @@ def _panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
 
 
 def _draw(canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any], edges: Any) -> float:
-    """Draw the samples of one measure and two normal curves; return the largest height."""
+    """Draw one measure's samples with two normal curves; return the largest height."""
     panel, look, measure, ink = canvas.ax, canvas.look, row["measure"], canvas.ink
     color = canvas.color(measure)
     bars = {"color": mix(color, ink.bg, 0.38), "edgecolor": ink.bg, "linewidth": 0.8}

@@ -33,7 +33,7 @@ _FEWEST_DRAWS = 1e5  # largest confidence shown: one contradiction in this numbe
 def draw_confidence(
     canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | None = None
 ) -> None:
-    """Draw the gain of every pair of systems against the confidence, 1 - p."""
+    """Plot gain against confidence, 1 - p, for every pair of systems."""
     ax, ink = canvas.ax, canvas.ink
     table = table.assign(p=1.0 - table["confidence"].to_numpy(dtype=float))
     exact = table["exact"].all() if "exact" in table and len(table) else False
@@ -81,7 +81,7 @@ def draw_confidence(
 
 
 def _note_confidence(canvas: Canvas, table: pd.DataFrame, least: float, *, exact: bool) -> None:
-    """Write the number of significant pairs, and the confidence limit set by the draws."""
+    """Write the number of significant pairs and the highest possible confidence."""
     ax, ink = canvas.ax, canvas.ink
     note: dict[str, Any] = {"fontsize": font(ax, "note"), "textcoords": "offset points"}
     sure = int((table["confidence"] >= _LEVEL).sum())

@@ -115,7 +115,7 @@ def pairs(
         for each measure and a gold label, together with ``n`` or ``kind``, or the result of
         :func:`rankeval_pd.compare` or :func:`rankeval_pd.compare_area`.
     n, kind
-        Option for candidates: the criterion on which measures are tested, as in
+        Option for candidates: the criterion by which measures are compared, as in
         :func:`rankeval_pd.measure_ranks`. Each n has its own panel.
     a, b, n_resamples, event, method, ci, families, baseline
         Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
@@ -131,11 +131,11 @@ def pairs(
 
     Notes
     -----
-    The names of the systems are on the diagonal, sorted by the number of systems that each system
-    beats. A colored cell marks a significant difference. A darker color means a larger gain of
-    the row over the column. All other cells are pale gray. Gains are printed in cells that are
-    large enough. The size of a new figure increases with the number of systems. Measures at a
-    given n are compared with swap tests, in which the smallest possible adjusted p-value is pairs
+    System names are on the diagonal, sorted by the number of other systems that each system beats.
+    A colored cell marks a significant difference. A darker color means a larger gain of the row
+    over the column. All other cells are pale gray. Gains are printed in cells that are large
+    enough. The size of a new figure increases with the number of systems. Measures at a given n
+    are compared with swap tests, in which the smallest possible adjusted p-value is pairs
     / (n_resamples + 1).
 
     Examples
@@ -182,8 +182,8 @@ def system_ranks(
 
     Notes
     -----
-    Each dot marks the score of a system, and each line shows its unadjusted interval. The
-    numbers on the right are the score, the interval and the limits of the rank. A bar on the right
+    Each dot marks a system's score, and each line shows its unadjusted interval. The
+    numbers on the right are the score, the interval and the rank limits. A bar on the right
     connects systems that do not differ significantly. A system is in color if no other system is
     significantly better.
 
@@ -282,8 +282,8 @@ def calibration(
     Notes
     -----
     Each dot is a bin of pairs with similar p-values, and each bar shows the interval for the bin.
-    The number above a bin is its number of pairs. The gray line is the expected frequency for other
-    items from the same distribution.
+    The number above a bin is the number of pairs in the bin. The gray line is the expected
+    frequency for other items from the same distribution.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from rankeval_pd.forms.out.tables import rows_in
 from rankeval_pd.plotting.canvas import XLABELS, some
 from rankeval_pd.plotting.numbers import LARGE_RATIO
 
-LARGE = 20_000  # number of candidates above which a plot computes only some n
+LARGE = 20_000  # number of candidates above which a plot omits some list sizes
 _POINTS = 4000  # number of values of n that are then computed
 _BAND_POINTS = 2000  # largest number of values of n in a band that is based on draws
 _INNER = ("pair", "cut", "row")  # dimensions in results that are not groups
@@ -64,7 +64,7 @@ def table_of(
     if not grouped and groups and len(table.drop_duplicates(groups)) > 1:
         raise ValueError(
             f"table has {len(table.drop_duplicates(groups))} groups of {groups}, but the"
-            " accompanying table has other groups. Pass results for the same data."
+            " accompanying table has different groups. Pass results for the same data."
         )
     return table
 
@@ -108,7 +108,7 @@ def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
     Parameters
     ----------
     table : DataFrame or Dataset
-        A table with a column ``n``.
+        A table that contains the column ``n``.
 
     Returns
     -------
@@ -197,7 +197,7 @@ def sizes_of(table: pd.DataFrame) -> tuple[float, float]:
 
 
 def priors_of(table: pd.DataFrame) -> list[float]:
-    """Return the precision of a random order, N+ / N, which is precision over lift.
+    """Return the precision of a random order, N+ / N, which is precision divided by lift.
 
     For averages over queries, this precision is undefined, because it differs between queries.
     """

@@ -18,7 +18,7 @@ _METRIC_ALIASES = {
     "iprecatrecall": "IPrec",
     "ndcgcut": "nDCG", **{name.lower(): name for name in QUERY_METRICS},
 }  # fmt: skip
-"""Metric names in lower case without underscores and hyphens."""
+"""Metric names in lowercase without underscores and hyphens."""
 _WITH_CUTOFF = ("P", "R", "Success", "F1", "IPrec")
 _NO_CUTOFF = ("Rprec", "Bpref", "infAP", "AUC")
 # metrics with binary relevance; the option "rel" sets the lowest positive grade
@@ -43,7 +43,7 @@ def parse_metrics(given: Any, min_grade: float) -> list[NamedMetric]:
     """Return the distinct metrics for these names in order."""
     several = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
     if not several:
-        raise ValueError("metrics is empty. Name one or more, such as 'nDCG@10'.")
+        raise ValueError("metrics is empty. Pass one or more names, such as 'nDCG@10'.")
     names = dict.fromkeys(str(x) for x in several)
     return [NamedMetric(name, _parse_metric(name, min_grade)) for name in names]
 
@@ -117,7 +117,7 @@ def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequ
             request = _with_option(request, option, value)
         except ValueError:
             raise ValueError(
-                f"metrics: {text!r}: {option}={value!r} is not {allowed[option]}. Correct it."
+                f"metrics: {text!r}: {option}={value!r} is not {allowed[option]}. Fix this value."
             ) from None
     return request
 

@@ -64,18 +64,18 @@ def per_query(
     Parameters
     ----------
     data : DataFrame or Dataset
-        One row per query and document, with a column of scores per measure (run) and a column of
-        grades, like the result of :func:`read_trec`. A Dataset has a dimension of documents, and
-        all other dimensions are queries.
+        One row per query and document, with one score column per measure (run) and a grade column,
+        like the result of :func:`read_trec`. A Dataset has a document dimension, and all other
+        dimensions identify queries.
     metrics : str or sequence of str
         Names as in ir_measures: ``P@k``, ``R@k``, ``Success@k`` (or ``HitRate@k``), ``F1@k``;
         ``AP``, ``RR``, ``nDCG``, ``DCG``, optionally with @k; ``IPrec@recall``, ``Rprec``,
-        ``Bpref``, ``infAP``, ``RBP(p=0.8)``, ``ERR@k``, ``Judged@k``, ``AUC``. Names as in
-        trec_eval are allowed, such as ``map``, ``recip_rank``, ``ndcg_cut_10``, ``P_5``,
-        ``mrr@10``, ``iprec_at_recall_0.10``. Options: ``nDCG(dcg='exp-log2')@k`` uses gains 2^grade
-        − 1, ``nDCG(gains={1: 1, 2: 5})@k`` sets gains, ``P(rel=2)@k`` sets ``min_grade``,
-        ``ERR(max_rel=3)@k`` sets the highest grade (default 4), and ``AP(norm='min')@k`` divides by
-        min(k, positives) as in recommender systems.
+        ``Bpref``, ``infAP``, ``RBP(p=0.8)``, ``ERR@k``, ``Judged@k``, ``AUC``. Names from
+        trec_eval are also allowed, such as ``map``, ``recip_rank``, ``ndcg_cut_10``, ``P_5``,
+        ``mrr@10``, ``iprec_at_recall_0.10``. Options: ``nDCG(dcg='exp-log2')@k`` uses gains
+        2^grade − 1, ``nDCG(gains={1: 1, 2: 5})@k`` sets gains, ``P(rel=2)@k`` sets ``min_grade``,
+        ``ERR(max_rel=3)@k`` sets the highest grade (default 4), and ``AP(norm='min')@k`` divides
+        by min(k, positives) as in recommender systems.
     undefined : {"zero", "skip", "raise"}
         Treatment of undefined metrics, such as recall without positives. "zero" gives 0 as in
         trec_eval (NaN for AUC), "skip" omits the row, and "raise" raises an error.
@@ -91,13 +91,13 @@ def per_query(
     -------
     DataFrame or Dataset
         One row per query, measure and metric, sorted by query: the columns of the query,
-        ``measure``, ``metric`` (as requested), ``value``; ``n_positive``: documents with at least
-        ``min_grade`` (or rel); ``n_retrieved``: documents retrieved by the measure; ``n_judged``:
-        documents with a grade. ``details=True`` adds ``tied``: documents below rank k with the
-        same score as document k; ``value_low``, ``value_high``: the value for the worst and best
-        order of equal scores; ``judged``: proportion of judged documents up to k; ``undefined``:
-        whether the metric is undefined. A Dataset has a variable per metric, over the queries and
-        ``measure`` (NaN for queries without judgments), and the three counts.
+        ``measure``, ``metric`` (as requested), ``value``; ``n_positive``: documents with a grade
+        of at least ``min_grade`` (or rel); ``n_retrieved``: documents retrieved by the measure;
+        ``n_judged``: documents with a grade. ``details=True`` adds ``tied``: documents below rank
+        k with the same score as document k; ``value_low``, ``value_high``: the value for the worst
+        and best tie-breaking order; ``judged``: proportion of judged documents up to k;
+        ``undefined``: whether the metric is undefined. A Dataset contains one variable per metric,
+        over the queries and ``measure`` (NaN for queries without judgments), and the three counts.
 
     Raises
     ------
@@ -112,13 +112,13 @@ def per_query(
 
     Notes
     -----
-    By default, values are identical to trec_eval's to the last bit. Scores are compared as float32,
-    and equal scores are sorted by descending document name. Unjudged documents count as negatives,
-    and judged queries missing from a run have the value 0. Grades below 0 count as negatives,
-    except for Bpref, infAP and unjudged="skip", which treat them as unjudged documents in the pool.
-    Judged@k divides by k, or by the length of a shorter list, as in ir_measures. AUC uses only
-    retrieved documents, and ties count as 1/2. ``ties="expected"`` averages over all orders of
-    equal scores, for all metrics except Bpref, infAP and ERR.
+    By default, values are identical to trec_eval's to the last bit. Scores are compared as
+    float32, and equal scores are sorted by descending document name. Unjudged documents count as
+    negatives, and judged queries missing from a run have the value 0. Grades below 0 count as
+    negatives, except for Bpref, infAP and unjudged="skip", which treat them as unjudged documents
+    in the pool. Judged@k divides by k, or by the length of a shorter list, as in ir_measures. AUC
+    uses only retrieved documents, and ties count as 1/2. ``ties="expected"`` averages over all
+    tie-breaking orders, for all metrics except Bpref, infAP and ERR.
 
     Sorting takes O(rows log rows) per measure. The time for each metric is proportional to the
     number of retrieved judged documents.
@@ -156,7 +156,7 @@ def per_query(
     if isinstance(data, xr.Dataset):
         if wide:
             raise ValueError(
-                "wide=True is for DataFrames. Omit wide, and for paired tests pass"
+                "wide=True applies only to DataFrames. Omit wide, and for paired tests pass"
                 " found.rename({'query': 'item', 'measure': 'system'})[['AP']]."
             )
         return metrics_of_dataset(data, chosen, asked, undefined, details=details_wanted())
@@ -183,7 +183,7 @@ def frame_values(
     wide: bool,
     ranges: bool,
 ) -> FrameValues:
-    """Compute metrics for a DataFrame, optionally with ranges over tie orders."""
+    """Compute metrics for a DataFrame; optionally add ranges over tie-breaking orders."""
     table = read_frame(data, chosen)
     _refuse_fractions(table.rows.grade, asked, chosen)
     taken = (*COLUMNS, *OPEN, *(["system"] if wide else []))
@@ -233,8 +233,8 @@ def _warn_unjudged(keys: pd.DataFrame, count: int) -> None:
     names = [k if len(keys.columns) > 1 else k[0] for k in keys.head(3).itertuples(index=False)]
     shown = listed(names) + (", ..." if count > 3 else "")
     warn(
-        f"{count} queries have no judgments and are left out: {shown}. Judge them, or drop "
-        "their rows: data[~data['query'].isin([...])]."
+        f"{count} queries have no judgments and are left out: {shown}. Judge these queries, or "
+        "drop their rows: data[~data['query'].isin([...])]."
     )
 
 
@@ -245,8 +245,8 @@ class QueryValues(NamedTuple):
     n_positive: IntArray  #: (query, metric)
     n_retrieved: IntArray  #: (query, measure)
     n_judged: IntArray  #: (query)
-    low: FloatArray  #: (query, measure, metric): value for the worst order of equal scores
-    high: FloatArray  #: (query, measure, metric): value for the best order of equal scores
+    low: FloatArray  #: (query, measure, metric): value for the worst tie-breaking order
+    high: FloatArray  #: (query, measure, metric): value for the best tie-breaking order
     tied: IntArray  #: (query, measure, metric): excluded documents with the last score
     judged: FloatArray  #: (query, measure, metric): proportion of judged documents up to the cutoff
 
@@ -263,7 +263,7 @@ def warn_of_reversed_runs(found: Mapping[int, tuple[int, int]], names: Sequence[
         if defined >= 10 and 2 * below - defined > 3.3 * math.sqrt(defined):
             warn(
                 f"measures: in {below} of {defined} queries, {names[place]!r} scores relevant"
-                " documents lower than other documents on average. If small scores are better, pass"
+                " documents lower than other documents on average. If lower scores are better, pass"
                 f" lower_is_better={names[place]!r}."
             )
 
@@ -279,8 +279,8 @@ def evaluate(
 ) -> QueryValues:
     """Compute all metrics for every query and measure.
 
-    Each measure is ranked once. ``ranges`` adds the range over orders of equal scores, which
-    requires two more rankings.
+    Each measure is ranked once. ``ranges`` adds the range over tie-breaking orders, which requires
+    two more rankings.
     """
     judged = judgments(rows.query, rows.grade, rows.n_queries)
     top = judged.grade.max(initial=0.0)
@@ -288,7 +288,7 @@ def evaluate(
         if one.request.metric == "ERR" and top > one.request.top:
             raise ValueError(
                 f"metrics: {one.label!r} takes grades up to {one.request.top}, but gold "
-                f"contains {top:g}. Name the highest possible grade: 'ERR(max_rel={top:g})'."
+                f"contains {top:g}. Pass the highest possible grade: 'ERR(max_rel={top:g})'."
             )
     kernels = EXPECTED_METRICS if roles.ties == "expected" else QUERY_METRICS
     value = np.empty((rows.n_queries, len(names), len(asked)))

@@ -76,7 +76,7 @@ def query_summary(
     data, metrics, undefined, **roles
         As in :func:`per_query`. Data from :func:`read_trec` need no roles.
     baseline : name of a measure, optional
-        Measure with which all other measures are compared. By default, differences are NaN.
+        Measure against which all others are compared. By default, differences are NaN.
     test : {"bootstrap", "t"}
         Bootstrap test with random signs or paired t test, as in :func:`system_ranks`.
     adjust : {"auto", "max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
@@ -95,7 +95,7 @@ def query_summary(
     -------
     DataFrame or Dataset
         One row per metric and measure (Dataset: dimensions metric and measure). Metrics are in the
-        requested order, and measures in the order of the columns.
+        requested order, and measures in column order.
 
         * ``measure``, ``metric``; ``value``: the mean over queries; ``ci_low``, ``ci_high``:
           interval for the mean, simultaneous for all measures of the metric;
@@ -114,9 +114,9 @@ def query_summary(
 
         ``details=True`` adds ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval;
         ``n_tied``: queries whose list ends inside a tie; ``value_low``, ``value_high``: the mean
-        for the worst and best order of equal scores; ``judged``: mean proportion of judged
-        documents up to k; ``n_lacking``: queries without retrieved documents; ``n_undefined``:
-        queries with 0 for an undefined value; ``depth``: documents in the longest list.
+        for the worst and best tie-breaking order; ``judged``: mean proportion of judged documents
+        up to k; ``n_lacking``: queries without retrieved documents; ``n_undefined``: queries whose
+        undefined value counts as 0; ``depth``: documents in the longest list.
 
     Warns
     -----
@@ -203,7 +203,7 @@ def query_summary(
 def _dataset_values(
     data: xr.Dataset, chosen: QueryOptions, asked: Sequence[NamedMetric]
 ) -> FrameValues:
-    """Return metrics of a Dataset by query, with ranges over tie orders."""
+    """Return per-query metrics for a Dataset, with ranges over tie-breaking orders."""
     found = metrics_of_dataset(data, chosen, asked, "skip", details=True).compute()
     batch = [d for d in found["n_retrieved"].dims if d != "measure"]
 
@@ -259,7 +259,7 @@ def assumed(found: FrameValues, asked: Sequence[NamedMetric], undefined: Undefin
 
 
 def _with_facts(result: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
-    """Add facts about the means to the table, and warn about misleading comparisons."""
+    """Add columns that describe the means, and warn about misleading comparisons."""
     _warn_of_facts(result, facts)
     keyed = facts.drop(columns="cutoff").set_index(["metric", "measure"])
     keys = pd.MultiIndex.from_frame(result[["metric", "measure"]])
@@ -310,7 +310,7 @@ def _warn_of_facts(result: pd.DataFrame, facts: pd.DataFrame) -> None:
     if open_ties:
         warn(
             f"ties: the order of equal scores strongly affects {', '.join(open_ties[:3])}. Pass"
-            " ties='expected', the mean over all orders."
+            " ties='expected' to average over all tie-breaking orders."
         )
 
 
@@ -358,7 +358,7 @@ def _of_systems(
 
 
 def _counted(over: pd.DataFrame, keys: pd.MultiIndex, baseline: Hashable) -> dict[str, AnyArray]:
-    """Count wins, ties and losses of each measure; the baseline has NaN."""
+    """Count wins, ties and losses of each measure; the baseline's counts are NaN."""
     counted = {"wins": over > _EQUAL, "ties": over.abs() <= _EQUAL, "losses": over < -_EQUAL}
     itself = keys.get_level_values(1) == baseline
     result = {}

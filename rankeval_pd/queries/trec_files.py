@@ -35,7 +35,7 @@ def read_trec(
         file name for runs without a tag.
     qrels : path, DataFrame or sequence of these, optional
         Files with lines ``query iteration document grade``, or DataFrames with the columns query,
-        document and grade (or relevance, label). Without qrels, the result has no column ``grade``.
+        document and grade (or relevance, label). Without qrels, the result has no ``grade`` column.
 
     Returns
     -------
@@ -50,13 +50,13 @@ def read_trec(
     Raises
     ------
     ValueError
-        If a line is malformed, a run or the judgments repeat a query and document (the message
+        If a line is malformed, a run or the judgments repeat a query-document pair (the message
         contains the file and line), two runs have the same name, or a run has no judged query.
 
     Warns
     -----
     RankevalWarning
-        If queries have no judgments, or judged queries are missing from a run.
+        If queries have no judgments, or if judged queries are missing from a run.
 
     Notes
     -----
@@ -189,7 +189,7 @@ def _sources(given: Source | Sequence[Source], argument: str) -> list[Source]:
     if Path(given).exists():
         if Path(given).is_dir():
             raise ValueError(
-                f"{argument}={str(given)!r} is a folder. Name the files in it, for example"
+                f"{argument}={str(given)!r} is a folder. Pass the files in this folder, for example"
                 f" {str(Path(given) / '*.run')!r}."
             )
         return [given]
@@ -211,8 +211,8 @@ def _check_names(names: list[str]) -> None:
             )
         if name in ("query", "document", "grade"):
             raise ValueError(
-                f"runs: a run is named {name!r}, but the result has a column with this name. Pass"
-                " another name: read_trec({'name': 'path', ...})."
+                f"runs: a run is named {name!r}, but the result already has a column with this"
+                " name. Pass another name: read_trec({'name': 'path', ...})."
             )
 
 
@@ -315,13 +315,13 @@ def write_trec(
     document: str = "document",
     grade: str = "grade",
 ) -> None:
-    """Write the runs and judgments of a frame as files for trec_eval.
+    """Write the runs and judgments in a frame to files for trec_eval.
 
     Parameters
     ----------
     frame : DataFrame
         A frame like the result of :func:`read_trec`, with one row per query and document and
-        a column of scores per run.
+        one score column per run.
     runs : path or mapping
         A folder in which to write a file ``<name>.run`` for each numeric column, or a mapping from
         columns to paths. A missing folder is created. Paths that end in ``.gz`` are compressed.
@@ -333,11 +333,11 @@ def write_trec(
     Raises
     ------
     ValueError
-        If an identifier or the name of a run is empty or contains whitespace.
+        If an identifier or run name is empty or contains whitespace.
 
     Notes
     -----
-    Scores are written with full precision, so the files contain exactly the same scores. trec_eval
+    Scores are written at full precision, so the files contain exactly the same scores. trec_eval
     compares scores as float32.
 
     Examples
