@@ -188,7 +188,7 @@ def log_odds_ratio(
 def log_odds_ratio_discounted(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
-    """Return the log odds ratio after adding 1/2 to every cell, which is always finite."""
+    """Return the log odds ratio after adding 1/2 to every cell, so it is always finite."""
     return log_odds_ratio(o11 + 0.5, o12 + 0.5, o21 + 0.5, o22 + 0.5)
 
 

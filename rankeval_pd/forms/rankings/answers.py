@@ -144,7 +144,7 @@ class _Call(NamedTuple):
 
 
 def _of_dataset(data: xr.Dataset, chosen: Roles, call: _Call, read: Reading | None) -> xr.Dataset:
-    """Compute the answer for a Dataset, depending on the chunks."""
+    """Compute the answer for a Dataset, by a method that suits its chunks."""
     data = tables.dims_apart(data, chosen, call.columns)
     able, n = call.able, call.n
     of_heads = able.heads and able.scores and n is not None and call.combine is None

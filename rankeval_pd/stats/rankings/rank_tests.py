@@ -324,7 +324,7 @@ def recall(sets: Sets, wanted: float, level: float) -> Promise:
     level is sufficient. The sequence starts at the largest set.
     """
     if not sets.n.size or not sets.positive:
-        return Promise(None, np.nan, "there is no true positive with a score")
+        return Promise(None, np.nan, "no true positive has a score")
     total = np.full(sets.tp.shape, sets.positive)
     low = sets.low(total, 2.0 * level - 1.0) if level > 0.5 else sets.tp * 0.0
     passed = np.flatnonzero(low >= wanted)

@@ -259,7 +259,7 @@ def _least_extreme_counts(k: IntArray, n_a: int, n_b: int, gap: int, spread: int
 
 
 def _tail_from(count: IntArray, k: IntArray, n_a: int, n_b: int) -> FloatArray:
-    """Return log P(X >= count) for the number X of the k positives in a."""
+    """Return log P(X >= count), where X is how many of the k positives are in a."""
     return hypergeometric.tails(count, float(n_a + n_b), float(n_a), k).ge
 
 
