@@ -362,7 +362,7 @@ def test_calibration_keeps_the_metric_of_the_pairs():
         pd.testing.assert_frame_equal(again, wanted, check_exact=True)
     pairs = here.rankeval.paired_bootstrap(metric=mean, n_resamples=99)
     with pytest.raises(
-        ValueError, match=r"the function mean as the metric. Pass the same .* metric="
+        ValueError, match=r"the function mean as the metric. For .* pass the same metric as"
     ):
         pairs.rankeval.calibration(there)
     given = pairs.rankeval.calibration(there, metric=mean, bins=[0.001, 0.05, 0.3])

@@ -18,7 +18,7 @@ _METRIC_ALIASES = {
     "iprecatrecall": "IPrec",
     "ndcgcut": "nDCG", **{name.lower(): name for name in QUERY_METRICS},
 }  # fmt: skip
-"""Metric names in lowercase without underscores and hyphens."""
+"""Metric names in lowercase without underscores or hyphens."""
 _WITH_CUTOFF = ("P", "R", "Success", "F1", "IPrec")
 _NO_CUTOFF = ("Rprec", "Bpref", "infAP", "AUC")
 # metrics with binary relevance; the option "rel" sets the lowest positive grade

@@ -170,8 +170,8 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
     if chosen.get("metric") is None:
         if metric not in METRICS:
             raise ValueError(
-                f"the table of pairs was made with the {metric} as the metric. Pass"
-                " the same metric for the other items with metric=..."
+                f"the table of pairs was made with the {metric} as the metric. For"
+                " the other items, pass the same metric as metric=..."
             )
         chosen["metric"] = metric
     asked = chosen["metric"]

@@ -336,7 +336,7 @@ def berg_kirkpatrick() -> list[Number]:
         ("section 3.2.5, F1, different models", "0.57"),
         ("section 4.1, F1, 24,000 sentences", "0.22"),
         ("section 4.1, F1, 100 sentences", "3.00"),
-        ("section 4.2, tests near 0.05 of 4,000", "942"),
+        ("section 4.2, tests near 0.05 (out of 4,000)", "942"),
         ("section 4.2, tests near 0.05 with the right sign", "869"),
     ):
         found.append(closed(what, printed, outputs))

@@ -190,7 +190,7 @@ TABLES: dict[str, Callable[[], pd.DataFrame]] = {
 
 
 METHODS = [title for title in TABLES if title.startswith("Every method")]
-BESIDE = {"methods": "How fast is every method?"}
+BESIDE = {"methods": "How fast is each method?"}
 
 
 def page() -> str:
