@@ -234,7 +234,7 @@ def test_plans_and_sheets_are_methods_of_frames(frame):
     _assert_same(back, rankeval_pd.with_judgements(data, sheet.assign(tp=True), gold="tp"))
     assert back.loc[sheet.index, "tp"].all()
     ds = xr.Dataset.from_dataframe(frame)
-    with pytest.raises(TypeError, match=r"of type Dataset, but plans and sheets .*to_dataframe"):
+    with pytest.raises(TypeError, match=r"a Dataset, but plans and sheets .*to_dataframe"):
         ds.rankeval.plan_annotation("a", "b", 9)
     for name in OF_FRAMES:
         assert inspect.getdoc(getattr(FrameAccessor, name)).startswith(

@@ -219,7 +219,7 @@ def test_one_sided_limits_of_lifts_end_where_lifts_do(df):
         ({"kind": "roc", "fpr": 0.1}, "applies only to kind='partial'"),
         ({"kind": "enrichment"}, "pass the share"),
         ({"kind": "bedroc", "bedroc_alpha": -1.0}, "bedroc_alpha"),
-        ({"kind": "bedroc", "test": "delong"}, "test='delong' needs"),
+        ({"kind": "bedroc", "test": "delong"}, "test='delong' requires"),
     ],
 )
 def test_what_does_not_fit_is_refused(df, asked, match):

@@ -302,7 +302,7 @@ def test_odd_options_of_rankings_are_named(df, call, message):
         (lambda: rankeval_pd.expected_agreement(0.1, [1, 2, 3], [1, 2]), "do not broadcast"),
         (lambda: rankeval_pd.detectable_gain([1.0, 2.0], [1, 2, 3]), "do not broadcast"),
         (lambda: rankeval_pd.needed_items([1.0, 2.0], 1.0, [1, 2, 3]), "do not broadcast"),
-        (lambda: rankeval_pd.needed_items(1e-300, 1e300, 5), "no test set"),
+        (lambda: rankeval_pd.needed_items(1e-300, 1e300, 5), "requires more than"),
         (lambda: rankeval_pd.dispersion_for(0.1, 0.1, np.inf), "n_samples=inf"),
         (lambda: rankeval_pd.datasets.true_precision("x", quality=1.0), "share='x'"),
         (lambda: rankeval_pd.datasets.true_precision(0.1, quality=np.inf), "quality=inf"),
@@ -538,12 +538,12 @@ def test_draws_that_no_memory_holds(df, items, draws):
         lambda: pairs.rankeval.calibration(items, ci="systems", n_resamples=draws),
         lambda: pairs.rankeval.gain_threshold(n_resamples=draws),
     ):
-        with pytest.raises(MemoryError, match=r"n_resamples=|n_keys="):
+        with pytest.raises(MemoryError, match=r"smaller n_resamples|n_keys="):
             ask()
 
 
 def test_a_level_that_needs_more_draws_than_memory_holds(items):
-    with pytest.raises(MemoryError, match="or a larger alpha"):
+    with pytest.raises(MemoryError, match="or larger alpha"):
         items.rankeval.system_ranks(adjust="bonferroni", alpha=1e-9)
 
 

@@ -442,6 +442,6 @@ def test_what_is_meant_is_named(frame):
         frame.rankeval(measures="A").compare()
     with pytest.raises(KeyError, match="'candidate'"):
         frame.rankeval(by="nobody").compare()
-    with pytest.raises(ValueError, match="cells has 'O11'"):
+    with pytest.raises(ValueError, match="cells contains 'O11'"):
         tables.rankeval.with_association_measures("G2", cells={"O11": "O11"})
     assert "2 columns named" in repr(pd.concat([frame, frame["a"]], axis=1).rankeval)

@@ -215,7 +215,7 @@ def test_names_of_no_letters_are_written_and_wrong_mathematics_is_refused():
     df = candidates(names=2)
     ax = df.rename(columns={"G2": ""}).rankeval.plot.gain(legend=True)
     assert entries(ax.get_legend())[0] == "''"
-    with pytest.raises(ValueError, match=r"labels or title: .*cannot read .*Unknown symbol: .foo"):
+    with pytest.raises(ValueError, match=r"labels or title: .*cannot parse .*Unknown symbol: .foo"):
         df.rankeval.plot.roc(labels={"G2": r"$\foo$"})
     with pytest.raises(ValueError, match=r"labels or title: '\$x_\$'"):
         df.rankeval.plot.roc(title="$x_$")
