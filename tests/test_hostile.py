@@ -538,7 +538,7 @@ def test_draws_that_no_memory_holds(df, items, draws):
         lambda: pairs.rankeval.calibration(items, ci="systems", n_resamples=draws),
         lambda: pairs.rankeval.gain_threshold(n_resamples=draws),
     ):
-        with pytest.raises(MemoryError, match=r"smaller n_resamples|n_keys="):
+        with pytest.raises(MemoryError, match=r"n_resamples|n_keys="):
             ask()
 
 
