@@ -121,7 +121,7 @@ def with_judgements(
         index, use ``pandas.read_csv("sheet.csv", index_col=0)``.
     **roles
         ``gold`` is the judgment column in both tables. ``positive`` and ``min_grade`` define which
-        words or grades are true.
+        words or grades count as true.
 
     Returns
     -------

@@ -472,8 +472,8 @@ def alike_share(count: AnyArray, level: float) -> FloatArray:
 def t_test(found: QueryMean, alternative: str) -> FloatArray:
     """Return the p-value for a mean of 0, consistent with the interval for the mean.
 
-    If all Q queries have the same difference, the p-value is 2^-Q, as for Q equal signs, instead of
-    Student's p-value of 0.
+    If all Q queries have the same difference, Student's p-value would be 0. The p-value is then
+    2^-Q, as in a sign test with Q differences of the same sign.
     """
     from scipy import special
 
