@@ -165,7 +165,7 @@ def binomial_laws(n: FloatArray, prior: FloatArray) -> FloatArray:
 
 
 def tails_of_sum(count: float, laws: FloatArray, times: IntArray) -> Tails:
-    """Return the upper tails for the sum of independent counts at an integer.
+    """Return the upper-tail probabilities of sums of independent counts.
 
     Parameters
     ----------

@@ -251,7 +251,7 @@ def _first_guess(
 
 
 def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
-    """Return the limits of Wilson's score test; (0, 1) for an empty list."""
+    """Return the Wilson score interval; (0, 1) for an empty list."""
     tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
     z2 = z_of(level) ** 2
     size = np.where(n > 0, n, 1.0)  # n can be below 1 after division by the overdispersion

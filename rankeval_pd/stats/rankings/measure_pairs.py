@@ -99,7 +99,7 @@ def of_influences(
     with the size of the smaller class minus 1 as degrees of freedom. For a single pair, the p-value
     is that of ``compare_area``. The degrees of freedom are Welch's or, with ``student``, the
     family's. There is no test if a class has only one candidate. With ``cluster``, variances and
-    degrees of freedom are those for whole clusters; with ``drift``, those for average precision. If
+    degrees of freedom are computed from whole clusters; with ``drift``, for average precision. If
     the scores give different rankings but the variance is 0, the standard error is infinite.
     """
     count = value.shape[-1]

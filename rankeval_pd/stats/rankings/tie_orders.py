@@ -260,7 +260,7 @@ class TiedLists:
         return np.where(share > 1e-12, share, 0.0)
 
     def uncut(self) -> tuple[IntArray, IntArray]:
-        """Return the nearest smaller and larger n at which neither list splits a block; 0 if none."""
+        """Return the nearest smaller and larger n that split no block in either list; 0 if none."""
         rank, whole = np.arange(1, self.gold.size + 1), self.pair[0].whole
         end = (self.pair[0].blocks[1] == rank) & (self.pair[1].blocks[1] == rank)
         if self.cut_off and whole is not None:

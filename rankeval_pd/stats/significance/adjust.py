@@ -140,7 +140,7 @@ def max_t(
     Parameters
     ----------
     t_star : callable
-        A function that takes the numbers of some pairs and returns an array (pair, resample). The
+        A function that takes the indices of pairs and returns an array (pair, resample). The
         array contains the studentized gains minus their mean under the null hypothesis. All pairs
         use the same resamples.
     t : array (pair,)
