@@ -362,5 +362,7 @@ def test_the_sentences_quoted_in_the_readme_are_printed():
     quoted = re.findall(r': "(.*)"$', (ROOT / "README.md").read_text("utf-8"), re.M)
     assert len(quoted) == 3
     for table, text in zip(tables, quoted, strict=True):
-        start = text.removesuffix(".").removesuffix(")")
-        assert rankeval_pd.in_words(table).startswith(start), text
+        start = re.escape(text.removesuffix(".").removesuffix(")"))
+        if "nDCG" in text:  # the collection is the documentation of the installed packages
+            start = re.sub(r"0\\\.\d+", r"0\\.\\d+", start)
+        assert re.match(start, rankeval_pd.in_words(table)), text
