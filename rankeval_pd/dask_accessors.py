@@ -189,7 +189,7 @@ class DaskAccessor:
             return found
         if threshold is None:
             raise ValueError(
-                "threshold=None requires the ranking in memory. Pass threshold=...;"
+                "threshold=None requires the ranking to be in memory. Pass threshold=...;"
                 " ddf.rankeval.nbest_precision(n) returns the score of the n-th candidate."
             )
         known = RankingRoles.__annotations__

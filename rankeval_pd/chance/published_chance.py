@@ -139,7 +139,7 @@ def _published_model(
     if positive > total or total < 1:
         raise ValueError(
             f"n_positive={positive} of n_candidates={total}: there must be at least one candidate,"
-            " and at most as many positives as candidates. Pass n_candidates before n_positive."
+            " and no more positives than candidates. Pass n_candidates before n_positive."
         )
     model, share = population_model(population, float(total), float(positive))
     return model, share, total

@@ -160,7 +160,7 @@ SHARED = """    ax : Axes or array of Axes, optional
     **roles
         Column roles, if you pass data.
 """
-"""The documentation of the shared keywords, which precede the keywords for artists."""
+"""Documentation for the shared keywords, which come before the keywords for artists."""
 
 
 def parted(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -246,7 +246,7 @@ def is_table(data: Drawable, needed: Sequence[str]) -> bool:
 
 
 def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
-    """Return the list sizes to compute for a plot, by default the visible ones.
+    """Return the list sizes at which to compute a plot, by default all visible sizes.
 
     Every n is returned if lists must not split a block of equal scores.
     """

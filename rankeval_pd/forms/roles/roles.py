@@ -1,4 +1,4 @@
-"""Define the roles of columns, and the choices for options."""
+"""Define column roles and the allowed values of options."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ def _largest_limits(draws: Draws, options: PairOptions) -> Limits:
 
 
 def _errors(draws: Draws) -> FloatArray:
-    """Return the standard error of each score by linearization; 0 without variation."""
+    """Return the standard error of each score by linearization, or 0 if there is no variation."""
     error = np.sqrt(draws.spread.systems)
     varies = error > draws.room_of(np.arange(error.size))
     return np.where(varies & ~np.isnan(draws.theta), draws.unit * error, 0.0)
