@@ -13,7 +13,8 @@ import xarray as xr
 import rankeval_pd
 from rankeval_pd import DatasetAccessor, FrameAccessor, plotting
 from rankeval_pd.accessors import PLOTS, QUESTIONS, Plots, methods_of
-from rankeval_pd.overview import PLOT_SYNONYMS, SYNONYMS
+from rankeval_pd.overview import PER_QUERY, PLOT_SYNONYMS, SYNONYMS
+from rankeval_pd.queries.metric_names import parse_metrics
 from tests.questions import ARGUMENTS, CELLS, OTHER, RANKING, VALUES
 
 ACCESSORS = [FrameAccessor, DatasetAccessor]
@@ -368,6 +369,10 @@ def test_a_near_miss_names_the_method_that_is_meant(name, meant):
 def test_a_near_miss_names_the_plot_that_is_meant(name, meant):
     with pytest.raises(AttributeError, match=rf"no plot '{name}'.*\.{meant}\("):
         getattr(FORMS["rankings"].rankeval.plot, name)
+
+
+def test_metrics_that_are_suggested_for_queries_are_known():
+    assert len(parse_metrics(PER_QUERY.values(), 1)) == len({*PER_QUERY.values()})
 
 
 def test_synonyms_lead_to_what_is_there():

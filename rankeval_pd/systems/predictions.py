@@ -227,13 +227,13 @@ def _same(own: pd.Index, index: pd.Index | None, name: str) -> pd.Index:
     if any(numbered) and len(own.difference(index)):  # row numbers are not labels
         return index if numbered[0] else own
     raise ValueError(
-        f"{name}: the index differs from that of the labels or another model. Align the indexes"
+        f"{name}: the index differs from the index of the labels or another model. Align the indexes"
         " with reindex, or pass .to_numpy() if the rows are in the same order."
     )
 
 
 def _check_labels(name: Hashable, predicted: AnyArray, known: AnyArray) -> None:
-    """Reject scores, and predictions whose type differs from that of the labels."""
+    """Reject scores, and predictions that differ in type from the labels."""
     others = [x for x in predicted.tolist() if x not in {*known.tolist()}]
     if any(isinstance(x, float) and x % 1.0 for x in others):
         raise ValueError(

@@ -136,7 +136,7 @@ def system_ranks(
     then depend on the seed, and ``undecided`` marks these pairs. The limits are wide with few items
     and for similar systems. ``p_best`` is not the probability that the system is best in the
     population. For 100,000 items or more, ``p_best`` uses the draws from the tests instead of
-    resamples. The cost is that of the paired bootstrap (doubled for fewer than 100,000 items), plus
+    resamples. The cost equals the paired bootstrap's (doubled for fewer than 100,000 items), plus
     systems² x resamples comparisons.
 
     References

@@ -205,7 +205,7 @@ def simultaneous_p_values(
 
     Notes
     -----
-    The cost is that of one boundary for each distinct p. For more than 3,000 list sizes, at most
+    The function computes one boundary for each distinct p. For more than 3,000 list sizes, at most
     about 550 p-values are computed. The remaining p-values are rounded up to the next computed
     value, but never across 0.1, 0.05, 0.01 or 0.001. Values below 1e-6 are rounded up to p times
     the number of list sizes.

@@ -97,7 +97,7 @@ def of_influences(
     With "max-t", the adjusted p-value is the probability that the largest standardized difference
     in the family is at least as large as the observed one. The joint distribution is Student's,
     with the size of the smaller class minus 1 as degrees of freedom. For a single pair, the p-value
-    is that of ``compare_area``. The degrees of freedom are Welch's or, with ``student``, the
+    equals ``compare_area``'s. The degrees of freedom are Welch's or, with ``student``, the
     family's. There is no test if a class has only one candidate. With ``cluster``, variances and
     degrees of freedom are computed from whole clusters; with ``drift``, for average precision. If
     the scores give different rankings but the variance is 0, the standard error is infinite.

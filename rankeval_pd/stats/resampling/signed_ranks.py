@@ -162,8 +162,8 @@ def _next_to_0(ordered: FloatArray, room: float) -> tuple[float, float]:
 def walsh_average(ordered: FloatArray, which: int) -> float:
     """Return the Walsh average at this position among all Walsh averages.
 
-    The means are counted, and only the last few candidates are listed. The cost is that of about 20
-    sorts of n numbers.
+    The means are counted, and only the last few candidates are listed. The time equals about
+    20 sorts of n numbers.
     """
     n, place = ordered.size, np.arange(ordered.size)
     low, high = float(ordered[0]), float(ordered[-1])
