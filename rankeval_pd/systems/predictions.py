@@ -227,7 +227,7 @@ def _same(own: pd.Index, index: pd.Index | None, name: str) -> pd.Index:
     if any(numbered) and len(own.difference(index)):  # row numbers are not labels
         return index if numbered[0] else own
     raise ValueError(
-        f"{name}: the index differs from the index of the labels or another model. Align the indexes"
+        f"{name}: the index differs from the labels' index or another model's. Align the indexes"
         " with reindex, or pass .to_numpy() if the rows are in the same order."
     )
 
