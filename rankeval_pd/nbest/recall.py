@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Unpack
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
+from rankeval_pd.doors.rankings import GROUP, PAIR, Candidates, Pair, common_counts
 from rankeval_pd.errors import check_choice, check_share, warn_of_thresholds
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.grids import few_or
-from rankeval_pd.forms.rankings.kernel_calls import ask_measures, sides
+from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.rankings.values import Sizes, check_n, those
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import (
@@ -333,23 +336,25 @@ def _band_of_one(
     return np.array([tp / positive, *limits])[:, back]
 
 
-def precision_as(result: xr.Dataset, inner: xr.Dataset, of: str) -> xr.Dataset:
+def precision_as(
+    table: pd.DataFrame, candidates: Candidates, pairs: Sequence[Pair], of: str
+) -> pd.DataFrame:
     """Convert precision to recall or lift, using the factor ``times``.
 
     ``most`` is the largest possible precision if a list contains all true positives.
     """
-    if of == "lift" and inner.attrs["ends"]:
+    if of == "lift" and candidates.ends:
         raise ValueError(
             "of='lift' with missing='absent': the two measures retrieved different candidates, so"
             " their lifts have different baselines. Compare precision or recall."
         )
-    pairs = list(zip(*(result[f"measure_{side}"].to_numpy() for side in "ab"), strict=True))
-    a, b = sides(inner["present"], pairs)
-    both = a & b
-    positive = (both & inner["gold"]).sum("candidate")
-    above = result["n"] if of == "recall" else both.sum("candidate")
-    times = xr.where(positive > 0, above / positive.where(positive > 0), np.nan)
-    scaled = {f"{of}_{side}": result[f"precision_{side}"] * times for side in "ab"}
-    return result.drop_vars(["precision_a", "precision_b"]).assign(
-        {**scaled, "times": times, "most": np.minimum(1.0, positive / result["n"])}
-    )
+    total, positive = common_counts(candidates, pairs)  # (group, pair)
+    group = np.searchsorted(candidates.group, table[GROUP].to_numpy())
+    pair, n = table[PAIR].to_numpy(), table["n"].to_numpy()
+    with_positives = np.where(positive > 0, positive, np.nan)[group, pair]
+    above = n if of == "recall" else total[group, pair]
+    times = above / with_positives
+    for side in "ab":
+        table[f"{of}_{side}"] = table.pop(f"precision_{side}") * times
+    table["times"], table["most"] = times, np.minimum(1.0, positive[group, pair] / n)
+    return table

@@ -286,6 +286,16 @@ def check_rows(inner: xr.Dataset, rows: int, columns: int, what: str) -> None:
     )
 
 
+def check_table(rows: int, what: str, columns: int = 12) -> None:
+    """Raise a MemoryError if a table would have too many rows."""
+    if rows * columns >= _SMALL:
+        check_memory(
+            rows * (3.0 * columns + 5.0),  # values, rows with names, and table
+            f"{what} would give a table with {rows:,} rows",
+            "Pass fewer measures, or only the list sizes that you need: n=...",
+        )
+
+
 def free_memory() -> int | None:
     """Return the bytes available to this process, or None if unknown."""
     known = [size for size in (_of_machine(), _of_process()) if size is not None]

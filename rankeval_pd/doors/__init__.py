@@ -1,0 +1,1 @@
+"""Read data at the door, and return tables."""
