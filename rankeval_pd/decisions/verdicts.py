@@ -6,11 +6,10 @@ columns of its :class:`Interval`, and the numbers of group, pair and list size.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import pandas as pd
 
 from rankeval_pd.decisions.families import adjusted_p, family_levels, family_numbers, numbered
 from rankeval_pd.errors import warn
@@ -22,7 +21,11 @@ from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.significance.adjust import rejects
 from rankeval_pd.stats.significance.equivalence import interval_p, margin_name, regions_margin_p
 
-GROUP, PLACE, PAIR, STANDS = "_group", "_place", "_pair", "_stands"
+Rows = dict[str, AnyArray]  # named columns of equal length; names of measures are numbers
+GROUP = "_group"  # number of the group
+PLACE = "_place"  # position of n among the list sizes of the group
+PAIR = "_pair"  # number of the pair
+STANDS = "_stands"  # first pair that has the same two rankings, or -1 for equal rankings
 TIE_ENDS = ("tie_low", "tie_high")
 P_ENDS = ("p_tie_low", "p_tie_high")
 TIE_COLUMNS = (*TIE_ENDS, *P_ENDS, "tie_decides")
@@ -74,8 +77,13 @@ def decision_columns(how: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def decide(
-    table: pd.DataFrame, how: Decision, interval: Interval, *, towards: str = "difference"
-) -> pd.DataFrame:
+    table: Rows,
+    names: Sequence[Hashable],
+    *,
+    how: Decision,
+    interval: Interval,
+    towards: str = "difference",
+) -> Rows:
     """Add intervals, adjusted p-values and decisions to the rows of all groups.
 
     Decisions rest on p_adjusted, or on p_value if p-values are not adjusted. An interval includes
@@ -83,9 +91,11 @@ def decide(
 
     Parameters
     ----------
-    table : DataFrame
+    table : Rows
         With max-t, also with ``p_swaps``, ``drawn`` and ``margin``, half the width of the
         simultaneous band.
+    names : sequence
+        Names of the measures.
     how : Decision
     interval : Interval
     towards : str
@@ -93,9 +103,9 @@ def decide(
     """
     if getattr(how, "margin", None) is not None:
         table = _with_margin(table, how, interval)
-    p = table["p_value"].to_numpy()
+    p = table["p_value"]
     low, high = limits(table, p, np.full(p.size, how.level), how, interval)
-    held, ends = p, [table[name].to_numpy() for name in P_ENDS if name in table]
+    held, ends = p, [table[name] for name in P_ENDS if name in table]
     if how.adjust is not None:
         table["ci_low_alone"], table["ci_high_alone"] = low, high
         family = Family.of(table, how)
@@ -114,10 +124,10 @@ def decide(
     if "times" in table:
         table = _multiplied(table)
     if len(ends):
-        warn_of_order(table)
+        warn_of_order(table, names)
     if "drawn" in table:
         error, undecided = swaps.monte_carlo_error(
-            table["p_swaps"].to_numpy(), held, table["drawn"].to_numpy(), alpha=how.alpha
+            table["p_swaps"], held, table["drawn"], alpha=how.alpha
         )
         table["p_stderr"], table["undecided"] = error, undecided
     return table
@@ -133,13 +143,13 @@ class Family(NamedTuple):
     swapped: bool
 
     @classmethod
-    def of(cls, table: pd.DataFrame, how: Decision) -> Family:
+    def of(cls, table: Rows, how: Decision) -> Family:
         """Return the families of a table."""
-        group, pair = table[GROUP].to_numpy(), table[PAIR].to_numpy()
-        place = table[PLACE].to_numpy() if PLACE in table else None
+        group, pair = table[GROUP], table[PAIR]
+        place = table.get(PLACE)
         families = family_numbers(how.adjust_over, group=group, place=place)
         swapped = (how.adjust or "").startswith("max-t")
-        p = table["p_swaps" if swapped else "p_value"].to_numpy()
+        p = table["p_swaps" if swapped else "p_value"]
         pairs = pair if not group.any() else numbered(group, pair)
         return cls(p, families, pairs, _standing_rows(table), swapped)
 
@@ -170,24 +180,27 @@ class Family(NamedTuple):
         return self._shared(values, np.full(values.shape, level))
 
 
-def _standing_rows(table: pd.DataFrame) -> IntArray | None:
+def _standing_rows(table: Rows) -> IntArray | None:
     """Return, for each row, the row of the first pair with the same two rankings."""
     if STANDS not in table:
         return None
-    keys = [GROUP, *([PLACE] if PLACE in table else [])]
-    rows = pd.MultiIndex.from_frame(table[[*keys, PAIR]])
-    wanted = pd.MultiIndex.from_frame(table[[*keys, STANDS]])
-    return np.asarray(rows.get_indexer(wanted))
+    keys = [
+        table[GROUP].tolist(),
+        table[PLACE].tolist() if PLACE in table else [0] * table[PAIR].size,
+    ]
+    rows = {key: k for k, key in enumerate(zip(*keys, table[PAIR].tolist(), strict=True))}
+    wanted = zip(*keys, table[STANDS].tolist(), strict=True)
+    return np.array([rows.get(key, -1) for key in wanted], dtype=np.int64)
 
 
 # ------------------------------------------------------------------------------------- Intervals
 
 
 def limits(
-    table: pd.DataFrame, p: FloatArray, levels: FloatArray, how: Decision, interval: Interval
+    table: Rows, p: FloatArray, levels: FloatArray, how: Decision, interval: Interval
 ) -> Limits:
     """Return limits at the given levels, including 0 if the test is not significant."""
-    columns = [table[name].to_numpy() for name in interval.columns]
+    columns = [table[name] for name in interval.columns]
     result, total = np.empty((2, p.size)), p.size
     shown = getattr(how, "progress", None)
     bar = progress_bar(shown, total=total, what="intervals of differences", unit="rows")
@@ -203,9 +216,9 @@ def limits(
     return low, high
 
 
-def _band(table: pd.DataFrame, alone: Limits, p: FloatArray, how: Decision) -> Limits:
+def _band(table: Rows, alone: Limits, p: FloatArray, how: Decision) -> Limits:
     """Return simultaneous limits, at least as wide as the individual interval."""
-    difference, margin = table["difference"].to_numpy(), table["margin"].to_numpy()
+    difference, margin = table["difference"], table["margin"]
     low = np.minimum(alone[0], np.maximum(difference - margin, -1.0))
     high = np.maximum(alone[1], np.minimum(difference + margin, 1.0))
     return agree_with_test(low, high, p, how.alternative, how.level)
@@ -214,43 +227,43 @@ def _band(table: pd.DataFrame, alone: Limits, p: FloatArray, how: Decision) -> L
 # ----------------------------------------------------------- The better measure, and its multiples
 
 
-def with_better(table: pd.DataFrame, towards: str = "difference") -> pd.DataFrame:
+def with_better(table: Rows, towards: str = "difference") -> Rows:
     """Add the columns ``leaning`` and ``better``.
 
     ``leaning`` is the first measure if ``towards`` is above 0, the second measure if ``towards`` is
     below 0, and missing at 0. ``better`` is ``leaning`` if ``significant`` is True.
     """
-    sign = table[towards].to_numpy()
-    a, b = (table[name].array for name in ("measure_a", "measure_b"))
-    codes = np.where(sign > 0, a.codes, np.where(sign < 0, b.codes, -1))
-    table["leaning"] = pd.Categorical.from_codes(codes, dtype=a.dtype)
-    codes = np.where(table["significant"].to_numpy(), codes, -1)
-    table["better"] = pd.Categorical.from_codes(codes, dtype=a.dtype)
+    sign = table[towards]
+    leaning = np.full(sign.shape, -1)
+    leaning[sign > 0] = table["measure_a"][sign > 0]
+    leaning[sign < 0] = table["measure_b"][sign < 0]
+    table["leaning"] = leaning
+    table["better"] = np.where(table["significant"], leaning, -1)
     return table
 
 
-def _multiplied(table: pd.DataFrame) -> pd.DataFrame:
+def _multiplied(table: Rows) -> Rows:
     """Convert differences of precision to recall or lift: ``times``, at most ``most``."""
-    times, most = table["times"].to_numpy(), table["most"].to_numpy()
+    times, most = table["times"], table["most"]
     for name in _MULTIPLES:
         if name in table:
-            table[name] = np.clip(table[name].to_numpy(), -most, most) * times
+            table[name] = np.clip(table[name], -most, most) * times
     return table
 
 
 # ---------------------------------------------------------------------------- Margins (equivalence)
 
 
-def _with_margin(table: pd.DataFrame, how: Decision, interval: Interval) -> pd.DataFrame:
+def _with_margin(table: Rows, how: Decision, interval: Interval) -> Rows:
     """Add the unadjusted p-value for the margin to each row.
 
     The p-value is exact for two regions. For other comparisons, the p-value agrees with the
     interval.
     """
-    margin = np.full(len(table), float(getattr(how, "margin")))  # noqa: B009
+    margin = np.full(len(table["p_value"]), float(getattr(how, "margin")))  # noqa: B009
     if "times" in table:
-        margin = margin / table["times"].to_numpy()
-    columns = [table[name].to_numpy() for name in interval.columns]
+        margin = margin / table["times"]
+    columns = [table[name] for name in interval.columns]
     if interval.columns[:4] == REGIONS:
         p_value = _of_two_regions(margin, columns[:4], how)
     else:
@@ -280,28 +293,28 @@ def _of_two_regions(margin: FloatArray, counts: list[AnyArray], how: Decision) -
 
 
 def with_tie_decisions(
-    table: pd.DataFrame, p: FloatArray, ends: list[FloatArray], alpha: float, towards: str
-) -> pd.DataFrame:
+    table: Rows, p: FloatArray, ends: list[FloatArray], alpha: float, towards: str
+) -> Rows:
     """Add p-values at both ends over tie orders, and whether either end changes the decision."""
-    own = np.nan_to_num(np.sign(table[towards].to_numpy())) * rejects(p, alpha)
-    differs: BoolArray = np.zeros(len(table), dtype=bool)
+    own = np.nan_to_num(np.sign(table[towards])) * rejects(p, alpha)
+    differs: BoolArray = np.zeros(p.size, dtype=bool)
     for name, p_name, p_end in zip(TIE_ENDS, P_ENDS, ends, strict=True):
-        differs |= np.sign(table[name].to_numpy()) * rejects(p_end, alpha) != own
+        differs |= np.sign(table[name]) * rejects(p_end, alpha) != own
         table[p_name] = p_end
-    table["tie_decides"] = differs & table["cuts_tie"].to_numpy()
+    table["tie_decides"] = differs & table["cuts_tie"]
     return table
 
 
-def warn_of_order(table: pd.DataFrame) -> None:
+def warn_of_order(table: Rows, names: Sequence[Hashable]) -> None:
     """Warn once if the order of equal scores can change a decision."""
-    deciding = table[table["tie_decides"].to_numpy()]
-    if not len(deciding):
+    deciding = np.flatnonzero(table["tie_decides"])
+    if not deciding.size:
         return
-    none = pd.Series(0, index=deciding.index)
-    near = [deciding.get(name, none) for name in UNCUT]
-    columns = [deciding["measure_a"], deciding["measure_b"], deciding["n"], *near]
-    rows = [tuple(x.iloc[0] for x in columns)]
-    warn_of_rows(rows, len(deciding), combined="n_left_out" in table)
+    first = deciding[0]
+    pair = [names[table[name][first]] for name in ("measure_a", "measure_b")]
+    uncut = [int(table[name][first]) for name in UNCUT if name in table]
+    row = (*pair, int(table["n"][first]), *uncut)
+    warn_of_rows([row], deciding.size, combined="n_left_out" in table)
 
 
 def warn_of_rows(rows: list[tuple[Any, ...]], count: int, *, combined: bool = False) -> None:

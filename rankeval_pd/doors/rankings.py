@@ -1,6 +1,6 @@
 """Ask questions about rankings: candidates come in as arrays, rows leave as a table.
 
-A *question* is a function that takes :class:`Candidates` and list sizes and returns a table with
+A *question* is a function that takes :class:`Candidates` and list sizes and returns :data:`Rows`,
 one row per measure or pair and list size. :func:`tabulate` asks it for every group of a DataFrame.
 """
 
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rankeval_pd.decisions.verdicts import GROUP, PAIR, PLACE, STANDS
 from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms.lazy.heads import refuse_head
 from rankeval_pd.forms.out import tables
@@ -34,10 +35,8 @@ from rankeval_pd.stats.rankings.copies import stands_for
 from rankeval_pd.stats.rankings.ranking import Ranking, Size, Whole
 from rankeval_pd.stats.rankings.swap_draws import Keys
 
-GROUP = tables.GROUP  # column with the number of the group
-PLACE = "_place"  # column with the position of n among the sizes of the group
-PAIR = "_pair"  # column with the number of the pair
-STANDS = "_stands"  # column with the first pair that has the same two rankings, or -1
+Rows = dict[str, AnyArray]  # named columns of equal length; names of measures are numbers
+NAMES = ("measure", "measure_a", "measure_b", "leaning", "better")  # columns of numbers, or -1
 _TOGETHER = 1_000_000  # largest number of scores that are ranked in one call
 _RANKS = 4_000_000  # largest number of ranks in one block of pairs
 
@@ -91,6 +90,10 @@ class Candidates:
         width = len(self.measures) if self.whole is not None else width
         for start in range(0, max(len(self.measures), 1), width):
             yield list(range(start, min(start + width, len(self.measures))))
+
+    def positives(self) -> IntArray:
+        """Return the number of true positives that each measure ranks: (group, measure)."""
+        return (self.gold[:, np.newaxis] & self.present).sum(axis=-1)
 
     def common_size(self) -> Size:
         """Return N and N+ of each group, which must be equal for all measures: (group)."""
@@ -152,7 +155,7 @@ def measure_rows(
     candidates: Candidates,
     kernel: Callable[[Ranking, Candidates], Mapping[str, AnyArray]],
     along: Mapping[str, AnyArray] | None = None,
-) -> pd.DataFrame:
+) -> Rows:
     """Return one row per group, measure and list size.
 
     Parameters
@@ -181,7 +184,7 @@ def measure_rows(
             columns = kernel(candidates.rankings(block), _only(candidates, block))
             parts.append(_rows(columns, candidates, "measure", block, along))
             advance(len(block))
-    return _in_group_order(parts, candidates)
+    return _in_group_order(parts)
 
 
 def _only(candidates: Candidates, measures: list[int]) -> Candidates:
@@ -201,7 +204,7 @@ def _rows(
     name: str,
     numbers: Sequence[int],
     along: Mapping[str, AnyArray],
-) -> pd.DataFrame:
+) -> Rows:
     """Return columns (group, measure or pair, ...) as rows in this order."""
     groups = candidates.group
     shape = (len(groups), len(numbers), *(len(labels) for labels in along.values()))
@@ -218,9 +221,7 @@ def _rows(
     exists = flat.pop("exists", None)
     if exists is not None and not exists.all():
         flat = {key: values[exists] for key, values in flat.items()}
-    if name == "measure":
-        flat[name] = _named(flat[name], candidates.measures)
-    return pd.DataFrame(flat, copy=False)
+    return flat
 
 
 def _spread(labels: AnyArray, axis: int, shape: tuple[int, ...]) -> AnyArray:
@@ -230,18 +231,22 @@ def _spread(labels: AnyArray, axis: int, shape: tuple[int, ...]) -> AnyArray:
     return np.broadcast_to(labels.reshape(along), shape).reshape(-1)
 
 
-def _named(numbers: IntArray, names: Sequence[Hashable]) -> pd.Categorical:
-    """Return names by number; -1 is missing."""
-    index = pd.Index(list(names), tupleize_cols=False)
-    return pd.Categorical.from_codes(numbers, categories=index, validate=False)
+def _in_group_order(parts: Sequence[Rows]) -> Rows:
+    """Concatenate rows, with the rows of each group together."""
+    table = concatenated(parts)
+    return rows_at(table, np.argsort(table[GROUP], kind="stable"))
 
 
-def _in_group_order(parts: list[pd.DataFrame], candidates: Candidates) -> pd.DataFrame:
-    """Concatenate blocks of measures or pairs, with the rows of each group together."""
-    table = pd.concat(parts, ignore_index=True)
-    if len(candidates.group) == 1:
-        return table
-    return table.sort_values(GROUP, kind="stable", ignore_index=True)
+def concatenated(parts: Sequence[Rows]) -> Rows:
+    """Concatenate rows with the same columns."""
+    if len(parts) == 1:
+        return parts[0]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def rows_at(table: Rows, rows: AnyArray) -> Rows:
+    """Return the rows at these positions, or where a mask is True."""
+    return {name: values[rows] for name, values in table.items()}
 
 
 PairKernel = Callable[[PairRanks, IntArray], Mapping[str, AnyArray]]
@@ -258,7 +263,7 @@ def pair_rows(
     over_n: bool = True,
     alternative: str = "two-sided",
     advance: Callable[[int], object] = lambda _: None,
-) -> pd.DataFrame:
+) -> Rows:
     """Return one row per group, pair and list size, for pairs of measures.
 
     Parameters
@@ -300,10 +305,9 @@ def pair_rows(
         chosen = np.arange(start, start + len(block))
         parts.append(_rows(columns, candidates, PAIR, chosen, along))
         advance(len(block) * groups)
-    table = parts[0] if len(parts) == 1 else _in_group_order(parts, candidates)
-    place = table[PAIR].to_numpy()
-    for side, name in enumerate(("measure_a", "measure_b")):
-        table[name] = _named(sides[place, side], candidates.measures)
+    table = parts[0] if len(parts) == 1 else _in_group_order(parts)
+    place = table[PAIR]
+    table["measure_a"], table["measure_b"] = sides[place, 0], sides[place, 1]
     stands = standing_pairs(candidates, pairs, alternative)
     if stands is not None:
         table[STANDS] = stands[place]
@@ -406,8 +410,9 @@ def distinct_tests(candidates: Candidates, pairs: Sequence[Pair], alternative: s
 # -------------------------------------------------------------------------------------------------
 # Ask a question for every group of a DataFrame
 
-RankingQuestion = Callable[[Candidates, "IntArray | None"], pd.DataFrame]
-Finish = Callable[[pd.DataFrame], pd.DataFrame]
+RankingQuestion = Callable[[Candidates, "IntArray | None"], Rows]
+Finish = Callable[[Rows, Sequence[Hashable]], Rows]
+Combination = Callable[[Rows, int], Rows]
 
 
 def tabulate(
@@ -419,7 +424,7 @@ def tabulate(
     *,
     n: Sizes = None,
     finish: Finish | None = None,
-    combine: Finish | None = None,
+    combine: Combination | None = None,
     attrs: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
     """Ask the question for every group, and return one table.
@@ -431,7 +436,7 @@ def tabulate(
         The roles given as keywords.
     question : callable
         A function that takes :class:`Candidates` and list sizes (None means every n), and returns
-        a table of rows with the number of the group in the column ``GROUP``.
+        rows with the number of the group in the column ``GROUP``.
     columns : sequence of str
         The columns of the result, in order.
     able : Capabilities
@@ -440,9 +445,11 @@ def tabulate(
         List sizes. Shares are fractions of the candidates in each group, and add the column
         ``share``.
     finish : callable, optional
-        A function that takes the rows of all groups, for decisions about families.
+        A function that takes the rows of all groups and the names of the measures, for decisions
+        about families.
     combine : callable, optional
-        A function that takes the rows of all groups, and returns rows without groups.
+        A function that takes the rows of all groups and the number of groups, and returns rows
+        without groups.
     attrs : mapping, optional
         Notes on how the result was computed.
     """
@@ -464,26 +471,26 @@ def tabulate(
     nothing = len(groups.keys) == 0
     parts = _empty_stack(data, chosen, able) if nothing else stacks(groups)
     asked = [_question_of(question, part, n) for part in parts]
-    table = asked[0] if len(asked) == 1 else pd.concat(asked, ignore_index=True)
+    table = concatenated(asked)
     if nothing:
-        table = table.iloc[:0]
+        table = rows_at(table, slice(0))
     elif above := _above_all(n, table):
         raise ValueError(f"{above}. Pass smaller n.")
     if finish is not None:
-        table = finish(table)
+        table = finish(table, groups.measures)
     if isinstance(n, Shares):
         table = _along_shares(table, n, {k: x.total for x in parts for k in x.group.tolist()})
         columns = [*columns, "share"]
     keys = groups.keys
     if combine is not None:
-        table, keys = combine(table), pd.DataFrame(index=[0])
-        table[GROUP] = 0
+        table, keys = combine(table, len(groups.keys)), pd.DataFrame(index=[0])
+        table[GROUP] = np.zeros(len(table[columns[0]]), dtype=np.int64)
     elif len(parts) > 1:
-        table = table.sort_values(GROUP, kind="stable", ignore_index=True)
-    return _leave(table, keys, columns, attrs)
+        table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
+    return _leave(table, keys, columns, groups.measures, attrs)
 
 
-def _check_roles(chosen: Roles, able: Capabilities, combine: Finish | None) -> None:
+def _check_roles(chosen: Roles, able: Capabilities, combine: Combination | None) -> None:
     """Refuse roles that the question does not support."""
     if not able.any_ties:
         chosen.check_ties()
@@ -500,18 +507,18 @@ def _empty_stack(data: pd.DataFrame, chosen: Roles, able: Capabilities) -> list[
     return stacks(read_frame(data, replace(chosen, by=None), scored=able.scores))[:1]
 
 
-def _question_of(question: RankingQuestion, candidates: Candidates, n: Sizes) -> pd.DataFrame:
+def _question_of(question: RankingQuestion, candidates: Candidates, n: Sizes) -> Rows:
     """Ask the question for groups of one size."""
     if isinstance(n, Shares):
         return question(candidates, np.unique(n.of(candidates.total)))
     return question(candidates, n)
 
 
-def _above_all(n: Sizes, table: pd.DataFrame) -> str:
+def _above_all(n: Sizes, table: Rows) -> str:
     """Return the error text for list sizes larger than every group."""
     if not isinstance(n, np.ndarray) or "n" not in table:
         return ""
-    lacking = n[~np.isin(n, table["n"].to_numpy())]
+    lacking = n[~np.isin(n, table["n"])]
     if not lacking.size:
         return ""
     return (
@@ -520,46 +527,53 @@ def _above_all(n: Sizes, table: pd.DataFrame) -> str:
     )
 
 
-def _along_shares(table: pd.DataFrame, n: Shares, totals: Mapping[int, int]) -> pd.DataFrame:
+def _along_shares(table: Rows, n: Shares, totals: Mapping[int, int]) -> Rows:
     """Repeat rows for shares that give the same n, and add the column ``share``."""
-    parts = []
-    for group, rows in table.groupby(GROUP, sort=False):
-        sizes = n.of(totals[group])
-        given = pd.DataFrame({"share": n.values, "n": sizes})  # noqa: PD011
-        own = rows.columns.difference(["n"]).tolist()
-        first = [x for x in ("measure", PAIR) if x in rows]
-        for _, of_one in rows.groupby(first, sort=False, observed=True) if first else [((), rows)]:
-            parts.append(given.merge(of_one, on="n")[[*own, "n", "share"]])
-    return pd.concat(parts, ignore_index=True) if parts else table.assign(share=np.nan)
+    group, place = table[GROUP], table[PLACE]
+    taken, share = [], []
+    # the rows of one measure or pair follow one another, with n ascending
+    starts = np.flatnonzero(np.diff(group, prepend=-1) | (np.diff(place, prepend=0) < 0))
+    for rows in np.split(np.arange(group.size), starts[1:]):
+        if not rows.size:
+            continue
+        sizes = n.of(totals[int(group[rows[0]])])
+        for value, size in zip(n.values.tolist(), sizes.tolist(), strict=True):  # noqa: PD011
+            at = rows[table["n"][rows] == size]
+            taken.append(at)
+            share.append(np.full(at.size, value))
+    if not taken:
+        return {**table, "share": np.zeros(0)}
+    return {**rows_at(table, np.concatenate(taken)), "share": np.concatenate(share)}
 
 
 def _leave(
-    table: pd.DataFrame,
+    table: Rows,
     keys: pd.DataFrame,
     columns: Sequence[str],
+    measures: Sequence[Hashable],
     attrs: Mapping[str, Any] | None,
 ) -> pd.DataFrame:
     """Return the columns in order, with the columns of ``by`` first."""
-    leaving = {name: _own_dtype(table[name]) for name in columns}
+    leaving = {}
+    for name in columns:
+        values = table[name]
+        leaving[name] = named(values, measures) if name in NAMES else values.copy()
     result = pd.DataFrame(leaving, copy=False)
     if keys.shape[1]:
-        groups = keys.iloc[table[GROUP].to_numpy()].reset_index(drop=True)
+        groups = keys.iloc[table[GROUP]].reset_index(drop=True)
         result = pd.concat([groups, result], axis=1)
     result.attrs.update(attrs or {})
     return result
 
 
-def _own_dtype(column: pd.Series) -> Any:
-    """Return a copy of the values; names get the dtype that pandas uses for headers."""
-    values = column.array
-    if not isinstance(values, pd.Categorical):
-        return column.to_numpy(copy=True)
-    codes, numbers = pd.factorize(values.codes)  # -1 is a missing name
-    names = [values.categories[k] for k in numbers.tolist() if k >= 0]
-    known = pd.Series(pd.Index(names or list(values.categories), tupleize_cols=False))
-    places = np.append(np.cumsum(numbers >= 0) - 1, -1)
-    places[:-1][numbers < 0] = -1
-    places = places[codes]
-    if (places < 0).any():
-        return known.reindex(places).array
-    return known.array.take(places)
+def named(numbers: IntArray, names: Sequence[Hashable]) -> Any:
+    """Return names by number, with the dtype that pandas uses for headers; -1 is missing."""
+    present = pd.unique(numbers)
+    present = present[present >= 0]
+    known = [names[k] for k in present.tolist()] or list(names)
+    header = pd.Series(pd.Index(known, tupleize_cols=False))
+    place = np.full(len(names) + 1, -1, dtype=np.intp)
+    place[present] = np.arange(present.size)
+    if numbers.size and numbers.min() < 0:
+        return header.reindex(place[numbers]).array
+    return header.array.take(place[numbers])

@@ -208,7 +208,7 @@ def _columns_at(
 def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> tuple[AnyArray, ...]:
     """Return counts, proportions and confidence limits of acceptance sets."""
     every = np.ones(sets.size.shape, dtype=bool)
-    shares = shares_of(sets.tp, sets.size, ranking.size, kind, exists=every)
+    shares = tuple(shares_of(sets.tp, sets.size, ranking.size, kind, exists=every).values())
     total, positive = (np.broadcast_to(x[..., np.newaxis], every.shape) for x in ranking.size)
     tp, others = sets.tp, total - positive
     fp = sets.size - tp

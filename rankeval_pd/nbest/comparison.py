@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
-import pandas as pd
 
 from rankeval_pd.decisions.families import compared_with, enough_draws, family_note
 from rankeval_pd.decisions.intervals import OF_CLUSTERS, OF_ERROR, of_regions
@@ -15,6 +14,7 @@ from rankeval_pd.decisions.verdicts import TIE_COLUMNS, Interval, decide, decisi
 from rankeval_pd.doors.rankings import (
     Candidates,
     Pair,
+    Rows,
     distinct_tests,
     pair_names,
     pair_rows,
@@ -343,13 +343,13 @@ def _compare_lists(
     if options.swapped:
         noted |= chosen.noted_seed
 
-    def question(candidates: Candidates, n: IntArray | None) -> pd.DataFrame:
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
         pairs = pair_names(candidates.measures, a, b)
         tests = distinct_tests(candidates, pairs, options.alternative)
         noted.update(family_note(options, tests, candidates, n, compared_with(a, b)))
         table = _rows_of_pairs(candidates, pairs, n, tests, options, chosen.ties)
-        if options.swapped and table["drawn"].count():
-            noted["n_resamples"] = int(table["drawn"].max())
+        if options.swapped and not np.isnan(table["drawn"]).all():
+            noted["n_resamples"] = int(np.nanmax(table["drawn"]))
         return table if of == "precision" else precision_as(table, candidates, pairs, of)
 
     means = options.means
@@ -383,7 +383,7 @@ def _rows_of_pairs(
     tests: int,
     options: RegionOptions,
     ties: str,
-) -> pd.DataFrame:
+) -> Rows:
     """Return one row per pair and n, with the counts and tests of the two lists."""
     work: dict[str, Any] = {"what": "comparing lists", "unit": "pairs", "draws": len(pairs)}
     swapping: dict[str, Any] = {}
@@ -409,7 +409,7 @@ def _rows_of_pairs(
             alternative=options.alternative,
             advance=nothing_moves if options.swapped else advance,
         )
-    table["reach"] = 1.0
+    table["reach"] = np.ones(table["difference"].shape)
     return table
 
 

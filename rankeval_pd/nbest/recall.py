@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
-from rankeval_pd.doors.rankings import GROUP, PAIR, Candidates, Pair, common_counts
+from rankeval_pd.doors.rankings import GROUP, PAIR, Candidates, Pair, Rows, common_counts
 from rankeval_pd.errors import check_choice, check_share, warn_of_thresholds
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
@@ -337,8 +336,8 @@ def _band_of_one(
 
 
 def precision_as(
-    table: pd.DataFrame, candidates: Candidates, pairs: Sequence[Pair], of: str
-) -> pd.DataFrame:
+    table: Rows, candidates: Candidates, pairs: Sequence[Pair], of: str
+) -> Rows:
     """Convert precision to recall or lift, using the factor ``times``.
 
     ``most`` is the largest possible precision if a list contains all true positives.
@@ -349,8 +348,8 @@ def precision_as(
             " their lifts have different baselines. Compare precision or recall."
         )
     total, positive = common_counts(candidates, pairs)  # (group, pair)
-    group = np.searchsorted(candidates.group, table[GROUP].to_numpy())
-    pair, n = table[PAIR].to_numpy(), table["n"].to_numpy()
+    group = np.searchsorted(candidates.group, table[GROUP])
+    pair, n = table[PAIR], table["n"]
     with_positives = np.where(positive > 0, positive, np.nan)[group, pair]
     above = n if of == "recall" else total[group, pair]
     times = above / with_positives
