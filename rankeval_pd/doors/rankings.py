@@ -423,8 +423,8 @@ def tabulate(
     able: Capabilities,
     *,
     n: Sizes = None,
-    finish: Finish | None = None,
     combine: Combination | None = None,
+    finish: Finish | None = None,
     attrs: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
     """Ask the question for every group, and return one table.
@@ -444,12 +444,12 @@ def tabulate(
     n : array of int, Shares, optional
         List sizes. Shares are fractions of the candidates in each group, and add the column
         ``share``.
-    finish : callable, optional
-        A function that takes the rows of all groups and the names of the measures, for decisions
-        about families.
     combine : callable, optional
         A function that takes the rows of all groups and the number of groups, and returns rows
         without groups.
+    finish : callable, optional
+        A function that takes all rows and the names of the measures, for decisions
+        about families.
     attrs : mapping, optional
         Notes on how the result was computed.
     """
@@ -476,6 +476,9 @@ def tabulate(
         table = rows_at(table, slice(0))
     elif above := _above_all(n, table):
         raise ValueError(f"{above}. Pass smaller n.")
+    if combine is not None:
+        table = combine(table, len(groups.keys))
+        table[GROUP] = np.zeros(len(table[columns[0]]), dtype=np.int64)
     if finish is not None:
         table = finish(table, groups.measures)
     if isinstance(n, Shares):
@@ -483,8 +486,7 @@ def tabulate(
         columns = [*columns, "share"]
     keys = groups.keys
     if combine is not None:
-        table, keys = combine(table, len(groups.keys)), pd.DataFrame(index=[0])
-        table[GROUP] = np.zeros(len(table[columns[0]]), dtype=np.int64)
+        keys = pd.DataFrame(index=[0])
     elif len(parts) > 1:
         table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
     return _leave(table, keys, columns, groups.measures, attrs)
