@@ -20,7 +20,7 @@ from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms.lazy.heads import refuse_head
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.averages import check_groups
-from rankeval_pd.forms.rankings.annotators import refuse_each
+from rankeval_pd.forms.rankings.annotators import SHARE, refuse_each
 from rankeval_pd.forms.rankings.candidates import Groups, check_data, read_frame
 from rankeval_pd.forms.rankings.copied_measures import SameOrder
 from rankeval_pd.forms.rankings.kernel_calls import PairRanks, others_of, with_empty_places
@@ -132,7 +132,7 @@ def stacks(groups: Groups) -> list[Candidates]:
                 present=arrays["present"],
                 draws=arrays.get("draws"),
                 cluster=arrays.get("cluster"),
-                votes=arrays.get("share"),
+                votes=arrays.get(SHARE),
                 row=places,
                 sign=groups.signs,
                 group=chosen,
