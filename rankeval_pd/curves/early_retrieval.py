@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from rankeval_pd.curves.ranking_areas import spread_of
@@ -93,15 +92,11 @@ def enrichment(
     """
     shares = Shares(check_shares("share", share, one=True))
     kind = IntervalKind.of(ci=ci, level=level, target="nbest")
-    types: dict[str, type] = dict(_ENRICHED)
-    if Roles.of(roles).ties == "expected":
-        types["tp"] = float
-    table = recall_of_lists(data, shares, kind, types, ("measure", "n", *types), roles)
-    if isinstance(table, pd.DataFrame):
-        names = [name for name in table.columns if name != "share"]
-        names.insert(names.index("measure") + 1, "share")
-        return table[names]
-    return table
+    columns = ("measure", "n", *_ENRICHED)
+    table = recall_of_lists(data, shares, kind, columns, roles, of_lift=True)
+    names = [name for name in table.columns if name != "share"]
+    names.insert(names.index("measure") + 1, "share")
+    return table[names]
 
 
 @Capabilities(

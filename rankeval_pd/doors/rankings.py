@@ -74,6 +74,12 @@ class Candidates:
         """Return the candidates in order of rank, (group, measure, rank), sorted once."""
         return ranking.order(self.score, self.present)
 
+    @property
+    def keys(self) -> Keys:
+        """Return the keys for random draws, the same for all measures: (group, 1, candidate)."""
+        assert self.draws is not None
+        return self.draws[:, np.newaxis]
+
     def rankings(self, measures: Sequence[int] | None = None) -> Ranking:
         """Return the ranking of each measure: (group, measure)."""
         score, present, whole = self.score, self.present, self.whole
