@@ -75,8 +75,8 @@ def enrichment(
     -----
     The lift is recall divided by n / N, and the limits for the lift are the limits for recall
     (:func:`nbest_recall`) divided by n / N. No lift exceeds one over the prevalence, so ``ci_high``
-    is at most one over the lower limit for the prevalence. To test the difference between two measures, use
-    ``compare(n=share, of="lift")``. The cost is O(N log N).
+    is at most one over the lower limit for the prevalence. To test the difference between two
+    measures, use ``compare(n=share, of="lift")``. The cost is O(N log N).
 
     References
     ----------

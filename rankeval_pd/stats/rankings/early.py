@@ -285,6 +285,9 @@ class Bedroc(NamedTuple):
     chance: FloatArray
 
 
+_ROUNDING = 1e-13  # one misplaced candidate among millions changes the mean weight by more
+
+
 def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
     """Return BEDROC with influences in O(N log N); NaN if a class is empty.
 
@@ -306,7 +309,7 @@ def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
         best = -np.expm1(-alpha * share) / step / at.positive
         worst = best * np.exp(-alpha * (1.0 - share))
         scale = np.where((share > 0.0) & (share < 1.0), 1.0 / (best - worst), np.nan)
-        value, chance = (mean - worst) * scale, (every - worst) * scale
+        value, chance = np.clip((mean - worst) * scale, 0.0, 1.0), (every - worst) * scale
         # each candidate moves lower candidates down by one rank; in a geometric series, half of the
         # own weight is added, and the perfect ranking has a variance of 0
         lost = 2.0 * np.tanh(0.5 * alpha / size)
@@ -314,13 +317,8 @@ def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
         of_positive = (weight - moved) * scale
         of_other = -moved * (at.total - at.positive) / at.positive * scale
         influence = _by_candidate(at, of_positive, of_other)
-    # rounding must not move the ends of the scale
-    value = np.clip(value, 0.0, 1.0)
-    fp = np.arange(at.tp.shape[-1]) - at.tp
-    above, through = (np.take_along_axis(fp, x, axis=-1) for x in (at.start, at.end))
-    first = np.where(at.true, through, 0).max(axis=-1, keepdims=True, initial=0) == 0
-    last = (~at.true | (above == at.total - at.positive)).all(axis=-1, keepdims=True)
-    value = np.where(np.isnan(value), value, np.where(last, 0.0, np.where(first, 1.0, value)))
+    for end, exact in ((best, 1.0), (worst, 0.0)):  # rounding must not move the ends of the scale
+        value = np.where(np.isclose(mean, end, rtol=_ROUNDING, atol=0.0), exact, value)
     early = EarlyShare(value[..., 0], influence, ranking.gold, ranking.present)
     return Bedroc(early, chance[..., 0])
 
