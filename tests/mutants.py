@@ -1176,7 +1176,7 @@ FAULTS = [
         "rankings/early.py", "verdict_options early stats/average_precision",
         ("worst = best * np.exp(-alpha * (1.0 - share))", "worst = best * np.exp(-alpha)"),
         ("np.tanh(0.5 * alpha / size)", "np.tanh(0.5 * alpha / (size + 1))"),
-        ("rtol=_ROUNDING, atol=0.0), exact, value)", "rtol=0.0, atol=0.0), exact, value)"),
+        ("rtol=_ROUNDING, atol=0.0)", "rtol=0.0, atol=0.0)"),
         ("half > _FAR", "half > np.inf"),
         ("0.5 * inside**2 * width)", "0.5 * inside * width)"),
         ("0.5 * at.around(below)", "at.around(below)"),

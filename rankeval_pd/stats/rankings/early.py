@@ -318,7 +318,8 @@ def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
         of_other = -moved * (at.total - at.positive) / at.positive * scale
         influence = _by_candidate(at, of_positive, of_other)
     for end, exact in ((best, 1.0), (worst, 0.0)):  # rounding must not move the ends of the scale
-        value = np.where(np.isclose(mean, end, rtol=_ROUNDING, atol=0.0), exact, value)
+        at_end = np.isclose(mean, end, rtol=_ROUNDING, atol=0.0) & ~np.isnan(value)
+        value = np.where(at_end, exact, value)
     early = EarlyShare(value[..., 0], influence, ranking.gold, ranking.present)
     return Bedroc(early, chance[..., 0])
 

@@ -57,7 +57,7 @@ def signed_rank_pairs(
     rows = no_rows(len(pairs))
     for k, x in enumerate(sorted_):
         up, down = signed_rank_tails(x, float(room[k]))
-        rows.put(k, np.nan, up, down if gain[k] < 0.0 else up)
+        rows.put(k, np.nan, up, min(up, down))  # a gain of 0 has no sign, but the ranks may differ
 
     near = np.array([_next_to_0(x, float(r)) for x, r in zip(sorted_, room, strict=True)])
 
