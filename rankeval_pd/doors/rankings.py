@@ -35,6 +35,7 @@ from rankeval_pd.stats.rankings.copies import stands_for
 from rankeval_pd.stats.rankings.ranking import Ranking, Size, Whole
 from rankeval_pd.stats.rankings.swap_draws import Keys
 
+Pair = tuple[Hashable, Hashable]
 Rows = dict[str, AnyArray]  # named columns of equal length; names of measures are numbers
 NAMES = ("measure", "measure_a", "measure_b", "leaning", "better")  # columns of numbers, or -1
 _TOGETHER = 1_000_000  # largest number of scores that are ranked in one call
@@ -54,6 +55,7 @@ class Candidates:
     group: IntArray  #: (group): the number of each group
     n_groups: int  #: number of groups in the data
     ends: bool  #: whether lists end before candidates without a score
+    dtypes: Sequence[object]  #: (measure): in which thresholds are compared
     draws: Keys | None = None  #: (group, candidate): keys for random draws
     cluster: IntArray | None = None  #: (group, candidate): number of the candidate's cluster
     votes: FloatArray | None = None  #: (group, candidate): mean vote of the annotators
@@ -79,6 +81,11 @@ class Candidates:
         """Return the keys for random draws, the same for all measures: (group, 1, candidate)."""
         assert self.draws is not None
         return self.draws[:, np.newaxis]
+
+    def sides(self, pairs: Sequence[Pair]) -> IntArray:
+        """Return the numbers of the two measures of each pair: (pair, 2)."""
+        numbers = {name: k for k, name in enumerate(self.measures)}
+        return np.array([[numbers[a], numbers[b]] for a, b in pairs], dtype=int).reshape(-1, 2)
 
     def rankings(self, measures: Sequence[int] | None = None) -> Ranking:
         """Return the ranking of each measure: (group, measure)."""
@@ -144,6 +151,7 @@ def stacks(groups: Groups) -> list[Candidates]:
                 group=chosen,
                 n_groups=len(groups.keys),
                 ends=groups.ends,
+                dtypes=groups.dtypes,
                 whole=groups.whole,
                 same=same,
             )
@@ -182,13 +190,13 @@ def measure_rows(
     blocks = list(candidates.blocks())
     if len(blocks) == 1:
         columns = kernel(candidates.rankings(), candidates)
-        return _rows(columns, candidates, "measure", blocks[0], along)
+        return rows_of(columns, candidates, "measure", blocks[0], along)
     parts = []
     bar = progress_bar(None, total=number, what="ranking candidates", unit="measures", alone=True)
     with bar as advance:
         for block in blocks:
             columns = kernel(candidates.rankings(block), _only(candidates, block))
-            parts.append(_rows(columns, candidates, "measure", block, along))
+            parts.append(rows_of(columns, candidates, "measure", block, along))
             advance(len(block))
     return _in_group_order(parts)
 
@@ -201,10 +209,11 @@ def _only(candidates: Candidates, measures: list[int]) -> Candidates:
         score=candidates.score[:, measures],
         present=candidates.present[:, measures],
         sign=candidates.sign[measures],
+        dtypes=[candidates.dtypes[k] for k in measures],
     )
 
 
-def _rows(
+def rows_of(
     columns: Mapping[str, AnyArray],
     candidates: Candidates,
     name: str,
@@ -256,7 +265,6 @@ def rows_at(table: Rows, rows: AnyArray) -> Rows:
 
 
 PairKernel = Callable[[PairRanks, IntArray], Mapping[str, AnyArray]]
-Pair = tuple[Hashable, Hashable]
 
 
 def pair_rows(
@@ -291,8 +299,7 @@ def pair_rows(
         A function to call with the number of finished pairs, multiplied by the groups.
     """
     sizes = candidates.sizes(n)
-    numbers = {name: k for k, name in enumerate(candidates.measures)}
-    sides = np.array([[numbers[name] for name in pair] for pair in pairs]).reshape(-1, 2)
+    sides = candidates.sides(pairs)
     groups = len(candidates.group)
     if over_n:
         what = f"{len(pairs):,} pairs of measures at {sizes.size:,} list sizes"
@@ -309,10 +316,17 @@ def pair_rows(
             exists = exists.any(axis=-1) if n is None else exists.all(axis=-1)
         columns.setdefault("exists", exists)
         chosen = np.arange(start, start + len(block))
-        parts.append(_rows(columns, candidates, PAIR, chosen, along))
+        parts.append(rows_of(columns, candidates, PAIR, chosen, along))
         advance(len(block) * groups)
     table = parts[0] if len(parts) == 1 else _in_group_order(parts)
-    place = table[PAIR]
+    return with_pairs(table, candidates, pairs, alternative)
+
+
+def with_pairs(
+    table: Rows, candidates: Candidates, pairs: Sequence[Pair], alternative: str
+) -> Rows:
+    """Add the two measures of each pair, and the first pair with the same two rankings."""
+    place, sides = table[PAIR], candidates.sides(pairs)
     table["measure_a"], table["measure_b"] = sides[place, 0], sides[place, 1]
     stands = standing_pairs(candidates, pairs, alternative)
     if stands is not None:
@@ -341,8 +355,7 @@ def pair_names(measures: Sequence[Hashable], a: Hashable, b: Names) -> list[Pair
 
 def common_counts(candidates: Candidates, pairs: Sequence[Pair]) -> tuple[IntArray, IntArray]:
     """Return N and N+ among the candidates that both measures rank: (group, pair)."""
-    numbers = {name: k for k, name in enumerate(candidates.measures)}
-    a, b = ([numbers[pair[side]] for pair in pairs] for side in (0, 1))
+    a, b = candidates.sides(pairs).T
     both = candidates.present[:, a] & candidates.present[:, b]
     return both.sum(axis=-1), (both & candidates.gold[:, np.newaxis]).sum(axis=-1)
 
@@ -392,10 +405,7 @@ def standing_pairs(
     """
     if candidates.same is None:
         return None
-    measures = list(candidates.measures)
-    a, b = (
-        candidates.same.first[[measures.index(pair[side]) for pair in pairs]] for side in (0, 1)
-    )
+    a, b = candidates.same.first[candidates.sides(pairs)].T
     return stands_for(a, b, ordered=alternative != "two-sided")
 
 

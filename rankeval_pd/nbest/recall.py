@@ -207,7 +207,9 @@ def _recall_columns(
     limits = np.full((2, *recall.shape), np.nan)
     limits[:, exists] = kind.limits(recall[exists] * size[exists], size[exists])
     if of_lift:  # no lift exceeds one over the prevalence, here over its lower limit
-        weight = 1.0 if cluster is None else np.minimum(size / np.maximum(positive, 1), 1.0)
+        weight = np.ones(recall.shape)
+        if candidates.cluster is not None:
+            weight = np.minimum(size / np.maximum(positive, 1), 1.0)
         least = kind.limits(of_pool[1] * weight, of_pool[0] * weight)[0]
         limits = np.minimum(limits * times, 1.0 / least)
         warn_of_reversed(limits[1][exists] < 1.0)
