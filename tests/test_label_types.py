@@ -59,7 +59,7 @@ def test_items(name, role):
     for dtype in (object, "category"):
         with pytest.raises(TypeError, match=said):
             ask(ITEMS.assign(doc=pd.Series(DOC, dtype=object).astype(dtype)))
-    if role != "seeds":  # a seed has every item, which is another question
+    if role != "seeds" and (name, role) != ("gain_by_size", "strata"):  # need more items
         ask(ITEMS.assign(doc=ITEMS["doc"].astype(str).str[:1]))
 
 
@@ -71,7 +71,7 @@ def test_items_in_other_forms(role):
     with pytest.raises(TypeError, match="index='doc' mixes names"):
         level.rankeval.paired_bootstrap()
     tall = pd.concat({"f": level, "g": level}, axis=1).swaplevel(axis=1).reset_index()
-    with pytest.raises(TypeError, match="='doc'|='\\('doc', ''\\)'|mixes names"):
+    with pytest.raises(TypeError, match=rf"^{role}=.*'doc'.* mixes names"):
         tall.rankeval.paired_bootstrap(metric="mean", **{role: "doc"})
     data = xr.Dataset(
         {"hit": (("item", "system"), ITEMS[["new", "old"]]), "doc": ("item", ITEMS["doc"])},
@@ -100,12 +100,15 @@ def test_rankings(name, role):
     def ask(frame):
         return getattr(rankeval_pd, name)(frame, *positional, **keywords)
 
+    refusal = None
     try:
         ask(data.assign(doc=data["doc"].astype(str)))
     except ValueError as error:
+        refusal = str(error)
+    if refusal is not None:
         with pytest.raises((TypeError, ValueError)) as refused:
             ask(data)
-        assert str(refused.value) == str(error) or "mixes names" in str(refused.value)
+        assert str(refused.value) == refusal or "mixes names" in str(refused.value)
         return
     if name == "annotator_agreement" and role != "by":
         return  # the order and the groups of candidates change nothing
