@@ -439,7 +439,7 @@ def test_wrong_frames():
     with pytest.raises(TypeError, match=r"mixes names of types"):
         per_query(frame.assign(query=[1] + ["2"] * (len(frame) - 1)), "AP")
     mixed = pd.DataFrame({"query": "1", "document": [7, "7"], "run": [1.0, 2], "grade": [1, 0]})
-    with pytest.raises(ValueError, match=r"occurs 2 times"):
+    with pytest.raises(TypeError, match=r"key=.document. mixes names of types"):
         per_query(mixed, "AP")
     with pytest.raises(ValueError, match=r"no closed form for 'Bpref'"):
         per_query(frame, ["AP", "Bpref"], ties="expected")

@@ -41,6 +41,7 @@ from rankeval_pd.forms.roles.columns import (
     signs_of,
     with_roles_of,
 )
+from rankeval_pd.forms.roles.label_types import check_types
 from rankeval_pd.forms.roles.roles import Roles, are_values, as_names
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.rankings.swap_draws import Keys
@@ -416,6 +417,8 @@ def ask_groups(
             f" {largest} candidates."
         )
     table = pd.concat(tables, ignore_index=True)
+    for name in by:
+        check_types(table[name], "by", name)
     number = table.groupby(by, sort=True, observed=True).ngroup().to_numpy()
     result: pd.DataFrame = table.iloc[np.argsort(number, kind="stable")].reset_index(drop=True)
     result.attrs = dict(tables[0].attrs)
