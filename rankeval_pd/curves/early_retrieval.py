@@ -74,8 +74,9 @@ def enrichment(
     Notes
     -----
     The lift is recall divided by n / N, and the limits for the lift are the limits for recall
-    (:func:`nbest_recall`) divided by n / N. To test the difference between two measures, use
-    ``compare(n=share, of="lift")``. The cost is O(N log N).
+    (:func:`nbest_recall`) divided by n / N. No lift exceeds one over the prevalence, so ``ci_high``
+    is at most one over the lower limit for the prevalence. To test the difference between two
+    measures, use ``compare(n=share, of="lift")``. The cost is O(N log N).
 
     References
     ----------
@@ -315,7 +316,8 @@ def _interval(
     by = spread_of(found.influence, found.gold, found.present, cluster, warns=cluster is not None)
     more = spread_of(added.influence, added.gold, added.present, longer, warns=False)
     low, high = early.logit_limits(found.share, by.error, by.freedom, by.positive, level)
-    lower, higher = early.logit_limits(added.share, more.error, by.freedom, more.positive, level)
+    freedom = np.maximum(by.freedom, 3)  # with the added candidates, each class has four or more
+    lower, higher = early.logit_limits(added.share, more.error, freedom, more.positive, level)
     known = ~np.isnan(low)
     low, high = (np.where(known, x, np.nan) for x in (np.fmin(low, lower), np.fmax(high, higher)))
     return low, high, by.error, by.groups

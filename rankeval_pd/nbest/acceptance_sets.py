@@ -23,7 +23,7 @@ from rankeval_pd.forms.rankings.kernel_calls import (
     sides,
     with_names,
 )
-from rankeval_pd.forms.rankings.values import asked_thresholds, check_n
+from rankeval_pd.forms.rankings.values import asked_thresholds, check_n, cut_scores
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import ListSizes, Names, ProportionInterval, RankingRoles
 from rankeval_pd.nbest.difference_regions import (
@@ -158,6 +158,7 @@ def acceptance_precision(
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
         cuts = asked_thresholds(threshold, inner.indexes["measure"].tolist())
         asked = xr.DataArray(cuts, dims=("measure", "cut"))
+        scores = asked.copy(data=cut_scores(cuts, inner.attrs["dtypes"]))
         taken = np.flatnonzero(~np.isnan(cuts).all(axis=1))
         chosen, asked = inner.isel(measure=taken), asked.isel(measure=taken)
         if not taken.size:
@@ -170,7 +171,7 @@ def acceptance_precision(
             chosen["score"],
             chosen["gold"],
             chosen["present"],
-            asked * chosen["sign"].drop_vars("measure"),
+            scores.isel(measure=taken) * chosen["sign"].drop_vars("measure"),
             kwargs={"kind": kind, "whole": None if whole is None else whole.of(taken)},
             input_core_dims=[["candidate"], ["candidate"], ["candidate"], ["cut"]],
             output_core_dims=[["cut"]] * len(names),
@@ -356,6 +357,7 @@ def _paired_cuts(
     measures = inner.indexes["measure"].tolist()
     place = {name: k for k, name in enumerate(measures)}  # pd.NA does not equal itself
     cuts = asked_thresholds(threshold, measures, unique=False)
+    cuts = cut_scores(cuts, inner.attrs["dtypes"])
     sides: tuple[list[FloatArray], list[FloatArray]] = ([], [])
     for pair in pairs:
         rows = [row[~np.isnan(row)] for row in (cuts[place[name]] for name in pair)]

@@ -185,8 +185,10 @@ def _list_columns(
         times = np.true_divide(positive * of_pool[0], asked * of_pool[1])
     limits = np.full((2, *recall.shape), np.nan)
     limits[:, exists] = kind.limits(recall[exists] * size[exists], size[exists])
-    if of_lift:
-        limits = limits * times
+    if of_lift:  # no lift exceeds one over the prevalence, here over its lower limit
+        weight = 1.0 if cluster is None else np.minimum(size / np.maximum(positive, 1), 1.0)
+        least = kind.limits(of_pool[1] * weight, of_pool[0] * weight)[0]
+        limits = np.minimum(limits * times, 1.0 / least)
         warn_of_reversed(limits[1][exists] < 1.0)
     named = {
         "threshold": lists.threshold * sign[..., np.newaxis] + 0.0, "tp": lists.tp,

@@ -23,7 +23,7 @@ from rankeval_pd.forms.rankings.candidates import (
     read_frame,
     read_part,
 )
-from rankeval_pd.forms.rankings.values import asked_thresholds
+from rankeval_pd.forms.rankings.values import asked_thresholds, cut_scores
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_but
 from rankeval_pd.forms.roles.roles import ProportionInterval, RankingRoles, Roles, as_names
 from rankeval_pd.nbest.repetition_parts import (
@@ -269,7 +269,7 @@ class _Study(NamedTuple):
                 inner["gold"],
                 inner["present"],
                 inner["sign"],
-                cuts,
+                xr.DataArray(cut_scores(cuts.to_numpy(), inner.attrs["dtypes"]), dims="measure"),
                 kwargs={"columns": columns},
                 input_core_dims=[core, core, core, [], []],
                 output_core_dims=out,
@@ -277,7 +277,12 @@ class _Study(NamedTuple):
                 dask_gufunc_kwargs={"output_sizes": {"sample": size}} if per_sample else {},
                 output_dtypes=[*types.values()],
             )
-        result = tables.as_columns(types, computed)
+        return self._shown(tables.as_columns(types, computed), cuts)
+
+    def _shown(self, result: xr.Dataset, cuts: xr.DataArray) -> xr.Dataset:
+        """Return the columns with the threshold that the user passed."""
+        if self.n is None:
+            result = result.assign(threshold=cuts.broadcast_like(result["threshold"]))
         return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
 
     def _ask_chunks(
@@ -292,7 +297,8 @@ class _Study(NamedTuple):
         shape = [inner.sizes[d] for d in samples]
         if math.prod(shape) < 2:
             raise _too_few(math.prod(shape))
-        least: Any = (self._cuts(inner) * inner["sign"]).to_numpy()
+        asked = self._cuts(inner)
+        least: Any = cut_scores(asked.to_numpy(), inner.attrs["dtypes"]) * inner["sign"].to_numpy()
         if self.n is not None:
             most = self.n * math.prod(shape)
             top = partial(top_scores, most=most)
@@ -318,8 +324,7 @@ class _Study(NamedTuple):
             output_dtypes=[*types.values()],
         )
         result = tables.as_columns(types, computed)
-        result = result.assign_coords(measure=inner["measure"])
-        return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
+        return self._shown(result.assign_coords(measure=inner["measure"]), asked)
 
     def _of_counts(
         self, sizes: IntArray, tp: IntArray, least: FloatArray, sign: FloatArray, *, columns: Any

@@ -33,7 +33,7 @@ from rankeval_pd.forms.lazy import heads
 from rankeval_pd.forms.lazy.engine import Graph, cluster, merge_width
 from rankeval_pd.forms.lazy.heads import HeadFrame, PartialHead, Request
 from rankeval_pd.forms.rankings.tie_keys import label_hashes
-from rankeval_pd.forms.rankings.values import asked_thresholds, true_values
+from rankeval_pd.forms.rankings.values import asked_thresholds, cut_scores, true_values
 from rankeval_pd.forms.roles.columns import (
     find_gold,
     find_measures,
@@ -97,7 +97,8 @@ def collect_head(
     request = request._replace(orders=n_keys, draws=roles.draws)
     if threshold is not None:
         cuts = asked_thresholds(threshold, request.measures)
-        request = request._replace(keep=0, cuts=cuts, numbered=False)
+        dtypes = [frame_column(ddf._meta, name, "measures").dtype for name in request.measures]
+        request = request._replace(keep=0, cuts=cut_scores(cuts, dtypes), numbered=False)
     numbered = request.numbered
     frames, starts = frames_of(ddf, request, columns)
     part = _in_rounds(frames, starts, request, _row_bytes(ddf._meta[_columns(request)]))

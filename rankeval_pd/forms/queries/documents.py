@@ -20,7 +20,13 @@ from rankeval_pd.forms.lazy.batches import in_chunks
 from rankeval_pd.forms.lazy.engine import Batches
 from rankeval_pd.forms.rankings.candidates import check_dim
 from rankeval_pd.forms.rankings.tie_keys import label_order
-from rankeval_pd.forms.rankings.values import group_numbers, lifted, lifted_scores, score_values
+from rankeval_pd.forms.rankings.values import (
+    dense,
+    group_numbers,
+    lifted,
+    lifted_scores,
+    score_values,
+)
 from rankeval_pd.forms.roles.columns import (
     along_measures,
     batch_of,
@@ -241,6 +247,9 @@ def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
             f" the grades to numbers: data.assign(grade=data[{name!r}].map({{...}}))."
         )
     grades = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    if api.is_float_dtype(values.dtype):  # 0.7 as float32 reaches min_grade=0.7
+        kinds, place = np.unique(grades, return_inverse=True)
+        grades = kinds.astype(dense(values.dtype)).astype(str).astype(np.float64)[place]
     if np.isinf(grades).any():
         raise ValueError(
             f"gold={name!r} has {int(np.isinf(grades).sum())} infinite grades. Correct these"

@@ -117,6 +117,7 @@ class Groups:
     places: IntArray | None = None  #: positions in the data if rows were excluded
 
     same: SameOrder | None = None  #: measures that rank all candidates identically
+    dtypes: Sequence[object] = ()  #: dtypes of the measures, in which thresholds are compared
 
     @cached_property
     def members(self) -> list[xr.Dataset]:
@@ -149,7 +150,12 @@ class Groups:
         return xr.Dataset(
             {"row": row, "sign": sign, **columns},
             coords={"measure": ("measure", tables.labels(self.measures)), tables.GROUP: chosen},
-            attrs={"ends": self.ends, "whole": self.whole, "same": self.same},
+            attrs={
+                "ends": self.ends,
+                "whole": self.whole,
+                "same": self.same,
+                "dtypes": self.dtypes,
+            },
         )
 
     def head(self, n_max: int) -> Groups:
@@ -244,8 +250,11 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     scores = np.full(
         (max(len(measures), 1), len(frame)), np.nan
     )  # without a measure, there are no scores
+    dtypes = []
     for row, measure in enumerate(measures):
-        scores[row] = score_values(frame_column(frame, measure, "measures"), measure)
+        column = frame_column(frame, measure, "measures")
+        scores[row] = score_values(column, measure)
+        dtypes.append(column.dtype)
     scores = as_compared(scores, roles.ties, roles.key)
     whole = None if head is None else head.of(measures, asked)
     result, measures = measures, measures or [None]
@@ -297,7 +306,9 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         SHARE: share,
     }  # fmt: skip
     known = {name: values for name, values in inner.items() if values is not None}
-    return Groups(keys, number, order, known, measures, signs, roles.ends, whole, places, same)
+    return Groups(
+        keys, number, order, known, measures, signs, roles.ends, whole, places, same, dtypes
+    )
 
 
 def _as_index(values: pd.Series) -> pd.Index:
@@ -439,7 +450,13 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     whole = isinstance(dtype, np.dtype) and dtype.kind in "bui"
     ragged = roles.missing == "drop" or not whole
     return inner.assign_attrs(
-        ragged=ragged, batch=batch, ends=roles.ends, padded=not whole, whole=None, same=same
+        ragged=ragged,
+        batch=batch,
+        ends=roles.ends,
+        padded=not whole,
+        whole=None,
+        same=same,
+        dtypes=[split[name].dtype for name in result],
     )
 
 
