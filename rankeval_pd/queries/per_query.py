@@ -33,6 +33,7 @@ from rankeval_pd.stats.rankings.query_metrics import (
     QUERY_METRICS,
     Retrieved,
     TieRanks,
+    gains,
     judged_share,
     judgments,
     retrieve,
@@ -73,7 +74,8 @@ def per_query(
         ``Bpref``, ``infAP``, ``RBP(p=0.8)``, ``ERR@k``, ``Judged@k``, ``AUC``. Names from
         trec_eval are also allowed, such as ``map``, ``recip_rank``, ``ndcg_cut_10``, ``P_5``,
         ``mrr@10``, ``iprec_at_recall_0.10``. Options: ``nDCG(dcg='exp-log2')@k`` uses gains
-        2^grade − 1, ``nDCG(gains={1: 1, 2: 5})@k`` sets gains, ``P(rel=2)@k`` sets ``min_grade``,
+        2^grade − 1, ``nDCG(gains={1: 1, 2: 5})@k`` sets gains
+        (the gain of any other grade is the grade), ``P(rel=2)@k`` sets ``min_grade``,
         ``ERR(max_rel=3)@k`` sets the highest grade (default 4), and ``AP(norm='min')@k`` divides
         by min(k, positives) as in recommender systems.
     undefined : {"zero", "skip", "raise"}
@@ -108,7 +110,7 @@ def per_query(
     Warns
     -----
     RankevalWarning
-        If queries without judgments are omitted.
+        If queries without judgments are omitted, or if no document of a run is judged.
 
     Notes
     -----
@@ -290,6 +292,14 @@ def evaluate(
                 f"metrics: {one.label!r} takes grades up to {one.request.top}, but gold "
                 f"contains {top:g}. Pass the highest possible grade: 'ERR(max_rel={top:g})'."
             )
+        if one.request.metric in ("nDCG", "DCG"):
+            with np.errstate(over="ignore"):
+                total = gains(one.request, judged.grade).sum()
+            if not np.isfinite(total):
+                raise ValueError(
+                    f"metrics: the gains of {one.label!r} are too large for a sum, because gold"
+                    f" contains {top:g}. Pass gains={{grade: gain, ...}}, or smaller grades."
+                )
     kernels = EXPECTED_METRICS if roles.ties == "expected" else QUERY_METRICS
     value = np.empty((rows.n_queries, len(names), len(asked)))
     size = np.empty((rows.n_queries, len(names)), dtype=np.int64)
