@@ -265,7 +265,7 @@ def admitted_scores(
     if retrieved.any() and not (retrieved & judged).any() and (grade >= roles.min_grade).any():
         warn(
             f"measures: {measure!r} retrieved {int(retrieved.sum()):,} documents, and none of them"
-            " is judged. Check that the run and the judgments use the same document names."
+            " is judged. Check that the run and the judgments use the same names."
         )
     if roles.unjudged == "negative":
         return score

@@ -196,7 +196,7 @@ def wrong_numbers(numbers: FloatArray, kind: FileKind) -> BoolArray:
     """Return which numbers cannot be scores, or cannot be grades, which are whole numbers."""
     if kind is FileKind.RUN:
         return np.isnan(numbers)
-    return ~(np.abs(numbers) < 2.0**53) | (numbers != np.floor(numbers))
+    return np.asarray(~(np.abs(numbers) < 2.0**53) | (numbers != np.floor(numbers)))
 
 
 def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueError:
