@@ -27,13 +27,12 @@ from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.options import details_wanted
 from rankeval_pd.forms.roles.roles import QueryRoles
-from rankeval_pd.queries.metric_names import NamedMetric, parse_metrics
+from rankeval_pd.queries.metric_names import NamedMetric, check_grades, parse_metrics
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.query_metrics import (
     QUERY_METRICS,
     Retrieved,
     TieRanks,
-    gains,
     judged_share,
     judgments,
     retrieve,
@@ -285,21 +284,7 @@ def evaluate(
     two more rankings.
     """
     judged = judgments(rows.query, rows.grade, rows.n_queries)
-    top = judged.grade.max(initial=0.0)
-    for one in asked:
-        if one.request.metric == "ERR" and top > one.request.top:
-            raise ValueError(
-                f"metrics: {one.label!r} takes grades up to {one.request.top}, but gold "
-                f"contains {top:g}. Pass the highest possible grade: 'ERR(max_rel={top:g})'."
-            )
-        if one.request.metric in ("nDCG", "DCG"):
-            with np.errstate(over="ignore"):
-                total = gains(one.request, judged.grade).sum()
-            if not np.isfinite(total):
-                raise ValueError(
-                    f"metrics: the gains of {one.label!r} are too large for a sum, because gold"
-                    f" contains {top:g}. Pass gains={{grade: gain, ...}}, or smaller grades."
-                )
+    check_grades(asked, judged)
     kernels = EXPECTED_METRICS if roles.ties == "expected" else QUERY_METRICS
     value = np.empty((rows.n_queries, len(names), len(asked)))
     size = np.empty((rows.n_queries, len(names)), dtype=np.int64)
