@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, listed, unknown_keyword, unknown_name
+from rankeval_pd.errors import check_choice, listed, unknown_keyword, unknown_name, warn
 from rankeval_pd.forms.lazy.batches import in_chunks
 from rankeval_pd.forms.lazy.engine import Batches
 from rankeval_pd.forms.rankings.candidates import check_dim
@@ -267,10 +267,16 @@ def admitted_scores(
             f"missing='raise': {measure!r} has no score for {int(np.isnan(score).sum())} of"
             f" {score.size} rows. Pass missing='absent' if these documents were not retrieved."
         )
+    retrieved, judged = ~np.isnan(score), grade >= 0.0
+    if retrieved.any() and not (retrieved & judged).any() and (grade >= roles.min_grade).any():
+        warn(
+            f"measures: {measure!r} retrieved {int(retrieved.sum()):,} documents, and none of them"
+            " is judged. Check that the run and the judgments use the same names."
+        )
     if roles.unjudged == "negative":
         return score
-    unknown = np.isnan(grade) if roles.unjudged == "raise" else ~(grade >= 0.0)
-    unjudged = unknown & ~np.isnan(score)
+    unknown = np.isnan(grade) if roles.unjudged == "raise" else ~judged
+    unjudged = unknown & retrieved
     if roles.unjudged == "raise" and unjudged.any():
         raise ValueError(
             f"unjudged='raise': {measure!r} retrieved {int(unjudged.sum())} documents without a"
