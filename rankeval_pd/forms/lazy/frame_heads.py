@@ -97,8 +97,8 @@ def collect_head(
     request = request._replace(orders=n_keys, draws=roles.draws)
     if threshold is not None:
         cuts = asked_thresholds(threshold, request.measures)
-        dtypes = [frame_column(ddf._meta, name, "measures").dtype for name in request.measures]
-        request = request._replace(keep=0, cuts=cut_scores(cuts, dtypes), numbered=False)
+        cuts = cut_scores(cuts, ddf._meta[list(request.measures)].dtypes)
+        request = request._replace(keep=0, cuts=cuts, numbered=False)
     numbered = request.numbered
     frames, starts = frames_of(ddf, request, columns)
     part = _in_rounds(frames, starts, request, _row_bytes(ddf._meta[_columns(request)]))
