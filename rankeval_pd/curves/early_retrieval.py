@@ -88,7 +88,7 @@ def enrichment(
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> df.rankeval.enrichment([0.01, 0.05], measures="good")
       measure  share   n  tp      lift    ci_low    ci_high  tied
-    0    good   0.01  10   8  8.988764  5.225404  14.186727     0
+    0    good   0.01  10   8  8.988764  5.225404  13.873000     0
     1    good   0.05  50  32  7.191011  5.697795   8.791656     0
     """
     shares = Shares(check_shares("share", share, one=True))
@@ -154,7 +154,7 @@ def bedroc(
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> df.rankeval.bedroc()
       measure     value    ci_low   ci_high    chance
-    0    good  0.637122  0.534953  0.722995  0.107053
+    0    good  0.637122  0.534952  0.722995  0.107053
     1    fair  0.423112  0.325473  0.529992  0.107053
     """
     alpha = positive_number("alpha", alpha)

@@ -21,10 +21,9 @@ from rankeval_pd.forms.roles.columns import (
     frame_column,
     refuse_by,
     refuse_dim,
-    with_given_dataset,
-    with_given_frame,
 )
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_but
+from rankeval_pd.forms.roles.given_values import with_given_dataset, with_given_frame
 from rankeval_pd.forms.roles.roles import ANNOTATOR, JudgedRoles, Roles, as_names
 from rankeval_pd.stats import agreement
 from rankeval_pd.stats._types import IntArray

@@ -106,7 +106,8 @@ def acceptance_precision(
     threshold : float or mapping
         A number for a single measure, or a mapping from measure to a number or list of numbers. A
         candidate is accepted if its score is at least the threshold (at most the threshold for
-        measures in ``lower_is_better``). Candidates without a score are never accepted.
+        measures in ``lower_is_better``). The threshold is compared in the dtype of the scores, so
+        0.7 accepts a float32 score of 0.7. Candidates without a score are never accepted.
     n : int, float, sequence or range, optional
         Use the score of the n-th candidate as the threshold. A float below 1 is a fraction of the
         candidates. All candidates with this score are accepted.

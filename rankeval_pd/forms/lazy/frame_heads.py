@@ -41,6 +41,7 @@ from rankeval_pd.forms.roles.columns import (
     signs_of,
     with_roles_of,
 )
+from rankeval_pd.forms.roles.label_types import check_types
 from rankeval_pd.forms.roles.roles import Roles, are_values, as_names
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.rankings.swap_draws import Keys
@@ -96,8 +97,8 @@ def collect_head(
     request = request._replace(orders=n_keys, draws=roles.draws)
     if threshold is not None:
         cuts = asked_thresholds(threshold, request.measures)
-        dtypes = [frame_column(ddf._meta, name, "measures").dtype for name in request.measures]
-        request = request._replace(keep=0, cuts=cut_scores(cuts, dtypes), numbered=False)
+        cuts = cut_scores(cuts, ddf._meta[list(request.measures)].dtypes)
+        request = request._replace(keep=0, cuts=cuts, numbered=False)
     numbered = request.numbered
     frames, starts = frames_of(ddf, request, columns)
     part = _in_rounds(frames, starts, request, _row_bytes(ddf._meta[_columns(request)]))
@@ -417,6 +418,8 @@ def ask_groups(
             f" {largest} candidates."
         )
     table = pd.concat(tables, ignore_index=True)
+    for name in by:
+        check_types(table[name], "by", name)
     number = table.groupby(by, sort=True, observed=True).ngroup().to_numpy()
     result: pd.DataFrame = table.iloc[np.argsort(number, kind="stable")].reset_index(drop=True)
     result.attrs = dict(tables[0].attrs)

@@ -63,12 +63,11 @@ from rankeval_pd.forms.roles.columns import (
     refuse_dim,
     signs_of,
     split_measures,
-    with_given_dataset,
-    with_given_frame,
     with_roles_of,
 )
 from rankeval_pd.forms.roles.copies import warn_of_copied_groups
 from rankeval_pd.forms.roles.declarations import cached_reading, check_memory
+from rankeval_pd.forms.roles.given_values import with_given_dataset, with_given_frame
 from rankeval_pd.forms.roles.identifiers import (
     check_clusters,
     cluster_codes,
@@ -78,6 +77,7 @@ from rankeval_pd.forms.roles.identifiers import (
     warn_of_one_class,
     warn_of_repeated,
 )
+from rankeval_pd.forms.roles.label_types import check_levels
 from rankeval_pd.forms.roles.roles import Roles, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.cluster_totals import packed
@@ -270,6 +270,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         cluster = packed(
             *(cluster_codes(frame_column(frame, x, "groups"), x) for x in roles.factors)
         )
+    check_levels(frame.index)
     levels = [_as_index(frame_column(frame, name, "label")) for name in label]
     labels = frame.index if not levels else levels if len(levels) > 1 else levels[0]
     if roles.key is None and not scored:  # counts do not depend on the order of candidates

@@ -310,8 +310,8 @@ def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
         worst = best * np.exp(-alpha * (1.0 - share))
         scale = np.where((share > 0.0) & (share < 1.0), 1.0 / (best - worst), np.nan)
         value, chance = np.clip((mean - worst) * scale, 0.0, 1.0), (every - worst) * scale
-        # each candidate moves lower candidates down by one rank; in a geometric series, half of the
-        # own weight is added, and the perfect ranking has a variance of 0
+        # each candidate moves lower candidates down by one rank. The factor is between the changes
+        # if a candidate is left out or repeated, and gives a perfect ranking a variance of 0
         lost = 2.0 * np.tanh(0.5 * alpha / size)
         moved = _sums_below(np.where(at.true, weight, 0.0), at) * lost
         of_positive = (weight - moved) * scale
