@@ -35,7 +35,9 @@ def test_quotients_are_rounded_once():
     """The float nearest to the fraction, which Python's division of whole numbers gives."""
     a, b, c, d = NUMBERS.astype(float)
     exact = NUMBERS.astype(object)
-    wanted = [float(Fraction(x, y)) for x, y in zip(exact[0] ** 2, exact[2] * exact[3], strict=True)]
+    wanted = [
+        float(Fraction(x, y)) for x, y in zip(exact[0] ** 2, exact[2] * exact[3], strict=True)
+    ]
     assert_array_equal(quotient(product(a, a), product(c, d)), wanted)
     wanted = [
         float(Fraction(x, y))
