@@ -281,7 +281,7 @@ def _check_name(name: object) -> None:
         raise ValueError(f"measures={name!r} is not a known measure.{hint}")
 
 
-def _check_numeric(dtype: object, name: str, role: str) -> None:
+def _check_numeric(dtype: Any, name: str, role: str) -> None:
     if not pd.api.types.is_numeric_dtype(dtype):
         raise TypeError(
             f"{role}: {name!r} has dtype {dtype}, but frequencies must be numbers. Convert this"

@@ -167,7 +167,7 @@ def three_orders():
         "low": (1, 1, 1),
     }.items():
         for name, count in zip("uvw", counts, strict=True):
-            columns[system, name] = np.repeat([1, 0], [count, 10 - count])
+            columns[system, name] = np.roll(np.repeat([1, 0], [count, 10 - count]), len(columns))
         columns[system, "n"] = np.ones(10, dtype=int)
     return pd.DataFrame(columns)
 
@@ -181,9 +181,8 @@ def test_scores_that_differ_only_by_rounding_are_equal():
     assert ranks["value"].tolist()[:3] == [min(scores)] * 3
     assert min(scores) == pytest.approx(0.2, rel=1e-15)
     assert "x, y, and z have the highest" in rankeval_pd.in_words(ranks)
-    pairs = items.rankeval.paired_bootstrap(
-        metric=summed, measures=["x", "y", "z"], n_resamples=200, details=True
-    )
+    pairs = items.rankeval.paired_bootstrap(metric=summed, n_resamples=200, details=True)
+    pairs = pairs[pairs["system_b"] != "low"]
     assert pairs["gain"].tolist() == [0.0] * 3
 
 

@@ -90,10 +90,8 @@ def _corrected(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArra
     """Return N (O11 - E11) with O11 moved toward E11 by at most 1/2 (Yates's correction)."""
     excess = _excess(o11, o12, o21, o22)
     sign = np.sign(excess.high)
-    size = Exact(sign * excess.high, sign * excess.low)
-    less = difference(size, Exact(0.5 * _total(o11, o12, o21, o22)))
-    sign = np.where(less.high > 0.0, sign, 0.0)
-    return Exact(sign * less.high, sign * less.low)
+    less = difference(product(excess, sign), Exact(0.5 * _total(o11, o12, o21, o22)))
+    return product(less, np.where(less.high > 0.0, sign, 0.0))
 
 
 def t_score(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
@@ -120,40 +118,39 @@ def _per_root(
     return quotient(excess, root(product(margins, _total(o11, o12, o21, o22))))
 
 
-def _log(x: FloatArray) -> FloatArray:
+def _log(x: FloatArray, log: Measure = np.log) -> FloatArray:
     """Return log x, which is -inf for 0."""
     with np.errstate(divide="ignore"):
-        return np.log(x)
+        return log(x)
 
 
-def _surprise(
+def _over_expected(
     power: int, o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
-    """Return log2(O11^power / E11)."""
+    """Return O11^power / E11."""
     above = product(*[o11] * power, _total(o11, o12, o21, o22))
-    with np.errstate(divide="ignore"):
-        return np.log2(quotient(above, product(o11 + o12, o11 + o21)))
+    return quotient(above, product(o11 + o12, o11 + o21))
 
 
 def mutual_information(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
     """Return log2(O11 / E11)."""
-    return _surprise(1, o11, o12, o21, o22)
+    return _log(_over_expected(1, o11, o12, o21, o22), np.log2)
 
 
 def mutual_information_2(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
     """Return log2(O11^2 / E11)."""
-    return _surprise(2, o11, o12, o21, o22)
+    return _log(_over_expected(2, o11, o12, o21, o22), np.log2)
 
 
 def mutual_information_3(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
     """Return log2(O11^3 / E11)."""
-    return _surprise(3, o11, o12, o21, o22)
+    return _log(_over_expected(3, o11, o12, o21, o22), np.log2)
 
 
 def local_mutual_information(
@@ -225,8 +222,7 @@ def poisson_stirling(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
     """Return O11 (log O11 - log E11 - 1), which is 0 if only O11 is 0."""
-    above = product(o11, _total(o11, o12, o21, o22))
-    score = _log(quotient(above, product(o11 + o12, o11 + o21))) - 1.0
+    score = _log(_over_expected(1, o11, o12, o21, o22)) - 1.0
     return np.where(np.isneginf(score), 0.0, o11 * np.where(np.isneginf(score), 0.0, score))
 
 
@@ -247,9 +243,7 @@ def neglog10_fisher(
 
 def log_dice(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
     """Return 14 + log2 of Dice's coefficient (Rychly 2008), which is -inf if O11 is 0."""
-    with np.errstate(divide="ignore"):
-        score: FloatArray = 14.0 + np.log2(dice(o11, o12, o21, o22))
-    return score
+    return 14.0 + _log(dice(o11, o12, o21, o22), np.log2)
 
 
 def normalised_mutual_information(

@@ -59,6 +59,6 @@ def quotient(above: FloatArray | Exact, below: FloatArray | Exact) -> FloatArray
     """Return above / below, which is NaN for 0/0 and infinite for any other number / 0."""
     above, below = product(above), product(below)
     with np.errstate(divide="ignore", invalid="ignore"):
-        near: FloatArray = np.true_divide(above.high, below.high)
+        near = above.high / below.high
         rest = difference(above, product(below, near)).high / below.high
     return np.where(np.isfinite(near), near + rest, near)
