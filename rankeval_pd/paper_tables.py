@@ -265,7 +265,8 @@ def _cells(part: pd.DataFrame, name: str, unit: Unit, best: Any, marks: list[str
 def _best(part: pd.DataFrame, name: str, attrs: Mapping[Any, Any]) -> Any:
     values = part[name].to_numpy(dtype=float)
     lower = attrs.get("higher_is_better") == 0
-    return values == (np.fmin if lower else np.fmax).reduce(values)
+    best = (np.fmin if lower else np.fmax).reduce(values)
+    return np.isclose(values, best, rtol=1e-12, atol=0.0)  # equal values can differ by rounding
 
 
 def _marks(part: pd.DataFrame, p: str | None, *, stars: bool) -> list[str]:
