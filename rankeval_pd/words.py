@@ -151,6 +151,11 @@ def _queries(attrs: Attrs) -> Iterator[str]:
 
 def as_frame(table: Any) -> pd.DataFrame:
     """Return a result as a frame, stacking the batches of a Dataset."""
+    if isinstance(table, pd.DataFrame | xr.Dataset) and "method" not in table.attrs:
+        raise ValueError(
+            "table has lost its attrs, which record how it was made. If x is the table and table"
+            " the result of the method, attach the attrs again: x.attrs = table.attrs."
+        )
     if isinstance(table, xr.Dataset):
         frame = rows_in(table)
         frame = frame.drop(columns=["row", "pair", "cut"], errors="ignore")
