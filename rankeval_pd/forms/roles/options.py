@@ -163,7 +163,7 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
             args = (data, *args[1:])
         if _whole.get():
             return function(*args, **keywords)
-        defaults = session_defaults(asked)
+        defaults = {} if hasattr(function, "draws_tables") else session_defaults(asked)
         before = _details.set(bool(_settings().get("details") if details is None else details))
         begun = BEGUN.set(time.monotonic())
         try:
