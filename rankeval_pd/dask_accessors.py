@@ -19,7 +19,7 @@ from rankeval_pd.forms.rankings.kernel_calls import only_pair
 from rankeval_pd.forms.rankings.values import Shares, check_n
 from rankeval_pd.forms.roles.columns import find_gold, find_measures, with_roles_of
 from rankeval_pd.forms.roles.declarations import can, declared, with_roles
-from rankeval_pd.forms.roles.options import as_asked, with_order
+from rankeval_pd.forms.roles.options import as_asked, session_defaults, with_order
 from rankeval_pd.forms.roles.roles import AnyRoles, AreaKind, RankingRoles, Roles
 from rankeval_pd.forwarding import by_groups, dask_method, of_turns
 from rankeval_pd.nbest import acceptance_sets, difference_regions
@@ -164,6 +164,7 @@ class DaskAccessor:
             found: pd.DataFrame = _area_of_groups(self, kind, **options)
             return found
         own = {k: x for k, x in keywords.items() if k not in RankingRoles.__annotations__}
+        own = {**session_defaults(ranking_areas.area), **own}
         if kind != "roc":
             raise ValueError(
                 f"kind={kind!r}: the chance level of this area requires the whole ranking in"

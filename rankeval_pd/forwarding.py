@@ -21,7 +21,7 @@ from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.kernel_calls import only_pair
 from rankeval_pd.forms.rankings.values import check_n, check_not_above
 from rankeval_pd.forms.roles.declarations import Capabilities, can
-from rankeval_pd.forms.roles.options import as_asked, with_order
+from rankeval_pd.forms.roles.options import as_asked, session_defaults, with_order
 from rankeval_pd.forms.roles.roles import RankingRoles, Roles
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, interval_levels
 from rankeval_pd.stats.significance.adjust import adjust as adjusted
@@ -262,6 +262,7 @@ def _of_groups(
 ) -> pd.DataFrame:
     """Apply a function to the groups in ``by``, with each group in one partition."""
     chosen = Roles.of(roles)
+    given = {**session_defaults(question), **given}  # the workers do not know the options
     usual = inspect.signature(question).parameters.get("adjust_over")
     adjust, over = given.get("adjust"), given.get("adjust_over", usual and usual.default)
     # a family is one group or all groups, but ranks are always compared within a group

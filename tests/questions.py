@@ -134,6 +134,12 @@ ARGUMENTS = {
 # Arguments with which every role can be seen to change the answer.
 
 
+def noted(table: pd.DataFrame, method: str, **attrs: Any) -> pd.DataFrame:
+    """Return a table made by hand, with the attrs of a method's result."""
+    table.attrs = {"method": method, **attrs}
+    return table
+
+
 def tied_candidates() -> pd.DataFrame:
     """Return candidates with ties, missing scores in one measure, two labels and a key."""
     rng = np.random.default_rng(4)

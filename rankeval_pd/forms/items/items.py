@@ -48,7 +48,7 @@ from rankeval_pd.forms.roles.label_types import check_levels
 from rankeval_pd.forms.roles.roles import Roles, are_values, as_names, excluded_names
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.cluster_totals import factors_of, packed
-from rankeval_pd.stats.resampling.test_items import Items
+from rankeval_pd.stats.resampling.test_items import Items, scores_of
 
 
 class ItemTable(NamedTuple):
@@ -311,7 +311,7 @@ def system_scores(
             f"a system is named {name!r}, which cannot be distinguished from a missing name in a"
             " table of pairs. Rename this system, or exclude it: measures=[...]."
         )
-    scores = items.sign * items.score(items.totals)
+    scores = scores_of(items)
     return dict(zip(systems, scores.tolist(), strict=True)), items.n_items
 
 

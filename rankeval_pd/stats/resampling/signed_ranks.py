@@ -17,7 +17,14 @@ from rankeval_pd.stats.resampling.gain_tables import (
     table,
 )
 from rankeval_pd.stats.resampling.lattice import MOST_POINTS, SignedSum
-from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, Step, quiet
+from rankeval_pd.stats.resampling.test_items import (
+    AnyItems,
+    Items,
+    PairOptions,
+    Step,
+    quiet,
+    scores_of,
+)
 
 _EQUAL = 1e-12  # relative to the largest difference; closer differences share a rank
 
@@ -42,7 +49,7 @@ def signed_rank_pairs(
             f"test='wilcoxon' with adjust={options.adjust!r}: signed ranks have no t statistic."
             " Pass adjust='holm'."
         )
-    theta = items.sign * items.score(items.totals)
+    theta = scores_of(items)
     values = items.sign * items.statistics[..., 0]
     scale = np.abs(values).max(axis=1)
     sorted_ = [np.sort(values[a] - values[b]) for a, b in pairs]
