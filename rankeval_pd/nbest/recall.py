@@ -47,6 +47,7 @@ BANDS = ("clopper-pearson", "emproc", "emproc-plus")
     ends=True,
     clusters=True,
     short="measure n tp recall ci_low ci_high lift tied",
+    layout="measure n",
 )
 @with_roles
 def nbest_recall(
@@ -201,6 +202,7 @@ def _list_columns(
     rankings="How good is each list?",
     lists=True,
     short="measure n recall band_low band_high",
+    layout="measure n",
 )
 @with_roles
 def recall_band(

@@ -24,7 +24,13 @@ COLUMNS = ("measure", "threshold", "n_accepted", "tp", "precision", "recall", "c
 _TYPES = (float, np.int64, np.int64, float, float, float)
 
 
-@Capabilities(rankings="What to judge, and how?", any_ties=True, by_groups=True, clusters=True)
+@Capabilities(
+    rankings="What to judge, and how?",
+    any_ties=True,
+    by_groups=True,
+    clusters=True,
+    layout="measure",
+)
 @with_roles_but("key", "label", "ties", "rng")
 def choose_threshold(
     data: Data,

@@ -24,7 +24,7 @@ _TYPES: dict[str, type] = {"p_min": float, "p_median": float, "p_max": float, "c
 COLUMNS = ("measure_a", "measure_b", "n", *_TYPES)
 
 
-@Capabilities(rankings="Is A better than B?", lists=True, heads=True)
+@Capabilities(rankings="Is A better than B?", lists=True, heads=True, layout="pair n")
 @with_roles
 def tie_sensitivity(
     data: Data,
