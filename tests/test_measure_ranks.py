@@ -11,7 +11,6 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 import rankeval_pd
 from rankeval_pd.stats.rankings import early, measure_pairs
-from rankeval_pd.stats.rankings.measure_pairs import Decision
 from rankeval_pd.stats.rankings.ranking import Ranking
 
 
@@ -78,9 +77,8 @@ def test_the_largest_of_all_differences(candidates):
     gold = candidates["gold"].to_numpy()
     here = np.ones(gold.shape, bool)
     found = early.influences(Ranking.of(scores, gold, here))
-    how = Decision("max-t", each=True, areas=True, level=0.95)
     tested = measure_pairs.of_influences(
-        found.value, found.influence, gold, here, how,
+        found.value, found.influence, gold, here, joint=True, level=0.95,
         score=scores, baseline=None, n_resamples=40_000, most=40_000, seed=1,
     )  # fmt: skip
     covariance = sum(np.cov(found.influence[:, part]) / part.sum() for part in (gold, ~gold))
@@ -92,7 +90,7 @@ def test_the_largest_of_all_differences(candidates):
     law = stats.multivariate_t(
         shape=of_pairs / np.outer(root, root), df=freedom, allow_singular=True, seed=3
     )
-    for value, p in zip(z, tested.families[0].p_value[:, 0], strict=True):
+    for value, p in zip(z, tested["p_family"][:, 0], strict=True):
         inside = law.cdf([value] * 3, lower_limit=[-value] * 3)
         assert p == pytest.approx(1 - inside, abs=0.01)
 
@@ -164,7 +162,7 @@ def test_simultaneous_intervals_of_areas_are_those_of_the_largest_difference():
     influence = rng.normal(size=(3, 400)) + rng.normal(size=400)
     tested = measure_pairs.of_influences(
         np.array([0.8, 0.7, 0.6]), influence, gold, np.ones(400, dtype=bool),
-        Decision("max-t", each=False, areas=True, level=0.95),
+        joint=True, level=0.95,
         score=influence, baseline=None, n_resamples=40_000, most=40_000, seed=1, student=True,
     )  # fmt: skip
     covariance = sum(np.cov(influence[:, x]) / x.sum() for x in (gold, ~gold))
@@ -174,4 +172,4 @@ def test_simultaneous_intervals_of_areas_are_those_of_the_largest_difference():
     freedom = min(gold.sum(), (~gold).sum()) - 1
     spread = np.sqrt(rng.chisquare(freedom, size=400_000) / freedom)
     critical = np.quantile(np.abs(drawn / error).max(axis=1) / spread, 0.95)
-    assert tested.families[0].margin[:, 0] == pytest.approx(critical * error, rel=0.015)
+    assert tested["margin"][:, 0] == pytest.approx(critical * error, rel=0.015)

@@ -505,7 +505,7 @@ def tabulate(
         keys = pd.DataFrame(index=[0])
     elif len(parts) > 1:
         table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
-    return _leave(table, keys, columns, groups.measures, attrs)
+    return leave_rows(table, keys, columns, groups.measures, attrs)
 
 
 def _check_roles(chosen: Roles, able: Capabilities, combine: Combination | None) -> None:
@@ -564,14 +564,14 @@ def _along_shares(table: Rows, n: Shares, totals: Mapping[int, int]) -> Rows:
     return {**rows_at(table, np.concatenate(taken)), "share": np.concatenate(share)}
 
 
-def _leave(
+def leave_rows(
     table: Rows,
     keys: pd.DataFrame,
     columns: Sequence[str],
     measures: Sequence[Hashable],
     attrs: Mapping[str, Any] | None,
 ) -> pd.DataFrame:
-    """Return the columns in order, with the columns of ``by`` first."""
+    """Return rows as a table with the columns in order, and the columns of ``by`` first."""
     leaving = {}
     for name in columns:
         values = table[name]

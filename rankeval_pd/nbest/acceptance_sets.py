@@ -32,7 +32,7 @@ from rankeval_pd.forms.rankings.values import asked_thresholds, check_n, cut_sco
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import ListSizes, Names, ProportionInterval, RankingRoles
 from rankeval_pd.nbest.difference_regions import (
-    REGION_TYPES,
+    REGION_COLUMNS,
     SET_INTERVALS,
     SWAPPED,
     TESTS,
@@ -252,7 +252,7 @@ THRESHOLD_COLUMNS = (
     "measure_b",
     "n_a",
     "n_b",
-    *REGION_TYPES,
+    *REGION_COLUMNS,
     "recall_a",
     "recall_b",
 )

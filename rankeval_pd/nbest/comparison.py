@@ -41,7 +41,7 @@ from rankeval_pd.forms.roles.roles import (
 )
 from rankeval_pd.nbest.acceptance_sets import OF_SETS, check_threshold, compare_thresholds
 from rankeval_pd.nbest.annotator_verdicts import with_verdicts
-from rankeval_pd.nbest.difference_regions import REGION_TYPES, RegionOptions, region_tests
+from rankeval_pd.nbest.difference_regions import REGION_COLUMNS, RegionOptions, region_tests
 from rankeval_pd.nbest.grouped_lists import check_clustered, check_joined, cluster_contrasts
 from rankeval_pd.nbest.joined_lists import JoinedOptions, compare_joined
 from rankeval_pd.nbest.mean_votes import check_votes, compare_votes
@@ -64,7 +64,7 @@ from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS
 from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.significance.fisher import sample_odds_ratio
 
-NBEST_COLUMNS = ("measure_a", "measure_b", "n", *REGION_TYPES, "cuts_tie")
+NBEST_COLUMNS = ("measure_a", "measure_b", "n", *REGION_COLUMNS, "cuts_tie")
 DRAWN = ("p_stderr", "undecided")  # columns added by adjust="max-t"
 FEW = 20  # with at most this many list sizes, pairs near alpha get more swaps
 MORE = 64  # largest factor for the number of swaps

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
+from rankeval_pd.decisions.families import OVER_LISTS
+from rankeval_pd.doors.rankings import Candidates, Rows, concatenated, rows_at, stacks
 from rankeval_pd.errors import check_at_least_one, check_choice, check_share, unknown_name
-from rankeval_pd.forms.lazy.batches import find_batches
 from rankeval_pd.forms.lazy.heads import HeadFrame, head_of
-from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.out.tables import OVER_LISTS
-from rankeval_pd.forms.rankings.answers import size_of
-from rankeval_pd.forms.rankings.candidates import (
-    Data,
-    check_data,
-    read_dataset,
-    read_frame,
-    read_part,
-)
+from rankeval_pd.forms.rankings.candidates import Data, check_data, read_frame
 from rankeval_pd.forms.rankings.kernel_calls import only_pair
 from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n, check_not_above
 from rankeval_pd.forms.roles.columns import native, with_columns
@@ -35,7 +26,7 @@ from rankeval_pd.forms.roles.declarations import (
 from rankeval_pd.forms.roles.roles import RankingRoles, Roles
 from rankeval_pd.nbest.precision import TARGETS
 from rankeval_pd.progress import progress_bar
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.fisher import (
@@ -95,7 +86,7 @@ def difference_region(
             "a head does not contain the ranks of some candidates that are in only one list."
             " Call ddf.rankeval.difference_region(a, b, n), which counts these candidates."
         )
-    return _of(data, a, b, n, roles)
+    return _region_of(data, a, b, n, roles)
 
 
 def region_of_head(
@@ -110,13 +101,17 @@ def region_of_head(
 
     ``ranks`` (measure, candidate) follows the order of the head's measures.
     """
-    table = _of(data, a, b, n, roles)
-    found = ranks(table.drop(columns=["list", "rank_a", "rank_b"]))
+    table = _region_of(data, a, b, n, roles)
+    of_measures = ranks(table.drop(columns=[*_ADDED]))
     measures = data.known.measures
-    return table.assign(rank_a=found[measures.index(a)], rank_b=found[measures.index(b)])
+    return table.assign(
+        rank_a=of_measures[measures.index(a)], rank_b=of_measures[measures.index(b)]
+    )
 
 
-def _of(data: Data, a: Hashable, b: Hashable, n: int, roles: RankingRoles) -> Data:
+def _region_of(
+    data: pd.DataFrame, a: Hashable, b: Hashable, n: int, roles: RankingRoles
+) -> pd.DataFrame:
     """Return the difference region, with ranks among the candidates in the data."""
     check_data(data)
     sizes = check_n(n)
@@ -124,163 +119,70 @@ def _of(data: Data, a: Hashable, b: Hashable, n: int, roles: RankingRoles) -> Da
         raise ValueError(f"n={n!r}: pass the size of the lists as one whole number or fraction.")
     chosen = Roles.of(only_pair(data, a, b, roles, one=True))
     chosen.check_ties()
-    frame = isinstance(data, pd.DataFrame)
-    present = data.columns if frame else {*data.variables, *data.dims}
-    added = ["list", "rank_a", "rank_b"]
-    added += [] if frame or chosen.dim == "row" else ["row"]
-    for name in added:
-        if name in present:
-            how = "columns=" if frame else ""
+    for name in _ADDED:
+        if name in data.columns:
             raise ValueError(
                 f"data has a column {name!r}, but the result adds a column of the same name."
-                f" Rename the column: data.rename({how}{{{name!r}: ...}})."
+                f" Rename the column: data.rename(columns={{{name!r}: ...}})."
             )
-
-    def region(inner: xr.Dataset) -> _Region:
-        n_here = sizes.of(size_of(inner)) if isinstance(sizes, Shares) else sizes
-        return _region(inner, a=a, b=b, n=n_here, ties=chosen.ties)
-
-    if isinstance(data, xr.Dataset):
-        return _dataset_region(data, chosen, sizes, region)
-    return _frame_region(data, chosen, sizes, region)
-
-
-class _Region(NamedTuple):
-    """Store the candidates found in only one list, in input order."""
-
-    rows: IntArray
-    list: AnyArray
-    rank_a: IntArray
-    rank_b: IntArray
+    groups = read_frame(data, chosen)
+    check_not_above(sizes, groups.largest, groups.whole)
+    parts = [_only_one_list(part, a, b, sizes, chosen.ties) for part in stacks(groups)]
+    if not parts:
+        return with_columns(native(data).iloc[:0], {name: [] for name in _ADDED})
+    table = concatenated(parts)
+    table = rows_at(table, np.argsort(table["row"]))
+    return with_columns(native(data).iloc[table["row"]], {name: table[name] for name in _ADDED})
 
 
-_NONE = {
-    name: np.zeros(0, dtype=object if name == "list" else np.int64) for name in _Region._fields
-}
+_ADDED = ("list", "rank_a", "rank_b")
 
 
-def _frame_region(
-    data: pd.DataFrame, roles: Roles, n: Sizes, region: Callable[[xr.Dataset], _Region]
-) -> pd.DataFrame:
-    groups = read_frame(data, roles)
-    check_not_above(n, groups.largest, groups.whole)
-    listed = [
-        region(inner.isel({tables.GROUP: position}))
-        for inner in groups.members
-        for position in range(inner.sizes[tables.GROUP])
-    ]
-    rows = np.concatenate([np.zeros(0, dtype=np.int64), *(x.rows for x in listed)])
-    order = np.argsort(rows)
-    columns: dict[str, Any] = {
-        name: np.concatenate([getattr(x, name) for x in listed])[order] if listed else []
-        for name in _Region._fields[1:]
-    }
-    return with_columns(native(data).iloc[rows[order]], columns)
-
-
-def _dataset_region(
-    data: xr.Dataset, roles: Roles, n: Sizes, region: Callable[[xr.Dataset], _Region]
-) -> xr.Dataset:
-    batches = find_batches(data, roles, partial(read_part, scored=True), scored=True)
-    inner = read_dataset(data if batches is None else batches.stand_in, roles)
-    check_not_above(n, inner.sizes["candidate"])
-    batch: list[Hashable] = list(inner.attrs["batch"])
-    if batches is None:
-        where, joined = _of_cells(inner.compute(), batch, data.sizes, region)
-    else:
-        parts = batches.collected(batch, partial(_of_chunk, batch=batch, region=region))
-        where = np.concatenate([np.array(start) + here for start, (here, _) in parts])
-        order = np.lexsort(where.T[::-1])  # a stable sort preserves the order within a ranking
-        where = where[order]
-        joined = {
-            name: np.concatenate([x[name] for _, (_, x) in parts])[order]
-            for name in _Region._fields
-        }
-    pick = {**dict(zip(batch, where.T, strict=True)), roles.dim: joined.pop("rows")}
-    if not len(where):
-        data = data.compute()  # Dask cannot index empty arrays
-    picked = _picked(data, pick)
-    of_all = {
-        name: picked[name].expand_dims(row=len(where))
-        for name, variable in picked.variables.items()
-        if "row" not in variable.dims
-    }
-    return picked.assign({**of_all, **{name: ("row", x) for name, x in joined.items()}})
-
-
-def _picked(data: xr.Dataset, pick: Mapping[Hashable, IntArray]) -> xr.Dataset:
-    """Return one row of the data for each position."""
-    whole = {  # xarray can index these dimensions only by slices
-        name: ("row", _taken(variable.data, pick[variable.dims[0]]))
-        for name, variable in data.variables.items()
-        if isinstance(variable.dtype, pd.api.extensions.ExtensionDtype)
-    }
-    plain = data.drop_vars(list(whole))
-    rows = {d: xr.DataArray(x, dims="row") for d, x in pick.items()}
-    return plain.isel(rows).reset_coords().assign(whole)[list(data.variables)]
-
-
-def _taken(values: Any, places: IntArray) -> Any:
-    return pd.Series(values).array.take(places)
-
-
-def _of_chunk(
-    inner: xr.Dataset, *, batch: list[Hashable], region: Callable[[xr.Dataset], _Region]
-) -> tuple[IntArray, dict[str, AnyArray]]:
-    return _of_cells(inner, batch, inner.sizes, region)
-
-
-def _of_cells(
-    inner: xr.Dataset,
-    batch: list[Hashable],
-    sizes: Mapping[Hashable, int],
-    region: Callable[[xr.Dataset], _Region],
-) -> tuple[IntArray, dict[str, AnyArray]]:
-    """Return the stacked regions for all rankings, and the batch positions."""
-    cells = list(np.ndindex(*(sizes[d] for d in batch)))
-    regions = [
-        region(inner.isel({d: i for d, i in zip(batch, cell, strict=True) if d in inner.dims}))
-        for cell in cells
-    ]
-    joined = {
-        name: np.concatenate([_NONE[name], *(getattr(x, name) for x in regions)])
-        for name in _Region._fields
-    }
-    of_cell = np.repeat(np.arange(len(cells)), [len(x.rows) for x in regions])
-    return np.array(cells, dtype=np.int64).reshape(len(cells), len(batch))[of_cell], joined
-
-
-def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: str) -> _Region:
-    measures = inner.indexes["measure"].tolist()
+def _only_one_list(candidates: Candidates, a: Hashable, b: Hashable, n: Sizes, ties: str) -> Rows:
+    """Return the candidates found in only one list, as columns ``row`` and ``_ADDED``."""
+    measures = list(candidates.measures)
     places = {name: k for k, name in enumerate(measures)}  # pd.NA does not equal itself
     for role, name in (("a", a), ("b", b)):
         if name not in places:
             raise unknown_name(role, name, measures)
-    of_pair = [places[a], places[b]]
-    pair = inner.isel(measure=of_pair)
-    score = pair["score"].transpose("measure", "candidate").to_numpy()
-    present = pair["present"].transpose("measure", "candidate").to_numpy()
-    both = np.asarray(present.all(axis=0))
-    whole = inner.attrs["whole"] and inner.attrs["whole"].of(np.array(of_pair))
-    ranking = Ranking.of(score, inner["gold"].to_numpy(), both, whole=whole)
-    ranking.nbest(n, ties)  # this check rejects lists that end inside a tie
-    rank_a, rank_b = ranking.ranks
-    listed = both & ~np.isnan(score) if inner.attrs["ends"] else both
-    in_a, in_b = (np.stack([rank_a, rank_b]) <= n) & listed
-    only = np.flatnonzero((in_a != in_b) & (n <= both.sum()))
-    rows = inner["row"].to_numpy()[only]
-    only = only[np.argsort(rows)]
-    names = np.where(in_a, "a", "b").astype(object)
-    return _Region(np.sort(rows), names[only], rank_a[only], rank_b[only])
+    pair = [places[a], places[b]]
+    size = n.of(candidates.total) if isinstance(n, Shares) else n
+    score = candidates.score[:, pair]  # (group, list, candidate)
+    both = candidates.present[:, pair].all(axis=1, keepdims=True)
+    whole = candidates.whole and candidates.whole.of(np.array(pair))
+    ranking = Ranking.of(
+        score, candidates.gold[:, np.newaxis], np.broadcast_to(both, score.shape), whole=whole
+    )
+    ranking.nbest(size, ties)  # this check rejects lists that end inside a tie
+    rows = both
+    if candidates.ends:
+        rows = both & ~np.isnan(score)
+    in_a, in_b = np.moveaxis((ranking.ranks <= size) & rows, 1, 0)
+    only = (in_a != in_b) & (size <= both.sum(axis=-1))
+    return {
+        "row": candidates.row[only],
+        "list": np.where(in_a, "a", "b").astype(object)[only],
+        "rank_a": ranking.ranks[:, 0][only],
+        "rank_b": ranking.ranks[:, 1][only],
+    }
 
 
 # ------------------------ Tests of two difference regions, and the options for a comparison
-REGION_TYPES: dict[str, type] = {
-    "precision_a": float, "precision_b": float, "difference": float, "ci_low": float,
-    "ci_high": float, "overlap": np.int64, "n_only_a": np.int64, "n_only_b": np.int64,
-    "tp_only_a": np.int64, "tp_only_b": np.int64, "odds_ratio": float, "p_value": float,
-    "p_mid": float,
-}  # fmt: skip
+REGION_COLUMNS = (
+    "precision_a",
+    "precision_b",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "overlap",
+    "n_only_a",
+    "n_only_b",
+    "tp_only_a",
+    "tp_only_b",
+    "odds_ratio",
+    "p_value",
+    "p_mid",
+)
 
 SWAPPED = ("max-t", "max-t-stepdown")  # adjustments that use random swaps
 OTHER_TESTS = ("mcnemar", "boschloo", "barnard")
@@ -306,20 +208,20 @@ class RegionOptions(NamedTuple):
     margin: float | None
 
     @classmethod
-    def of(cls, **given: Any) -> RegionOptions:
+    def of(cls, **options: Any) -> RegionOptions:
         """Check and return the options."""
-        check_choice("test", given["test"], (None, *TESTS, "kosinski"))
-        check_choice("alternative", given["alternative"], ALTERNATIVES)
-        check_choice("adjust", given["adjust"], (None, *ADJUSTMENTS, *SWAPPED))
-        check_choice("adjust_over", given["adjust_over"], OVER_LISTS)
-        check_choice("target", given["target"], TARGETS)
+        check_choice("test", options["test"], (None, *TESTS, "kosinski"))
+        check_choice("alternative", options["alternative"], ALTERNATIVES)
+        check_choice("adjust", options["adjust"], (None, *ADJUSTMENTS, *SWAPPED))
+        check_choice("adjust_over", options["adjust_over"], OVER_LISTS)
+        check_choice("target", options["target"], TARGETS)
         for name in ("alpha", "level"):
-            given[name] = check_share(name, given[name])
-        given["phi"] = check_at_least_one("phi", given["phi"])
-        if given["n_resamples"] is not None:
-            given["n_resamples"] = check_draws("n_resamples", given["n_resamples"])
-        given["test"] = _test_with(given["phi"], given["test"], given["adjust"])
-        return cls(**given)
+            options[name] = check_share(name, options[name])
+        options["phi"] = check_at_least_one("phi", options["phi"])
+        if options["n_resamples"] is not None:
+            options["n_resamples"] = check_draws("n_resamples", options["n_resamples"])
+        options["test"] = _test_with(options["phi"], options["test"], options["adjust"])
+        return cls(**options)
 
     def noted(self) -> dict[str, Any]:
         """Return attrs that describe the comparison for readers and plots."""
@@ -393,15 +295,18 @@ def _other_test(
 ) -> FloatArray:
     if options.test == "mcnemar":
         return mcnemar_test(tp_a, n_a, tp_b, n_b, options.alternative)
-    test = boschloo if options.test == "boschloo" else barnard
+    test = {"boschloo": boschloo, "barnard": barnard}[options.test]
+    return test(tp_a, n_a, tp_b, n_b, options.alternative, partial(_with_bar, options))
 
-    def shown(cells: Iterable[tuple[int, int, int, int]]) -> Iterator[tuple[int, int, int, int]]:
-        tables = list(cells)
-        with progress_bar(
-            options.progress, total=len(tables), what=f"{options.test}'s test", unit="tables"
-        ) as advance:
-            for table in tables:
-                yield table
-                advance(1)
 
-    return test(tp_a, n_a, tp_b, n_b, options.alternative, shown)
+def _with_bar(
+    options: RegionOptions, cells: Iterable[tuple[int, int, int, int]]
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the tables of a slow test, and advance a progress bar."""
+    tables = list(cells)
+    with progress_bar(
+        options.progress, total=len(tables), what=f"{options.test}'s test", unit="tables"
+    ) as advance:
+        for table in tables:
+            yield table
+            advance(1)

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
-import xarray as xr
+import numpy as np
+import pandas as pd
 
-from rankeval_pd.errors import unknown_name
-from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.rankings.answers import RankingQuestion, answer
-from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.copied_measures import count_distinct, distinct_pairs
-from rankeval_pd.forms.rankings.kernel_calls import pair_names, with_names
-from rankeval_pd.forms.roles.declarations import (
-    Capabilities,
-    can,
-    with_roles,
+from rankeval_pd.decisions.families import family_of
+from rankeval_pd.decisions.ranks import adjusted_tests, of_measures, order_decides, rank_columns
+from rankeval_pd.decisions.verdicts import PAIR, UNCUT, warn_of_rows
+from rankeval_pd.doors.rankings import (
+    Candidates,
+    RankingQuestion,
+    Rows,
+    distinct_tests,
+    pair_names,
+    rows_of,
+    standing_pairs,
+    tabulate,
+    with_pairs,
 )
+from rankeval_pd.errors import unknown_name
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import (
     AreaKind,
     EachAdjustOver,
@@ -27,14 +33,12 @@ from rankeval_pd.forms.roles.roles import (
     RankingRoles,
     Roles,
 )
-from rankeval_pd.nbest.rank_criteria import FOUND, PAIRS, RANKED, RankCriterion
-from rankeval_pd.nbest.tested_measures import of_areas, of_lists
+from rankeval_pd.nbest.rank_criteria import PAIRS, RANKED, RankCriterion
+from rankeval_pd.nbest.tested_measures import RankingTask, area_tests, list_columns, list_tests
 from rankeval_pd.nbest.tie_verdicts import check_means
-from rankeval_pd.nbest.tie_warnings import DECIDES, warn_of_rows
-from rankeval_pd.progress import drawing_bar
+from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.rankings import measure_pairs
-from rankeval_pd.stats.rankings.swap_draws import Keys
+from rankeval_pd.stats.rankings.measure_pairs import BASELINE, all_pairs
 
 
 @Capabilities(
@@ -134,202 +138,181 @@ def measure_ranks(
     0    good  100   0.49  0.375184  0.605582         1          1       a
     1    fair  100   0.32  0.218978  0.434852         2          2       b
     """
-    asked = RankCriterion.of(n, kind, adjust, n_resamples, level, progress, None, over=adjust_over)
-    return best_first(ranked(data, asked, RANKED, roles))
+    criterion = RankCriterion.of(
+        n, kind, adjust, n_resamples, level, progress, None, over=adjust_over
+    )
+    return best_first(ranked(data, criterion, RANKED, roles))
 
 
-def ranked(data: Data, asked: RankCriterion, columns: dict[str, type], roles: Any) -> Data:
+def ranked(
+    data: Data, criterion: RankCriterion, columns: tuple[str, ...], roles: Mapping[str, Any]
+) -> Data:
     """Return the requested columns in the order of the measures."""
-    chosen = Roles.of(roles)
-    rows: list[Any] = []
+    chosen, noted = Roles.of(roles), criterion.noted()
+    deciding: list[tuple[Any, ...]] = []
 
-    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        baseline, own = None, list[Any]()  # chunks of a Dataset are processed in several threads
-        if asked.baseline is not None:
-            measures = inner.indexes["measure"].tolist()
-            if asked.baseline not in measures:
-                raise unknown_name("baseline", asked.baseline, measures)
-            baseline = measures.index(asked.baseline)
-        compute = functools.partial(_columns, baseline=baseline)
-        more = {} if asked.kind else {"rows": own}
-        result = _tested(inner, sizes, asked, chosen, compute, FOUND, "measure", **more)
-        names = inner.indexes["measure"]
-        rows.extend([(names[a], names[b], *row) for a, b, *row in own])
-        return result
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        task, table, tests = _tested(candidates, n, criterion, chosen, noted)
+        table |= rank_columns(table["value"], tests, criterion.how, task.baseline, task.stands)
+        if criterion.kind is None:
+            differs = order_decides(tests, criterion.how)
+            table["tie_decides"] = of_measures(differs, task.count)
+            deciding.extend(_deciding_rows(task, tests, differs))
+        return rows_of(table, candidates, "measure", range(task.count), {"n": task.sizes})
 
-    result = _answered(data, asked, roles, question, ("measure",), asked.columns(columns))
-    warn_of_rows(rows)
+    result = _tabulated(
+        data, criterion, roles, question, ("measure",), criterion.columns(columns), noted
+    )
+    if deciding:
+        warn_of_rows(deciding, len(deciding))
     return result
 
 
-def pairs_tested(data: Data, asked: RankCriterion, roles: Any) -> Data:
+def _deciding_rows(
+    task: RankingTask, tests: Mapping[str, FloatArray], differs: BoolArray
+) -> list[tuple[Any, ...]]:
+    """Return the pairs that the order of ties decides, with n and the nearest sizes without one."""
+    names, sides = task.candidates.measures, all_pairs(task.count)
+    return [
+        (
+            *(names[side[pair]] for side in sides),
+            task.sizes[place],
+            *(tests[name][group, pair, place] for name in UNCUT),
+        )
+        for group, pair, place in np.argwhere(differs)
+    ]
+
+
+def pairs_tested(data: Data, criterion: RankCriterion, roles: Mapping[str, Any]) -> Data:
     """Return the pairwise tests for the ranks, with one row per pair and n."""
+    chosen, noted = Roles.of(roles), criterion.noted()
 
-    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        names = pair_names(inner, None, None)
-        result = _tested(inner, sizes, asked, Roles.of(roles), _columns_of_pairs, PAIRS, "pair")
-        return with_names(result, names)
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        pairs = pair_names(candidates.measures, None, None)
+        task, table, tests = _tested(candidates, n, criterion, chosen, noted)
+        a, b = all_pairs(task.count)
+        value = table["value"]
+        columns: dict[str, AnyArray] = {
+            "value_a": value[:, a],
+            "value_b": value[:, b],
+            "difference": tests["difference"],
+            "p_value": tests["p_value"],
+            "p_adjusted": adjusted_tests(tests, criterion.how, stands=task.stands).p_adjusted,
+        }
+        if "exists" in table:
+            columns["exists"] = table["exists"][:, a] & table["exists"][:, b]
+        rows = rows_of(columns, candidates, PAIR, range(len(pairs)), {"n": task.sizes})
+        return with_pairs(rows, candidates, pairs, "two-sided")
 
-    columns = {x: t for x, t in PAIRS.items() if x != "p_adjusted" or asked.how.adjust is not None}
-    return _answered(data, asked, roles, question, ("measure_a", "measure_b"), columns)
+    columns = PAIRS if criterion.how.adjust is not None else PAIRS[:-1]
+    return _tabulated(data, criterion, roles, question, ("measure_a", "measure_b"), columns, noted)
 
 
-def _answered(
+def _tabulated(
     data: Data,
-    asked: RankCriterion,
-    roles: Any,
+    criterion: RankCriterion,
+    roles: Mapping[str, Any],
     question: RankingQuestion,
     names: tuple[str, ...],
-    columns: dict[str, type],
+    columns: Sequence[str],
+    noted: Mapping[str, Any],
 ) -> Data:
-    """Return the result for all data, with rows labeled by ``names`` and n."""
-    over_n: bool = asked.kind is None
-    if means := over_n and Roles.of(roles).ties == "expected":
+    """Return the table for all groups, with rows labeled by ``names`` and n."""
+    over_n = criterion.kind is None
+    means = over_n and Roles.of(roles).ties == "expected"
+    if means:
         check_means(data)
-    return answer(
-        data, roles, question, (*names, *(("n",) if over_n else ()), *columns),
-        can(measure_ranks, lists=over_n, any_ties=not over_n or means, heads=over_n and not means),
-        n=asked.n, attrs=asked.attrs,
-    )  # fmt: skip
+    if over_n:
+        names = (*names, "n")
+    return tabulate(
+        data,
+        roles,
+        question,
+        (*names, *columns),
+        can(
+            measure_ranks,
+            lists=over_n,
+            any_ties=not over_n or means,
+            heads=over_n and not means,
+        ),
+        n=criterion.n,
+        attrs=noted,
+    )
 
 
 def _tested(
-    inner: xr.Dataset,
-    sizes: IntArray,
-    asked: RankCriterion,
+    candidates: Candidates,
+    n: IntArray | None,
+    criterion: RankCriterion,
     chosen: Roles,
-    compute: Callable[..., tuple[AnyArray, ...]],
-    columns: dict[str, type],
-    dim: str,
-    **more: Any,
-) -> xr.Dataset:
-    """Compute the columns for measures or pairs from all pairwise tests."""
-    over_n: bool = asked.kind is None
-    measures = inner.sizes["measure"]
-    every = pair_names(inner, None, None) if measures > 1 else []
-    stands = None if asked.how.adjust is None else distinct_pairs(inner, every)
-    pairs = count_distinct(every, stands)
-    draws = asked.draws(pairs)
-    if asked.swapped:
-        asked.attrs["n_resamples"] = draws
-        asked.attrs.update(chosen.noted_seed)
-    if asked.how.adjust is not None:
-        one, tests = asked.baseline, pairs
-        if one is not None:
-            shown = measure_pairs.with_one(measures, inner.indexes["measure"].tolist().index(one))
-            tests = count_distinct(shown, None if stands is None else stands[shown])
-        asked.attrs["family"] = tables.family_of(
-            tests,
-            one,
-            sizes=sizes.size if over_n else 1,
-            groups=inner.attrs["n_groups"], over=("group", "n" if asked.how.each else "group"),
-        )  # fmt: skip
-    clusters = [inner["cluster"]] if "cluster" in inner else []
-    with drawing_bar(inner, asked.progress, draws=draws * pairs, what="swapping labels") as advance:
-        computed = xr.apply_ufunc(
-            compute,
-            inner["score"],
-            inner["gold"],
-            inner["present"],
-            inner["draws"],
-            *clusters,
-            kwargs={
-                "asked": asked, "stands": stands, "sizes": sizes, "ties": chosen.ties,
-                "n_resamples": draws,
-                "seed": chosen.swaps if over_n else chosen.draws, "advance": advance,
-                **({"whole": inner.attrs["whole"]} if over_n else {}), **more,
-            },
-            input_core_dims=[["measure", "candidate"], ["candidate"]] * 2
-            + [["candidate"]] * len(clusters),
-            output_core_dims=[[dim, "n"] if over_n else [dim]] * (len(columns) + 1),
-            dask="parallelized",
-            dask_gufunc_kwargs={
-                "output_sizes": {
-                    **({"pair": len(every)} if dim == "pair" else {}),
-                    **({"n": sizes.size} if over_n else {}),
-                }
-            },
-            output_dtypes=[*columns.values(), bool],
-        )  # fmt: skip
-    result = tables.as_columns([*columns, "exists"], computed)
-    return result.assign_coords(n=("n", sizes)) if over_n else result
+    noted: dict[str, Any],
+) -> tuple[RankingTask, dict[str, AnyArray], dict[str, FloatArray]]:
+    """Return the values of the measures and all pairwise tests, and note how they were made."""
+    how, over_n, measures = criterion.how, criterion.kind is None, list(candidates.measures)
+    baseline, stands = None, None
+    if criterion.baseline is not None:
+        if criterion.baseline not in measures:
+            raise unknown_name("baseline", criterion.baseline, measures)
+        baseline = measures.index(criterion.baseline)
+    pairs = []
+    if len(measures) > 1:
+        pairs = pair_names(measures, None, None)
+    tests = len(pairs)
+    if how.adjust is not None:
+        tests = distinct_tests(candidates, pairs, "two-sided")
+        stands = standing_pairs(candidates, pairs)
+    draws = criterion.draws(tests)
+    sizes = candidates.sizes(n) if over_n else np.zeros(1, dtype=np.int64)
+    if how.swapped:
+        noted |= {"n_resamples": draws, **chosen.noted_seed}
+    total = draws * tests * len(candidates.group)
+    with progress_bar(
+        criterion.progress, total=total, what="swapping labels", unit="draws"
+    ) as advance:
+        task = RankingTask(
+            candidates=candidates,
+            sizes=sizes,
+            criterion=criterion,
+            ties=chosen.ties,
+            seed=chosen.swaps if over_n else chosen.draws,
+            draws=draws,
+            baseline=baseline,
+            stands=stands,
+            advance=advance,
+        )
+        if how.adjust is not None:
+            noted["family"] = _family_of_ranks(task, tests, criterion)
+        if not over_n:
+            return task, *area_tests(task)
+        table, tested = list_columns(task), list_tests(task)
+    if how.swapped:
+        noted["n_resamples"] = int(np.fmax.reduce(tested["drawn"], axis=None, initial=draws))
+    return task, table, tested
 
 
-def best_first(table: Data) -> Data:
-    """Sort the rows in each group and n by value. Datasets are returned unchanged."""
-    if isinstance(table, xr.Dataset):
-        return table
+def _family_of_ranks(task: RankingTask, tests: int, criterion: RankCriterion) -> str:
+    """Describe the tests that are adjusted together."""
+    if task.baseline is not None:
+        tests = task.families[BASELINE]
+    return family_of(
+        tests,
+        criterion.baseline,
+        sizes=task.sizes.size,
+        groups=task.candidates.n_groups,
+        over=("group", criterion.over),
+    )
+
+
+def best_first(table: pd.DataFrame) -> pd.DataFrame:
+    """Sort the rows in each group and n by value."""
     before: list[Any] = list(table.columns[: list(table.columns).index("measure")])
-    before += ["n"] if "n" in table else []
-    number = table.groupby(before, sort=False, observed=True).ngroup() if before else 0
+    if "n" in table:
+        before.append("n")
+    number: Any = 0
+    if before:
+        number = table.groupby(before, sort=False, observed=True).ngroup()
     keys = table.assign(_group=number, _lower=-table["value"])
     order = keys.sort_values(["_group", "_lower"], kind="stable").index
     result = table.loc[order].reset_index(drop=True)
     result.attrs.update(table.attrs)
     return result
-
-
-def _columns(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
-    keys: Keys,
-    cluster: IntArray | None = None,
-    *,
-    asked: RankCriterion,
-    baseline: int | None,
-    stands: IntArray | None,
-    **options: Any,
-) -> tuple[AnyArray, ...]:
-    """Return the ordered columns for measures, and the rows to keep."""
-    find = of_lists if asked.kind is None else of_areas
-    found = find(
-        score,
-        gold,
-        present,
-        keys,
-        cluster,
-        asked=asked,
-        baseline=baseline,
-        stands=stands,
-        **options,
-    )
-    decided = measure_pairs.decide(found.value, found.tested, asked.how, baseline, stands)
-    named = {
-        "value": found.value, "ci_low": found.limits[0], "ci_high": found.limits[1],
-        "ci_low_alone": found.alone[0], "ci_high_alone": found.alone[1],
-        "better_than_chance": found.better, "tied": found.tied, **decided._asdict(),
-        DECIDES: found.decides,
-    }  # fmt: skip
-    return _leave(asked, [*(named[name] for name in FOUND), found.exists])
-
-
-def _columns_of_pairs(
-    score: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
-    keys: Keys,
-    cluster: IntArray | None = None,
-    *,
-    asked: RankCriterion,
-    stands: IntArray | None,
-    **options: Any,
-) -> tuple[AnyArray, ...]:
-    """Return the columns for pairs, and the rows to keep."""
-    find = of_lists if asked.kind is None else of_areas
-    found = find(
-        score, gold, present, keys, cluster, asked=asked, baseline=None, stands=stands, **options
-    )
-    of_pairs = measure_pairs.pairs(score.shape[-2])
-    a, b = ([pair[side] for pair in of_pairs] for side in (0, 1))
-    adjusted = measure_pairs.decided(found.tested, asked.how, stands=stands).p_adjusted
-    columns = [
-        found.value[..., a, :], found.value[..., b, :], found.tested.difference,
-        found.tested.p_value, adjusted, found.exists[..., a, :] & found.exists[..., b, :],
-    ]  # fmt: skip
-    return _leave(asked, columns)
-
-
-def _leave(asked: RankCriterion, columns: list[AnyArray]) -> tuple[AnyArray, ...]:
-    """Return the columns, without the dimension n for areas."""
-    return tuple(columns if asked.kind is None else [column[..., 0] for column in columns])

@@ -2,55 +2,55 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Hashable, Mapping
-from functools import partial
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
+from rankeval_pd.doors.rankings import GROUP, leave_rows
 from rankeval_pd.errors import check_choice, check_count, check_flag, check_share, listed
-from rankeval_pd.forms.lazy.batches import find_batches
-from rankeval_pd.forms.lazy.engine import Batches
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.annotators import refuse_each
-from rankeval_pd.forms.rankings.candidates import (
-    Data,
-    check_data,
-    read_dataset,
-    read_frame,
-    read_part,
-)
+from rankeval_pd.forms.rankings.candidates import Data, check_data, read_frame
 from rankeval_pd.forms.rankings.values import asked_thresholds, cut_scores
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_but
 from rankeval_pd.forms.roles.roles import ProportionInterval, RankingRoles, Roles, as_names
-from rankeval_pd.nbest.repetition_parts import (
-    accepted,
-    least_score,
-    least_scores,
-    top_of_all,
-    top_scores,
-)
-from rankeval_pd.progress import drawing_bar, nothing_moves
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.progress import progress_bar
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.significance import dispersion
 from rankeval_pd.stats.significance.dispersion import failures
 
-_STUDY: dict[str, type] = {
-    "threshold": float, "n_samples": np.int64, "n_mean": float, "precision": float,
-    "sd_expected": float, "sd_observed": float, "sd_ratio": float, "phi": float, "phi_low": float,
-    "phi_high": float, "p_dispersion": float, "ks_statistic": float, "p_ks": float,
-    "ci_failures": np.int64, "ci_failures_expected": float, "p_coverage": float,
-}  # fmt: skip
-COLUMNS = ("measure", *_STUDY)
-_SAMPLE: dict[str, type] = {
-    "threshold": float, "n_accepted": np.int64, "tp": np.int64, "precision": float,
-    "ci_low": float, "ci_high": float, "covered": bool,
-}  # fmt: skip
-SAMPLE_COLUMNS = ("measure", *_SAMPLE)
+COLUMNS = (
+    "measure",
+    "threshold",
+    "n_samples",
+    "n_mean",
+    "precision",
+    "sd_expected",
+    "sd_observed",
+    "sd_ratio",
+    "phi",
+    "phi_low",
+    "phi_high",
+    "p_dispersion",
+    "ks_statistic",
+    "p_ks",
+    "ci_failures",
+    "ci_failures_expected",
+    "p_coverage",
+)
+SAMPLE_COLUMNS = (
+    "measure",
+    "threshold",
+    "n_accepted",
+    "tp",
+    "precision",
+    "ci_low",
+    "ci_high",
+    "covered",
+)
 _BOOTSTRAP = 999  # number of draws for the goodness-of-fit test
 
 
@@ -148,13 +148,18 @@ def repetition(
     0    good         40    50.0      0.472     0.065876     0.071231  0.811921      0.791708
     """
     check_flag("progress", progress, none=True)
-    study = _Study.of(threshold, n, ci, level, roles)._replace(progress=progress)
-    result = study.ask(data, _study_columns, _STUDY)
-    if isinstance(data, pd.DataFrame):
-        computed = tables.as_frame(result, COLUMNS)
-        computed.attrs.update(study.noted())
-        return computed
-    return tables.leave_dataset(result, COLUMNS, ragged=False, attrs=study.noted())
+    study = _Study.of(threshold, n, ci, level, roles)
+    counts = SampleCounts.of(data, study)
+    total = len(counts.measures) * _BOOTSTRAP
+    with progress_bar(progress, total=total, what="testing the fit", unit="draws") as advance:
+        rows = [
+            _study_row(sizes, tp, study, advance)
+            for sizes, tp in zip(counts.sizes, counts.tp, strict=True)
+        ]
+    columns = {name: np.array([row[name] for row in rows]) for name in COLUMNS[2:]}
+    place = np.arange(len(rows))
+    table = {GROUP: 0 * place, "measure": place, "threshold": counts.threshold, **columns}
+    return leave_rows(table, pd.DataFrame(index=[0]), COLUMNS, counts.measures, study.noted())
 
 
 @Capabilities(rankings="Would it happen again?", layout="row")
@@ -207,15 +212,26 @@ def repetition_samples(
     1     2      G2        7.5           2   2        1.0  0.158114  1.000000     True
     """
     study = _Study.of(threshold, n, ci, level, roles)
-    result = study.ask(data, _sample_columns, _SAMPLE, per_sample=True).compute()
-    keys = tables.keys_apart(study.keys(data), SAMPLE_COLUMNS)
-    rows = result.rename(sample=tables.GROUP).transpose(tables.GROUP, "measure")
-    rows = rows.assign_coords({tables.GROUP: np.arange(len(keys))})
-    table: Any = tables.leave_frame([rows], keys, SAMPLE_COLUMNS, attrs=study.noted())
-    if isinstance(data, xr.Dataset):
-        table = tables.as_rows(table, attrs=study.noted())
-    answered: Data = table
-    return answered
+    counts = SampleCounts.of(data, study)
+    sizes, tp = counts.sizes.T, counts.tp.T  # (sample, measure)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = tp / sizes
+    low, high = INTERVALS[ci](tp.astype(float), sizes.astype(float), study.level)
+    sample, measure = np.indices(sizes.shape)
+    columns = {
+        GROUP: sample,
+        "measure": measure,
+        "threshold": np.broadcast_to(counts.threshold, sizes.shape),
+        "n_accepted": sizes,
+        "tp": tp,
+        "precision": precision,
+        "ci_low": low,
+        "ci_high": high,
+        "covered": _covered(sizes, tp, study),
+    }
+    table = {name: values.ravel() for name, values in columns.items()}
+    keys = tables.keys_apart(counts.keys, SAMPLE_COLUMNS)
+    return leave_rows(table, keys, SAMPLE_COLUMNS, counts.measures, study.noted())
 
 
 class _Study(NamedTuple):
@@ -227,8 +243,6 @@ class _Study(NamedTuple):
     level: float
     roles: Roles
     seed: int  #: draws for the goodness-of-fit test
-    progress: bool | None = False
-    advance: Callable[[int], object] = nothing_moves  #: reports the progress of these draws
 
     @classmethod
     def of(cls, threshold: Any, n: Any, ci: str, level: float, roles: Mapping[str, Any]) -> _Study:
@@ -245,104 +259,13 @@ class _Study(NamedTuple):
         return cls(threshold, size, ci, check_share("level", level), chosen, chosen.draws)
 
     def noted(self) -> dict[str, Any]:
+        """Return attrs that describe the study for readers and plots."""
         return {"ci": self.ci, "level": self.level}
 
-    def ask(
-        self, data: Any, columns: Any, types: Mapping[str, type], *, per_sample: bool = False
-    ) -> xr.Dataset:
-        """Compute the columns for every measure from the candidates in all samples."""
-        check_data(data)
-        if isinstance(data, xr.Dataset) and self.roles.dim in data.dims:
-            batches = find_batches(data, self.roles, partial(read_part, scored=True), scored=True)
-            if batches is not None:
-                return self._ask_chunks(batches, columns, types, per_sample=per_sample)
-        inner, samples = self._all_samples(data)
-        cuts = self._cuts(inner)
-        core = [*samples, "candidate"]
-        out = [["sample"] if per_sample else []] * len(types)
-        size = int(np.prod([inner.sizes[d] for d in samples]))
-        draws = inner.sizes["measure"] * _BOOTSTRAP
-        with drawing_bar(
-            inner, self.progress, draws=draws, what="testing the fit", whole=True
-        ) as advance:
-            computed = xr.apply_ufunc(
-                self._replace(advance=advance)._of_measures,
-                inner["score"],
-                inner["gold"],
-                inner["present"],
-                inner["sign"],
-                xr.DataArray(cut_scores(cuts.to_numpy(), inner.attrs["dtypes"]), dims="measure"),
-                kwargs={"columns": columns},
-                input_core_dims=[core, core, core, [], []],
-                output_core_dims=out,
-                dask="parallelized",
-                dask_gufunc_kwargs={"output_sizes": {"sample": size}} if per_sample else {},
-                output_dtypes=[*types.values()],
-            )
-        return self._shown(tables.as_columns(types, computed), cuts)
-
-    def _shown(self, result: xr.Dataset, cuts: xr.DataArray) -> xr.Dataset:
-        """Return the columns with the threshold that the user passed."""
-        if self.n is None:
-            result = result.assign(threshold=cuts.broadcast_like(result["threshold"]))
-        return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
-
-    def _ask_chunks(
-        self, batches: Batches, columns: Any, types: Mapping[str, type], *, per_sample: bool
-    ) -> xr.Dataset:
-        """Compute thresholds and then counts for samples in chunks."""
-        import dask.array as da
-        from dask.delayed import delayed
-
-        inner = read_dataset(batches.stand_in, self.roles)
-        samples: list[Hashable] = inner.attrs["batch"]
-        shape = [inner.sizes[d] for d in samples]
-        if math.prod(shape) < 2:
-            raise _too_few(math.prod(shape))
-        asked = self._cuts(inner)
-        least: Any = cut_scores(asked.to_numpy(), inner.attrs["dtypes"]) * inner["sign"].to_numpy()
-        if self.n is not None:
-            most = self.n * math.prod(shape)
-            top = partial(top_scores, most=most)
-            found = batches.reduced(samples, top, partial(top_of_all, most=most))
-            least = delayed(least_scores, pure=False)(found, most, self.n)
-        measures = inner.sizes["measure"]
-        nobody = da.zeros((measures, *shape), dtype=np.int64, chunks=-1)
-        template = xr.Dataset(dict.fromkeys(("sizes", "tp"), (("measure", *samples), nobody)))
-        counted = batches.filled(template, samples, accepted, least)
-        counted = counted.chunk(dict.fromkeys(samples, -1))
-        cuts = least if self.n is None else da.from_delayed(least, (measures,), dtype=float)
-        computed = xr.apply_ufunc(
-            self._of_counts,
-            counted["sizes"],
-            counted["tp"],
-            xr.DataArray(cuts, dims="measure"),
-            inner["sign"],
-            kwargs={"columns": columns},
-            input_core_dims=[samples, samples, [], []],
-            output_core_dims=[["sample"] if per_sample else []] * len(types),
-            dask="parallelized",
-            dask_gufunc_kwargs={"output_sizes": {"sample": math.prod(shape)}} if per_sample else {},
-            output_dtypes=[*types.values()],
-        )
-        result = tables.as_columns(types, computed)
-        return self._shown(result.assign_coords(measure=inner["measure"]), asked)
-
-    def _of_counts(
-        self, sizes: IntArray, tp: IntArray, least: FloatArray, sign: FloatArray, *, columns: Any
-    ) -> tuple[AnyArray, ...]:
-        """Return the columns from sizes and tp (measure, sample dimensions)."""
-        result = [
-            columns(size.ravel(), true.ravel(), cut * way + 0.0, self)
-            for size, true, cut, way in zip(sizes, tp, least, sign, strict=True)
-        ]
-        return tuple(np.array(column) for column in zip(*result, strict=True))
-
-    def _cuts(self, inner: xr.Dataset) -> xr.DataArray:
+    def thresholds(self, measures: Sequence[Hashable]) -> FloatArray:
         """Return the threshold for each measure, or NaN if the user passes n."""
-        measures = inner.indexes["measure"].tolist()
         if self.threshold is None:
-            return xr.DataArray(np.full(len(measures), np.nan), dims="measure")
+            return np.full(len(measures), np.nan)
         if not isinstance(self.threshold, Mapping) and len(measures) > 1:
             raise ValueError(
                 f"threshold={self.threshold!r}: a single number requires a single measure, but"
@@ -355,127 +278,104 @@ class _Study(NamedTuple):
                 f"threshold={self.threshold!r}: pass one number for each of the measures"
                 f" {measures!r}, or name fewer measures with measures=..."
             )
-        return xr.DataArray(cuts[:, 0], dims="measure")
+        return cuts[:, 0]
 
-    def _all_samples(self, data: Any) -> tuple[xr.Dataset, list[Hashable]]:
-        """Return the internal form of the padded samples, and the sample dimensions."""
-        refuse_each(self.roles, "samples")
-        if isinstance(data, xr.Dataset):
-            inner = read_dataset(data, self.roles)
-            batch = list(inner.attrs["batch"])
-            if not batch:
-                raise ValueError(
-                    "data needs a sample dimension in addition to the candidate dimension. Combine"
-                    " the samples with xarray.concat(parts, 'sample')."
-                )
-            score, gold, present = xr.broadcast(inner["score"], inner["gold"], inner["present"])
-            whole = inner.assign(score=score, gold=gold, present=present).drop_vars("row")
-            lazy = any(variable.chunks is not None for variable in whole.variables.values())
-            return (whole.chunk(dict.fromkeys(batch, -1)) if lazy else whole), batch
-        if not as_names(self.roles.by, data.columns):
+
+class SampleCounts(NamedTuple):
+    """Store the accepted candidates in every sample."""
+
+    keys: pd.DataFrame  #: one row per sample
+    measures: list[Hashable]
+    threshold: FloatArray  #: (measure)
+    sizes: IntArray  #: accepted candidates: (measure, sample)
+    tp: IntArray  #: accepted true positives: (measure, sample)
+
+    @classmethod
+    def of(cls, data: pd.DataFrame, study: _Study) -> SampleCounts:
+        """Count the candidates that each measure accepts in each sample."""
+        check_data(data)
+        refuse_each(study.roles, "samples")
+        if not as_names(study.roles.by, data.columns):
+            raise ValueError("by is missing. Pass the sample column, for example by='sample'.")
+        groups = read_frame(data, study.roles)
+        samples = len(groups.keys)
+        if samples < 2:
             raise ValueError(
-                "by is missing. Pass the sample column, for example by='sample', or add a sample"
-                " dimension to the Dataset."
+                "variation between samples needs at least two samples, but the number of samples is"
+                f" {samples}. Pass the sample column: by=..."
             )
-        groups = read_frame(data, self.roles)
-        if len(groups.keys) < 2:
-            raise _too_few(len(groups.keys))
-        parts = [part.drop_vars("row").rename({tables.GROUP: "sample"}) for part in groups.members]
-        width = max(part.sizes["candidate"] for part in parts)
-        padded = [
-            part.drop_vars("sign").pad(
-                candidate=(0, width - part.sizes["candidate"]),
-                constant_values={"score": np.nan, "gold": False, "present": False},
+        measures = list(groups.measures)
+        threshold = study.thresholds(measures)
+        least = cut_scores(threshold, groups.dtypes) * groups.signs
+        score, gold = groups.columns["score"], groups.columns["gold"]
+        usable = groups.columns["present"] & ~np.isnan(score)
+        if study.n is not None:
+            most = study.n * samples
+            least = np.array(
+                [
+                    least_score(x[ranked], most, study.n)
+                    for x, ranked in zip(score, usable, strict=True)
+                ]
             )
-            for part in parts
-        ]
-        whole = xr.concat(padded, "sample").sortby("sample").drop_vars("sample")
-        return whole.assign(sign=parts[0]["sign"]), ["sample"]
-
-    def keys(self, data: Any) -> pd.DataFrame:
-        """Return the sample labels with one row per sample."""
-        if isinstance(data, pd.DataFrame):
-            return read_frame(data, self.roles).keys.reset_index(drop=True)
-        batch = list(read_dataset(data, self.roles).attrs["batch"])
-        labels = [
-            data.indexes[d] if d in data.indexes else pd.RangeIndex(data.sizes[d]) for d in batch
-        ]
-        return pd.MultiIndex.from_product(labels, names=batch).to_frame(index=False)
-
-    def _of_measures(
-        self,
-        score: FloatArray,
-        gold: BoolArray,
-        present: BoolArray,
-        sign: FloatArray,
-        cut: FloatArray,
-        *,
-        columns: Any,
-    ) -> tuple[AnyArray, ...]:
-        """Return each measure's columns from the scores in all samples."""
-        score, gold, present = (
-            x.reshape(score.shape[0], math.prod(score.shape[1:-1]), score.shape[-1])
-            for x in np.broadcast_arrays(score, gold, present)
+            threshold = least * groups.signs + 0.0
+        accepted = usable & (score >= least[:, np.newaxis])  # (measure, candidate)
+        sizes, tp = (
+            np.stack([np.bincount(groups.number[rows], minlength=samples) for rows in chosen])
+            for chosen in (accepted, accepted & gold)
         )
-        if score.shape[1] < 2:
-            raise _too_few(score.shape[1])
-        result = []
-        for row in range(score.shape[0]):
-            usable = present[row] & ~np.isnan(score[row])
-            least = sign[row] * cut[row]
-            if self.n is not None:
-                least = least_score(score[row][usable], self.n * len(score[row]), self.n)
-            listed = usable & (score[row] >= least)
-            sizes, tp = listed.sum(axis=-1), (listed & gold[row]).sum(axis=-1)
-            result.append(columns(sizes, tp, least * sign[row] + 0.0, self))
-        return tuple(np.array(column) for column in zip(*result, strict=True))
+        return cls(groups.keys, measures, threshold, sizes, tp)
 
 
-def _too_few(samples: int) -> ValueError:
-    return ValueError(
-        "variation between samples needs at least two samples, but the number of samples is"
-        f" {samples}. Pass the sample column: by=..."
-    )
+def least_score(scores: FloatArray, most: int, n: int) -> float:
+    """Return the lowest score that at most ``most`` candidates reach."""
+    falling = np.sort(scores)[::-1]
+    if most >= falling.size:
+        if most > falling.size:
+            raise ValueError(
+                f"n={n} exceeds the mean number of candidates per sample. Pass a smaller n."
+            )
+        return float(falling[-1])
+    higher = falling[falling > falling[most]]
+    if not higher.size:
+        raise ValueError(
+            f"n={n}: more than {n} candidates per sample share the best score, so no threshold"
+            f" accepts only {n}. Pass a larger n."
+        )
+    return float(higher[-1])
 
 
-def _study_columns(
-    sizes: IntArray, tp: IntArray, threshold: float, study: _Study
-) -> tuple[Any, ...]:
+def _study_row(
+    sizes: IntArray, tp: IntArray, study: _Study, advance: Callable[[int], object]
+) -> dict[str, Any]:
+    """Return the columns for one measure from its sizes and true positives: (sample)."""
     some = sizes > 0
     n, t = sizes[some], tp[some]
-    samples = int(n.size)
-    if samples < 2:
-        nothing = [np.nan] * 5
-        return (threshold, samples, sizes.mean(), *nothing, *nothing, 0, np.nan, np.nan)
+    row = dict.fromkeys(COLUMNS[2:], np.nan)
+    row |= {"n_samples": int(n.size), "n_mean": sizes.mean(), "ci_failures": 0}
+    if n.size < 2:
+        return row
     share = t.sum() / n.sum()
     sd_expected, sd_observed = float(dispersion.model_sd(share, n)), float((t / n).std(ddof=1))
-    freedom = samples - 1
-    spread = dispersion.overdispersion(dispersion.pearson(t, n), freedom, study.level)
-    fit = dispersion.goodness_of_fit(
-        t, n, n_resamples=_BOOTSTRAP, seed=study.seed, advance=study.advance
-    )
+    phi = dispersion.overdispersion(dispersion.pearson(t, n), n.size - 1, study.level)
+    fit = dispersion.goodness_of_fit(t, n, n_resamples=_BOOTSTRAP, seed=study.seed, advance=advance)
     missed = int(np.count_nonzero(~_covered(n, t, study)))
     as_many = failures(n, t, missed, study.ci, study.level)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.float64(sd_observed) / sd_expected
-    return (
-        threshold, samples, sizes.mean(), share, sd_expected, sd_observed, ratio, *spread, *fit,
-        missed, *as_many,
-    )  # fmt: skip
+    row |= {
+        "precision": share,
+        "sd_expected": sd_expected,
+        "sd_observed": sd_observed,
+        "sd_ratio": ratio,
+        "ci_failures": missed,
+    }
+    row |= dict(zip(("phi", "phi_low", "phi_high", "p_dispersion"), phi, strict=True))
+    row |= dict(zip(("ks_statistic", "p_ks"), fit, strict=True))
+    return row | dict(zip(("ci_failures_expected", "p_coverage"), as_many, strict=True))
 
 
 def _covered(n: IntArray, tp: IntArray, study: _Study) -> BoolArray:
-    """Return whether each interval contains the precision of all other samples."""
-    others = (tp.sum() - tp) / np.maximum(n.sum() - n, 1)
+    """Return whether each interval contains the precision of all other samples, the first axis."""
+    others = (tp.sum(axis=0) - tp) / np.maximum(n.sum(axis=0) - n, 1)
     low, high = INTERVALS[study.ci](tp.astype(float), n.astype(float), study.level)
     return np.asarray((low <= others) & (others <= high))
-
-
-def _sample_columns(
-    sizes: IntArray, tp: IntArray, threshold: float, study: _Study
-) -> tuple[AnyArray, ...]:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        precision = tp / sizes
-    low, high = INTERVALS[study.ci](tp.astype(float), sizes.astype(float), study.level)
-    covered = _covered(sizes, tp, study)
-    return np.full(sizes.size, threshold), sizes, tp, precision, low, high, covered

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from functools import partial
 from typing import Any, Literal, Unpack, cast, get_args
 
 import pandas as pd
@@ -184,16 +185,21 @@ def summary(
             " summary(['nDCG@10'], test='t'). For n-best lists, omit test to use exact tests."
         )
 
-    def ask(roles: Mapping[str, Any]) -> Data:
-        asked = RankCriterion.of(
-            n, "ap" if n is None else None, adjust, n_resamples, level, progress, baseline,
-            over=adjust_over,
-        )  # fmt: skip
-        return best_first(ranked(data, asked, VERDICT, roles))
-
-    result = with_verdicts(ask(roles), data, roles, ask)
+    kind = None
+    if n is None:
+        kind = "ap"
+    criterion = RankCriterion.of(
+        n, kind, adjust, n_resamples, level, progress, baseline, over=adjust_over
+    )
+    summarize = partial(_of_candidates, data, criterion)
+    result = with_verdicts(summarize(roles), data, roles, summarize)
     _warn_of_many_groups(result)
     return result
+
+
+def _of_candidates(data: Data, criterion: RankCriterion, roles: Mapping[str, Any]) -> Data:
+    """Return the summary of the measures, best first."""
+    return best_first(ranked(data, criterion, VERDICT, roles))
 
 
 _MANY = 100  # few users want separate results for so many groups

@@ -7,23 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankeval_pd.decisions.verdicts import Interval
+from rankeval_pd.decisions.verdicts import P_ENDS, TIE_ENDS, UNCUT, Interval
 from rankeval_pd.errors import warn_of_thresholds
 from rankeval_pd.forms.lazy.heads import head_of
 from rankeval_pd.forms.rankings.kernel_calls import PairRanks
 from rankeval_pd.nbest.difference_regions import RegionOptions, region_tests
 from rankeval_pd.nbest.grouped_lists import p_of_gap
 from rankeval_pd.nbest.precision import LEAST
-from rankeval_pd.nbest.tie_warnings import BLOCKS, TIE_TYPES
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS
 from rankeval_pd.stats.intervals.proportions import Limits, z_of
-from rankeval_pd.stats.rankings import measure_pairs, swaps, tie_orders
-from rankeval_pd.stats.rankings.measure_pairs import Decision, PairTests
+from rankeval_pd.stats.rankings import swaps, tie_orders
 from rankeval_pd.stats.rankings.ranking import Regions
 from rankeval_pd.stats.rankings.tie_orders import TiedLists
-from rankeval_pd.stats.significance.adjust import rejects
 from rankeval_pd.stats.significance.fisher import fisher_test, sample_odds_ratio
 
 
@@ -119,7 +116,7 @@ def tie_columns(
     later. ``spread`` contains the standard error and degrees of freedom for independent groups.
     """
     columns = [difference.copy(), difference.copy(), p_value.copy(), p_value.copy()]
-    blocks = [np.zeros(cut.shape, dtype=np.int64) for _ in BLOCKS]
+    blocks = [np.zeros(cut.shape, dtype=np.int64) for _ in UNCUT]
     for row in np.ndindex(cut.shape[:-1]):
         asked = cut[row]
         if not asked.any():
@@ -139,73 +136,44 @@ def tie_columns(
         for column, (tp_a, tp_b) in zip(columns[2:], found.regions, strict=True):
             tables = tp_a, found.only, tp_b, found.only
             column[at] = region_tests(*tables, options, there)[1]
-    return dict(zip((*TIE_TYPES, *BLOCKS), (*columns, *blocks), strict=True))
+    return dict(zip((*TIE_ENDS, *P_ENDS, *UNCUT), (*columns, *blocks), strict=True))
 
 
-class PairEnds(NamedTuple):
-    """Store tests at both limits over tie orders as arrays (limit, ..., pair, n)."""
+def p_of_ends(
+    ends: Ends, n: IntArray, spread: tuple[FloatArray, FloatArray] | None = None
+) -> FloatArray:
+    """Return p-values at both ends, (end, n), with the standard error for whole groups."""
+    if spread is not None:
+        return p_of_gap(np.stack([ends.low, ends.high]) / n, *spread, "two-sided")
+    regions = [(tp_a, ends.only, tp_b, ends.only) for tp_a, tp_b in ends.regions]
+    return np.stack([fisher_test(*of_end, "two-sided").p_value for of_end in regions])
 
-    difference: FloatArray
-    alone: FloatArray
-    together: FloatArray
-    blocks: IntArray  #: nearest n that splits no tie
 
-    @classmethod
-    def of(cls, result: PairTests) -> PairEnds:
-        """Return empty results for both limits over tie orders."""
-        shape = (2, *result.difference.shape)
-        difference, alone, together = (np.full(shape, np.nan) for _ in range(3))
-        return cls(difference, alone, together, np.zeros(shape, dtype=np.int64))
+def end_columns(
+    ends: Ends | None,
+    n: IntArray,
+    cut: BoolArray,
+    alone: FloatArray | None = None,
+    together: FloatArray | None = None,
+) -> dict[str, AnyArray]:
+    """Return the tests of one pair at both ends over tie orders, NaN where no tie is split.
 
-    def look(
-        self, at: Any, ends: Ends | None, n: IntArray, cut: BoolArray, found: Any,
-        spread: tuple[FloatArray, FloatArray] | None = None,
-    ) -> None:  # fmt: skip
-        """Store the tests for one pair if a list splits a tie."""
-        if ends is None:
-            return
-        if isinstance(found, swaps.SwapTests):
-            alone, together = found.ends
-        elif spread is not None:
-            gaps = np.stack([ends.low, ends.high]) / n
-            alone = together = p_of_gap(gaps, *spread, "two-sided")
-        else:
-            p = [fisher_test(x, ends.only, y, ends.only, "two-sided") for x, y in ends.regions]
-            alone = together = np.stack([x.p_value for x in p])
+    ``alone`` and ``together`` are p-values at both ends, (end, n): for each n, and simultaneous
+    over all n.
+    """
+    nothing = np.full((2, n.size), np.nan)
+    columns = {"difference": nothing, "p_value": nothing, "p_family": nothing}
+    blocks: AnyArray = nothing
+    if ends is not None:
         values = np.stack([ends.low, ends.high]) / n, alone, together
-        for column, value in zip(self[:3], values, strict=True):
-            column[(slice(None), *at)] = np.where(cut, value, np.nan)
-        self.blocks[(slice(None), *at)] = np.stack([ends.below, ends.above])
-
-    def decide(self, result: PairTests, how: Decision, sizes: IntArray, rows: Any) -> BoolArray:
-        """Return flags (..., measure, n) for measures whose decision can change."""
-        shape = result.difference.shape
-        decides = np.zeros((*shape[:-2], result.measures, shape[-1]), dtype=bool)
-        if rows is None or np.isnan(self.difference).all():
-            return decides
-        alpha, differs = round(1.0 - how.level, 12), np.zeros(shape, dtype=bool)
-        own = np.sign(result.difference)
-        own = own * rejects(measure_pairs.decided(result, how).p_adjusted, alpha)
-        for difference, alone, together in zip(*self[:3], strict=True):
-            moved, shown, held = (
-                np.where(np.isnan(difference), x, y)
-                for x, y in (
-                    (result.difference, difference),
-                    (result.p_value, alone),
-                    (result.families[0].p_value if result.families else 0.0, together),
-                )
-            )
-            families = tuple(x._replace(p_value=held) for x in result.families)
-            there = result._replace(difference=moved, p_value=shown, families=families)
-            p = measure_pairs.decided(there, how).p_adjusted
-            differs |= np.sign(moved) * rejects(p, alpha) != own
-        pairs = measure_pairs.pairs(result.measures)
-        for place in np.argwhere(differs & ~np.isnan(result.difference)):
-            *row, number, k = place
-            a, b = pairs[number]
-            decides[(*row, [a, b], k)] = True
-            rows.append((a, b, int(sizes[k]), *self.blocks[(slice(None), *place)].tolist()))
-        return decides
+        columns = {name: np.where(cut, x, np.nan) for name, x in zip(columns, values, strict=True)}
+        blocks = np.stack([ends.below, ends.above])
+    at_ends = {
+        f"{name}_tie_{end}": values[k]
+        for name, values in columns.items()
+        for k, end in enumerate(("low", "high"))
+    }
+    return at_ends | dict(zip(UNCUT, blocks, strict=True))
 
 
 # --------------------------------------------------- The mean over all orders (ties="expected")

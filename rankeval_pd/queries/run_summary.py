@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.decisions.families import family_of
 from rankeval_pd.errors import check_choice, unknown_name, warn
-from rankeval_pd.forms.out.tables import family_of
 from rankeval_pd.forms.queries.documents import QueryOptions, with_query_roles
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.roles.roles import FamilyAdjustment, MeanTest, QueryRoles

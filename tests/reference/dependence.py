@@ -39,7 +39,7 @@ from rankeval_pd.nbest.grouped_lists import (
     moved,
     p_values,
 )
-from rankeval_pd.nbest.region_intervals import OF_CLUSTERS
+from rankeval_pd.decisions.intervals import OF_CLUSTERS
 from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.rankings import early, roc_areas

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
+from rankeval_pd.decisions.ranks import RankOptions, adjusted_tests, rank_columns
 from rankeval_pd.stats.rankings import measure_pairs, roc_areas
-from rankeval_pd.stats.rankings.measure_pairs import Decision
 from rankeval_pd.stats.rankings.ranking import Ranking
 
 
@@ -18,18 +18,18 @@ def test_pairs_of_areas_have_delongs_p_values_and_intervals():
     score = 0.7 * gold + rng.normal(size=80) + rng.normal(size=(3, 80))
     placed = roc_areas.placements(Ranking.of(score, gold, here))
     for student in (False, True):
-        how = Decision(None, each=True, areas=True, level=0.9)
+        how = RankOptions(None, each=True, areas=True, level=0.9)
         found = measure_pairs.of_influences(
-            placed.area, placed.placement, gold, here, how,
+            placed.area, placed.placement, gold, here, joint=False, level=0.9,
             score=score, baseline=None, n_resamples=1, most=1, seed=1, student=student,
         )  # fmt: skip
-        half = measure_pairs.decided(found, how).half
+        half = adjusted_tests(found, how).half
         for number, (a, b) in enumerate([(0, 1), (0, 2), (1, 2)]):
             gap = placed.area[a] - placed.area[b]
             spread = roc_areas.area_spread(placed.placement[a] - placed.placement[b], gold, here)
             error, law = np.sqrt(spread.variance), stats.t(19 if student else spread.freedom)
-            assert_allclose(found.difference[number, 0], gap, rtol=1e-12)
-            assert_allclose(found.p_value[number, 0], 2 * law.sf(abs(gap) / error), rtol=1e-9)
+            assert_allclose(found["difference"][number, 0], gap, rtol=1e-12)
+            assert_allclose(found["p_value"][number, 0], 2 * law.sf(abs(gap) / error), rtol=1e-9)
             assert_allclose(half[number, 0], law.ppf(0.95) * error, rtol=1e-9)
 
 
@@ -38,34 +38,35 @@ def test_ranks_that_decisions_leave_open():
     value, p = np.array([[0.9], [0.7], [0.5]]), np.array([[0.06], [0.05], [0.5]])
     gaps, error = np.array([[0.2], [0.4], [0.2]]), np.full((3, 1), 0.3 / stats.norm.ppf(0.975))
     endless = np.full((3, 1), np.inf)
-    tested = measure_pairs.PairTests(3, gaps, error, endless, p, ())
-    found = measure_pairs.decide(value, tested, Decision(None, True, False, 0.95), None)
-    assert_array_equal(found.rank[:, 0], [1, 2, 3])
-    assert_array_equal(found.rank_low[:, 0], [1, 1, 2])
-    assert_array_equal(found.rank_high[:, 0], [2, 3, 3])
-    assert_array_equal(found.tied_for_best[:, 0], [True, True, False])
-    assert_allclose(found.difference[:, 0], [0, -0.2, -0.4], atol=1e-15)
-    assert_allclose(found.difference_low[1:, 0], [-0.5, -0.7])
-    assert_allclose(found.difference_high[1:, 0], [0.1, -0.1], atol=1e-15)
-    assert_array_equal(found.p_adjusted[:, 0], [np.nan, 0.06, 0.05])
-    assert_array_equal(found.letters[:, 0], ["a", "ab", "b"])
+    tests = {"difference": gaps, "error": error, "freedom": endless, "p_value": p}
+    found = rank_columns(value, tests, RankOptions(None, True, False, 0.95))
+    assert_array_equal(found["rank"][:, 0], [1, 2, 3])
+    assert_array_equal(found["rank_low"][:, 0], [1, 1, 2])
+    assert_array_equal(found["rank_high"][:, 0], [2, 3, 3])
+    assert_array_equal(found["tied_for_best"][:, 0], [True, True, False])
+    assert_allclose(found["difference"][:, 0], [0, -0.2, -0.4], atol=1e-15)
+    assert_allclose(found["difference_low"][1:, 0], [-0.5, -0.7])
+    assert_allclose(found["difference_high"][1:, 0], [0.1, -0.1], atol=1e-15)
+    assert_array_equal(found["p_adjusted"][:, 0], [np.nan, 0.06, 0.05])
+    assert_array_equal(found["letters"][:, 0], ["a", "ab", "b"])
 
 
 def test_a_family_of_the_comparisons_with_one_measure():
     """Bonferroni's factor is 2 of the two pairs with the last measure, 3 of all pairs."""
     value, p = np.array([[0.9], [0.7], [0.5]]), np.array([[0.5], [0.02], [0.001]])
     gaps, error = np.array([[0.2], [0.4], [0.2]]), np.full((3, 1), 0.1)
-    tested = measure_pairs.PairTests(3, gaps, error, np.full((3, 1), 5.0), p, ())
-    how = Decision("bonferroni", True, False, 0.95)
+    freedom = np.full((3, 1), 5.0)
+    tests = {"difference": gaps, "error": error, "freedom": freedom, "p_value": p}
+    how = RankOptions("bonferroni", True, False, 0.95)
     for baseline, factor in ((2, 2), (None, 3)):
-        found = measure_pairs.decide(value, tested, how, baseline)
+        found = rank_columns(value, tests, how, baseline)
         half = stats.t.ppf(1 - 0.025 / factor, 5) * 0.1
         wanted = {2: [factor * 0.02, factor * 0.001, np.nan], None: [np.nan, 1.0, factor * 0.02]}
-        assert_allclose(found.p_adjusted[:, 0], wanted[baseline])
+        assert_allclose(found["p_adjusted"][:, 0], wanted[baseline])
         gap = {2: (0, 0.4), None: (2, -0.4)}[baseline]
         low, high = gap[1] - half, gap[1] + half
         if factor * 0.02 > 0.05:
             low, high = min(low, 0), max(high, 0)
-        assert_allclose(found.difference_low[gap[0], 0], low)
-        assert_allclose(found.difference_high[gap[0], 0], high)
-        assert_array_equal(found.rank_low[:, 0], [1, 1, 2])  # of all pairs, whatever is shown
+        assert_allclose(found["difference_low"][gap[0], 0], low)
+        assert_allclose(found["difference_high"][gap[0], 0], high)
+        assert_array_equal(found["rank_low"][:, 0], [1, 1, 2])  # of all pairs, whatever is shown

@@ -15,17 +15,16 @@ import xarray as xr
 from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import check_data
-from rankeval_pd.forms.rankings.copied_measures import with_orders
 from rankeval_pd.forms.roles.declarations import check_rows
 from rankeval_pd.forms.roles.roles import Names, as_names
 from rankeval_pd.progress import progress_bar
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, IntArray
 from rankeval_pd.stats.rankings import ranking
 from rankeval_pd.stats.rankings.ranking import Ranking, Regions, Whole
 from rankeval_pd.stats.rankings.swap_draws import Keys, by_position
 
 # -------------------------------------------------------------------------------------------------
-# Kernels for one ranking. For two rankings, see :func:`ask_pairs`.
+# Kernels for one ranking.
 
 MeasureKernel = Callable[..., Any]
 _TOGETHER = 1_000_000  # largest number of scores in one call
@@ -233,16 +232,6 @@ def sides(array: xr.DataArray, pairs: Sequence[Pair]) -> tuple[xr.Variable, xr.V
     return a, b
 
 
-def _of_sides(inner: xr.Dataset, pairs: Sequence[Pair]) -> tuple[Whole, Whole] | None:
-    """Return the counts of all candidates for the first and second measures."""
-    whole: Whole | None = inner.attrs["whole"]
-    if whole is None:
-        return None
-    measures = inner.indexes["measure"].tolist()
-    a, b = (whole.of(np.array([measures.index(pair[side]) for pair in pairs])) for side in (0, 1))
-    return a, b
-
-
 class PairRanks(NamedTuple):
     """Store two rankings of the candidates that have both scores."""
 
@@ -301,90 +290,7 @@ def keys_of_clusters(keys: Keys, cluster: IntArray) -> Keys:
     return least[own]
 
 
-PairKernel = Callable[..., tuple[AnyArray, ...]]
 _BLOCK = 4_000_000  # largest number of ranks in a block of pairs
-
-
-def ask_pairs(
-    inner: xr.Dataset,
-    pairs: Sequence[Pair],
-    kernel: PairKernel,
-    columns: Mapping[str, type],
-    *,
-    n: IntArray | None,
-    ties: str,
-    over_n: bool = True,
-    options: Mapping[str, Any] | None = None,
-    advance: Callable[[int], object] = lambda _: None,
-) -> xr.Dataset:
-    """Call a kernel for the two rankings of every pair.
-
-    Parameters
-    ----------
-    inner : Dataset
-        The internal form.
-    pairs : sequence of pairs of names
-    kernel : callable
-        A function that takes :class:`PairRanks`, ``n`` and the options, and returns the columns.
-    columns : mapping
-        Names and types of the columns.
-    n : array of int or None
-        List sizes. None means every n.
-    ties : str
-        How tied candidates are counted.
-    over_n : bool
-        Whether the columns have the dimension ``n``.
-    options : mapping, optional
-        Keyword arguments for the kernel.
-    advance : callable, optional
-        A function to call with the number of finished pairs, multiplied by the batch size.
-
-    Returns
-    -------
-    Dataset
-        The columns with ``exists``, measure_a and measure_b.
-    """
-    core = ["candidate"]
-    # each measure is sorted once for all pairs
-    order = xr.apply_ufunc(
-        ranking.order, inner["score"], inner["present"], input_core_dims=[core] * 2,
-        output_core_dims=[core], dask="parallelized", output_dtypes=[np.int64],
-    )  # fmt: skip
-    asked = ranking.every(inner.sizes["candidate"], inner.attrs["whole"]) if n is None else n
-    names = [*columns, "exists"]
-    if over_n:
-        what = f"{len(pairs):,} pairs of measures at {asked.size:,} list sizes"
-        check_rows(inner, len(pairs) * asked.size, len(columns), what)
-    clusters = [inner["cluster"]] if "cluster" in inner else []
-    blocks = []
-    for block in in_blocks(pairs, inner):
-        computed = xr.apply_ufunc(
-            _on_ranks,
-            *sides(order, block),
-            *sides(inner["present"], block),
-            *sides(inner["score"], block),
-            inner["gold"],
-            inner["draws"],
-            *clusters,
-            kwargs={
-                "kernel": kernel, "n": asked, "every": n is None, "ties": ties,
-                "ends": inner.attrs["ends"],
-                "whole": _of_sides(inner, block),
-                "options": options or {},
-            },
-            input_core_dims=[core] * (8 + len(clusters)),
-            output_core_dims=[["n"] if over_n else []] * (len(names) - 1) + [["n"]],
-            dask="parallelized",
-            dask_gufunc_kwargs={"output_sizes": {"n": asked.size}},
-            output_dtypes=[*columns.values(), bool],
-        )  # fmt: skip
-        blocks.append(tables.as_columns(names, computed, {"n": asked} if over_n else None))
-        advance(len(block) * (inner["gold"].size // max(1, inner.sizes["candidate"])))
-    result = with_orders(joined(blocks, "pair"), inner, pairs)
-    if not over_n:  # a single row for all list sizes, missing if any requested size is missing
-        exists = result["exists"]
-        result["exists"] = exists.any("n") if n is None else exists.all("n")
-    return with_names(result, pairs)
 
 
 def in_blocks(
@@ -402,46 +308,6 @@ def joined(blocks: Sequence[xr.Dataset], along: str) -> xr.Dataset:
         return blocks[0]
     how: Any = {"coords": "minimal", "compat": "override", "join": "override"}
     return xr.concat(blocks, along, **how)
-
-
-def _on_ranks(
-    order_a: IntArray,
-    order_b: IntArray,
-    present_a: BoolArray,
-    present_b: BoolArray,
-    score_a: FloatArray,
-    score_b: FloatArray,
-    gold: BoolArray,
-    draws: Keys,
-    cluster: IntArray | None = None,
-    *,
-    kernel: PairKernel,
-    n: IntArray,
-    every: bool,
-    ties: str,
-    ends: bool,
-    whole: tuple[Whole, Whole] | None,
-    options: Mapping[str, Any],
-) -> tuple[AnyArray, ...]:
-    both = present_a & present_b
-    # properties of all candidates, such as blocks and scores, differ between measures
-    a, b = (
-        Ranking.of(score, gold, present, ends=ends, whole=of_side, positions=order).among(both)
-        for score, present, order, of_side in (
-            (score_a, present_a, order_a, whole and whole[0]),
-            (score_b, present_b, order_b, whole and whole[1]),
-        )
-    )
-    exists = n <= a.size.total[..., np.newaxis]  # (..., pair, n)
-    if ties != "shared":
-        for side in (a, b):
-            exists = exists & side.nbest(None if every else n, ties).exists
-    draws = np.broadcast_to(draws, a.score.shape)
-    of_row = None if cluster is None else np.broadcast_to(cluster, a.score.shape)
-    exists = np.broadcast_to(exists, (*a.here.shape, n.size))
-    result = PairRanks(a, b, draws, a.size.total, exists, of_row)
-    result = with_empty_places(result) if ends else result
-    return (*kernel(result, n, **options), exists)
 
 
 def with_empty_places(lists: PairRanks) -> PairRanks:

@@ -1,0 +1,230 @@
+"""Decide ranks: adjusted tests of all pairs, limits for ranks, letters, differences from one.
+
+If no test makes a type I error, the rank of a measure is at least 1 plus the number of
+significantly better measures. The rank is at most the number of measures minus the number of
+significantly worse measures (Mogstad, Romano, Shaikh and Wilhelm 2024).
+
+Arrays of pairs have the axes (..., pair, n), in the order of ``np.triu_indices``, and arrays of
+measures have the axes (..., measure, n). Tests are the named columns of
+:func:`rankeval_pd.stats.rankings.measure_pairs.empty_tests`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from rankeval_pd.decisions.families import adjusted_p, family_levels
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals.differences import agree_with_test
+from rankeval_pd.stats.intervals.proportions import quantile_of
+from rankeval_pd.stats.rankings import swaps
+from rankeval_pd.stats.rankings.measure_pairs import BASELINE, all_pairs, with_one
+from rankeval_pd.stats.significance.adjust import rejects
+from rankeval_pd.stats.significance.letters import letters
+
+
+class RankOptions(NamedTuple):
+    """Options for ranks and for the adjustment."""
+
+    adjust: str | None
+    each: bool  #: whether each n is a separate family
+    areas: bool  #: whether the draws are already simultaneous over all pairs
+    level: float
+
+    @property
+    def alpha(self) -> float:
+        """Return the significance level."""
+        return round(1.0 - self.level, 12)
+
+    @property
+    def swapped(self) -> bool:
+        """Return whether p-values come from random draws."""
+        return (self.adjust or "").startswith("max-t")
+
+
+class AdjustedTests(NamedTuple):
+    """The tests for some pairs, adjusted for those pairs: (..., pair, n)."""
+
+    p_adjusted: FloatArray
+    half: FloatArray  #: half the width of the simultaneous interval
+    undecided: BoolArray  #: whether more draws could change the decision
+
+
+def adjusted_tests(
+    tests: Mapping[str, FloatArray],
+    how: RankOptions,
+    *,
+    chosen: IntArray | None = None,
+    stands: IntArray | None = None,
+    family: str = "",
+) -> AdjustedTests:
+    """Return p-values and intervals, adjusted for the chosen pairs (by default all pairs).
+
+    ``stands`` contains, for each pair, the first pair with the same two rankings. The two pairs
+    share one test. If the two rankings are equal, the value is -1 and there is no test. ``family``
+    is the ending of the columns with draws for the chosen pairs.
+    """
+    columns = dict(tests)
+    if chosen is not None:
+        columns = {name: values[..., chosen, :] for name, values in tests.items()}
+        stands = None if stands is None else stands[chosen]
+    p, error, freedom = columns["p_value"], columns["error"], columns["freedom"]
+    undecided = np.zeros(p.shape, dtype=bool)
+    if how.adjust is None or not p.size:
+        return AdjustedTests(p, quantile_of(freedom, how.level) * error, undecided)
+    drawn = columns[f"p_family{family}"] if how.swapped else p
+    once = drawn
+    if stands is not None:
+        _, first, back = np.unique(stands, return_index=True, return_inverse=True)
+        first = first[back]
+        repeated = (first != np.arange(first.size)) | (stands < 0)
+        once = np.where(repeated[:, np.newaxis], np.nan, drawn)
+    families, pairs = _families(p.shape, each=how.each)
+    if not how.swapped:
+        held = adjusted_p(once.ravel(), how.adjust, families, pairs).reshape(p.shape)
+        levels = family_levels(once.ravel(), how.adjust, families, how.level)
+        half = quantile_of(freedom, levels.reshape(p.shape)) * error
+    else:
+        held = drawn
+        if not how.areas:
+            held = adjusted_p(once.ravel(), how.adjust, families, pairs).reshape(p.shape)
+        # ratio of Student's t to the normal, and of draws to a formula
+        held = np.fmax(held, p)
+        count, half = columns[f"drawn{family}"], columns[f"margin{family}"]
+        undecided = swaps.monte_carlo_error(drawn, held, count, alpha=1.0 - how.level)[1]
+    if stands is None:
+        return AdjustedTests(held, half, undecided)
+    held, half, undecided = (x[..., first, :] for x in (held, half, undecided))
+    alike = (stands < 0)[:, np.newaxis]
+    return AdjustedTests(np.where(alike, p, held), np.where(alike, 0.0, half), undecided & ~alike)
+
+
+def _families(shape: tuple[int, ...], *, each: bool) -> tuple[IntArray, IntArray]:
+    """Return the numbers of the family and of the pair for each test (..., pair, n)."""
+    group, pair, place = np.indices((int(np.prod(shape[:-2])), *shape[-2:])).reshape(3, -1)
+    return group * shape[-1] + place if each else group, pair
+
+
+# ----------------------------------------------------------------- Ranks, letters and differences
+
+
+def rank_columns(
+    value: FloatArray,
+    tests: Mapping[str, FloatArray],
+    how: RankOptions,
+    baseline: int | None = None,
+    stands: IntArray | None = None,
+) -> dict[str, AnyArray]:
+    """Return the possible ranks, and each measure's difference from a reference.
+
+    The ranks are derived from all pairwise tests. With a baseline, each measure is compared with
+    the baseline, adjusting for these comparisons. Without a baseline, each measure is compared with
+    the best observed measure, adjusting for all pairs.
+    """
+    count = value.shape[-2]
+    every = adjusted_tests(tests, how, stands=stands)
+    shown, chosen = every, None
+    known = np.where(np.isnan(value), -np.inf, value)
+    reference = np.argmax(known, axis=-2)
+    if baseline is not None:
+        reference, chosen = np.full_like(reference, baseline), with_one(count, baseline)
+        shown = adjusted_tests(tests, how, chosen=chosen, stands=stands, family=BASELINE)
+    below = np.tri(count, k=-1, dtype=bool)[..., np.newaxis]
+    difference = _matrix(tests["difference"], count)
+    difference = np.where(below, 0.0 - difference, difference)
+    decisive = rejects(_matrix(every.p_adjusted, count, 1.0), how.alpha)
+    better = (decisive & (difference < 0)).sum(axis=-2)
+    worse = (decisive & (difference > 0)).sum(axis=-2)
+    higher = known[..., np.newaxis, :, :] > known[..., :, np.newaxis, :]
+    columns: dict[str, AnyArray] = {
+        "rank": 1 + higher.sum(axis=-2),
+        "rank_low": 1 + better,
+        "rank_high": count - worse,
+        "tied_for_best": better == 0,
+        "difference": _beside(reference, difference),
+        "letters": _letters(known, decisive & (difference != 0)),
+        "undecided": of_measures(every.undecided, count),
+    }
+    alone = quantile_of(tests["freedom"], how.level) * tests["error"]
+    itself = np.arange(count)[:, np.newaxis] == reference[..., np.newaxis, :]
+    for ending, name, p, half, pairs in (
+        ("_alone", "p_value", tests["p_value"], alone, None),
+        ("", "p_adjusted", shown.p_adjusted, shown.half, chosen),
+    ):
+        p_beside = _beside(reference, _matrix(p, count, 1.0, pairs))
+        margin = _beside(reference, _matrix(half, count, 0.0, pairs))
+        low = np.maximum(columns["difference"] - margin, -1.0)
+        high = np.minimum(columns["difference"] + margin, 1.0)
+        low, high = agree_with_test(low, high, p_beside, "two-sided", how.level)
+        columns[f"difference_low{ending}"], columns[f"difference_high{ending}"] = low, high
+        columns[name] = np.where(itself, np.nan, p_beside)
+    return columns
+
+
+def _matrix(
+    values: AnyArray, count: int, itself: float = 0.0, chosen: IntArray | None = None
+) -> FloatArray:
+    """Return values of all or the chosen pairs as a matrix (..., measure, measure, n)."""
+    a, b = all_pairs(count)
+    if chosen is not None:
+        a, b = a[chosen], b[chosen]
+    matrix = np.full((*values.shape[:-2], count, count, values.shape[-1]), itself)
+    matrix[..., a, b, :] = values
+    matrix[..., b, a, :] = values
+    return matrix
+
+
+def _beside(reference: IntArray, matrix: FloatArray) -> FloatArray:
+    """Return the column for the reference measure at each n."""
+    at = reference[..., np.newaxis, np.newaxis, :]
+    at = np.broadcast_to(at, (*matrix.shape[:-2], 1, matrix.shape[-1]))
+    return np.take_along_axis(matrix, at, axis=-2)[..., 0, :]
+
+
+def _letters(value: FloatArray, told_apart: BoolArray) -> AnyArray:
+    """Return the letters for each measure: (..., measure, n)."""
+    result = np.full(value.shape, "", dtype=object)
+    for row in np.ndindex(value.shape[:-2]):
+        for k in range(value.shape[-1]):
+            order = np.argsort(-value[(*row, slice(None), k)], kind="stable")
+            apart = told_apart[row][:, :, k][np.ix_(order, order)]
+            result[(*row, order, k)] = letters(apart)
+    return result
+
+
+def of_measures(pairs: BoolArray, count: int) -> BoolArray:
+    """Return, for each measure, whether a pair with this measure has the property."""
+    return (_matrix(pairs, count) > 0).any(axis=-2)
+
+
+def beats_chance(p_value: FloatArray, tests: int, how: RankOptions) -> BoolArray:
+    """Return whether each test against chance is significant, with Bonferroni's correction."""
+    return np.asarray(rejects(p_value * tests, 1.0 - how.level))
+
+
+# ----------------------------------------------- Decisions that depend on the order of equal scores
+
+
+def order_decides(tests: Mapping[str, FloatArray], how: RankOptions) -> BoolArray:
+    """Return whether the order of equal scores can change a decision: (..., pair, n).
+
+    The columns with the endings ``_tie_low`` and ``_tie_high`` have the test for the two extreme
+    orders, or NaN if no list splits a tie.
+    """
+    difference = tests["difference"]
+    differs = np.zeros(difference.shape, dtype=bool)
+    if np.isnan(tests["difference_tie_low"]).all():
+        return differs
+    own = np.sign(difference) * rejects(adjusted_tests(tests, how).p_adjusted, how.alpha)
+    for ending in ("_tie_low", "_tie_high"):
+        moved = dict(tests)
+        untied = np.isnan(tests[f"difference{ending}"])
+        for name in ("difference", "p_value", "p_family"):
+            if name in tests:
+                moved[name] = np.where(untied, tests[name], tests[f"{name}{ending}"])
+        p = adjusted_tests(moved, how).p_adjusted
+        differs |= np.sign(moved["difference"]) * rejects(p, how.alpha) != own
+    return differs & ~np.isnan(difference)
