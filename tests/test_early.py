@@ -15,7 +15,7 @@ from scipy import stats
 from sklearn import metrics
 
 from rankeval_pd import datasets
-from rankeval_pd.curves.unpaired_areas import area_contrasts, sample_area
+from rankeval_pd.curves.unpaired_areas import SampleOptions, compare_samples, sample_area
 from rankeval_pd.stats.rankings import early
 from rankeval_pd.stats.rankings.ranking import Ranking
 
@@ -240,16 +240,16 @@ def test_coverage_where_the_top_decides():
     score = gold + rng.normal(size=here.shape)
     rate = stats.norm.cdf(1.0 + stats.norm.ppf((np.arange(20_000) + 0.5) / 20_000 * 0.05)).mean()
     truth = 0.5 * (1 + (rate - 0.025) / 0.975)
-    _, _, low, high, _ = partial_columns(
+    found = partial_columns(
         Ranking.of(score, gold, here), limits=(0.0, 0.05), turned=False, level=0.95
     )
-    assert ((low <= truth) & (truth <= high)).mean() >= 0.95
+    assert ((found["ci_low"] <= truth) & (truth <= found["ci_high"])).mean() >= 0.95
     top = stats.norm.ppf((np.arange(20_000) + 0.5) / 20_000)
     share = 0.5 * stats.norm.sf(top) + 0.5 * stats.norm.sf(top + 1.0)
     best = (1 - np.exp(-10.0)) / 10.0
     truth = (np.exp(-20.0 * share).mean() - best * np.exp(-10.0)) / (best - best * np.exp(-10.0))
-    _, _, low, high, _ = bedroc_columns(Ranking.of(score, gold, here), alpha=20.0, level=0.95)
-    assert ((low <= truth) & (truth <= high)).mean() >= 0.95
+    found = bedroc_columns(Ranking.of(score, gold, here), alpha=20.0, level=0.95)
+    assert ((found["ci_low"] <= truth) & (truth <= found["ci_high"])).mean() >= 0.95
 
 
 def test_areas_of_independent_samples(simulated):
@@ -339,25 +339,26 @@ def test_bad_questions(simulated):
 def test_precisions_of_unequal_samples_hold_their_level(quality):
     """10 positives against 100; p is where the interval of this level ends at 0."""
     rng = np.random.default_rng(3)
-    options = {"kind": "ap", "adjust": None}
 
     def sample(positive):
         gold = np.arange(10 * positive) < positive
         score = rng.normal(size=(600, gold.size)) + quality * gold
         return sample_area(Ranking.of(score, gold, np.ones(gold.size, bool)), kind="ap")
 
-    both = *sample(10), *sample(100)
-    found = area_contrasts(*both, level=0.95, alternative="two-sided", **options)
-    low, high, p = found[3], found[4], found[6]
+    few, many = sample(10), sample(100)
+    both = {name: np.stack([few[name], many[name]]) for name in few}
+
+    def compared(cells, level=0.95, alternative="two-sided"):
+        options = SampleOptions("ap", "t", level, alternative, adjust=None)
+        return compare_samples(cells, np.array([[0, 1]]), ["few", "many"], options)
+
+    found = compared(both)
+    low, high, p = found["ci_low"], found["ci_high"], found["p_value"]
     assert (p <= 0.05).mean() <= 0.06
     assert (((low > 0) | (high < 0)) == (p <= 0.05)).all()
     for k in range(3):
-        one = [x[k : k + 1] for x in both]
-        edge = area_contrasts(*one, level=1 - p[k], alternative="two-sided", **options)
-        assert min(abs(edge[3][0]), abs(edge[4][0])) < 1e-6
-    greater, less = (
-        area_contrasts(*both, level=0.95, alternative=side, **options)[6]
-        for side in ("greater", "less")
-    )
+        edge = compared({name: x[:, k : k + 1] for name, x in both.items()}, level=1 - p[k])
+        assert min(abs(edge["ci_low"][0]), abs(edge["ci_high"][0])) < 1e-6
+    greater, less = (compared(both, alternative=side)["p_value"] for side in ("greater", "less"))
     np.testing.assert_allclose(greater + less, 1.0)
     np.testing.assert_allclose(2 * np.minimum(greater, less), p)

@@ -2,44 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-import xarray as xr
 
-from rankeval_pd.curves import ranking_areas
 from rankeval_pd.curves.early_differences import (
     EARLY_KINDS,
-    EARLY_PARTS,
-    early_columns,
-    early_limits,
+    OF_EARLY_GAP,
+    early_gap,
     early_options,
 )
 from rankeval_pd.curves.ranking_areas import (
     EQUAL,
     KINDS,
-    PARTS_OF_TWO,
-    limits_of_two,
-    p_of_t,
+    of_precision_gap,
+    precision_gap,
     spread_of,
+    t_and_p,
+)
+from rankeval_pd.decisions.families import OVER, compared_with, family_of
+from rankeval_pd.decisions.verdicts import PAIR, Interval, decide, decision_columns
+from rankeval_pd.doors.rankings import (
+    Candidates,
+    Pair,
+    Rows,
+    distinct_tests,
+    in_group_order,
+    pair_names,
+    rows_of,
+    tabulate,
+    with_pairs,
 )
 from rankeval_pd.errors import check_choice, check_margin, check_share
-from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.out.tables import OVER
-from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.copied_measures import with_orders
-from rankeval_pd.forms.rankings.kernel_calls import (
-    Pair,
-    in_blocks,
-    joined,
-    only_pair,
-    pair_names,
-    sides,
-    with_names,
-)
+from rankeval_pd.forms.rankings.kernel_calls import only_pair
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import (
     Adjustment,
@@ -51,8 +49,7 @@ from rankeval_pd.forms.roles.roles import (
     RankingRoles,
     Roles,
 )
-from rankeval_pd.nbest.region_intervals import Interval, decide, decision_columns, family_attr
-from rankeval_pd.progress import drawing_bar
+from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import Limits, z_of
 from rankeval_pd.stats.rankings import area_gaps, roc_areas
@@ -60,19 +57,31 @@ from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
-_COMPARED = ("area_a", "area_b", "difference", "z", "p_value", "se")
 COMPARE_COLUMNS = (
-    "measure_a", "measure_b", "area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value",
-)  # fmt: skip
-_PARTS = ("variance_a", "variance_b", "freedom", "positive", "negative", "moved", "alike")
+    "measure_a",
+    "measure_b",
+    "area_a",
+    "area_b",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "z",
+    "p_value",
+)
 TESTS = ("t", "delong")
 _TOGETHER = 1_000_000  # placements kept in memory at once; about twenty arrays of this size exist
 
 
 @Capabilities(
-    rankings="How good is it overall?", any_ties=True, ends=True, clusters=True, by_groups=True,
+    rankings="How good is it overall?",
+    any_ties=True,
+    ends=True,
+    clusters=True,
+    by_groups=True,
     short="measure_a measure_b difference ci_low ci_high p_value p_adjusted p_equivalence"
-    " p_noninferior better", layout="pair")  # fmt: skip
+    " p_noninferior better",
+    layout="pair",
+)
 @with_roles_but("key", "label", "ties", "rng")
 def compare_area(
     data: Data,
@@ -191,105 +200,57 @@ def compare_area(
     check_choice("test", test, TESTS)
     if kind != "roc" and test == "delong":
         raise ValueError(f"test='delong' requires kind='roc', not kind={kind!r}. Omit test.")
-    asked: dict[str, Any] = {}
+    early: dict[str, Any] = {}
     if kind in EARLY_KINDS or any(x is not None for x in (fpr, tpr, share)):
-        asked = early_options(kind, fpr, tpr, share, bedroc_alpha)
+        early = early_options(kind, fpr, tpr, share, bedroc_alpha)
     check_choice("alternative", alternative, ALTERNATIVES)
     check_choice("adjust_over", adjust_over, OVER)
     check_choice("adjust", adjust, (None, *ADJUSTMENTS))
     level = check_share("level", level)
-    clustered: bool = Roles.of(roles).groups is not None
+    clustered = Roles.of(roles).groups is not None
     if clustered and test == "delong":
         raise ValueError(
             "test='delong' with groups: DeLong's test assumes independent candidates. Omit test to"
             " use a t test with the variance between groups."
         )
-
-    parts: tuple[str, ...] = {"ap": PARTS_OF_TWO, "roc": _PARTS}.get(kind, EARLY_PARTS)
-    names: tuple[str, ...] = (*_COMPARED, *parts, *(("n_groups",) if clustered else ()))
     how = _Options(
         adjust, adjust_over, alternative, round(1.0 - level, 12), level, check_margin(margin)
     )
-    noted: dict[str, Any] = {"kind": kind, "test": test, **asked, **how._asdict()}
+    noted: dict[str, Any] = {"kind": kind, "test": test, **early, **how._asdict()}
     del noted["alpha"]
     if adjust is None:
         del noted["adjust_over"]
-
-    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
-        pairs: list[Pair] = pair_names(inner, a, b)
-        noted.update(family_attr(how, pairs, inner, a, b, 1))
-        clusters: list[xr.DataArray] = [inner["cluster"]] if clustered else []
-        options: dict[str, Any] = {"alternative": alternative}
-        kernel: Callable[..., Any] = _pair_columns
-        placed: list[xr.DataArray] = []
-        if kind == "ap":
-            kernel = ranking_areas.columns_of_two
-            options |= {"ties": EQUAL[equal], "ends": inner.attrs["ends"]}
-        elif kind in EARLY_KINDS:
-            kernel = early_columns
-            options |= {"kind": kind, "asked": asked, "ends": inner.attrs["ends"]}
-        else:
-            options["test"] = test
-            placed = [_placements(inner)]
-
-        batches = inner["gold"].size // max(1, inner.sizes["candidate"])
-
-        def compared(block: Sequence[Pair], advance: Callable[[int], object]) -> xr.Dataset:
-            two = [inner["score"], inner["present"], *placed]
-            given: list[Any] = [x for array in two for x in sides(array, block)]
-            given += [inner["gold"], *clusters]
-            computed = xr.apply_ufunc(
-                kernel,
-                *given,
-                kwargs=options,
-                input_core_dims=[["candidate"]] * len(given),
-                output_core_dims=[[]] * len(names),
-                dask="parallelized",
-                output_dtypes=[np.int64 if name == "n_groups" else float for name in names],
-            )
-            advance(len(block) * batches)
-            return tables.as_columns(names, computed)
-
-        with drawing_bar(
-            inner, progress, draws=len(pairs), what="comparing areas", unit="pairs"
-        ) as advance:
-            blocks = [compared(block, advance) for block in in_blocks(pairs, inner, _TOGETHER)]
-        result = with_orders(with_names(joined(blocks, "pair"), pairs), inner, pairs)
-        return result.assign(exists=xr.ones_like(result["p_value"], dtype=bool))
-
-    interval: tuple[Interval, tuple[str, ...]]
     if kind == "ap":
-        limits = partial(limits_of_two, power=1.0 if clustered else 2.0)
-        interval = limits, ("area_a", "area_b", "se", *parts)
+        kernel: Any = partial(precision_gap, ties=EQUAL[equal])
+        interval = of_precision_gap(clustered=clustered)
     elif kind in EARLY_KINDS:
-        interval = early_limits, ("area_a", "area_b", "se", *parts)
-    elif test == "delong":
-        interval = _delong_limits, ("difference", "se", "alike")
+        kernel = partial(early_gap, kind=kind, options=early)
+        interval = OF_EARLY_GAP
     else:
-        interval = _limits, ("area_a", "area_b", "se", *parts)
+        kernel = partial(roc_gap, test=test)
+        interval = {"t": OF_ROC_GAP, "delong": _OF_DELONG_GAP}[test]
+    kernel = partial(kernel, alternative=alternative)
 
-    def finish(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
-        decided = decide(results, batch, how=how, interval=interval)
-        return [_with_ends(x) for x in decided] if kind == "enrichment" else decided
+    def question(candidates: Candidates, _: IntArray | None) -> Rows:
+        pairs = pair_names(candidates.measures, a, b)
+        if adjust is not None:
+            tests = distinct_tests(candidates, pairs, alternative)
+            one, groups = compared_with(a, b), candidates.n_groups
+            noted["family"] = family_of(tests, one, groups=groups, over=[adjust_over])
+        total = len(pairs) * len(candidates.group)
+        with progress_bar(progress, total=total, what="comparing areas", unit="pairs") as advance:
+            rows = _rows_of_areas(candidates, pairs, kernel, advance, placed=kind == "roc")
+        return with_pairs(rows, candidates, pairs, alternative)
 
-    return answer(
-        data, only_pair(data, a, b, roles), question, _columns(how, clustered),
-        can(compare_area), finish=finish, attrs=noted,
-    )  # fmt: skip
-
-
-def _with_ends(result: xr.Dataset) -> xr.Dataset:
-    """Return one-sided intervals for lifts, which end at the largest possible lift."""
-    names = [name for name in result if str(name).startswith(("ci_low", "ci_high"))]
-    return result.assign(
-        {x: xr.where(abs(result[x]) == 1.0, result[x] * result["factor"], result[x]) for x in names}
+    return tabulate(
+        data,
+        only_pair(data, a, b, roles),
+        question,
+        _columns_of_areas(how, clustered),
+        can(compare_area),
+        finish=partial(_decided, how=how, interval=interval),
+        attrs=noted,
     )
-
-
-def _columns(how: _Options, clustered: bool) -> tuple[str, ...]:
-    decision, ending = decision_columns(how)
-    groups = ("n_groups",) if clustered else ()
-    return (*COMPARE_COLUMNS, *decision[:-2], "se", *groups, "better", *ending)
 
 
 class _Options(NamedTuple):
@@ -303,92 +264,111 @@ class _Options(NamedTuple):
     margin: float | None
 
 
-def _placements(inner: xr.Dataset) -> xr.DataArray:
-    """Return the candidates' placements under every measure, in parts that fit in memory."""
-    blocks = []
-    for block in in_blocks(range(inner.sizes["measure"]), inner, _TOGETHER):
-        part = inner.isel(measure=list(block))
-        placed = xr.apply_ufunc(
-            _placed,
-            part["score"],
-            part["gold"],
-            part["present"],
-            input_core_dims=[["candidate"]] * 3,
-            output_core_dims=[["candidate"]],
-            dask="parallelized",
-            output_dtypes=[float],
+def _columns_of_areas(how: _Options, clustered: bool) -> tuple[str, ...]:
+    decision, ending = decision_columns(how)
+    groups: tuple[str, ...] = ()
+    if clustered:
+        groups = ("n_groups",)
+    return (*COMPARE_COLUMNS, *decision[:-2], "se", *groups, "better", *ending)
+
+
+def _decided(rows: Rows, names: Sequence[Hashable], how: _Options, interval: Interval) -> Rows:
+    """Decide the pairs; one-sided intervals for lifts end at the largest possible lift."""
+    rows = decide(rows, names, how=how, interval=interval)
+    if "factor" not in rows:
+        return rows
+    for name in ("ci_low", "ci_high", "ci_low_alone", "ci_high_alone"):
+        if name in rows:
+            ends = np.abs(rows[name]) == 1.0
+            rows[name] = np.where(ends, rows[name] * rows["factor"], rows[name])
+    return rows
+
+
+def _rows_of_areas(
+    candidates: Candidates,
+    pairs: Sequence[Pair],
+    kernel: Callable[..., Mapping[str, AnyArray]],
+    advance: Callable[[int], object],
+    *,
+    placed: bool,
+) -> Rows:
+    """Return one row per group and pair, from a function of two rankings and the clusters.
+
+    If ``placed``, the function also gets the placements, unless the measures rank different
+    candidates.
+    """
+    sides, gold = candidates.sides(pairs), candidates.gold[:, np.newaxis]
+    known: FloatArray | None = None
+    if placed and (candidates.present == candidates.present[:, :1]).all():
+        of_blocks = [candidates.rankings(block) for block in candidates.blocks()]
+        known = np.concatenate([roc_areas.placements(x).placement for x in of_blocks], axis=1)
+    width = max(1, _TOGETHER // max(1, candidates.gold.size))
+    parts = []
+    for start in range(0, len(pairs), width):
+        block = sides[start : start + width]
+        both = candidates.present[:, block].all(axis=2)  # (group, pair, candidate)
+        a, b = (
+            Ranking.of(candidates.score[:, side], gold, both, ends=candidates.ends)
+            for side in block.T
         )
-        blocks.append(placed.rename("placed").to_dataset())
-    return joined(blocks, "measure")["placed"]
+        if known is None:
+            columns = kernel(a, b, candidates.clusters)
+        else:
+            of_block = [known[:, side] for side in block.T]
+            columns = kernel(a, b, candidates.clusters, placed=of_block)
+        numbers = range(start, start + len(block))
+        parts.append(rows_of(columns, candidates, PAIR, numbers, {}))
+        advance(len(block) * len(candidates.group))
+    return in_group_order(parts)
 
 
-def _placed(score: FloatArray, gold: BoolArray, present: BoolArray) -> FloatArray:
-    return roc_areas.placements(Ranking.of(score, gold, present)).placement
+# ------------------------------------------------------------ The difference between two ROC areas
 
 
-def _pair_columns(
-    score_a: FloatArray, score_b: FloatArray, present_a: BoolArray, present_b: BoolArray,
-    placed_a: FloatArray, placed_b: FloatArray, gold: BoolArray, cluster: IntArray | None = None, *,
-    test: str, alternative: str,
-) -> tuple[AnyArray, ...]:  # fmt: skip
-    both = present_a & present_b
-    placed = [
-        # placements among all scored candidates, unless the other measure has missing scores
-        placed if (both == present).all() else _placed(score, gold, both)
-        for score, present, placed in (
-            (score_a, present_a, placed_a),
-            (score_b, present_b, placed_b),
-        )
-    ]
-    area_a, area_b = (_mean_placement(x, gold, both) for x in placed)
-    difference = _mean_placement(placed[0] - placed[1], gold, both)
-    found = spread_of(placed[0] - placed[1], gold, both, cluster)
-    sd = found.error
-    same = (sd == 0.0) & (difference == 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.where(same, 0.0, difference / sd)
-    z = np.where(np.isinf(z), np.nan, z)
-    alone = [spread_of(x, gold, both, cluster, warns=False).spread.variance for x in placed]
-    freedom, sizes = found.spread.freedom, [found.positive, found.negative]
-    if cluster is None:
+def roc_gap(
+    a: Ranking,
+    b: Ranking,
+    cluster: IntArray | None = None,
+    *,
+    test: str,
+    alternative: str,
+    placed: Sequence[FloatArray] | None = None,
+) -> dict[str, AnyArray]:
+    """Return the columns (group, pair) of two ROC areas and their difference."""
+    gold, both = a.gold, a.present
+    if placed is None:
+        placed = [roc_areas.placements(ranking).placement for ranking in (a, b)]
+    apart = placed[0] - placed[1]
+    area_a, area_b, difference = (_mean_placement(x, gold, both) for x in (*placed, apart))
+    gap = spread_of(apart, gold, both, cluster)
+    variances = [spread_of(x, gold, both, cluster, warns=False).spread.variance for x in placed]
+    freedom, sizes = gap.spread.freedom, [gap.positive, gap.negative]
+    if gap.n_groups is None:
         freedom = area_gaps.difference_freedom(freedom, (area_a, area_b), sizes)
     else:
         # missing extreme candidates may or may not form clusters: use the geometric mean of both
-        sizes = [area_gaps.unseen_counts(size, found.groups[0]) for size in sizes]
+        sizes = [area_gaps.unseen_counts(size, gap.n_groups) for size in sizes]
     alike = np.asarray((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
     if alike.any():  # in all other cases the orders differ, and no further sorting is needed
-        orders = (Ranking.of(score, gold, both) for score in (score_a, score_b))
-        alike = alike & area_gaps.same_order(*orders)
-    p_value = p_of_t(z, freedom if test == "t" else np.inf, alternative)
-    parts = (*alone, freedom, *sizes, found.moved, alike)
-    floats = (np.broadcast_to(np.asarray(x, dtype=float), difference.shape) for x in parts)
-    return (area_a, area_b, difference, z, p_value, sd, *floats, *found.groups)
-
-
-def _limits(
-    area_a: FloatArray, area_b: FloatArray, sd: FloatArray, *parts: FloatArray, level: float
-) -> Limits:
-    """Return limits for the difference between two areas; 0 for identical rankings."""
-    variance_a, variance_b, freedom, positive, negative, moved, alike = parts
-    low, high = area_gaps.area_difference_limits(
-        (area_a, area_b),
-        (variance_a, variance_b, sd**2),
-        freedom,
-        (positive, negative),
-        level,
-        moved,
-    )
-    low, high = (np.where(alike > 0, 0.0 * sd, limit) for limit in (low, high))
-    return low, high
-
-
-def _delong_limits(
-    difference: FloatArray, sd: FloatArray, alike: FloatArray, level: float
-) -> Limits:
-    # if rankings differ but the variance is 0, the interval contains all possible differences
-    half = z_of(level) * np.where((sd == 0.0) & (alike == 0.0), np.inf, sd)
-    low, high = np.clip((difference - half, difference + half), -1.0, 1.0)
-    return low, high
+        alike = alike & area_gaps.same_order(a, b)
+    tested = {"t": freedom, "delong": np.inf}[test]
+    z, p_value = t_and_p(difference, gap.error, tested, alternative)
+    columns: dict[str, AnyArray] = {
+        "area_a": area_a,
+        "area_b": area_b,
+        "difference": difference,
+        "z": z,
+        "p_value": p_value,
+        "se": gap.error,
+        "variance_a": variances[0],
+        "variance_b": variances[1],
+        "freedom": freedom,
+        "positive": sizes[0],
+        "negative": sizes[1],
+        "moved": np.asarray(gap.moved),
+        "alike": alike,
+    }
+    return columns | gap.counted
 
 
 def _mean_placement(placement: FloatArray, gold: BoolArray, here: BoolArray) -> FloatArray:
@@ -401,3 +381,50 @@ def _mean_placement(placement: FloatArray, gold: BoolArray, here: BoolArray) -> 
     with np.errstate(divide="ignore", invalid="ignore"):
         mean: FloatArray = whole / (halves * positive.sum(axis=-1))
     return mean
+
+
+def _roc_gap_limits(
+    area_a: FloatArray,
+    area_b: FloatArray,
+    se: FloatArray,
+    variance_a: FloatArray,
+    variance_b: FloatArray,
+    freedom: FloatArray,
+    positive: FloatArray,
+    negative: FloatArray,
+    moved: FloatArray,
+    alike: BoolArray,
+    level: float,
+) -> Limits:
+    """Return limits for the difference between two areas; 0 for identical rankings."""
+    low, high = area_gaps.area_difference_limits(
+        (area_a, area_b),
+        (variance_a, variance_b, se**2),
+        freedom,
+        (positive, negative),
+        level,
+        moved,
+    )
+    return np.where(alike, 0.0 * se, low), np.where(alike, 0.0 * se, high)
+
+
+OF_ROC_GAP = Interval(
+    _roc_gap_limits,
+    (
+        *("area_a", "area_b", "se", "variance_a", "variance_b"),
+        *("freedom", "positive", "negative", "moved", "alike"),
+    ),
+)
+"""The interval for the difference between two ROC areas, which agrees with the t test."""
+
+
+def _delong_gap_limits(
+    difference: FloatArray, se: FloatArray, alike: BoolArray, level: float
+) -> Limits:
+    # if rankings differ but the variance is 0, the interval contains all possible differences
+    half = z_of(level) * np.where((se == 0.0) & ~alike, np.inf, se)
+    low, high = np.clip((difference - half, difference + half), -1.0, 1.0)
+    return low, high
+
+
+_OF_DELONG_GAP = Interval(_delong_gap_limits, ("difference", "se", "alike"))

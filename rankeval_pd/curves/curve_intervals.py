@@ -27,7 +27,9 @@ def sizes_of(n: Any) -> Sizes:
     """Return the requested list sizes; "deciles" means the fractions 0.1, 0.2, ..., 1."""
     if isinstance(n, str) and n == "deciles":
         return Shares(np.arange(1, 11) / 10.0)
-    values = list(n) if np.iterable(n) and not isinstance(n, str) else [n]
+    values = [n]
+    if np.iterable(n) and not isinstance(n, str):
+        values = list(n)
     several = any(isinstance(x, float | np.floating) and 0.0 < x <= 1.0 for x in values)
     if several and all(x == 1 or check_n(x) is not None for x in values):
         inside = [x for x in values if x != 1]
@@ -55,70 +57,88 @@ def check_interval(interval: str | None, average: str | None, roles: Roles) -> N
 
 def lists_of(ranking: Ranking, n: IntArray, ties: str) -> CurveLists:
     """Return the data for the intervals along one ranking's curve; ``n`` increases from 1."""
-    found, here = ranking.nbest(n, ties), int(ranking.here)
-    edge = edge_precision(ranking.cumulated(ties), n, np.array(here))
-    inside = n - found.block.above
-    cut = (inside < found.block.size) & (ties == "expected")
-    size, tp_block, above, tp_above = (
-        np.where(cut, x, y).astype(float)
-        for x, y in (
-            (found.block.size, 1.0),
-            (found.block.tp, 0.0),
-            (found.block.above, n),
-            (found.block.tp_above, found.tp),
-        )
+    lists, total = ranking.nbest(n, ties), int(ranking.here)
+    block = lists.block
+    cut = (n - block.above < block.size) & (ties == "expected")
+    return CurveLists(
+        n=n.astype(float),
+        tp=lists.tp.astype(float),
+        edge=edge_precision(ranking.cumulated(ties), n, np.array(total)),
+        above=np.where(cut, block.above, n).astype(float),
+        tp_above=np.where(cut, block.tp_above, lists.tp).astype(float),
+        size=np.where(cut, block.size, 1.0),
+        tp_block=np.where(cut, block.tp, 0.0),
+        total=total,
+        positive=int(ranking.size.positive),
     )
-    counts = (x.astype(float) for x in (n, found.tp))
-    positive = int(ranking.size.positive)
-    return CurveLists._make([*counts, edge, above, tp_above, size, tp_block, here, positive])
 
 
-def limits(
-    ranking: Ranking, n: IntArray, exists: BoolArray, space: str, ties: str, interval: str,
-    level: float, seed: int, *, alone: bool,
-) -> tuple[FloatArray, FloatArray]:  # fmt: skip
+def heights(
+    ranking: Ranking,
+    n: IntArray,
+    exists: BoolArray,
+    space: str,
+    ties: str,
+    *,
+    interval: str,
+    level: float,
+    seed: int,
+    alone: bool,
+) -> tuple[FloatArray, FloatArray]:
     """Return the limits for the height of a curve (..., n); NaN if undefined.
 
     If ``alone`` is True, there is only one group, and a class too small for a band raises an error.
     """
-    shape = exists.shape
-    low, high = np.full(shape, np.nan), np.full(shape, np.nan)
+    low, high = np.full(exists.shape, np.nan), np.full(exists.shape, np.nan)
+    rising, back = np.unique(n, return_inverse=True)
     few = []
-    for row in np.ndindex(shape[:-1]):
+    for row in np.ndindex(exists.shape[:-1]):
         positive, total = int(ranking.size.positive[row]), int(ranking.here[row])
         least = min(positive, total - positive)
-        mine = np.broadcast_to(n, shape)[row]
-        rising, back = np.unique(mine, return_inverse=True)
-        asked = np.isin(rising, mine[exists[row]]) & (rising > 0)
+        listed = np.isin(rising, n[exists[row]]) & (rising > 0)
         if interval == "simultaneous" and least < curve_bands.LEAST:
             few.append((positive, total - positive))
-            continue
-        if not least or not asked.any():
-            continue
-        lists = lists_of(ranking.row(row), rising[asked], ties)
-        inside, each = np.ones(lists.n.size, dtype=bool), level
-        if interval == "simultaneous":
-            inside = curve_bands.covered(space, lists)
-            if not inside.any():
-                continue
-            lists = lists.chosen(inside)
-            each = curve_bands.band_level(space, lists, level, seed)
-        at = np.flatnonzero(asked)[inside]
-        found = np.full((2, rising.size), np.nan)
-        found[:, at] = curve_bands.curve_limits(space, lists, each)
-        if space != "precision_recall" and interval == "pointwise":
-            found[:, rising == total] = 1.0  # the list of all candidates contains all positives
-        if space == "det":
-            found = 1.0 - found[::-1]
-        if space == "lift":
-            of_all, true = (x[row] for x in ranking.retrieved)
-            rarest = clopper_pearson(true, of_all, each)[0]  # the lowest plausible prevalence
-            found = found * (positive * np.divide(of_all, true) / np.maximum(rising, 1))
-            found = np.minimum(found, 1.0 / rarest)
-        low[row], high[row] = found[:, back]
+        elif least and listed.any():
+            of_row = _heights_of_one(
+                ranking.row(row), rising, listed, space, ties, interval, level, seed
+            )
+            low[row], high[row] = of_row[:, back]
     if few:
         _too_few(few, alone)
     return low, high
+
+
+def _heights_of_one(
+    ranking: Ranking,
+    n: IntArray,
+    listed: BoolArray,
+    space: str,
+    ties: str,
+    interval: str,
+    level: float,
+    seed: int,
+) -> FloatArray:
+    """Return the limits for one ranking: (2, n)."""
+    result = np.full((2, n.size), np.nan)
+    lists, at, each = lists_of(ranking, n[listed], ties), np.flatnonzero(listed), level
+    if interval == "simultaneous":
+        inside = curve_bands.covered(space, lists)
+        if not inside.any():
+            return result
+        lists, at = lists.chosen(inside), at[inside]
+        each = curve_bands.band_level(space, lists, level, seed)
+    result[:, at] = curve_bands.curve_limits(space, lists, each)
+    if space != "precision_recall" and interval == "pointwise":
+        result[:, n == int(ranking.here)] = 1.0  # the list of all candidates has all positives
+    if space == "det":
+        result = 1.0 - result[::-1]
+    if space == "lift":
+        of_all, true = ranking.retrieved
+        rarest = clopper_pearson(true, of_all, each)[0]  # the lowest plausible prevalence
+        positive = int(ranking.size.positive)
+        result = result * (positive * np.divide(of_all, true) / np.maximum(n, 1))
+        result = np.minimum(result, 1.0 / rarest)
+    return result
 
 
 def _too_few(few: list[tuple[int, int]], alone: bool) -> None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
-import xarray as xr
 
-from rankeval_pd.chance.pools import Pool, able_with, chosen_pool, pool_columns, pool_size
+from rankeval_pd.chance.pools import Pool, able_with, chosen_pool, in_collection, pool_columns
 from rankeval_pd.curves.curve_shapes import SPACES, rates
+from rankeval_pd.doors.rankings import Candidates, Rows, rows_of, tabulate
 from rankeval_pd.errors import check_choice, check_flag, check_shares
-from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.rankings.answers import answer, size_now
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.values import check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
@@ -21,15 +20,26 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.populations import Finite, FiniteEach
 from rankeval_pd.stats.random_model import random_counts
 from rankeval_pd.stats.random_model.envelope import envelope
+from rankeval_pd.stats.rankings.ranking import Size
 
 
 @Capabilities(
-    rankings="How good is it overall?", scores=False, any_ties=True, ends=True, heads=True,
-    counts=True, layout="p n")  # fmt: skip
+    rankings="How good is it overall?",
+    scores=False,
+    any_ties=True,
+    ends=True,
+    heads=True,
+    counts=True,
+    layout="p n",
+)
 @with_roles_but(
-    "key", "label", "lower_is_better", "ties", "rng",
+    "key",
+    "label",
+    "lower_is_better",
+    "ties",
+    "rng",
     measures="Ignored unless missing='drop'.",
-)  # fmt: skip
+)
 def random_band(
     data: Data,
     space: Space = "roc",
@@ -97,43 +107,62 @@ def random_band(
             " Omit bound, or pass simultaneous=False."
         )
     levels, pool = check_shares("p", p, one=not simultaneous), chosen_pool(pool, roles)
-    names: tuple[str, str] = SPACES[space]
 
-    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        columns = xr.apply_ufunc(
-            _band_columns,
-            *pool_size(inner, pool),
-            kwargs={
-                "space": space, "p": levels, "n": sizes, "simultaneous": simultaneous,
-                "bound": bound,
-            },
-            input_core_dims=[[], []],
-            output_core_dims=[["p", "n"]] * 3,
-            dask="parallelized",
-            dask_gufunc_kwargs={"output_sizes": {"p": levels.size, "n": sizes.size}},
-            output_dtypes=[float, float, bool],
-        )  # fmt: skip
-        result = tables.as_columns((*names, "exists"), columns)
-        return result.assign_coords(p=("p", levels), n=("n", sizes))
+    def question(candidates: Candidates, sizes: IntArray | None) -> Rows:
+        sizes = candidates.sizes(sizes)
+        total, positive = _pool_sizes(candidates, pool)  # (group, measure), or (group, 1)
+        columns = _band_columns(
+            total,
+            positive,
+            space=space,
+            p=levels,
+            n=sizes,
+            simultaneous=simultaneous,
+            bound=bound,
+        )
+        along = {"p": levels, "n": sizes}
+        return rows_of(columns, candidates, "measure", range(total.shape[1]), along)
 
-    return answer(
-        data, roles, question, pool_columns(("p", "n", *names), pool),
-        able_with(can(random_band), pool), n=check_n(n),
+    return tabulate(
+        data,
+        roles,
+        question,
+        pool_columns(("p", "n", *SPACES[space]), pool),
+        able_with(can(random_band), pool),
+        n=check_n(n),
         attrs={"space": space, "simultaneous": simultaneous, "bound": bound, "pool": pool},
-    )  # fmt: skip
+    )
+
+
+def _pool_sizes(candidates: Candidates, pool: Pool) -> Size:
+    """Return N and N+ of the pool: (group, measure), or (group, 1) if all measures agree."""
+    if pool == "retrieved":
+        return candidates.rankings().retrieved
+    size = candidates.common_size()
+    if pool != "all":
+        size = in_collection(size, int(pool))
+    return Size(*(counts[:, np.newaxis] for counts in size))
 
 
 def _band_columns(
-    total: IntArray, positive: IntArray, *, space: str, p: FloatArray, n: IntArray,
-    simultaneous: bool, bound: str,
-) -> tuple[AnyArray, ...]:  # fmt: skip
+    total: IntArray,
+    positive: IntArray,
+    *,
+    space: str,
+    p: FloatArray,
+    n: IntArray,
+    simultaneous: bool,
+    bound: str,
+) -> dict[str, AnyArray]:
     """Return the curve coordinates of the bounds for groups of these sizes: (..., p, n)."""
     shape = np.shape(total)
     # compute groups of equal size only once: (size)
     (total, positive), back = random_counts.unique_rows(np.ravel(total), np.ravel(positive))
     fits = n <= total[:, np.newaxis]
-    if simultaneous or (n.size > random_counts.MOST_SEARCHED and bound != "parametric"):
-        counts = _one_by_one(total, positive, p, n, fits, "envelope" if simultaneous else bound)
+    if simultaneous:
+        counts = _one_by_one(total, positive, p, n, fits, "envelope")
+    elif n.size > random_counts.MOST_SEARCHED and bound != "parametric":
+        counts = _one_by_one(total, positive, p, n, fits, bound)
     else:
         counts = _side_by_side(total, positive, p, n, fits, bound)
     # (size, p, n): impossible counts become NaN
@@ -141,8 +170,10 @@ def _band_columns(
     every = [x[:, np.newaxis, np.newaxis].astype(float) for x in (total, positive)]
     fewest, most = FiniteEach(*every).support(n.astype(float))
     counts = np.where((counts >= fewest) & (counts <= most), counts, np.nan)
-    x, y = (np.where(exists, one, np.nan) for one in rates(space, counts, n, *every))
-    return tuple(one[back].reshape(*shape, *one.shape[1:]) for one in (x, y, exists))
+    columns = dict(zip(SPACES[space], rates(space, counts, n, *every), strict=True))
+    columns = {name: np.where(exists, x, np.nan) for name, x in columns.items()}
+    columns["exists"] = exists
+    return {name: x[back].reshape(*shape, *x.shape[1:]) for name, x in columns.items()}
 
 
 def _side_by_side(
@@ -168,11 +199,11 @@ def _one_by_one(
         model = Finite(float(total[group]), float(positive[group]))
         size = n[fits[group]].astype(float)
         for level in range(p.size if size.size else 0):
-            counts[group, level, fits[group]] = (
-                envelope(float(p[level]), size, model).counts
-                if kind == "envelope"
-                else random_counts.bound(kind, float(p[level]), size, model)
-            )
+            if kind == "envelope":
+                of_group = envelope(float(p[level]), size, model).counts
+            else:
+                of_group = random_counts.bound(kind, float(p[level]), size, model)
+            counts[group, level, fits[group]] = of_group
     return counts
 
 
@@ -185,9 +216,13 @@ def _one_by_one(
     layout="row",
 )
 @with_roles_but(
-    "key", "label", "lower_is_better", "ties", "rng",
+    "key",
+    "label",
+    "lower_is_better",
+    "ties",
+    "rng",
     measures="Ignored unless missing='drop'.",
-)  # fmt: skip
+)
 def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRoles]) -> Data:
     """Return the line that contains all lists of size n, in curve coordinates.
 
@@ -228,25 +263,28 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
     2  4  0.250  1.0
     """
     check_choice("space", space, SPACES)
-    asked = check_n(n)
-    if asked is None:
+    sizes = check_n(n)
+    if sizes is None:
         raise ValueError("n=None: lines for every n would cover the plot. Pass a few list sizes.")
-    names: tuple[str, str] = SPACES[space]
+    return tabulate(
+        data,
+        roles,
+        partial(_isoline_rows, space=space),
+        ("n", *SPACES[space]),
+        can(isolines),
+        n=sizes,
+        attrs={"space": space},
+    )
 
-    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        total, positive = size_now(inner)
-        most = int(np.asarray(positive).max(initial=0))
-        tp = xr.DataArray(np.arange(most + 1), dims="_point")
-        size = xr.DataArray(sizes, dims="n")
-        exists = (
-            (tp <= np.minimum(size, positive)) & (size - tp <= total - positive) & (size <= total)
-        )
-        x, y = xr.apply_ufunc(
-            lambda *counts: rates(space, *counts),
-            tp, size, total, positive, output_core_dims=[[], []],
-        )  # fmt: skip
-        result = xr.Dataset({names[0]: x, names[1]: y, "exists": exists})
-        return result.transpose(*total.dims, "n", "_point").assign_coords(n=("n", sizes))
 
-    attrs = {"space": space}
-    return answer(data, roles, question, ("n", *names), can(isolines), n=asked, attrs=attrs)
+def _isoline_rows(candidates: Candidates, n: IntArray | None, *, space: str) -> Rows:
+    """Return one row per group, list size and possible number of true positives."""
+    sizes = candidates.sizes(n)
+    total, positive = (x[:, np.newaxis, np.newaxis] for x in candidates.common_size())
+    tp = np.arange(int(positive.max(initial=0)) + 1)
+    size = sizes[:, np.newaxis]  # (group, n, tp)
+    exists = (tp <= np.minimum(size, positive)) & (size - tp <= total - positive) & (size <= total)
+    columns = dict(zip(SPACES[space], rates(space, tp, size, total, positive), strict=True))
+    columns["exists"] = exists
+    one = {name: values[:, np.newaxis] for name, values in columns.items()}
+    return rows_of(one, candidates, "measure", [0], {"n": sizes, "_tp": tp})

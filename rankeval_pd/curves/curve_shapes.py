@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, Unpack, cast
+from functools import partial
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
-from rankeval_pd.curves.curve_intervals import RANGE, check_interval, limits, sizes_of
+from rankeval_pd.curves.curve_intervals import RANGE, check_interval, heights, sizes_of
+from rankeval_pd.decisions.averages import average_curves
+from rankeval_pd.doors.rankings import Candidates, Rows, measure_rows, tabulate
 from rankeval_pd.errors import check_share
 from rankeval_pd.forms.lazy.outlines import Curves
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.out.averages import Average, check_average, of_curves
-from rankeval_pd.forms.rankings.answers import answer
+from rankeval_pd.forms.out.averages import Average, check_average
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import ask_measures
-from rankeval_pd.forms.rankings.values import Shares, those
+from rankeval_pd.forms.rankings.values import Shares
 from rankeval_pd.forms.roles.declarations import NO_CONCLUSION, Capabilities, with_roles_and
 from rankeval_pd.forms.roles.roles import CurveInterval, ListSizes, RankingRoles, Roles
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.ranking import Ranking
 
 SPACES: dict[str, tuple[str, str]] = {
@@ -46,18 +45,24 @@ def rates(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the two coordinates of lists with n candidates and tp true positives."""
     tp, n, total, positive = np.broadcast_arrays(tp, n, total, positive)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        every = {
-            "fpr": lambda: np.true_divide(n - tp, total - positive),
-            "tpr": lambda: np.true_divide(tp, positive),
-            "fnr": lambda: np.true_divide(positive - tp, positive),
-            "precision": lambda: np.true_divide(tp, n),
-            "recall": lambda: np.true_divide(tp, positive),
-            "share": lambda: np.true_divide(n, total),
-            "lift": lambda: np.true_divide(tp, n) / np.true_divide(positive, total),
-        }
-        x, y = (every[name]() for name in SPACES[space])
+    x, y = (_rate(name, tp, n, total, positive) for name in SPACES[space])
     return x, y
+
+
+def _rate(name: str, tp: AnyArray, n: AnyArray, total: AnyArray, positive: AnyArray) -> FloatArray:
+    """Return a coordinate; NaN or infinite if its class is empty."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if name == "fpr":
+            return np.true_divide(n - tp, total - positive)
+        if name == "fnr":
+            return np.true_divide(positive - tp, positive)
+        if name == "precision":
+            return np.true_divide(tp, n)
+        if name == "share":
+            return np.true_divide(n, total)
+        if name == "lift":
+            return np.true_divide(tp, n) / np.true_divide(positive, total)
+        return np.true_divide(tp, positive)  # tpr, recall
 
 
 _CURVE = Capabilities(
@@ -71,9 +76,15 @@ _CURVE = Capabilities(
 
 
 def _curve(
-    data: Data, space: str, roles: RankingRoles, *, n: Any = None, average: Average | None = None,
-    interval: str | None = None, level: float = 0.95,
-) -> Data:  # fmt: skip
+    data: Data,
+    space: str,
+    roles: RankingRoles,
+    *,
+    n: Any = None,
+    average: Average | None = None,
+    interval: str | None = None,
+    level: float = 0.95,
+) -> Data:
     """Return a row for each list of each measure: n, threshold, coordinates and limits."""
     sizes = sizes_of(n)
     if sizes is None:  # lists of given sizes use the accessor's tie handling
@@ -88,95 +99,140 @@ def _curve(
             f"average={average!r} with ties='blocks': blocks of equal scores end at different list "
             "sizes in each group, but averaging needs lists of the same size. Pass ties='expected'."
         )
-    listed: tuple[str, ...] = SPACES[space] if sizes is None else _AT_N
-    limited: tuple[str, ...] = () if interval is None else ("ci_low", "ci_high")
-    names: tuple[str, ...] = ("threshold", *listed, *limited)
-
-    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        given = those(sizes, asked)
-        if given is None:
-            asked = np.arange(1 if space in _FROM_ONE else 0, asked.size + 1)
-        result = ask_measures(
-            inner,
-            _curve_columns,
-            {**dict.fromkeys(("tp", *names) if average else names, float), "exists": bool},
-            along={"n": asked},
-            beside=[inner["sign"]],
-            options={
-                "space": space, "ties": ties, "n": given, "interval": interval, "level": level,
-                "counted": average is not None, "seed": chosen.draws,
-                "alone": inner.attrs["n_groups"] <= 1,
-            },
-        )  # fmt: skip
-        if isinstance(sizes, Shares):  # replace n / N by the requested fraction
-            result = result.drop_vars("share")
-        if average is None:
-            return result
-        positive = (inner["gold"] & inner["present"]).sum("candidate")
-        others = inner["present"].sum("candidate") - positive
-        return result.assign(positive=positive, others=others)
-
-    averaged: tuple[str, ...] = ("ci_low", "ci_high", "n_queries", "n_missing")
-    shown: list[str] = [x for x in names if x != "share" or not isinstance(sizes, Shares)]
-    noted = {"level": level, "interval": interval}
+    columns = SPACES[space]
+    if sizes is not None:
+        columns = _AT_N
+    noted: dict[str, Any] = {"space": space, "ties": ties}
+    if average is not None:
+        noted |= {"average": average, "level": level}
+        counts = partial(_counted_columns, space=space, ties=ties)
+        return tabulate(
+            data,
+            roles,
+            lambda candidates, _: _curve_rows(candidates, space, None, counts),
+            ("measure", "n", *columns, "ci_low", "ci_high", "n_queries", "n_missing"),
+            replace(_CURVE, clusters=False),
+            combine=partial(average_curves, average=average, rates=SPACES[space], level=level),
+            attrs=noted,
+        )
+    columns = ("threshold", *columns)
+    limits = None
+    if interval is not None:
+        columns = (*columns, "ci_low", "ci_high")
+        noted |= {"level": level, "interval": interval}
+        limits = partial(heights, interval=interval, level=level, seed=chosen.draws)
     if interval == "simultaneous":
         noted["range"] = RANGE
-    found: Any = answer(
-        data, roles, question,
-        ("measure", "n", *(shown if average is None else (*names[1:], *averaged))),
-        replace(_CURVE, clusters=average is None and interval is None),
+    if isinstance(sizes, Shares):
+        columns = tuple(name for name in columns if name != "share")
+    table = tabulate(
+        data,
+        roles,
+        lambda candidates, n: _curve_rows(
+            candidates,
+            space,
+            n,
+            partial(_curve_columns, n=n, space=space, ties=ties, limits=limits),
+        ),
+        ("measure", "n", *columns),
+        replace(_CURVE, clusters=interval is None),
         n=sizes,
-        combine=None if average is None else of_curves(average, SPACES[space], level),
-        attrs={
-            "space": space, "ties": ties,
-            **({} if average is None else {"average": average, "level": level}),
-            **({} if interval is None else noted),
-        },
-    )  # fmt: skip
-    if isinstance(found, pd.DataFrame) and isinstance(sizes, Shares):
-        columns = [x for x in found.columns if x != "share"]
-        columns.insert(columns.index("threshold") + 1, "share")
-        found = found[columns]
-    return cast("Data", found)
+        attrs=noted,
+    )
+    if isinstance(sizes, Shares):
+        table.insert(list(table.columns).index("threshold") + 1, "share", table.pop("share"))
+    return table
+
+
+def _curve_rows(
+    candidates: Candidates,
+    space: str,
+    n: IntArray | None,
+    kernel: Callable[[Ranking, Candidates], Mapping[str, AnyArray]],
+) -> Rows:
+    """Return one row per group, measure and list; a curve can begin with the empty list."""
+    sizes = candidates.sizes(n)
+    if n is None and space not in _FROM_ONE:
+        sizes = np.arange(sizes.size + 1)
+    return measure_rows(candidates, kernel, {"n": sizes})
+
+
+class _Lists(NamedTuple):
+    """The lists of a curve: (group, measure, n)."""
+
+    n: IntArray
+    tp: FloatArray | IntArray
+    threshold: FloatArray
+    exists: BoolArray
+
+
+def _lists_of_curve(ranking: Ranking, n: IntArray | None, ties: str, space: str) -> _Lists:
+    """Return the lists of these sizes, or all lists of a curve."""
+    lists = ranking.nbest(n, ties)
+    if n is not None:
+        return _Lists(np.broadcast_to(n, lists.tp.shape), lists.tp, lists.threshold, lists.exists)
+    sizes, exists = np.broadcast_to(ranking.every, lists.tp.shape), lists.exists
+    if ranking.ends:  # the curve ends with the list
+        exists = exists & (sizes <= ranking.eligible.sum(axis=-1)[..., np.newaxis])
+    curve = _Lists(sizes, lists.tp, lists.threshold, exists)
+    if space in _FROM_ONE:
+        return curve
+    # prepend the empty list, with a threshold above every score
+    curve = _Lists(
+        *(
+            np.concatenate([np.full((*x.shape[:-1], 1), first, dtype=x.dtype), x], axis=-1)
+            for x, first in zip(curve, (0, 0, np.inf, True), strict=True)
+        )
+    )
+    return curve._replace(exists=curve.exists & (ranking.size.total > 0)[..., np.newaxis])
 
 
 def _curve_columns(
-    ranking: Ranking, sign: FloatArray, *, space: str, ties: str, n: IntArray | None,
-    counted: bool, interval: str | None, level: float, seed: int, alone: bool,
-) -> tuple[AnyArray, ...]:  # fmt: skip
-    size, asked = ranking.size, n
-    lists = ranking.nbest(n, ties)
-    sizes: AnyArray = np.broadcast_to(ranking.every if n is None else n, lists.tp.shape)
-    tp, threshold, exists = lists.tp, lists.threshold, lists.exists
-    if ranking.ends and asked is None:  # the curve ends with the list
-        exists = exists & (sizes <= ranking.eligible.sum(axis=-1)[..., np.newaxis])
-    if asked is None and space not in _FROM_ONE:
-        # prepend the empty list, with a threshold above every score
-        sizes, tp, threshold, exists = (
-            np.concatenate([np.full((*x.shape[:-1], 1), y, dtype=x.dtype), x], axis=-1)
-            for x, y in ((sizes, 0), (tp, 0), (threshold, np.inf), (exists, True))
-        )
-        exists = np.logical_and(exists, (size.total > 0)[..., np.newaxis])
-    every = tp, sizes, size.total[..., np.newaxis], size.positive[..., np.newaxis]
-    found = rates(space, *every)
-    if asked is not None:
-        found = (*rates("gain", *every), rates("lift", *every)[1])  # type: ignore[assignment]
-    if ranking.ends and (asked is not None or space == "lift"):  # chance level: retrieved
-        drawn_from = tuple(x[..., np.newaxis] for x in ranking.retrieved)
-        found = (*found[:-1], rates("lift", tp, sizes, *drawn_from)[1])
-    columns: tuple[AnyArray, ...] = (threshold * sign[..., np.newaxis] + 0.0, *found)
-    if interval is not None:
-        columns += limits(
-            ranking, sizes.reshape(-1, sizes.shape[-1])[0], exists, space, ties, interval, level,
-            seed, alone=alone,
-        )  # fmt: skip
-    columns += (exists,)
-    return (np.asarray(tp, dtype=float), *columns) if counted else columns
+    ranking: Ranking,
+    candidates: Candidates,
+    *,
+    n: IntArray | None,
+    space: str,
+    ties: str,
+    limits: Callable[..., tuple[FloatArray, FloatArray]] | None = None,
+) -> dict[str, AnyArray]:
+    """Return the columns (group, measure, n) of a curve, or of lists of these sizes."""
+    lists = _lists_of_curve(ranking, n, ties, space)
+    counts = (lists.tp, lists.n, *(x[..., np.newaxis] for x in ranking.size))
+    names = SPACES[space]
+    if n is not None:
+        names = _AT_N
+    columns: dict[str, AnyArray] = {name: _rate(name, *counts) for name in names}
+    if "lift" in columns and ranking.ends:  # chance level: retrieved
+        drawn_from = (x[..., np.newaxis] for x in ranking.retrieved)
+        columns["lift"] = _rate("lift", lists.tp, lists.n, *drawn_from)
+    sign = candidates.sign[:, np.newaxis]
+    columns |= {"threshold": lists.threshold * sign + 0.0, "exists": lists.exists}
+    if limits is not None:
+        sizes = lists.n.reshape(-1, lists.n.shape[-1])[0]
+        alone = candidates.n_groups <= 1
+        low, high = limits(ranking, sizes, lists.exists, space, ties, alone=alone)
+        columns |= {"ci_low": low, "ci_high": high}
+    return columns
+
+
+def _counted_columns(
+    ranking: Ranking, candidates: Candidates, *, space: str, ties: str
+) -> dict[str, AnyArray]:
+    """Return the counts that an average of curves needs."""
+    lists = _lists_of_curve(ranking, None, ties, space)
+    total, positive = ranking.size
+    return {
+        "tp": np.asarray(lists.tp, dtype=float),
+        "positive": positive,
+        "others": total - positive,
+        "exists": lists.exists,
+    }
 
 
 def curve_of_turns(space: str) -> Callable[..., pd.DataFrame]:
     """Return a function that computes a curve from the lists at its turning points."""
-    return functools.partial(_shape_of_turns, space)
+    return partial(_shape_of_turns, space)
 
 
 def _shape_of_turns(space: str, found: Curves, *, ties: str, level: float = 0.95) -> pd.DataFrame:
@@ -324,8 +380,7 @@ def precision_recall(
     1      G2  2        7.4   0.500000     0.5
     2      G2  3        3.3   0.666667     1.0
     """
-    asked: dict[str, Any] = {"average": average, "interval": interval, "level": level}
-    return _curve(data, "precision_recall", roles, **asked)
+    return _curve(data, "precision_recall", roles, average=average, interval=interval, level=level)
 
 
 @_CURVE

@@ -8,6 +8,7 @@ import numpy as np
 
 from rankeval_pd.curves.early_retrieval import positive_number, rate_range, turned_over
 from rankeval_pd.curves.ranking_areas import spread_of, t_and_p
+from rankeval_pd.decisions.verdicts import Interval
 from rankeval_pd.errors import check_share
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import differences
@@ -17,21 +18,15 @@ from rankeval_pd.stats.rankings.early import EarlyShare
 from rankeval_pd.stats.rankings.ranking import Ranking
 
 EARLY_KINDS = ("partial", "bedroc", "enrichment")
-_OF_ONE = ("error", "freedom", "positive", "added", "added_error", "added_positive")
-EARLY_PARTS = (
-    "base", "factor", *(f"{name}_{side}" for side in "ab" for name in _OF_ONE), "freedom", "alike",
-    "true", "total",
-)  # fmt: skip
 
 
 def early_options(kind: str, fpr: Any, tpr: Any, share: Any, bedroc_alpha: float) -> dict[str, Any]:
     """Check and return the options for a kind; reject options for other kinds."""
-    for name, given, own in (
-        ("fpr", fpr, "partial"), ("tpr", tpr, "partial"), ("share", share, "enrichment"),
-    ):  # fmt: skip
-        if given is not None and kind != own:
+    owners = {"fpr": (fpr, "partial"), "tpr": (tpr, "partial"), "share": (share, "enrichment")}
+    for name, (value, own) in owners.items():
+        if value is not None and kind != own:
             raise ValueError(
-                f"{name}={given!r} applies only to kind={own!r}, not kind={kind!r}. Omit {name}."
+                f"{name}={value!r} applies only to kind={own!r}, not kind={kind!r}. Omit {name}."
             )
     if kind == "partial":
         limits, turned = rate_range(fpr, tpr)
@@ -46,86 +41,123 @@ def early_options(kind: str, fpr: Any, tpr: Any, share: Any, bedroc_alpha: float
     return {"share": check_share("share", share, one=True)}
 
 
-def _share_of(ranking: Ranking, kind: str, asked: dict[str, Any]) -> EarlyShare:
+def _share_of(ranking: Ranking, kind: str, options: dict[str, Any]) -> EarlyShare:
     if kind == "bedroc":
-        return early.bedroc(ranking, asked["alpha"]).early
+        return early.bedroc(ranking, options["alpha"]).early
     if kind == "enrichment":
-        return early.found_early(ranking, asked["share"])
-    return early.area_between(ranking, *asked["limits"])
+        return early.found_early(ranking, options["share"])
+    return early.area_between(ranking, *options["limits"])
 
 
-def early_columns(
-    score_a: FloatArray, score_b: FloatArray, present_a: BoolArray, present_b: BoolArray,
-    gold: BoolArray, cluster: IntArray | None = None, *, alternative: str, kind: str, ends: bool,
-    asked: dict[str, Any],
-) -> tuple[AnyArray, ...]:  # fmt: skip
-    """Return both values, the difference, t, p-value, standard error and other columns."""
-    both = present_a & present_b
-    rankings = [Ranking.of(score, gold, both, ends=ends) for score in (score_a, score_b)]
-    if asked.get("turned"):
-        rankings = [turned_over(ranking) for ranking in rankings]
-    found, parts = [], []
-    for ranking in rankings:
-        one, more = (_share_of(x, kind, asked) for x in (ranking, early.with_end_pairs(ranking)))
-        own = spread_of(one.influence, one.gold, both, cluster, warns=False)
+_OF_ONE = ("area", "error", "freedom", "positive", "added", "added_error", "added_positive")
+
+
+def early_gap(
+    a: Ranking,
+    b: Ranking,
+    cluster: IntArray | None = None,
+    *,
+    alternative: str,
+    kind: str,
+    options: dict[str, Any],
+) -> dict[str, AnyArray]:
+    """Return the columns (group, pair) of two values of early retrieval and their difference."""
+    if options.get("turned"):
+        a, b = turned_over(a), turned_over(b)
+    columns: dict[str, AnyArray] = {}
+    both = [_share_of(ranking, kind, options) for ranking in (a, b)]
+    for side, ranking, one in zip("ab", (a, b), both, strict=True):
+        more = _share_of(early.with_end_pairs(ranking), kind, options)
+        own = spread_of(one.influence, one.gold, one.present, cluster, warns=False)
         added = spread_of(more.influence, more.gold, more.present, None, warns=False)
-        found.append(one)
-        parts += [own.error, own.freedom, own.positive, more.share, added.error, added.positive]
-    a, b = found
-    varies = spread_of(a.influence - b.influence, a.gold, both, cluster, what="compare_area")
-    freedom = np.asarray(varies.freedom, dtype=float)
-    if kind == "partial":  # a narrow range contains few candidates
-        low, high = asked["limits"]
-        inside = (high - low) * (~a.gold & both).sum(axis=-1)
-        freedom = np.minimum(freedom, inside - 1.0)
-    freedom = np.maximum(freedom, 1.0)
-    difference = np.asarray(a.share - b.share)
-    t, p_value = t_and_p(difference, varies.error, freedom, alternative)
-    base, factor = 0.0, np.float64(1.0)
-    true, total = np.zeros((2, *difference.shape))
-    if kind == "partial":  # standardize the area as McClish does
-        least = 0.5 * sum(asked["limits"])
-        base, factor = 0.5 - 0.5 * least / (1.0 - least), np.float64(0.5 / (1.0 - least))
+        values = (
+            one.share,
+            own.error,
+            own.freedom,
+            own.positive,
+            more.share,
+            added.error,
+            added.positive,
+        )
+        columns |= {f"{name}_{side}": x for name, x in zip(_OF_ONE, values, strict=True)}
+    gold, present = both[0].gold, both[0].present
+    influence = both[0].influence - both[1].influence
+    gap = spread_of(influence, gold, present, cluster, what="compare_area")
+    freedom = np.asarray(gap.freedom, dtype=float)
+    true, total = (np.asarray(x.sum(axis=-1), dtype=float) for x in (gold & present, present))
+    base, factor = np.zeros(()), np.ones(())
+    if kind == "partial":
+        low, high = options["limits"]
+        # a narrow range contains few candidates
+        freedom = np.minimum(freedom, (high - low) * (~gold & present).sum(axis=-1) - 1.0)
+        least = 0.5 * sum(options["limits"])  # standardize the area as McClish does
+        base, factor = (
+            np.asarray(0.5 - 0.5 * least / (1.0 - least)),
+            np.asarray(0.5 / (1.0 - least)),
+        )
     if kind == "enrichment":
-        true, total = (np.asarray(x.sum(axis=-1), dtype=float) for x in (a.gold & both, both))
-        factor = total / np.ceil(asked["share"] * total - 1e-9)
-    columns = (
-        base, factor, *parts, freedom, area_gaps.same_order(*rankings), true, total,
-    )  # fmt: skip
-    floats = (np.broadcast_to(np.asarray(x, dtype=float), difference.shape) for x in columns)
-    return (
-        base + factor * a.share, base + factor * b.share, factor * difference, t, p_value,
-        factor * varies.error, *floats, *varies.groups,
-    )  # fmt: skip
+        factor = total / np.ceil(options["share"] * total - 1e-9)
+    else:
+        true, total = np.zeros((2, *total.shape))
+    freedom = np.maximum(freedom, 1.0)
+    difference = np.asarray(both[0].share - both[1].share)
+    t, p_value = t_and_p(difference, gap.error, freedom, alternative)
+    columns |= {f"area_{side}": base + factor * columns[f"area_{side}"] for side in "ab"}
+    columns |= {
+        "difference": factor * difference,
+        "z": t,
+        "p_value": p_value,
+        "se": factor * gap.error,
+        "base": base,
+        "factor": factor,
+        "freedom": freedom,
+        "alike": area_gaps.same_order(a, b),
+        "true": true,
+        "total": total,
+    }
+    return columns | gap.counted
 
 
-def early_limits(
-    value_a: FloatArray, value_b: FloatArray, error: FloatArray, base: FloatArray,
-    factor: FloatArray, *parts: FloatArray, level: float,
-) -> Limits:  # fmt: skip
+def _early_gap_limits(
+    error: FloatArray,
+    base: FloatArray,
+    factor: FloatArray,
+    freedom: FloatArray,
+    alike: BoolArray,
+    true: FloatArray,
+    total: FloatArray,
+    *sides: FloatArray,
+    level: float,
+) -> Limits:
     """Return the limits for the difference, computed from the limits for each proportion."""
-    sides, freedom, alike = (parts[:6], parts[6:12]), parts[12], parts[13]
     shares, limits = [], []
-    for value, side in zip((value_a, value_b), sides, strict=True):
-        own, free, positive, added, added_error, added_positive = side
+    for side in (sides[:7], sides[7:]):
+        value, own, free, positive, added, added_error, added_positive = side
         free = np.minimum(free, freedom)
         share = np.clip((value - base) / factor, 0.0, 1.0)
-        ends = (
-            early.logit_limits(share, own, free, positive, level),
-            early.logit_limits(added, added_error, free, added_positive, level),
-        )
+        low, high = early.logit_limits(share, own, free, positive, level)
+        lower, higher = early.logit_limits(added, added_error, free, added_positive, level)
         shares.append(share)
-        limits.append((np.fmin(ends[0][0], ends[1][0]), np.fmax(ends[0][1], ends[1][1])))
+        limits.append((np.fmin(low, lower), np.fmax(high, higher)))
     spread = error / factor
-    variances = sides[0][0] ** 2, sides[1][0] ** 2, spread**2
+    variances = sides[1] ** 2, sides[8] ** 2, spread**2
     gap, half = shares[0] - shares[1], early.student_quantile(freedom, level) * spread
     low, high = differences.correlated_limits(
         (shares[0], shares[1]), (limits[0], limits[1]), variances, (gap - half, gap + half)
     )
     with np.errstate(divide="ignore"):  # a lift is at most one over the prevalence
-        most = np.fmin(factor, 1.0 / clopper_pearson(parts[14], parts[15], level)[0])
+        most = np.fmin(factor, 1.0 / clopper_pearson(true, total, level)[0])
     low, high = (
-        np.where(alike > 0, 0.0 * error, np.clip(factor * limit, -most, most))
-        for limit in (low, high)
+        np.where(alike, 0.0 * error, np.clip(factor * limit, -most, most)) for limit in (low, high)
     )
     return low, high
+
+
+OF_EARLY_GAP = Interval(
+    _early_gap_limits,
+    (
+        *("se", "base", "factor", "freedom", "alike", "true", "total"),
+        *(f"{name}_{side}" for side in "ab" for name in _OF_ONE),
+    ),
+)
+"""The interval for a difference in partial area, BEDROC or enrichment factor."""

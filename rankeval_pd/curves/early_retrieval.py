@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
-import xarray as xr
 
-from rankeval_pd.curves.ranking_areas import spread_of
+from rankeval_pd.curves.ranking_areas import area_rows, spread_of, with_n_groups
+from rankeval_pd.doors.rankings import tabulate
 from rankeval_pd.errors import check_share, check_shares
-from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.rankings.values import Shares
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, with_roles_but
-from rankeval_pd.forms.roles.roles import ProportionInterval, RankingRoles, Roles
+from rankeval_pd.forms.roles.roles import ProportionInterval, RankingRoles
 from rankeval_pd.nbest.precision import IntervalKind
 from rankeval_pd.nbest.recall import recall_of_lists
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.rankings import early
 from rankeval_pd.stats.rankings.early import EarlyShare
 from rankeval_pd.stats.rankings.ranking import Ranking
 
-_ENRICHED: dict[str, type] = {
-    "tp": np.int64, "lift": float, "ci_low": float, "ci_high": float, "tied": np.int64,
-}  # fmt: skip
+_ENRICHED = ("tp", "lift", "ci_low", "ci_high", "tied")
 BEDROC_COLUMNS = ("measure", "value", "chance", "ci_low", "ci_high", "se")
 PARTIAL_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se")
 
@@ -161,12 +158,15 @@ def bedroc(
     alpha = positive_number("alpha", alpha)
     level = check_share("level", level)
 
-    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
-        options = {"alpha": alpha, "level": level}
-        return _asked(inner, bedroc_columns, BEDROC_COLUMNS, options)
-
-    attrs = {"alpha": alpha, "level": level}
-    return answer(data, roles, question, _names(BEDROC_COLUMNS, roles), can(bedroc), attrs=attrs)
+    kernel = partial(bedroc_columns, alpha=alpha, level=level)
+    return tabulate(
+        data,
+        roles,
+        lambda candidates, _: area_rows(candidates, kernel),
+        with_n_groups(BEDROC_COLUMNS, roles),
+        can(bedroc),
+        attrs={"alpha": alpha, "level": level},
+    )
 
 
 @Capabilities(
@@ -236,13 +236,15 @@ def partial_area(
     limits, turned = rate_range(fpr, tpr)
     level = check_share("level", level)
 
-    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
-        options = {"limits": limits, "turned": turned, "level": level}
-        return _asked(inner, partial_columns, PARTIAL_COLUMNS, options)
-
-    attrs = {"fpr": fpr, "tpr": tpr, "level": level}
-    columns = _names(PARTIAL_COLUMNS, roles)
-    return answer(data, roles, question, columns, can(partial_area), attrs=attrs)
+    kernel = partial(partial_columns, limits=limits, turned=turned, level=level)
+    return tabulate(
+        data,
+        roles,
+        lambda candidates, _: area_rows(candidates, kernel),
+        with_n_groups(PARTIAL_COLUMNS, roles),
+        can(partial_area),
+        attrs={"fpr": fpr, "tpr": tpr, "level": level},
+    )
 
 
 def rate_range(fpr: Any, tpr: Any) -> tuple[tuple[float, float], bool]:
@@ -253,16 +255,23 @@ def rate_range(fpr: Any, tpr: Any) -> tuple[tuple[float, float], bool]:
             " smallest true positive rate, tpr=0.8. For a range, pass both limits of one rate,"
             " such as fpr=(0.1, 0.3)."
         )
-    name, given = ("tpr", tpr) if fpr is None else ("fpr", fpr)
-    if isinstance(given, (int, float, np.number)):
-        given = (given, 1.0) if fpr is None else (0.0, given)
-    if len(given) != 2 or not 0.0 <= given[0] < given[1] <= 1.0:
-        check_share(name, given[0] if fpr is None else given[1], one=fpr is not None)
+    if tpr is None:
+        return _checked_range("fpr", fpr), False
+    low, high = _checked_range("tpr", tpr)
+    return (1.0 - high, 1.0 - low), True
+
+
+def _checked_range(name: str, rates: Any) -> tuple[float, float]:
+    """Return the lower and upper limit of a rate; a single rate is the end to cut off."""
+    upper = name == "fpr"
+    if isinstance(rates, (int, float, np.number)):
+        rates = {"fpr": (0.0, rates), "tpr": (rates, 1.0)}[name]
+    if len(rates) != 2 or not 0.0 <= rates[0] < rates[1] <= 1.0:
+        check_share(name, rates[int(upper)], one=upper)
         raise ValueError(
-            f"{name}={given!r}: pass one rate from 0 to 1, or a lower and an upper limit."
+            f"{name}={rates!r}: pass one rate from 0 to 1, or a lower and an upper limit."
         )
-    low, high = float(given[0]), float(given[1])
-    return ((1.0 - high, 1.0 - low), True) if fpr is None else ((low, high), False)
+    return float(rates[0]), float(rates[1])
 
 
 def turned_over(ranking: Ranking) -> Ranking:
@@ -282,67 +291,60 @@ def positive_number(name: str, given: Any) -> float:
     return float(given)
 
 
-def _names(columns: tuple[str, ...], roles: RankingRoles) -> tuple[str, ...]:
-    return (*columns, "n_groups") if Roles.of(roles).groups is not None else columns
+def _early_limits(
+    share: EarlyShare, added: EarlyShare, level: float, cluster: IntArray | None
+) -> dict[str, AnyArray]:
+    """Return outer limits from the original and the extended sample, and the standard error.
 
-
-def _asked(
-    inner: xr.Dataset, kernel: Any, columns: tuple[str, ...], options: dict[str, Any]
-) -> xr.Dataset:
-    """Run a kernel on every measure, with the groups of candidates if available."""
-    clusters = [inner["cluster"]] if "cluster" in inner else []
-    types: dict[str, type] = {
-        **dict.fromkeys(columns[1:], float), **({"n_groups": np.int64} if clusters else {})
-    }  # fmt: skip
-    result = ask_measures(inner, kernel, types, beside=clusters, options=options)
-    return result.assign(exists=xr.ones_like(result[columns[1]], dtype=bool))
-
-
-def _interval(
-    found: EarlyShare, added: EarlyShare, level: float, cluster: IntArray | None
-) -> tuple[FloatArray, FloatArray, FloatArray, tuple[IntArray, ...]]:
-    """Return outer limits from the original and the extended sample, and the error.
-
-    Each added candidate is a separate group. The last returned value is the number of groups.
+    Each added candidate is a separate group.
     """
     longer = cluster
     if cluster is not None:
-        cluster = np.broadcast_to(cluster, found.present.shape)
+        cluster = np.broadcast_to(cluster, share.present.shape)
         own = np.broadcast_to(np.iinfo(np.int64).max - np.arange(4), (*cluster.shape[:-1], 4))
         longer = np.concatenate([own[..., :2], cluster, own[..., 2:]], axis=-1)
-    by = spread_of(found.influence, found.gold, found.present, cluster, warns=cluster is not None)
+    by = spread_of(share.influence, share.gold, share.present, cluster, warns=cluster is not None)
     more = spread_of(added.influence, added.gold, added.present, longer, warns=False)
-    low, high = early.logit_limits(found.share, by.error, by.freedom, by.positive, level)
+    low, high = early.logit_limits(share.share, by.error, by.freedom, by.positive, level)
     freedom = np.maximum(by.freedom, 3)  # with the added candidates, each class has four or more
     lower, higher = early.logit_limits(added.share, more.error, freedom, more.positive, level)
     known = ~np.isnan(low)
-    low, high = (np.where(known, x, np.nan) for x in (np.fmin(low, lower), np.fmax(high, higher)))
-    return low, high, by.error, by.groups
+    return {
+        "ci_low": np.where(known, np.fmin(low, lower), np.nan),
+        "ci_high": np.where(known, np.fmax(high, higher), np.nan),
+        "se": np.where(np.isnan(share.share), np.nan, by.error),
+        **by.counted,
+    }
 
 
 def bedroc_columns(
     ranking: Ranking, cluster: IntArray | None = None, *, alpha: float, level: float
-) -> tuple[AnyArray, ...]:
+) -> dict[str, AnyArray]:
     """Return BEDROC, its chance level, confidence limits and standard error."""
-    found = early.bedroc(ranking, alpha)
+    result = early.bedroc(ranking, alpha)
     added = early.bedroc(early.with_end_pairs(ranking), alpha)
-    low, high, error, groups = _interval(found.early, added.early, level, cluster)
-    value = found.early.share
-    return value, found.chance, low, high, np.where(np.isnan(value), np.nan, error), *groups
+    limits = _early_limits(result.early, added.early, level, cluster)
+    return {"value": result.early.share, "chance": result.chance, **limits}
 
 
 def partial_columns(
-    ranking: Ranking, cluster: IntArray | None = None, *, limits: tuple[float, float], turned: bool,
+    ranking: Ranking,
+    cluster: IntArray | None = None,
+    *,
+    limits: tuple[float, float],
+    turned: bool,
     level: float,
-) -> tuple[AnyArray, ...]:  # fmt: skip
+) -> dict[str, AnyArray]:
     """Return McClish's partial area, one half, confidence limits and standard error."""
     if turned:
         ranking = turned_over(ranking)
-    found = early.area_between(ranking, *limits)
+    result = early.area_between(ranking, *limits)
     added = early.area_between(early.with_end_pairs(ranking), *limits)
-    low, high, error, groups = _interval(found, added, level, cluster)
+    columns = _early_limits(result, added, level, cluster)
     least = 0.5 * sum(limits)
-    area, low, high = (0.5 * (1.0 + (x - least) / (1.0 - least)) for x in (found.share, low, high))
-    half = np.where(np.isnan(area), np.nan, 0.5)
-    error = np.where(np.isnan(area), np.nan, 0.5 * error / (1.0 - least))
-    return area, half, low, high, error, *groups
+    columns["area"] = result.share
+    for name in ("area", "ci_low", "ci_high"):
+        columns[name] = 0.5 * (1.0 + (columns[name] - least) / (1.0 - least))
+    columns["se"] = 0.5 * columns["se"] / (1.0 - least)
+    columns["chance"] = np.where(np.isnan(result.share), np.nan, 0.5)
+    return columns

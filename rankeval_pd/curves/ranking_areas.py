@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
+from rankeval_pd.decisions.averages import average_areas
+from rankeval_pd.decisions.intervals import OF_CLUSTERS
+from rankeval_pd.decisions.verdicts import Interval
+from rankeval_pd.doors.rankings import Candidates, Rows, measure_rows, tabulate
 from rankeval_pd.errors import check_choice, check_share, checked_call, warn
-from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.out.averages import Average, check_average, of_areas
-from rankeval_pd.forms.rankings.answers import answer
+from rankeval_pd.forms.out.averages import Average, check_average
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import AreaInterval, AreaKind, EqualScores, RankingRoles, Roles
 from rankeval_pd.nbest.grouped_lists import warn_of_few
-from rankeval_pd.nbest.region_intervals import OF_CLUSTERS
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import differences
 from rankeval_pd.stats.intervals.proportions import Limits
@@ -36,8 +36,14 @@ EQUAL = {"block": "blocks", "mean": "expected"}  # name for average precision in
 
 
 @Capabilities(
-    rankings="How good is it overall?", any_ties=True, ends=True, clusters=True, by_groups=True,
-    short="measure area ci_low ci_high chance", layout="measure")  # fmt: skip
+    rankings="How good is it overall?",
+    any_ties=True,
+    ends=True,
+    clusters=True,
+    by_groups=True,
+    short="measure area ci_low ci_high chance",
+    layout="measure",
+)
 @with_roles_but("key", "label", "ties", "rng")
 def area(
     data: Data,
@@ -138,38 +144,46 @@ def area(
     check_choice("equal", equal, EQUAL)
     interval = _interval(kind, ci)
     level = check_share("level", level)
-    clustered = average is None and Roles.of(roles).groups is not None
-    columns = (*AREA_COLUMNS, "n_groups") if clustered else AREA_COLUMNS
-
-    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
-        clusters = [inner["cluster"]] if clustered else []
-        options: dict[str, Any] = {"level": level, "ci": interval}
-        kernel: Callable[..., Any] = _roc_columns if average is None else _roc_alone
-        if kind == "ap":
-            kernel = columns_of_one
-            options = {
-                "level": level, "ties": EQUAL[equal], "warns": average is None,
-            }  # fmt: skip
-        types = {name: np.int64 if name == "n_groups" else float for name in columns[1:]}
-        result = ask_measures(inner, kernel, types, beside=clusters, options=options)
-        if average is not None:
-            positive = (inner["gold"] & inner["present"]).sum("candidate")
-            others = inner["present"].sum("candidate") - positive
-            result = result.assign(weight=positive * others if kind == "roc" else positive)
-        return result.assign(exists=xr.ones_like(result["area"], dtype=bool))
-
+    ties = EQUAL[equal]
     attrs: dict[str, Any] = {"kind": kind, "ci": interval, "level": level}
-    if average is None:
-        return answer(data, roles, question, columns, can(area), attrs=attrs)
-    if interval != _OWN[kind]:
-        raise ValueError(
-            f"average={average!r} with ci={ci!r}: the average over groups has its own interval."
-            " Omit ci."
+    if average is not None:
+        if interval != _OWN[kind]:
+            raise ValueError(
+                f"average={average!r} with ci={ci!r}: the average over groups has its own interval."
+                " Omit ci."
+            )
+        return tabulate(
+            data,
+            roles,
+            lambda candidates, _: area_rows(candidates, partial(_to_average, kind=kind, ties=ties)),
+            AVERAGED,
+            can(area, clusters=False),
+            combine=partial(average_areas, average=average, level=level),
+            attrs={**attrs, "average": average},
         )
-    return answer(
-        data, roles, question, AVERAGED, can(area, clusters=False),
-        combine=of_areas(average, level), attrs={**attrs, "average": average},
-    )  # fmt: skip
+    kernel = partial(_roc_columns, level=level, ci=interval)
+    if kind == "ap":
+        kernel = partial(precision_columns, level=level, ties=ties)
+    return tabulate(
+        data,
+        roles,
+        lambda candidates, _: area_rows(candidates, kernel),
+        with_n_groups(AREA_COLUMNS, roles),
+        can(area),
+        attrs=attrs,
+    )
+
+
+def area_rows(candidates: Candidates, kernel: Callable[..., Mapping[str, AnyArray]]) -> Rows:
+    """Return one row per group and measure, from a function of rankings and clusters."""
+    return measure_rows(candidates, lambda ranking, _: kernel(ranking, candidates.clusters))
+
+
+def with_n_groups(columns: tuple[str, ...], roles: RankingRoles) -> tuple[str, ...]:
+    """Return the columns, with the number of groups of candidates at the end if there are any."""
+    if Roles.of(roles).groups is None:
+        return columns
+    return (*columns, "n_groups")
 
 
 _OWN = {"roc": "newcombe", "ap": "logit"}
@@ -183,45 +197,59 @@ def _interval(kind: str, ci: str | None) -> str:
             f"ci={ci!r} is an interval for the ROC area, but kind='ap' computes average precision."
             " Omit ci, or pass ci='logit'."
         )
-    return _OWN[kind] if kind == "ap" or ci is None else ci
+    if kind == "ap" or ci is None:
+        return _OWN[kind]
+    return ci
 
 
-def _roc_alone(ranking: Ranking, **_: Any) -> tuple[AnyArray, ...]:
+def _to_average(
+    ranking: Ranking, _: IntArray | None = None, *, kind: str, ties: str
+) -> dict[str, AnyArray]:
     """Return the areas of the groups to be averaged, without separate intervals."""
-    result = roc_areas.placements(ranking).area
-    unknown = np.full(result.shape, np.nan)
-    return result, np.where(np.isnan(result), np.nan, 0.5), *([unknown] * 4)
+    total, positive = ranking.size
+    if kind == "ap":
+        value = influences(ranking, ties=ties).value
+        chance = early.chance_average_precision(ranking, ties=ties)
+        return {"area": value, "chance": chance, "weight": positive}
+    value = roc_areas.placements(ranking).area
+    chance = np.where(np.isnan(value), np.nan, 0.5)
+    return {"area": value, "chance": chance, "weight": positive * (total - positive)}
 
 
 def _roc_columns(
-    ranking: Ranking, cluster: IntArray | None = None, *, level: float, ci: str,
-) -> tuple[AnyArray, ...]:  # fmt: skip
+    ranking: Ranking, cluster: IntArray | None = None, *, level: float, ci: str
+) -> dict[str, AnyArray]:
+    """Return the columns (group, measure) of ROC areas."""
     result = roc_areas.placements(ranking)
-    found = spread_of(result.placement, result.gold, result.present, cluster, alone=True)
+    influence = spread_of(result.placement, result.gold, result.present, cluster, alone=True)
     if cluster is None:
-        found = found._replace(
-            spread=found.spread._replace(untied=result.untied, better=result.better)
-        )
-    return (*_with_limits(result.area, found, level, ci), *found.groups)
+        spread = influence.spread._replace(untied=result.untied, better=result.better)
+        influence = influence._replace(spread=spread)
+    return _with_limits(result.area, influence, level, ci) | influence.counted
 
 
 def _with_limits(
-    area: FloatArray, found: InfluenceSpread, level: float, ci: str
-) -> tuple[AnyArray, ...]:
+    area: FloatArray, influence: InfluenceSpread, level: float, ci: str
+) -> dict[str, AnyArray]:
     """Return the area, chance level, limits, standard error and p-value."""
-    sizes = found.positive, found.negative
+    spread, sizes = influence.spread, (influence.positive, influence.negative)
+    p_value = roc_areas.p_of_half(area, spread, *sizes, ci)
     if ci == "newcombe":
-        limits = roc_areas.newcombe_limits(area, found.spread, *sizes, level)
+        limits = roc_areas.newcombe_limits(area, spread, *sizes, level)
+        low, high, p_value = roc_areas.with_two_scores(spread, sizes, level, limits, p_value)
+    elif ci == "delong":
+        low, high = roc_areas.delong_limits(area, spread, level)
     else:
-        interval = {"delong": roc_areas.delong_limits, "logit": roc_areas.delong_logit_limits}[ci]
-        limits = interval(area, found.spread, level)
-    half = np.where(np.isnan(area), np.nan, 0.5)
-    p_value = roc_areas.p_of_half(area, found.spread, *sizes, ci)
-    if ci == "newcombe":
-        *ends, p_value = roc_areas.with_two_scores(found.spread, sizes, level, limits, p_value)
-        limits = ends[0], ends[1]
-    _warn_if_reversed(area, limits[1])
-    return (area, half, *limits, found.error, p_value)
+        low, high = roc_areas.delong_logit_limits(area, spread, level)
+    _warn_if_reversed(area, high)
+    return {
+        "area": area,
+        "chance": np.where(np.isnan(area), np.nan, 0.5),
+        "ci_low": low,
+        "ci_high": high,
+        "se": influence.error,
+        "p_value": p_value,
+    }
 
 
 @checked_call
@@ -247,13 +275,11 @@ def area_of_outlines(
         ),
     )
     value = np.array([one for one, _ in found])
-    values = _with_limits(value, found_of(spread, *sizes), level, interval)
-    result = xr.Dataset({k: ("measure", x) for k, x in zip(AREA_COLUMNS[1:], values, strict=True)})
-    result = result.assign_coords(measure=("measure", tables.labels(list(measures))))
-    exists = xr.ones_like(result["area"], dtype=bool)
-    result = result.assign({"exists": exists, tables.GROUP: xr.zeros_like(exists, dtype=int)})
-    attrs = {"kind": "roc", "ci": interval, "level": level}
-    return tables.leave_frame([result], pd.DataFrame(index=[0]), AREA_COLUMNS, attrs=attrs)
+    columns = _with_limits(value, found_of(spread, *sizes), level, interval)
+    names = pd.Index(list(measures), tupleize_cols=False)
+    table = pd.DataFrame({"measure": pd.Series(names), **columns})
+    table.attrs.update({"kind": "roc", "ci": interval, "level": level})
+    return table
 
 
 def _warn_if_reversed(area: FloatArray, high: FloatArray) -> None:
@@ -271,70 +297,87 @@ def _warn_if_reversed(area: FloatArray, high: FloatArray) -> None:
 # Average precision with its interval, and the difference between two average precisions.
 
 
-def columns_of_one(
-    ranking: Ranking,
-    cluster: IntArray | None = None,
-    *,
-    level: float,
-    ties: str,
-    warns: bool = True,
-) -> tuple[AnyArray, ...]:
-    """Return the value, chance level, limits, standard error, and NaN for the p-value."""
+def precision_columns(
+    ranking: Ranking, cluster: IntArray | None = None, *, level: float, ties: str
+) -> dict[str, AnyArray]:
+    """Return the columns (group, measure) of average precisions."""
     result = influences(ranking, ties=ties)
     # no warning: with few positives the interval is wide but its coverage is correct
-    warns = warns and cluster is not None
-    found = spread_of(
-        result.influence, result.gold, result.present, cluster, result.drift, warns=warns,
+    influence = _of_precision(result, cluster, warns=cluster is not None)
+    low, high = early.ap_logit_limits(
+        result, influence.error, influence.freedom, influence.positive, level
+    )
+    columns = {
+        "area": result.value,
+        "chance": early.chance_average_precision(ranking, ties=ties),
+        "ci_low": low,
+        "ci_high": high,
+        "se": influence.error,
+        "p_value": np.full(result.value.shape, np.nan),
+    }
+    return columns | influence.counted
+
+
+def _of_precision(
+    result: early.Influence, cluster: IntArray | None, *, warns: bool
+) -> InfluenceSpread:
+    """Return the variance of an average precision."""
+    return spread_of(
+        result.influence,
+        result.gold,
+        result.present,
+        cluster,
+        result.drift,
+        warns=warns,
         alone=True,
-    )  # fmt: skip
-    limits = early.ap_logit_limits(result, found.error, found.freedom, found.positive, level)
-    chance = early.chance_average_precision(ranking, ties=ties)
-    none = np.full(result.value.shape, np.nan)
-    return (result.value, chance, *limits, found.error, none, *found.groups)
+    )
 
 
-def columns_of_two(
-    score_a: FloatArray,
-    score_b: FloatArray,
-    present_a: BoolArray,
-    present_b: BoolArray,
-    gold: BoolArray,
+def precision_gap(
+    a: Ranking,
+    b: Ranking,
     cluster: IntArray | None = None,
     *,
     alternative: str,
     ties: str,
-    ends: bool,
-) -> tuple[AnyArray, ...]:
-    """Return both values, the difference, t, its p-value, the standard error and more.
-
-    The last columns are the input for :func:`limits_of_two` and the number of groups.
-    """
-    both = present_a & present_b
-    of_a, of_b = (Ranking.of(score, gold, both, ends=ends) for score in (score_a, score_b))
-    a, b = (influences(ranking, ties=ties) for ranking in (of_a, of_b))
-    difference = np.asarray(a.value - b.value)
-    apart, drift = a.influence - b.influence, a.drift - b.drift
-    found = spread_of(apart, a.gold, both, cluster, drift, what="compare_area")
-    alone = [
-        spread_of(x.influence, x.gold, both, cluster, x.drift, warns=False, alone=True)
-        for x in (a, b)
-    ]
-    error = found.error
-    freedom = np.maximum(found.freedom, 1.0)
-    t, p_value = t_and_p(difference, error, freedom, alternative)
-    alike = area_gaps.same_order(of_a, of_b)
-    own = [
-        x
-        for one, by in zip((a, b), alone, strict=True)
-        for x in (one.corrected, by.error, by.freedom, by.positive)
-    ]
-    parts = (*own, freedom, found.moved, alike)
-    floats = (np.broadcast_to(np.asarray(x, dtype=float), difference.shape) for x in parts)
-    return (a.value, b.value, difference, t, p_value, error, *floats, *found.groups)
+) -> dict[str, AnyArray]:
+    """Return the columns (group, pair) of two average precisions and their difference."""
+    both = [influences(ranking, ties=ties) for ranking in (a, b)]
+    of_a, of_b = both
+    difference = np.asarray(of_a.value - of_b.value)
+    gap = spread_of(
+        of_a.influence - of_b.influence,
+        of_a.gold,
+        of_a.present,
+        cluster,
+        of_a.drift - of_b.drift,
+        what="compare_area",
+    )
+    freedom = np.maximum(gap.freedom, 1.0)
+    t, p_value = t_and_p(difference, gap.error, freedom, alternative)
+    columns: dict[str, AnyArray] = {
+        "difference": difference,
+        "z": t,
+        "p_value": p_value,
+        "se": gap.error,
+        "freedom": freedom,
+        "moved": np.asarray(gap.moved),
+        "alike": area_gaps.same_order(a, b),
+    }
+    for side, result in zip("ab", both, strict=True):
+        own = _of_precision(result, cluster, warns=False)
+        columns |= {
+            f"area_{side}": result.value,
+            f"corrected_{side}": result.corrected,
+            f"error_{side}": own.error,
+            f"freedom_{side}": own.freedom,
+            f"positive_{side}": own.positive,
+        }
+    return columns | gap.counted
 
 
 def t_and_p(
-    difference: FloatArray, error: FloatArray, freedom: FloatArray, alternative: str
+    difference: FloatArray, error: FloatArray, freedom: FloatArray | float, alternative: str
 ) -> tuple[FloatArray, FloatArray]:
     """Return Student's t and the p-value for a difference; t is NaN without variation."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -343,35 +386,40 @@ def t_and_p(
     return t, p_of_t(t, freedom, alternative)
 
 
-PARTS_OF_TWO = (
-    "corrected_a", "error_a", "freedom_a", "positive_a",
-    "corrected_b", "error_b", "freedom_b", "positive_b", "freedom", "moved", "alike",
-)  # fmt: skip
+def of_precision_gap(*, clustered: bool = False) -> Interval:
+    """Return the interval for the difference between two average precisions.
 
-
-def limits_of_two(
-    value_a: FloatArray, value_b: FloatArray, error: FloatArray, *parts: FloatArray, level: float,
-    power: float = 2.0,
-) -> Limits:  # fmt: skip
-    """Return the limits for the difference between two average precisions.
-
-    ``power`` is the exponent of the correlation: 2 for individual candidates and 1 for groups. For
-    groups, an exponent of 2 made intervals 1.5 times as wide as needed.
+    The correlation is squared for individual candidates, but not for groups of candidates, for
+    which intervals would be 1.5 times as wide as needed.
     """
-    own, freedom, moved, alike = (parts[:4], parts[4:8]), *parts[8:]
-    limits = [
-        early.ap_limits(value, by[0], by[1], by[2], by[3], level)
-        for value, by in zip((value_a, value_b), own, strict=True)
-    ]
-    variances = own[0][1] ** 2, own[1][1] ** 2, error**2
-    tested = OF_CLUSTERS[0](
-        value_a - value_b, error, freedom, 1.0 + 0.0 * error, moved, level=level
+    power = 2.0
+    if clustered:
+        power = 1.0
+    names = ("area", "corrected", "error", "freedom", "positive")
+    sides = (f"{name}_{side}" for side in "ab" for name in names)
+    columns = ("se", "freedom", "moved", "alike", *sides)
+    return Interval(partial(_precision_gap_limits, power=power), columns)
+
+
+def _precision_gap_limits(
+    error: FloatArray,
+    freedom: FloatArray,
+    moved: FloatArray,
+    alike: BoolArray,
+    *sides: FloatArray,
+    level: float,
+    power: float,
+) -> Limits:
+    a, b = sides[:5], sides[5:]  # value, corrected value, error, freedom and positives
+    tested = OF_CLUSTERS.limits(a[0] - b[0], error, freedom, 1.0 + 0.0 * error, moved, level=level)
+    low, high = differences.correlated_limits(
+        (a[0], b[0]),
+        (early.ap_limits(*a, level), early.ap_limits(*b, level)),
+        (a[2] ** 2, b[2] ** 2, error**2),
+        tested,
+        power,
     )
-    ends_at = differences.correlated_limits(
-        (value_a, value_b), (limits[0], limits[1]), variances, tested, power
-    )
-    low, high = (np.where(alike > 0, 0.0 * error, limit) for limit in ends_at)
-    return low, high
+    return np.where(alike, 0.0 * error, low), np.where(alike, 0.0 * error, high)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -386,7 +434,7 @@ class InfluenceSpread(NamedTuple):
     spread: roc_areas.AreaSpread
     positive: AnyArray  #: number of true positives, or effective number of groups of true positives
     negative: AnyArray
-    groups: tuple[IntArray, ...]  #: the number of groups of candidates, if any
+    n_groups: IntArray | None = None  #: the number of groups of candidates, if any
     moved: AnyArray | float = 0.0  #: see ``ClusteredSpread``
 
     @property
@@ -400,6 +448,13 @@ class InfluenceSpread(NamedTuple):
         if self.spread.clustered:
             return self.spread.freedom
         return np.asarray(np.minimum(self.positive, self.negative) - 1.0)
+
+    @property
+    def counted(self) -> dict[str, AnyArray]:
+        """The column with the number of groups, if any."""
+        if self.n_groups is None:
+            return {}
+        return {"n_groups": self.n_groups}
 
 
 def spread_of(
@@ -422,9 +477,8 @@ def spread_of(
     if cluster is None:
         if warns:
             _warn_if_few(positive, negative, what)
-        return InfluenceSpread(
-            roc_areas.area_spread(influence, gold, present), positive, negative, ()
-        )
+        spread = roc_areas.area_spread(influence, gold, present)
+        return InfluenceSpread(spread, positive, negative)
     result = roc_areas.cluster_spread(influence, gold, present, cluster, drift, alone=alone)
     if warns:
         warn_of_few(result.clusters)
@@ -432,7 +486,7 @@ def spread_of(
     known = result.spread.variance > 0.0
     few, many = result.effective
     positive, negative = np.where(known, positive, few), np.where(known, negative, many)
-    return InfluenceSpread(result.spread, positive, negative, (result.n_groups,), result.moved)
+    return InfluenceSpread(result.spread, positive, negative, result.n_groups, result.moved)
 
 
 def found_of(
@@ -440,7 +494,7 @@ def found_of(
 ) -> InfluenceSpread:
     """Return the variance object for a known variance; warn if a class is small."""
     _warn_if_few(positive, negative, "area")
-    return InfluenceSpread(spread, positive, negative, ())
+    return InfluenceSpread(spread, positive, negative)
 
 
 def _classes(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:
@@ -466,4 +520,6 @@ def p_of_t(statistic: FloatArray, freedom: FloatArray | float, alternative: str)
     far = {"two-sided": -np.abs(statistic), "greater": -statistic, "less": statistic}[alternative]
     normal = np.isinf(freedom)
     tail = np.where(normal, special.ndtr(far), special.stdtr(np.where(normal, 1.0, freedom), far))
-    return np.asarray(2.0 * tail if alternative == "two-sided" else tail, dtype=float)
+    if alternative == "two-sided":
+        tail = 2.0 * tail
+    return np.asarray(tail, dtype=float)

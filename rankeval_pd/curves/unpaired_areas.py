@@ -4,42 +4,63 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple, Unpack
+from functools import partial
+from typing import NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
-from rankeval_pd.curves.ranking_areas import p_of_t, spread_of
+from rankeval_pd.curves.ranking_areas import area_rows, p_of_t, spread_of
+from rankeval_pd.decisions.families import family_of
+from rankeval_pd.decisions.verdicts import GROUP, PAIR, Interval, Rows, decide
+from rankeval_pd.doors.rankings import tabulate
 from rankeval_pd.errors import check_choice, check_share
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.out.tables import family_of
-from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import Adjustment, Alternative, AreaKind, AreaTest, RankingRoles
-from rankeval_pd.nbest.region_intervals import favored
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import differences
-from rankeval_pd.stats.intervals.differences import agree_with_test, one_sided
 from rankeval_pd.stats.intervals.proportions import Limits, quantile_of
 from rankeval_pd.stats.rankings import early, roc_areas
 from rankeval_pd.stats.rankings.ranking import Ranking
-from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, interval_levels, rejects
-from rankeval_pd.stats.significance.adjust import adjust as adjusted
+from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 from rankeval_pd.stats.significance.fisher import ALTERNATIVES
 
-_SAMPLE_COLUMNS = (
-    "area", "corrected", "variance", "freedom", "own_freedom", "positive", "negative",
-)  # fmt: skip
 _PAIR_COLUMNS = (
-    "area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value", "p_adjusted", "se",
-    "better", "leaning", "ci_low_alone", "ci_high_alone",
-)  # fmt: skip
-_IN_FAMILY = ("p_adjusted", "ci_low_alone", "ci_high_alone")  # columns with adjusted p-values
+    "area_a",
+    "area_b",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "z",
+    "p_value",
+    "p_adjusted",
+    "se",
+    "better",
+    "leaning",
+    "ci_low_alone",
+    "ci_high_alone",
+)
 AREA_KINDS = ("roc", "ap")
 TESTS = ("t", "delong")
+
+
+class SampleOptions(NamedTuple):
+    """Options for comparing the areas of independent samples."""
+
+    kind: str
+    test: str
+    level: float
+    alternative: str
+    adjust: str | None
+
+    adjust_over = "all"
+
+    @property
+    def alpha(self) -> float:
+        """The significance level."""
+        return 1.0 - self.level
 
 
 @Capabilities(
@@ -138,111 +159,44 @@ def unpaired_area(
     check_choice("adjust", adjust, (None, *ADJUSTMENTS))
     level = check_share("level", level)
 
-    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
-        result = ask_measures(
-            inner, sample_area, dict.fromkeys(_SAMPLE_COLUMNS, float),
-            options={"kind": kind},
-        )  # fmt: skip
-        return result.assign(exists=xr.ones_like(result["area"], dtype=bool))
-
-    each = answer(data, roles, question, ("measure", *_SAMPLE_COLUMNS), can(unpaired_area))
-    options = {
-        "kind": kind,
-        "test": test,
-        "level": level,
-        "alternative": alternative,
-        "adjust": adjust,
-    }
-    attrs: dict[str, Any] = dict(options)
-    dropped = [] if adjust is not None else list(_IN_FAMILY)
-    if isinstance(each, xr.Dataset):
-        result = _of_dataset(each, options).drop_vars(dropped)
-        pairs, measures = result.sizes["pair"], result.sizes["measure"]
-    else:
-        result = _of_frame(each, options).drop(columns=dropped)
-        measures = result["measure"].nunique(dropna=False)
-        pairs = len(result) // max(measures, 1)
-    if adjust is not None:
-        attrs["family"] = family_of(pairs) + (f" for {measures} measures" * (measures > 1))
-    result.attrs.update(attrs)
-    return result
+    how = SampleOptions(kind, test, level, alternative, adjust)
+    kernel = partial(sample_area, kind=kind)
+    areas = tabulate(
+        data,
+        roles,
+        lambda candidates, _: area_rows(candidates, kernel),
+        ("measure", *_SampleAreas._fields),
+        can(unpaired_area),
+    )
+    return _pairs_of_samples(areas, how)
 
 
-def _of_frame(each: pd.DataFrame, options: dict[str, Any]) -> pd.DataFrame:
-    """Return one row for each measure and pair of groups."""
-    names: list[Hashable] = list(each.columns[: list(each.columns).index("measure")])
-    measures = each["measure"].drop_duplicates()
-    groups = each[names].drop_duplicates()
-    samples = _samples(groups, names)
-    pairs = _pairs(samples)
-    # each column is (sample, measure); selecting rows by pair gives (pair, measure)
+def _pairs_of_samples(areas: pd.DataFrame, how: SampleOptions) -> pd.DataFrame:
+    """Return one row for each measure and pair of samples."""
+    names = list(areas.columns[: list(areas.columns).index("measure")])
+    measures = areas["measure"].drop_duplicates()
+    samples = _samples(areas[names].drop_duplicates(), names)
+    pairs = _sample_pairs(len(samples))
     cells = {
-        name: each[name].to_numpy().reshape(len(samples), measures.size) for name in _SAMPLE_COLUMNS
+        name: areas[name].to_numpy().reshape(len(samples), measures.size)
+        for name in _SampleAreas._fields
     }
-    found = area_contrasts(
-        *(
-            cells[name][[pair[side] for pair in pairs]]
-            for side in (0, 1)
-            for name in _SAMPLE_COLUMNS
-        ),
-        **options,
-    )
-    rows = len(pairs)
-    table = pd.DataFrame({"measure": measures.repeat(rows).reset_index(drop=True)})
-    sides = [tables.labels([samples[pair[side]] for pair in pairs]) for side in (0, 1)]
-    for side, labels in zip("ab", sides, strict=True):
-        table[f"sample_{side}"] = pd.Series(list(labels) * measures.size)
-    number = np.arange(rows)[:, np.newaxis]
-    named = _named(found, number, *sides)
+    rows = compare_samples(cells, pairs, samples, how)
+    labels = tables.labels([*samples, np.nan])  # -1 is the missing label
+    table = pd.DataFrame({"measure": measures.repeat(len(pairs)).reset_index(drop=True)})
+    for side in "ab":
+        table[f"sample_{side}"] = pd.Series(list(labels[rows[f"measure_{side}"]]))
     for name in _PAIR_COLUMNS:
-        table[name] = list(np.asarray(named[name]).T.ravel())
+        if name in ("better", "leaning"):
+            table[name] = list(labels[rows[name]])
+        elif name in rows:
+            table[name] = rows[name]
+    table.attrs.update(how._asdict())
+    if how.adjust is not None:
+        number = measures.nunique(dropna=False)
+        of_measures = f" for {number} measures" * (number > 1)
+        table.attrs["family"] = family_of(len(pairs)) + of_measures
     return table
-
-
-def _named(found: Sequence[Any], number: Any, a: AnyArray, b: AnyArray) -> dict[str, Any]:
-    """Return the columns by name, and add the samples with the larger areas."""
-    named = dict(zip([x for x in _PAIR_COLUMNS if x not in _FAVORED], found, strict=False))
-    columns = xr.apply_ufunc(
-        favored, named["difference"], found[-1], number, kwargs={"a": a, "b": b},
-        output_core_dims=[[], []], dask="parallelized", output_dtypes=[object, object],
-    )  # fmt: skip
-    return {**named, **dict(zip(_FAVORED, columns, strict=True))}
-
-
-_FAVORED = ("leaning", "better")
-
-
-def _of_dataset(each: xr.Dataset, options: dict[str, Any]) -> xr.Dataset:
-    """Return the pairs of batch elements along ``pair``."""
-    batch = [dim for dim in each.dims if dim != "measure"]
-    flat = each.stack(sample=batch, create_index=False) if batch else each.expand_dims("sample")  # noqa: PD013
-    flat = flat.drop_vars([name for name in flat.coords if name != "measure"])
-    labels = list(
-        itertools.product(
-            *(each[d].to_numpy().tolist() if d in each.coords else range(each.sizes[d])
-              for d in batch)
-        )
-    )  # fmt: skip
-    samples: list[Hashable] = [label[0] if len(label) == 1 else label for label in labels]
-    pairs = _pairs(samples)
-    whole = {"sample": -1, "measure": -1}
-    flat = flat.chunk(whole) if flat["area"].chunks is not None else flat
-    given = [
-        flat[name].isel(sample=xr.DataArray([pair[side] for pair in pairs], dims="pair"))
-        for side in (0, 1)
-        for name in _SAMPLE_COLUMNS
-    ]
-    core = ["pair", "measure"]
-    found = xr.apply_ufunc(
-        area_contrasts, *given, kwargs=options, input_core_dims=[core] * len(given),
-        output_core_dims=[core] * 12, dask="parallelized", output_dtypes=[float] * 11 + [bool],
-    )  # fmt: skip
-    first, second = (tables.labels([samples[pair[side]] for pair in pairs]) for side in (0, 1))
-    named = _named(found, xr.DataArray(np.arange(len(pairs)), dims="pair"), first, second)
-    result = tables.as_columns(_PAIR_COLUMNS, [named[name] for name in _PAIR_COLUMNS])
-    return result.assign_coords(
-        measure=each["measure"], sample_a=("pair", first), sample_b=("pair", second)
-    )
 
 
 def _samples(groups: pd.DataFrame, names: list[Hashable]) -> list[Hashable]:
@@ -254,18 +208,18 @@ def _samples(groups: pd.DataFrame, names: list[Hashable]) -> list[Hashable]:
     return [tuple(row) for row in groups.itertuples(index=False, name=None)]
 
 
-def _pairs(samples: list[Hashable]) -> list[tuple[int, int]]:
-    """Return all pairs of sample indices; reject a single sample."""
-    if len(samples) < 2:
+def _sample_pairs(samples: int) -> IntArray:
+    """Return the numbers of all pairs of samples, (pair, 2); reject a single sample."""
+    if samples < 2:
         raise ValueError(
             "unpaired_area compares independent samples, but data contains only one. Pass the"
             " sample column (by=...), or add a sample dimension to the Dataset. To compare"
             " measures on the same candidates, call compare_area."
         )
-    return list(itertools.combinations(range(len(samples)), 2))
+    return np.array(list(itertools.combinations(range(samples), 2)))
 
 
-def sample_area(ranking: Ranking, *, kind: str) -> tuple[AnyArray, ...]:
+def sample_area(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> dict[str, AnyArray]:
     """Return the area and the data for its limits (see :class:`_SampleAreas`).
 
     For average precision, the number of negatives is omitted, because the variance under equal
@@ -273,19 +227,29 @@ def sample_area(ranking: Ranking, *, kind: str) -> tuple[AnyArray, ...]:
     """
     if kind == "roc":
         placed = roc_areas.placements(ranking)
-        found = spread_of(placed.placement, placed.gold, placed.present, None, what="unpaired_area")
-        value, corrected = placed.area, np.full(placed.area.shape, np.nan)
+        spread = spread_of(
+            placed.placement, placed.gold, placed.present, None, what="unpaired_area"
+        )
+        area, corrected = placed.area, np.full(placed.area.shape, np.nan)
+        negative = spread.negative
     else:
         result = early.influences(ranking)
-        found = spread_of(result.influence, result.gold, result.present, None, warns=False)
-        value, corrected = result.value, result.corrected
-    negative = found.negative if kind == "roc" else np.full(value.shape, np.nan)
-    sizes = (np.asarray(x, dtype=float) for x in (found.freedom, found.positive, negative))
-    return value, corrected, found.spread.variance, found.spread.freedom, *sizes
+        spread = spread_of(result.influence, result.gold, result.present, None, warns=False)
+        area, corrected = result.value, result.corrected
+        negative = np.full(area.shape, np.nan)
+    return {
+        "area": area,
+        "corrected": corrected,
+        "variance": spread.spread.variance,
+        "freedom": spread.spread.freedom,
+        "own_freedom": spread.freedom,
+        "positive": np.asarray(spread.positive, dtype=float),
+        "negative": np.asarray(negative, dtype=float),
+    }
 
 
 class _SampleAreas(NamedTuple):
-    """The areas of one sample in each pair, with data for comparisons: (pair, measure)."""
+    """The areas of one sample in each pair, with data for comparisons: (row)."""
 
     area: FloatArray
     corrected: FloatArray  #: for average precision, see :class:`early.Influence`
@@ -338,20 +302,32 @@ def _ap_statistic(a: _SampleAreas, b: _SampleAreas, freedom: FloatArray) -> Floa
     return np.asarray(np.sign(gap) * low / (1.0 - low))
 
 
-def area_contrasts(
-    *given: FloatArray,
-    kind: str,
-    test: str = "t",
-    level: float,
-    alternative: str,
-    adjust: str | None,
-) -> tuple[AnyArray, ...]:
-    """Return the columns (pair, measure) from the areas of the first and second samples.
+def compare_samples(
+    cells: Rows, pairs: IntArray, samples: Sequence[Hashable], how: SampleOptions
+) -> Rows:
+    """Compare samples, with one row per measure and pair; ``better`` is the number of a sample.
 
-    The last column shows which differences are significant.
+    ``cells`` contains the columns of :func:`sample_area`, (sample, measure), and ``pairs`` the
+    numbers of two samples, (pair, 2).
     """
-    size = len(_SAMPLE_COLUMNS)
-    a, b = _SampleAreas(*given[:size]), _SampleAreas(*given[size:])
+    measures = cells["area"].shape[1]
+    number = np.tile(np.arange(len(pairs)), measures)
+    a, b = (
+        _SampleAreas(*(cells[x][side].T.ravel() for x in _SampleAreas._fields)) for side in pairs.T
+    )
+    rows = _sample_contrasts(a, b, how)
+    for side, areas in (("a", a), ("b", b)):
+        rows |= {f"{name}_{side}": x for name, x in areas._asdict().items()}
+    rows |= {GROUP: np.zeros(number.size, dtype=np.int64), PAIR: np.arange(number.size)}
+    rows |= {"measure_a": pairs[number, 0], "measure_b": pairs[number, 1]}
+    names = (f"{name}_{side}" for side in "ab" for name in _SampleAreas._fields)
+    limits = partial(_sample_limits, kind=how.kind, test=how.test)
+    interval = Interval(limits, ("tested", "freedom", "shared", *names))
+    return decide(rows, samples, how=how, interval=interval)
+
+
+def _sample_contrasts(a: _SampleAreas, b: _SampleAreas, how: SampleOptions) -> Rows:
+    """Return the differences, their tests and what their limits need."""
     difference, variance = a.area - b.area, a.variance + b.variance
     error = np.sqrt(variance)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -360,13 +336,13 @@ def area_contrasts(
         # the weighted mean of the two areas, and the standard error if both were equal to this mean
         common = (a.area * a.weight + b.area * b.weight) / (a.weight + b.weight)
         at_least = np.sqrt(a.if_it_were(common) + b.if_it_were(common))
-        if test == "delong":
+        if how.test == "delong":
             at_least, freedom = 0.0 * error, np.full(error.shape, np.inf)
         tested = np.where(np.isnan(error), np.nan, np.fmax(error, at_least))
         z = np.where((tested == 0.0) & (difference == 0.0), 0.0, difference / tested)
     z = np.where(np.isinf(z), np.nan, z)
     shared = np.full(z.shape, np.nan)
-    if kind == "ap":
+    if how.kind == "ap":
         # without variation, there is no test, and only the areas' own intervals are combined
         uneven = np.maximum(a.positive, b.positive) > _EVEN * np.minimum(a.positive, b.positive)
         uneven &= variance > 0.0
@@ -375,39 +351,34 @@ def area_contrasts(
         tested = np.where(uneven, 0.0, tested)
     # if the model variance is larger, use the normal distribution, as for a single area
     freedom = np.where(at_least > error, np.inf, np.maximum(freedom, 1.0))
-    normal, student = (p_of_t(z, x, alternative) for x in (np.inf, np.fmin(freedom, 1e15)))
-    p_value = np.where(np.isinf(freedom), normal, student)
+    normal, student = (p_of_t(z, x, how.alternative) for x in (np.inf, np.fmin(freedom, 1e15)))
+    return {
+        "difference": difference,
+        "z": z,
+        "p_value": np.where(np.isinf(freedom), normal, student),
+        "se": error,
+        "tested": tested,
+        "freedom": freedom,
+        "shared": shared,
+    }
 
-    def limits(*columns: FloatArray, level: float) -> Limits:
-        one, other = _SampleAreas(*columns[:size]), _SampleAreas(*columns[size : 2 * size])
-        half, gap = quantile_of(columns[-2], level) * columns[-3], one.area - other.area
-        if test == "delong":
-            return np.maximum(gap - half, -1.0), np.minimum(gap + half, 1.0)
-        variances = one.variance, other.variance, one.variance + other.variance
-        of_both = one.limits(kind, level, columns[-1]), other.limits(kind, level, columns[-1])
-        tested = gap - half, gap + half
-        return differences.correlated_limits((one.area, other.area), of_both, variances, tested)
 
-    columns = (*given, tested, freedom, shared)
-
-    def agreeing(levels: FloatArray, p: FloatArray) -> Limits:
-        return agree_with_test(
-            *one_sided(limits, levels, columns, alternative), p, alternative, level
-        )
-
-    levels = np.full(p_value.shape, level)
-    own = agreeing(levels, p_value)
-    held, low_high = p_value, own
-    if adjust is not None:
-        held, levels = (
-            np.asarray(x).reshape(p_value.shape)
-            for x in (
-                adjusted(p_value.ravel(), adjust),
-                interval_levels(p_value.ravel(), adjust, level),
-            )
-        )
-        low_high = agreeing(levels, held)
-    significant = rejects(held, 1.0 - level)
-    return (
-        a.area, b.area, difference, *low_high, z, p_value, held, error, *own, significant
-    )  # fmt: skip
+def _sample_limits(
+    tested: FloatArray,
+    freedom: FloatArray,
+    shared: FloatArray,
+    *sides: FloatArray,
+    level: float,
+    kind: str,
+    test: str,
+) -> Limits:
+    size = len(_SampleAreas._fields)
+    one, other = _SampleAreas(*sides[:size]), _SampleAreas(*sides[size:])
+    half, gap = quantile_of(freedom, level) * tested, one.area - other.area
+    if test == "delong":
+        return np.maximum(gap - half, -1.0), np.minimum(gap + half, 1.0)
+    variances = one.variance, other.variance, one.variance + other.variance
+    of_both = one.limits(kind, level, shared), other.limits(kind, level, shared)
+    return differences.correlated_limits(
+        (one.area, other.area), of_both, variances, (gap - half, gap + half)
+    )

@@ -82,6 +82,13 @@ class Candidates:
         assert self.draws is not None
         return self.draws[:, np.newaxis]
 
+    @property
+    def clusters(self) -> IntArray | None:
+        """Return the clusters, the same for all measures: (group, 1, candidate), or None."""
+        if self.cluster is None:
+            return None
+        return self.cluster[:, np.newaxis]
+
     def sides(self, pairs: Sequence[Pair]) -> IntArray:
         """Return the numbers of the two measures of each pair: (pair, 2)."""
         numbers = {name: k for k, name in enumerate(self.measures)}
@@ -198,7 +205,7 @@ def measure_rows(
             columns = kernel(candidates.rankings(block), _only(candidates, block))
             parts.append(rows_of(columns, candidates, "measure", block, along))
             advance(len(block))
-    return _in_group_order(parts)
+    return in_group_order(parts)
 
 
 def _only(candidates: Candidates, measures: list[int]) -> Candidates:
@@ -246,8 +253,10 @@ def _spread(labels: AnyArray, axis: int, shape: tuple[int, ...]) -> AnyArray:
     return np.broadcast_to(labels.reshape(along), shape).reshape(-1)
 
 
-def _in_group_order(parts: Sequence[Rows]) -> Rows:
+def in_group_order(parts: Sequence[Rows]) -> Rows:
     """Concatenate rows, with the rows of each group together."""
+    if len(parts) == 1:
+        return parts[0]
     table = concatenated(parts)
     return rows_at(table, np.argsort(table[GROUP], kind="stable"))
 
@@ -318,8 +327,7 @@ def pair_rows(
         chosen = np.arange(start, start + len(block))
         parts.append(rows_of(columns, candidates, PAIR, chosen, along))
         advance(len(block) * groups)
-    table = parts[0] if len(parts) == 1 else _in_group_order(parts)
-    return with_pairs(table, candidates, pairs, alternative)
+    return with_pairs(in_group_order(parts), candidates, pairs, alternative)
 
 
 def with_pairs(
@@ -547,11 +555,12 @@ def _above_all(n: Sizes, table: Rows) -> str:
 
 def _along_shares(table: Rows, n: Shares, totals: Mapping[int, int]) -> Rows:
     """Repeat rows for shares that give the same n, and add the column ``share``."""
-    group, place = table[GROUP], table[PLACE]
+    group = table[GROUP]
     taken, share = [], []
-    # the rows of one measure or pair follow one another, with n ascending
-    starts = np.flatnonzero(np.diff(group, prepend=-1) | (np.diff(place, prepend=0) < 0))
-    for rows in np.split(np.arange(group.size), starts[1:]):
+    # the rows of one measure or pair (and p) follow one another, with n ascending
+    labels = np.stack([table[name] for name in (GROUP, "measure", PAIR, "p") if name in table])
+    starts = np.flatnonzero((labels[:, 1:] != labels[:, :-1]).any(axis=0)) + 1
+    for rows in np.split(np.arange(group.size), starts):
         if not rows.size:
             continue
         sizes = n.of(totals[int(group[rows[0]])])

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 
-from rankeval_pd.curves.ranking_areas import columns_of_one, columns_of_two, limits_of_two
+from rankeval_pd.curves.ranking_areas import of_precision_gap, precision_columns, precision_gap
 from rankeval_pd.stats.rankings import early as ap
 from rankeval_pd.stats.rankings import roc_areas
 from rankeval_pd.stats.rankings.ranking import Ranking
@@ -90,21 +90,23 @@ def run(positives, prevalence, quality, step, equal, repetitions, resampled, see
         options = {"level": 0.95, "ties": ties}
 
         def pairs_of(a, b, c, options=options):
-            every = (here, here, gold)
+            rankings = [Ranking.of(score, gold, here) for score in (a, b, c)]
             same, other = (
-                columns_of_two(a, x, *every, alternative="two-sided", ends=False, ties=ties)
-                for x in (b, c)
+                precision_gap(rankings[0], x, alternative="two-sided", ties=ties)
+                for x in rankings[1:]
             )
-            differ = wanted - better
-            low, high = limits_of_two(*other[:2], *other[5:], level=options["level"])
-            return same[4] <= 0.05, (low <= differ) & (differ <= high)
+            differ, interval = wanted - better, of_precision_gap()
+            columns = (other[name] for name in interval.columns)
+            low, high = interval.limits(*columns, level=options["level"])
+            return same["p_value"] <= 0.05, (low <= differ) & (differ <= high)
 
         tested, differs = pairs_of(a, b, c)
         of_factor = {}
         if positives <= MOST:
             with without():
                 tested_without, differs_without = pairs_of(a, b, c)
-                below, above = columns_of_one(Ranking.of(a, gold, here), **options)[2:4]
+                without_factor = precision_columns(Ranking.of(a, gold, here), **options)
+                below, above = without_factor["ci_low"], without_factor["ci_high"]
             of_factor = {
                 "variance": error**2, "without": (below <= wanted) & (wanted <= above),
                 "test_without": tested_without, "difference_without": differs_without,

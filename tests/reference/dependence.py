@@ -20,7 +20,6 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ import pandas as pd
 from scipy import stats
 
 from rankeval_pd.curves import area_differences
-from rankeval_pd.curves.ranking_areas import columns_of_two, limits_of_two, spread_of
+from rankeval_pd.curves.ranking_areas import of_precision_gap, precision_gap, spread_of
 from rankeval_pd.nbest import clustered_lists as lists
 from rankeval_pd.nbest.grouped_lists import (
     ListMembers,
@@ -274,21 +273,16 @@ def areas(a: Ranking, cluster: Any) -> dict[str, tuple[float, ...]]:
 
 def compared_areas(a: Ranking, b: Ranking, cluster: Any) -> dict[str, tuple[float, ...]]:
     """Return the differences of area and average precision, their limits and p-values."""
-    scores, here, gold = (a.score, b.score), (a.present, b.present), a.gold
-    placed = (roc_areas.placements(x).placement for x in (a, b))
-    roc = area_differences._pair_columns(
-        *scores, *here, *placed, gold, cluster, test="t", alternative="two-sided"
-    )
-    ap = columns_of_two(
-        *scores, *here, gold, cluster, alternative="two-sided", ties="blocks", ends=False
-    )
+    roc = area_differences.roc_gap(a, b, cluster, test="t", alternative="two-sided")
+    ap = precision_gap(a, b, cluster, alternative="two-sided", ties="blocks")
     result = {}
-    for call, found, limits in (
-        ("compare_area", roc, area_differences._limits),
-        ("compare_area and summary, kind='ap'", ap, partial(limits_of_two, power=1.0)),
+    for call, found, interval in (
+        ("compare_area", roc, area_differences.OF_ROC_GAP),
+        ("compare_area and summary, kind='ap'", ap, of_precision_gap(clustered=True)),
     ):
-        low, high = limits(*found[:2], *found[5:-1], level=0.95)
-        result[call] = tuple(float(x) for x in (found[2], low, high, found[4]))
+        low, high = interval.limits(*(found[x] for x in interval.columns), level=0.95)
+        values = found["difference"], low, high, found["p_value"]
+        result[call] = tuple(float(x) for x in values)
     return result
 
 

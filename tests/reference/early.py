@@ -40,15 +40,15 @@ def run(positives, prevalence, quality, kind, asked, repetitions, seed=1):
     score = gold * quality + rng.normal(size=here.shape)
     if kind == "fpr":
         wanted = partial_truth(quality, asked)
-        value, _, low, high, error = partial_columns(
+        found = partial_columns(
             Ranking.of(score, gold, here), limits=(0.0, asked), turned=False, level=0.95
         )
         wanted = 0.5 * (1.0 + (wanted - 0.5 * asked) / (1.0 - 0.5 * asked))
     else:
         wanted = bedroc_truth(quality, positives / total, asked)
-        value, _, low, high, error = bedroc_columns(
-            Ranking.of(score, gold, here), alpha=asked, level=0.95
-        )
+        found = bedroc_columns(Ranking.of(score, gold, here), alpha=asked, level=0.95)
+    value = found["area" if kind == "fpr" else "value"]
+    low, high, error = (found[name] for name in ("ci_low", "ci_high", "se"))
     return {
         "positives": positives, "prevalence": prevalence, "quality": quality,
         "asked": f"{kind}={asked:g}", "repetitions": repetitions,

@@ -143,31 +143,18 @@ def areas(
     shared, own = rng.normal(size=(2, sets, n + others))
     a = shared + gold * quality[0]
     b = correlation * shared + np.sqrt(1.0 - correlation**2) * own + gold * quality[1]
-    labels = np.broadcast_to(gold, a.shape)
+    rankings = [Ranking.of(score, gold, here) for score in (a, b)]
     if kind == "roc":
         margin = areas[1] - areas[0]
-        placed = (area_differences._placed(x, labels, here) for x in (a, b))
-        found = area_differences._pair_columns(
-            a, b, here, here, *placed, labels, test="t", alternative="greater"
-        )
-        difference, error, parts = found[2], found[5], found[6:]
-
-        def limits(level: float):
-            return area_differences._limits(*found[:2], error, *parts, level=level)
-
+        found = area_differences.roc_gap(*rankings, test="t", alternative="greater")
+        interval = area_differences.OF_ROC_GAP
     else:
         margin = -np.subtract(*(truth(q, n / (n + others)) for q in quality))
-        found = ranking_areas.columns_of_two(
-            a, b, here, here, labels, alternative="greater", ties="blocks", ends=False
-        )
-        difference, error, parts = found[2], found[5], found[6:]
-
-        def limits(level: float):
-            return ranking_areas.limits_of_two(*found[:2], error, *parts, level=level)
-
-    low = limits(1.0 - 2.0 * ALPHA)[0]  # above the margin where p is at most ALPHA
-    freedom = parts[2] if kind == "roc" else parts[8]
-    t = special.stdtr(freedom, -(difference + margin) / error)
+        found = ranking_areas.precision_gap(*rankings, alternative="greater", ties="blocks")
+        interval = ranking_areas.of_precision_gap()
+    # above the margin where p is at most ALPHA
+    low, _ = interval.limits(*(found[x] for x in interval.columns), level=1.0 - 2.0 * ALPHA)
+    t = special.stdtr(found["freedom"], -(found["difference"] + margin) / found["se"])
     return float((low > -margin).mean()), float((t <= ALPHA).mean())
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 from average_precision import truth, without
 from scipy import special
 
-from rankeval_pd.curves.unpaired_areas import area_contrasts, sample_area
+from rankeval_pd.curves.unpaired_areas import SampleOptions, compare_samples, sample_area
 from rankeval_pd.stats.rankings.ranking import Ranking
 
 
@@ -34,18 +34,18 @@ def run(sizes, quality, kind, repetitions=4_000, seed=1):
             return float(special.ndtr(quality / np.sqrt(2.0)))
         return truth(quality, positive / (positive + negative))
 
-    options = {"kind": kind, "level": 0.95, "alternative": "two-sided", "adjust": None}
+    options = SampleOptions(kind, "t", 0.95, "two-sided", adjust=None)
     first, second = sizes
     result = {"first": str(first), "second": str(second), "quality": quality, "kind": kind}
 
     def asked(name, better):
-        found = area_contrasts(
-            *sample(*first, quality), *sample(*second, quality + better), **options
-        )
+        a, b = sample(*first, quality), sample(*second, quality + better)
+        cells = {column: np.stack([a[column], b[column]]) for column in a}
+        found = compare_samples(cells, np.array([[0, 1]]), ["first", "second"], options)
         truly = wanted(*first, quality) - wanted(*second, quality + better)
-        result[f"covers{name}"] = ((found[3] <= truly) & (truly <= found[4])).mean()
+        result[f"covers{name}"] = ((found["ci_low"] <= truly) & (truly <= found["ci_high"])).mean()
         if not better:
-            result[f"errs{name}"] = (found[6] <= 0.05).mean()
+            result[f"errs{name}"] = (found["p_value"] <= 0.05).mean()
 
     asked("", 0.0)
     asked("_other", 0.5)
