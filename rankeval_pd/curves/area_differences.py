@@ -72,8 +72,7 @@ _TOGETHER = 1_000_000  # placements kept in memory at once; about twenty arrays 
 @Capabilities(
     rankings="How good is it overall?", any_ties=True, ends=True, clusters=True, by_groups=True,
     short="measure_a measure_b difference ci_low ci_high p_value p_adjusted p_equivalence"
-    " p_noninferior better",
-)  # fmt: skip
+    " p_noninferior better", layout="pair")  # fmt: skip
 @with_roles_but("key", "label", "ties", "rng")
 def compare_area(
     data: Data,

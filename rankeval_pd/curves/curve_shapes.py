@@ -61,7 +61,12 @@ def rates(
 
 
 _CURVE = Capabilities(
-    rankings="How good is it overall?", lists=True, any_ties=True, ends=True, clusters=True
+    rankings="How good is it overall?",
+    lists=True,
+    any_ties=True,
+    ends=True,
+    clusters=True,
+    layout="measure n",
 )
 
 

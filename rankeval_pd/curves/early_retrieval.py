@@ -30,7 +30,7 @@ BEDROC_COLUMNS = ("measure", "value", "chance", "ci_low", "ci_high", "se")
 PARTIAL_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se")
 
 
-@Capabilities(rankings="How good is each list?", clusters=True)
+@Capabilities(rankings="How good is each list?", clusters=True, layout="measure share")
 @with_roles
 def enrichment(
     data: Data,
@@ -105,6 +105,7 @@ def enrichment(
     any_ties=True,
     clusters=True,
     short="measure value ci_low ci_high chance",
+    layout="measure",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def bedroc(
@@ -173,6 +174,7 @@ def bedroc(
     any_ties=True,
     clusters=True,
     short="measure area ci_low ci_high chance",
+    layout="measure",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def partial_area(

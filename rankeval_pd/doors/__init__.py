@@ -1,1 +1,1 @@
-"""Read data at the door, and return tables."""
+"""Read data of every kind. Only these modules know how the user stores the data."""

@@ -31,7 +31,7 @@ from rankeval_pd.stats._types import IntArray
 _COLUMNS = ("statistic", "annotators", "value", "ci_low", "ci_high", "n_candidates")
 
 
-@Capabilities(rankings="What to judge, and how?", scores=False)
+@Capabilities(rankings="What to judge, and how?", scores=False, layout="row")
 @with_roles_but(
     "agreement", "measures", "exclude", "key", "label", "lower_is_better", "ties", "missing", "rng",
 )  # fmt: skip

@@ -85,6 +85,7 @@ ACCEPTANCE_COLUMNS = (
     ends=True,
     by_groups=True,
     short="measure n threshold n_accepted tp precision recall ci_low ci_high",
+    layout="measure cut",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def acceptance_precision(

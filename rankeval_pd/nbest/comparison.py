@@ -80,6 +80,7 @@ COMPARED = ("precision", "recall", "lift")
     heads=True,
     short="measure_a measure_b n n_a n_b difference ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior better",
+    layout={"": "pair n", "threshold": "pair cut"},
 )
 @with_roles
 def compare(

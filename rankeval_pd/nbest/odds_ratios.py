@@ -23,7 +23,7 @@ _TOGETHER = 20_000  # number of 2x2 tables per progress bar step
 COLUMNS = ("measure_a", "measure_b", "n", "odds_ratio", "odds_ratio_mle", "ci_low", "ci_high")
 
 
-@Capabilities(rankings="Is A better than B?", lists=True, ends=True, heads=True)
+@Capabilities(rankings="Is A better than B?", lists=True, ends=True, heads=True, layout="pair n")
 @with_roles
 def odds_ratios(
     data: Data,

@@ -58,8 +58,7 @@ AVERAGED_COLUMNS = (
 @Capabilities(
     rankings="How good is each list?", lists=True, any_ties=True, ends=True, clusters=True,
     crossed=True, heads=True,
-    short="measure n tp precision ci_low ci_high lift tied",
-)  # fmt: skip
+    short="measure n tp precision ci_low ci_high lift tied", layout="measure n")  # fmt: skip
 @with_roles
 def nbest_precision(
     data: Data,

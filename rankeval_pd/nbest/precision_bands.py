@@ -39,7 +39,9 @@ DIFFERENCE_COLUMNS = ("measure_a", "measure_b", "n", "difference", "band_low", "
 _TOO_PRECISE = 0.9  # above this precision, coverage can fall below the level
 
 
-@Capabilities(rankings="What holds for all n?", lists=True, clusters=True, heads=True)
+@Capabilities(
+    rankings="What holds for all n?", lists=True, clusters=True, heads=True, layout="measure n"
+)
 @with_roles
 def precision_band(
     data: Data,
@@ -230,7 +232,9 @@ def _warn_if_too_precise(precision: FloatArray) -> None:
         )
 
 
-@Capabilities(rankings="What holds for all n?", lists=True, clusters=True, heads=True)
+@Capabilities(
+    rankings="What holds for all n?", lists=True, clusters=True, heads=True, layout="pair n"
+)
 @with_roles
 def difference_band(
     data: Data,
@@ -403,7 +407,7 @@ def difference_margins(
 LOCAL_COLUMNS = ("measure", "n", "precision", "ci_low", "ci_high")
 
 
-@Capabilities(rankings="How good is each list?", lists=True, heads=True)
+@Capabilities(rankings="How good is each list?", lists=True, heads=True, layout="measure n")
 @with_roles
 def local_precision(
     data: Data,

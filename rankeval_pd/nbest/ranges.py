@@ -76,7 +76,9 @@ def _joined(runs: pd.DataFrame) -> pd.DataFrame:
 _ENDS = np.array(["none", "first", "last", "both"])
 
 
-@Capabilities(rankings="Is A better than B?", heads=True, clusters=True, short=_joined)
+@Capabilities(
+    rankings="Is A better than B?", heads=True, clusters=True, short=_joined, layout="row"
+)
 @with_roles
 def significant_ranges(
     data: Data,
@@ -225,6 +227,7 @@ COLUMNS = (
     rankings="Is A better than B?",
     heads=True,
     short="measure_a measure_b n_first n_last difference ci_low ci_high p_value",
+    layout="pair",
 )
 @with_roles
 def mean_difference(

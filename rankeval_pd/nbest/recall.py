@@ -59,6 +59,7 @@ BANDS = ("clopper-pearson", "emproc", "emproc-plus")
     ends=True,
     clusters=True,
     short="measure n tp recall ci_low ci_high lift tied",
+    layout="measure n",
 )
 @with_roles
 def nbest_recall(
@@ -233,6 +234,7 @@ def _recall_columns(
     rankings="How good is each list?",
     lists=True,
     short="measure n recall band_low band_high",
+    layout="measure n",
 )
 @with_roles
 def recall_band(

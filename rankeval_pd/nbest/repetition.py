@@ -57,6 +57,8 @@ _BOOTSTRAP = 999  # number of draws for the goodness-of-fit test
 @Capabilities(
     rankings="Would it happen again?",
     short="measure n_samples n_mean precision sd_observed sd_expected phi p_dispersion",
+    layout="measure",
+    pooled=True,
 )
 @with_roles_but("key", "label", "ties")
 def repetition(
@@ -155,7 +157,7 @@ def repetition(
     return tables.leave_dataset(result, COLUMNS, ragged=False, attrs=study.noted())
 
 
-@Capabilities(rankings="Would it happen again?")
+@Capabilities(rankings="Would it happen again?", layout="row")
 @with_roles_but("key", "label", "ties", "rng")
 def repetition_samples(
     data: Data,
@@ -371,7 +373,10 @@ class _Study(NamedTuple):
             lazy = any(variable.chunks is not None for variable in whole.variables.values())
             return (whole.chunk(dict.fromkeys(batch, -1)) if lazy else whole), batch
         if not as_names(self.roles.by, data.columns):
-            raise ValueError("by is missing. Pass the sample column, for example by='sample'.")
+            raise ValueError(
+                "by is missing. Pass the sample column, for example by='sample', or add a sample"
+                " dimension to the Dataset."
+            )
         groups = read_frame(data, self.roles)
         if len(groups.keys) < 2:
             raise _too_few(len(groups.keys))

@@ -22,7 +22,13 @@ from rankeval_pd.stats.significance.adjust import level_of_each
 COLUMNS = ("measure", "threshold", "n_accepted", "tp", "precision", "recall", "ci_low")
 
 
-@Capabilities(rankings="What to judge, and how?", any_ties=True, by_groups=True, clusters=True)
+@Capabilities(
+    rankings="What to judge, and how?",
+    any_ties=True,
+    by_groups=True,
+    clusters=True,
+    layout="measure",
+)
 @with_roles_but("key", "label", "ties", "rng")
 def choose_threshold(
     data: Data,

@@ -23,7 +23,7 @@ from rankeval_pd.stats.significance.fisher import fisher_test
 COLUMNS = ("measure_a", "measure_b", "n", "p_min", "p_median", "p_max", "cuts_tie")
 
 
-@Capabilities(rankings="Is A better than B?", lists=True, heads=True)
+@Capabilities(rankings="Is A better than B?", lists=True, heads=True, layout="pair n")
 @with_roles
 def tie_sensitivity(
     data: Data,

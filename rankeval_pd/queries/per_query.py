@@ -49,6 +49,7 @@ Undefined = Literal["zero", "skip", "raise"]
         " ddf[ddf['query'].isin(...)].compute()"
     ),
     short={"": "measure metric value", "wide": ""},
+    layout="measure metric",
 )
 @with_query_roles
 def per_query(

@@ -122,6 +122,17 @@ def whole_tables() -> Iterator[None]:
         _whole.reset(before)
 
 
+@contextmanager
+def in_full(*, details: bool) -> Iterator[None]:
+    """Return all columns from calls in the block, on a worker too."""
+    before = _details.set(details)
+    try:
+        with whole_tables():
+            yield
+    finally:
+        _details.reset(before)
+
+
 def details_wanted() -> bool:
     """Return whether all columns are requested, including expensive columns."""
     return _details.get()
