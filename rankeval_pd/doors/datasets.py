@@ -35,7 +35,8 @@ from rankeval_pd.errors import RankevalWarning, listed
 from rankeval_pd.forms.items.item_roles import check_dimension
 from rankeval_pd.forms.out.tables import as_rows, check_names, labels
 from rankeval_pd.forms.rankings.values import Shares, check_n, true_values
-from rankeval_pd.forms.roles.columns import form_of, is_score, refuse_by, with_given_dataset
+from rankeval_pd.forms.roles.columns import form_of, is_score, refuse_by
+from rankeval_pd.forms.roles.given_values import with_given_dataset
 from rankeval_pd.forms.roles.options import details_wanted, in_full
 from rankeval_pd.forms.roles.roles import ANNOTATOR, Roles, are_values, as_names
 from rankeval_pd.stats._types import AnyArray, IntArray

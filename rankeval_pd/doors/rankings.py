@@ -528,7 +528,7 @@ def tabulate(
         table[GROUP] = np.zeros(len(table[columns[0]]), dtype=np.int64)
     if finish is not None:
         table = finish(table, groups.measures)
-    if isinstance(n, Shares):
+    if isinstance(n, Shares) and "n" in table:
         table = _along_shares(table, n, {k: x.total for x in parts for k in x.group.tolist()})
         columns = [*columns, "share"]
     keys = groups.keys
