@@ -83,6 +83,13 @@ class Candidates:
         assert self.draws is not None
         return self.draws[:, np.newaxis]
 
+    @property
+    def clusters(self) -> IntArray | None:
+        """Return the clusters, the same for all measures: (group, 1, candidate), or None."""
+        if self.cluster is None:
+            return None
+        return self.cluster[:, np.newaxis]
+
     def sides(self, pairs: Sequence[Pair]) -> IntArray:
         """Return the numbers of the two measures of each pair: (pair, 2)."""
         numbers = {name: k for k, name in enumerate(self.measures)}
