@@ -583,13 +583,17 @@ def _above_all(n: Sizes, table: Rows) -> str:
     )
 
 
+_LINES = (GROUP, "measure", PAIR, "p", "alpha")  # rows with equal values differ only in n
+
+
 def _along_shares(table: Rows, n: Shares, totals: Mapping[int, int]) -> Rows:
     """Repeat rows for shares that give the same n, and add the column ``share``."""
-    group, place = table[GROUP], table[PLACE]
+    group = table[GROUP]
     taken, share = [], []
     # the rows of one measure or pair follow one another, with n ascending
-    starts = np.flatnonzero(np.diff(group, prepend=-1) | (np.diff(place, prepend=0) < 0))
-    for rows in np.split(np.arange(group.size), starts[1:]):
+    starts = np.ones(group.size, dtype=bool)
+    starts[1:] = np.any([np.diff(table[name]) != 0 for name in _LINES if name in table], axis=0)
+    for rows in np.split(np.arange(group.size), np.flatnonzero(starts)[1:]):
         if not rows.size:
             continue
         sizes = n.of(totals[int(group[rows[0]])])
