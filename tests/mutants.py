@@ -309,8 +309,8 @@ FAULTS = [
     ),
     *_in(
         "judging/judged_rankings.py", "groups",
-        ("own[at] = np.where(known, bounds.low[at], limit * many[at])",
-         "own[at] = np.clip(limit * many[at], bounds.low[at], bounds.high[at])"),
+        ("own[row] = np.where(known, bounds.low[row], limit * size[row])",
+         "own[row] = np.clip(limit * size[row], bounds.low[row], bounds.high[row])"),
     ),
     *_in(
         "rankings/judged_sums.py", "stats/partly_judged judging",

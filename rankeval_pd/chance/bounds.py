@@ -3,36 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
-import xarray as xr
 
-from rankeval_pd.chance.pools import Pool, able_with, chosen_pool, pool_columns, pool_size
+from rankeval_pd.chance.pools import (
+    Pool,
+    able_with,
+    chosen_pool,
+    of_each_size,
+    pool_columns,
+    pool_sizes,
+)
 from rankeval_pd.chance.published_chance import (
     POPULATIONS,
     TAIL_METHODS,
+    bound_columns,
     population_model,
     random_pvalue,
 )
+from rankeval_pd.doors.rankings import Candidates, Rows, rows_of, tabulate
 from rankeval_pd.errors import check_choice, check_shares
-from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.rankings.answers import answer, size_now
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.values import check_n
+from rankeval_pd.forms.rankings.values import Sizes, check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, check_memory, with_roles_but
-from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, RankingRoles
+from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, RankingRoles, TailMethod
 from rankeval_pd.progress import progress_bar
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.populations import FiniteEach, InfiniteEach
 from rankeval_pd.stats.random_model.random_counts import (
     MOST_SEARCHED,
-    bounds,
     bounds_each,
-    parametric_bound,
     parametric_each,
-    unique_rows,
 )
+from rankeval_pd.stats.rankings.ranking import Size
 
 # -------------------------------------------------------------- Bounds for each n (Macskassy 2005)
 
@@ -48,13 +53,21 @@ BOUND_COLUMNS = (
 )
 
 
+UNRANKED = with_roles_but(
+    "key", "label", "lower_is_better", "ties", "rng", measures="Ignored unless missing='drop'."
+)
+
+
 @Capabilities(
-    rankings="Is it better than chance?", scores=False, any_ties=True, heads=True, counts=True,
-    short="measure p n expected critical discrete interpolated parametric", layout="p n")  # fmt: skip
-@with_roles_but(
-    "key", "label", "lower_is_better", "ties", "rng",
-    measures="Ignored unless missing='drop'.",
-)  # fmt: skip
+    rankings="Is it better than chance?",
+    scores=False,
+    any_ties=True,
+    heads=True,
+    counts=True,
+    short="measure p n expected critical discrete interpolated parametric",
+    layout="p n",
+)
+@UNRANKED
 def random_bound(
     data: Data,
     p: float | Sequence[float] = 0.05,
@@ -123,112 +136,112 @@ def random_bound(
     levels, sizes = check_shares("p", p, one=True), check_n(n)
     pool = chosen_pool(pool, roles, population)
 
-    def question(inner: xr.Dataset, found: IntArray) -> xr.Dataset:
-        asked = sizes if isinstance(sizes, np.ndarray) else found
-        names = (*BOUND_COLUMNS[2:], "exists")
-        columns = xr.apply_ufunc(
-            _bound_columns,
-            *pool_size(inner, pool),
-            kwargs={"p": levels, "n": asked, "population": population},
-            input_core_dims=[[], []],
-            output_core_dims=[["p", "n"]] * len(names),
-            dask="parallelized",
-            dask_gufunc_kwargs={"output_sizes": {"p": levels.size, "n": asked.size}},
-            output_dtypes=[float, np.int64, float, float, np.int64, bool, bool],
-        )
-        result = tables.as_columns(names, columns)
-        return result.assign_coords(p=("p", levels), n=("n", asked))
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        lists = candidates.sizes(n)
+        if isinstance(sizes, np.ndarray):  # these can exceed N if the population is infinite
+            lists = sizes
+        pools = pool_sizes(candidates, pool)
+        # for a few list sizes, search all groups at once; for many, follow a path in each group
+        compute = _side_by_side if lists.size <= MOST_SEARCHED else _one_by_one
+        columns = of_each_size(pools, partial(compute, p=levels, n=lists, population=population))
+        numbers = range(pools.total.shape[1])
+        return rows_of(columns, candidates, "measure", numbers, {"p": levels, "n": lists})
 
-    within = None if population == "infinite" and isinstance(sizes, np.ndarray) else sizes
-    return answer(
-        data, roles, question, pool_columns(BOUND_COLUMNS, pool),
-        able_with(can(random_bound), pool), n=within,
+    return tabulate(
+        data,
+        roles,
+        question,
+        pool_columns(BOUND_COLUMNS, pool),
+        able_with(can(random_bound), pool),
+        n=_within(sizes, population),
         attrs={"population": population, "pool": pool},
-    )  # fmt: skip
+    )
 
 
-def _bound_columns(
-    total: IntArray, positive: IntArray, *, p: FloatArray, n: IntArray, population: str
-) -> tuple[AnyArray, ...]:
-    """Return the bounds for groups of these sizes: (..., p, n)."""
-    shape = np.shape(total)
-    # compute each group size only once: (size)
-    (total, positive), back = unique_rows(np.ravel(total), np.ravel(positive))
-    # for a few list sizes, search all groups at once; for many, follow a path within each group
-    ask = _side_by_side if n.size <= MOST_SEARCHED else _one_by_one
-    result = ask(total, positive, p, n, population)
-    return tuple(x[back].reshape(*shape, *x.shape[1:]) for x in result)
+def _within(sizes: Sizes, population: str) -> Sizes:
+    """Return the list sizes that must not exceed the number of candidates."""
+    if population == "infinite" and isinstance(sizes, np.ndarray):
+        return None
+    return sizes
 
 
 def _side_by_side(
-    total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, population: str
-) -> tuple[AnyArray, ...]:
+    total: IntArray, positive: IntArray, *, p: FloatArray, n: IntArray, population: str
+) -> dict[str, AnyArray]:
     """Return bounds for many groups and a few list sizes, using one search."""
-    result = _empty_columns(total, p, n)
-    expected, discrete, interpolated, parametric, critical, attainable, exists = result
+    columns = _empty_columns(total, p, n)
     fits = (n <= total[:, np.newaxis]) | (population == "infinite")
     # one element for each existing list, with the group index and the index of n
     group, place = np.nonzero(fits & (total[:, np.newaxis] > 0))
+    if not group.size:
+        return columns
     size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))
     prior = of_gold / of_all
-    finite = population == "finite"
-    drawn_from = FiniteEach(of_all, of_gold) if finite else InfiniteEach(prior)
+    drawn_from: FiniteEach | InfiniteEach = InfiniteEach(prior)
+    if population == "finite":
+        drawn_from = FiniteEach(of_all, of_gold)
     most = drawn_from.support(size)[1]
-    for level in range(p.size if group.size else 0):
-        where = (group, level, place)
-        here = bounds_each(float(p[level]), size, drawn_from)
-        expected[where], exists[where] = size * prior, True
-        discrete[where], critical[where] = here.discrete, here.critical
-        attainable[where] = here.critical <= most
-        interpolated[where] = here.interpolated
-        parametric[where] = parametric_each(float(p[level]), size, prior)
-    return result
+    for level in range(p.size):
+        found = bounds_each(float(p[level]), size, drawn_from)
+        values = {
+            "expected": size * prior,
+            "discrete": found.discrete,
+            "interpolated": found.interpolated,
+            "parametric": parametric_each(float(p[level]), size, prior),
+            "critical": found.critical,
+            "attainable": found.critical <= most,
+            "exists": True,
+        }
+        for name, x in values.items():
+            columns[name][group, level, place] = x
+    return columns
 
 
 def _one_by_one(
-    total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, population: str
-) -> tuple[AnyArray, ...]:
+    total: IntArray, positive: IntArray, *, p: FloatArray, n: IntArray, population: str
+) -> dict[str, AnyArray]:
     """Return bounds for many list sizes, moving from size to size in each group."""
-    result = _empty_columns(total, p, n)
-    expected, discrete, interpolated, parametric, critical, attainable, exists = result
-    for group in range(total.size):
+    columns = _empty_columns(total, p, n)
+    for group in np.flatnonzero(total):
         model, prior = population_model(population, float(total[group]), float(positive[group]))
         fits = (n <= total[group]) | (population == "infinite")
-        size = n[fits].astype(float)
-        for level in range(p.size if total[group] else 0):
-            where = (group, level, fits)
-            here = bounds(float(p[level]), size, model)
-            expected[where], exists[where] = size * prior, True
-            discrete[where], critical[where] = here.discrete, here.critical
-            attainable[where] = here.critical <= model.support(size)[1]
-            interpolated[where] = here.interpolated
-            parametric[where] = parametric_bound(float(p[level]), size, prior)
-    return result
+        for level in range(p.size):
+            values = bound_columns(float(p[level]), n[fits], model, prior)
+            for name, x in {**values, "exists": True}.items():
+                columns[name][group, level, fits] = x
+    return columns
 
 
-def _empty_columns(total: IntArray, p: FloatArray, n: IntArray) -> tuple[AnyArray, ...]:
+def _empty_columns(total: IntArray, p: FloatArray, n: IntArray) -> dict[str, AnyArray]:
     """Return columns (group, p, n) filled with NaN, 0 or False."""
     shape = (total.size, p.size, n.size)
-    expected, interpolated, parametric = (np.full(shape, np.nan) for _ in range(3))
-    discrete, critical = (np.zeros(shape, dtype=np.int64) for _ in range(2))
-    exists, attainable = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
-    return expected, discrete, interpolated, parametric, critical, attainable, exists
+    columns: dict[str, AnyArray] = {}
+    for name in ("expected", "interpolated", "parametric"):
+        columns[name] = np.full(shape, np.nan)
+    for name in ("discrete", "critical"):
+        columns[name] = np.zeros(shape, dtype=np.int64)
+    for name in ("attainable", "exists"):
+        columns[name] = np.zeros(shape, dtype=bool)
+    return columns
 
 
 # ---------------------------------------- The distribution of the count (Macskassy 2005, figure 1)
 
 
 @Capabilities(
-    rankings="Is it better than chance?", scores=False, any_rows=True, any_ties=True, heads=True, layout="row")  # fmt: skip
-@with_roles_but(
-    "key", "label", "lower_is_better", "ties", "rng",
-    measures="Ignored unless missing='drop'.",
-)  # fmt: skip
+    rankings="Is it better than chance?",
+    scores=False,
+    any_rows=True,
+    any_ties=True,
+    heads=True,
+    layout="row",
+)
+@UNRANKED
 def random_cdf(
     data: Data,
     n: Any,
     *,
-    population: str = "finite",
+    population: PopulationKind = "finite",
     progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
@@ -276,32 +289,39 @@ def random_cdf(
     90  20  3.50    0.4022        0.5172      0.5230
     """
     check_choice("population", population, POPULATIONS)
-    asked = check_n(n)
+    sizes = check_n(n)
 
-    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        total, positive = size_now(inner)
-        size = xr.DataArray(asked if isinstance(asked, np.ndarray) else sizes, dims="n")
-        count, exists = _cdf_grid(size, total, positive)
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        lists = candidates.sizes(n)
+        if isinstance(sizes, np.ndarray):  # these can exceed N if the population is infinite
+            lists = sizes
+        size = candidates.common_size()
+        count, exists = _cdf_grid(lists, size)
         if population == "finite":
-            exists = exists & (size <= total)
+            exists = exists & (lists <= size.total[:, np.newaxis])[..., np.newaxis]
         parts = []
         with progress_bar(
-            progress, total=size.size, what="distribution functions", unit="lists"
+            progress, total=lists.size, what="distribution functions", unit="lists"
         ) as advance:
-            for start in range(0, max(size.size, 1), _LISTS_AT_ONCE):
-                part = {"n": slice(start, start + _LISTS_AT_ONCE)}
-                lists = count.isel(part), size.isel(part)
-                parts.append(_cdf_columns(*lists, total, positive, population))
-                advance(parts[-1].sizes["n"])
-        columns = parts[0] if len(parts) == 1 else xr.concat(parts, "n", join="exact")
-        result = columns.assign(tp=count, exists=exists)
-        return result.transpose(*total.dims, "n", "_point").assign_coords(n=("n", size.to_numpy()))
+            for start in range(0, max(lists.size, 1), _LISTS_AT_ONCE):
+                part = slice(start, start + _LISTS_AT_ONCE)
+                parts.append(_cdf_columns(count[:, part], lists[part], size, population))
+                advance(lists[part].size)
+        columns = {name: np.concatenate([x[name] for x in parts], axis=1) for name in TAIL_METHODS}
+        columns |= {"tp": count, "exists": exists}
+        columns = {name: x[:, np.newaxis] for name, x in columns.items()}
+        along = {"n": lists, "_point": np.arange(count.shape[-1])}
+        return rows_of(columns, candidates, "measure", [0], along)
 
-    return answer(
-        data, roles, question, ("n", "tp", *TAIL_METHODS), can(random_cdf),
-        n=None if population == "infinite" and isinstance(asked, np.ndarray) else asked,
+    return tabulate(
+        data,
+        roles,
+        question,
+        ("n", "tp", *TAIL_METHODS),
+        can(random_cdf),
+        n=_within(sizes, population),
         attrs={"population": population},
-    )  # fmt: skip
+    )
 
 
 _STEPS_PER_COUNT = 20  # values of a distribution function from one integer to the next
@@ -310,71 +330,55 @@ _LISTS_AT_ONCE = 100  # number of lists between progress bar updates
 
 
 def _cdf_columns(
-    count: xr.DataArray,
-    size: xr.DataArray,
-    total: xr.DataArray,
-    positive: xr.DataArray,
-    population: str,
-) -> xr.Dataset:
-    """Return distribution functions for these list sizes at counts (..., n, _point)."""
-    known = (size, total, positive)
-    step = np.arange(count.sizes["_point"])
+    count: FloatArray, n: IntArray, size: Size, population: str
+) -> dict[str, AnyArray]:
+    """Return distribution functions for lists of size n at counts (group, n, point)."""
+    step = np.arange(count.shape[-1])
     # tails are exact at integers; between integers, the interpolated function is linear
-    whole = xr.DataArray(np.arange(step.size // _STEPS_PER_COUNT + 2), dims="_whole")
-    exact = _tail(count.isel(_point=0, drop=True) + whole, *known, "discrete", population)
-    at, after = (
-        exact.isel(_whole=xr.DataArray(step // _STEPS_PER_COUNT + k, dims="_point")) for k in (0, 1)
-    )
-    rest = xr.DataArray(step % _STEPS_PER_COUNT / _STEPS_PER_COUNT, dims="_point")
-    return xr.Dataset(
-        {
-            "discrete": 1.0 - at,
-            "interpolated": 1.0 - ((1.0 - rest) * at + rest * after),
-            "parametric": 1.0 - _tail(count, *known, "parametric", population),
-        }
-    )
+    whole = np.arange(step.size // _STEPS_PER_COUNT + 2)
+    exact = _strict_tail(count[..., :1] + whole, n, size, "discrete", population)
+    at, after = (exact[..., step // _STEPS_PER_COUNT + k] for k in (0, 1))
+    rest = step % _STEPS_PER_COUNT / _STEPS_PER_COUNT
+    return {
+        "discrete": 1.0 - at,
+        "interpolated": 1.0 - ((1.0 - rest) * at + rest * after),
+        "parametric": 1.0 - _strict_tail(count, n, size, "parametric", population),
+    }
 
 
-def _cdf_grid(
-    n: xr.DataArray, total: xr.DataArray, positive: xr.DataArray
-) -> tuple[xr.DataArray, xr.DataArray]:
+def _cdf_grid(n: IntArray, size: Size) -> tuple[FloatArray, BoolArray]:
     """Return the counts at which to evaluate a distribution function, and a mask."""
-    prior = positive / np.maximum(total, 1)
+    prior = (size.positive / np.maximum(size.total, 1))[:, np.newaxis]
     mean = n * prior
     spread = _DEVIATIONS * (mean * (1.0 - prior)) ** 0.5 + 1.0
-    first = ((mean - spread) // 1.0).clip(min=-1.0)
-    last = (mean + spread) // 1.0 + 1.0
-    last = last.where(last < n, n)
-    points = int(_STEPS_PER_COUNT * (last - first).max()) + 1 if n.size and total.size else 1
+    first = np.maximum((mean - spread) // 1.0, -1.0)
+    last = np.minimum((mean + spread) // 1.0 + 1.0, n)
+    points = int(_STEPS_PER_COUNT * np.max(last - first, initial=0.0)) + 1
     check_memory(
         12.0 * points * last.size,  # about 12 arrays: columns and intermediate results
         f"the distribution functions of {last.size:,} lists have up to {points:,} points each",
         "Pass only the list sizes you need, n=...",
     )
-    step = xr.DataArray(np.arange(points), dims="_point") / _STEPS_PER_COUNT
-    return step + first, (step <= last - first) & (total > 0)
-
-
-def _tail(
-    count: xr.DataArray,
-    n: xr.DataArray,
-    total: xr.DataArray,
-    positive: xr.DataArray,
-    method: str,
-    population: str,
-) -> xr.DataArray:
-    """Return P(X > count) by the given method."""
-    options = {"method": method, "population": population}
-    result: xr.DataArray = xr.apply_ufunc(_strict_tail, count, n, total, positive, kwargs=options)
-    return result
+    step = np.arange(points) / _STEPS_PER_COUNT
+    first, last = first[..., np.newaxis], last[..., np.newaxis]
+    return step + first, (step <= last - first) & (size.total[:, np.newaxis, np.newaxis] > 0)
 
 
 def _strict_tail(
-    count: FloatArray, n: AnyArray, total: AnyArray, positive: AnyArray, **options: Any
+    count: FloatArray, n: IntArray, size: Size, method: TailMethod, population: PopulationKind
 ) -> FloatArray:
-    total = np.maximum(total, 1)
-    inside = np.minimum(n, total) if options["population"] == "finite" else n
+    """Return P(X > count) by the given method: (group, n, point)."""
+    total, positive = (x[:, np.newaxis, np.newaxis] for x in size)
+    total, lists = np.maximum(total, 1), n[:, np.newaxis]
+    if population == "finite":
+        lists = np.minimum(lists, total)
     result: FloatArray = random_pvalue(
-        count, inside, n_candidates=total, n_positive=positive, strict=True, **options
+        count,
+        lists,
+        n_candidates=total,
+        n_positive=positive,
+        strict=True,
+        method=method,
+        population=population,
     )
     return result

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
-from typing import Any, Unpack
+from collections.abc import Callable, Hashable, Sequence
+from functools import cache, lru_cache, partial
+from typing import Unpack
 
 import numpy as np
-import pandas as pd
-import xarray as xr
 
+from rankeval_pd.chance.bounds import UNRANKED
 from rankeval_pd.chance.pools import (
     Pool,
     able_with,
     chosen_pool,
+    of_each_size,
     pool_columns,
     pool_of,
-    pool_size,
+    pool_sizes,
 )
+from rankeval_pd.doors.rankings import GROUP, Candidates, Rows, measure_rows, rows_of, tabulate
 from rankeval_pd.errors import check_choice, check_count, check_shares
-from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.rankings.values import check_n
-from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, with_roles_but
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import Bound, ListSizes, RankingRoles, Roles
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
@@ -102,25 +100,19 @@ def crossovers(
     check_choice("bound", bound, random_counts.BOUND_KINDS)
     shortest, pool = check_count("contiguous", contiguous), chosen_pool(pool, roles)
 
-    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        return ask_measures(
-            inner,
-            _reached,
-            {"tp": np.int64, "reached": bool, "exists": bool},
-            along={"p": levels, "n": sizes},
-            options={"p": levels, "bound": bound, "ties": ties, "pool": pool},
-        )
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        kernel = partial(_reached, p=levels, bound=bound, ties=ties, pool=pool)
+        return measure_rows(candidates, kernel, {"p": levels, "n": candidates.sizes(n)})
 
-    columns = ("measure", "p", "n", "tp", "reached")
-    attrs = {"bound": bound, "contiguous": shortest, "pool": pool}
-    able = able_with(can(crossovers), pool)
-    table = answer(data, roles, question, columns, able, attrs=attrs)
-    if isinstance(table, pd.DataFrame):
-        result = _runs(tables.keys_apart(table, CROSSOVER_COLUMNS, -len(columns)), shortest)
-        result.attrs = dict(table.attrs)
-        return result
-    frame = table.to_dataframe() if "row" in table.dims else tables.as_frame(table, columns)
-    return tables.as_rows(_runs(frame, shortest), attrs=attrs)
+    return tabulate(
+        data,
+        roles,
+        question,
+        CROSSOVER_COLUMNS,
+        able_with(can(crossovers), pool),
+        finish=partial(_runs, shortest=shortest),
+        attrs={"bound": bound, "contiguous": shortest, "pool": pool},
+    )
 
 
 _MOST_CACHED = 2**14  # largest group whose bounds are cached across chunks (128 kB)
@@ -135,55 +127,52 @@ def _cached_bound(kind: str, p: float, longest: int, model: Finite) -> FloatArra
 
 def _reached(
     ranking: Ranking,
+    _: Candidates,
     *,
     p: FloatArray,
     bound: str,
     ties: str,
     pool: Pool,
-) -> tuple[AnyArray, ...]:
-    """Return true-positive counts, and flags for reached bounds and existing lists."""
+) -> dict[str, AnyArray]:
+    """Return true positives and whether they reach the bound: (group, measure, p, n)."""
     lists, size = ranking.nbest(None, ties), pool_of(ranking, pool)
-    tp, exists = (
-        np.broadcast_to(x[..., np.newaxis, :], (*x.shape[:-1], p.size, x.shape[-1]))
-        for x in (lists.tp, lists.exists)
-    )
-    reached = np.zeros(tp.shape, dtype=bool)
-
-    # groups of equal size share bounds; bounds for small groups are cached across chunks
-    needed = (
-        _cached_bound if lists.tp.shape[-1] <= _MOST_CACHED else cache(_cached_bound.__wrapped__)
-    )
-    for row in np.ndindex(lists.tp.shape[:-1]):
+    *rows, longest = lists.tp.shape
+    shape = (*rows, p.size, longest)
+    reached = np.zeros(shape, dtype=bool)
+    # groups of equal size share bounds; bounds for small groups are cached across calls
+    needed = _cached_bound
+    if longest > _MOST_CACHED:
+        needed = cache(_cached_bound.__wrapped__)
+    for row in np.ndindex(*rows):
         model = Finite(float(size.total[row]), float(size.positive[row]))
-        below = min(max(int(model.total) - 1, 0), lists.tp.shape[-1])
+        below = slice(min(max(int(model.total) - 1, 0), longest))
         for level in range(p.size):
-            counts = lists.tp[(*row, slice(below))]
-            least = needed(bound, float(p[level]), lists.tp.shape[-1], model)
-            reached[(*row, level, slice(below))] = counts >= least
-    return tp, reached, exists
+            least = needed(bound, float(p[level]), longest, model)
+            reached[(*row, level, below)] = lists.tp[(*row, below)] >= least
+    tp, exists = (np.broadcast_to(x[..., np.newaxis, :], shape) for x in (lists.tp, lists.exists))
+    return {"tp": tp, "reached": reached, "exists": exists}
 
 
-def _runs(table: pd.DataFrame, shortest: int) -> pd.DataFrame:
+def _runs(rows: Rows, _: Sequence[Hashable], *, shortest: int) -> Rows:
     """Return the maximal runs of rows that reach the bound and are long enough."""
-    columns: list[Any] = list(table.columns)
-    keys = columns[: columns.index("n")]
-    # a run ends if the measure, level or group changes, or if the count is below the bound
-    one = table.groupby(keys, sort=False, dropna=False, observed=True).ngroup().to_numpy()
-    reached = table["reached"].to_numpy(dtype=bool)
-    fresh = (np.diff(one, prepend=-1) != 0) | (np.diff(reached, prepend=False) != 0)
+    reached = rows["reached"]
+    # a run ends if the group, measure or level changes, or if the count is below the bound
+    fresh = np.ones(reached.size, dtype=bool)
+    fresh[1:] = False
+    for name in (GROUP, "measure", "p", "reached"):
+        fresh[1:] |= rows[name][1:] != rows[name][:-1]
     start = np.flatnonzero(fresh)
-    stop = np.append(start[1:], len(table))[: start.size]
+    stop = np.append(start[1:], reached.size)[: start.size]
     kept = reached[start] & (stop - start >= shortest)
-    first, last = table.iloc[start[kept]], table.iloc[stop[kept] - 1]
-    return (
-        first[keys]
-        .assign(
-            n_first=first["n"],
-            n_last=last["n"].to_numpy(),
-            tp_first=first["tp"].astype(np.int64),  # float if another batch has no rows
-        )
-        .reset_index(drop=True)
-    )
+    first, last = start[kept], stop[kept] - 1
+    return {
+        GROUP: rows[GROUP][first],
+        "measure": rows["measure"][first],
+        "p": rows["p"][first],
+        "n_first": rows["n"][first],
+        "n_last": rows["n"][last],
+        "tp_first": rows["tp"][first],
+    }
 
 
 # ------------------------------------------------------------ Envelopes over many list sizes
@@ -192,11 +181,14 @@ ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attain
 
 
 @Capabilities(
-    rankings="Is it better than chance?", scores=False, any_ties=True, heads=True, counts=True, layout="alpha n")  # fmt: skip
-@with_roles_but(
-    "key", "label", "lower_is_better", "ties", "rng",
-    measures="Ignored unless missing='drop'.",
-)  # fmt: skip
+    rankings="Is it better than chance?",
+    scores=False,
+    any_ties=True,
+    heads=True,
+    counts=True,
+    layout="alpha n",
+)
+@UNRANKED
 def random_envelope(
     data: Data,
     alpha: float | Sequence[float] = 0.05,
@@ -264,29 +256,24 @@ def random_envelope(
     """
     levels, pool = check_shares("alpha", alpha), chosen_pool(pool, roles)
 
-    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        names = (*ENVELOPE_COLUMNS[2:], "exists")
-        lazy = any(variable.chunks is not None for variable in inner.variables.values())
-        with progress_bar(
-            False if lazy else progress, total=None, what="trying levels", unit="boundaries"
-        ) as step:
-            columns = xr.apply_ufunc(
-                _envelope_columns,
-                *pool_size(inner, pool),
-                kwargs={"alpha": levels, "n": sizes, "step": step},
-                input_core_dims=[[], []],
-                output_core_dims=[["alpha", "n"]] * len(names),
-                dask="parallelized",
-                dask_gufunc_kwargs={"output_sizes": {"alpha": levels.size, "n": sizes.size}},
-                output_dtypes=[float, np.int64, float, bool, bool],
-            )
-        result = tables.as_columns(names, columns)
-        return result.assign_coords(alpha=("alpha", levels), n=("n", sizes))
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        lists, pools = candidates.sizes(n), pool_sizes(candidates, pool)
+        with progress_bar(progress, total=None, what="trying levels", unit="boundaries") as step:
+            several = pools.total.size > 1
+            compute = partial(_envelopes, alpha=levels, n=lists, cached=several, step=step)
+            columns = of_each_size(pools, compute)
+        numbers = range(pools.total.shape[1])
+        return rows_of(columns, candidates, "measure", numbers, {"alpha": levels, "n": lists})
 
-    return answer(
-        data, roles, question, pool_columns(ENVELOPE_COLUMNS, pool),
-        able_with(can(random_envelope), pool), n=check_n(n), attrs={"pool": pool},
-    )  # fmt: skip
+    return tabulate(
+        data,
+        roles,
+        question,
+        pool_columns(ENVELOPE_COLUMNS, pool),
+        able_with(can(random_envelope), pool),
+        n=check_n(n),
+        attrs={"pool": pool},
+    )
 
 
 @lru_cache(maxsize=64)
@@ -295,38 +282,40 @@ def _cached_envelope(alpha: float, n: bytes, model: Finite) -> Envelope:
     return envelope(alpha, np.frombuffer(n), model)
 
 
-def _envelope_columns(
+def _envelopes(
     total: IntArray,
     positive: IntArray,
     *,
     alpha: FloatArray,
     n: IntArray,
+    cached: bool,
     step: Callable[[int], object],
-) -> tuple[AnyArray, ...]:
-    """Return the envelopes for groups of these sizes: (..., alpha, n)."""
-    total, positive = np.asarray(total), np.asarray(positive)
-    shape = (*total.shape, alpha.size, n.size)
-    expected, local = np.full(shape, np.nan), np.full(shape, np.nan)
-    counts, exists = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)
-    attainable = np.zeros(shape, dtype=bool)
-    sizes = np.stack([total, positive], axis=-1).reshape(-1, 2)
-    for size in np.unique(sizes, axis=0):  # groups of equal size share an envelope
-        same = (sizes == size).all(axis=-1).reshape(total.shape)
-        fits = n <= size[0]
-        model = Finite(*size.astype(float).tolist())
+) -> dict[str, AnyArray]:
+    """Return the envelopes for groups of these sizes: (group, alpha, n)."""
+    shape = (total.size, alpha.size, n.size)
+    columns: dict[str, AnyArray] = {
+        "expected": np.full(shape, np.nan),
+        "envelope": np.zeros(shape, dtype=np.int64),
+        "local_level": np.full(shape, np.nan),
+        "attainable": np.zeros(shape, dtype=bool),
+        "exists": np.zeros(shape, dtype=bool),
+    }
+    for group in range(total.size):
+        fits = n <= total[group]
+        lists = n[fits].astype(float)
+        model = Finite(float(total[group]), float(positive[group]))
         for level in range(alpha.size):
-            asked = n[fits].astype(float)
-            if total.size > 1 and asked.size <= _MOST_CACHED:
-                result = _cached_envelope(float(alpha[level]), asked.tobytes(), model)
+            if cached and lists.size <= _MOST_CACHED:
+                found = _cached_envelope(float(alpha[level]), lists.tobytes(), model)
             else:
-                result = envelope(float(alpha[level]), asked, model, step)
-            where = np.ix_(np.flatnonzero(same), np.array([level]), np.flatnonzero(fits))
-            for column, values in (
-                (expected, n[fits] * model.prior),
-                (counts, result.counts),
-                (local, result.local_level),
-                (attainable, result.counts <= model.support(n[fits].astype(float))[1]),
-                (exists, True),
-            ):
-                column.reshape(total.size, *shape[-2:])[where] = values
-    return expected, counts, local, attainable, exists
+                found = envelope(float(alpha[level]), lists, model, step)
+            values = {
+                "expected": n[fits] * model.prior,
+                "envelope": found.counts,
+                "local_level": found.local_level,
+                "attainable": found.counts <= model.support(lists)[1],
+                "exists": True,
+            }
+            for name, x in values.items():
+                columns[name][group, level, fits] = x
+    return columns

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 
+from rankeval_pd.doors.rankings import Candidates
 from rankeval_pd.errors import check_count, warn
 from rankeval_pd.forms.rankings.answers import common_size
 from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import Roles
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.random_model.random_counts import unique_rows
 from rankeval_pd.stats.rankings.ranking import Ranking, Size
 
 Pool = Literal["retrieved", "all"] | int
@@ -67,6 +69,27 @@ def pool_of(ranking: Ranking, pool: Pool) -> Size:
     if pool == "retrieved":
         return ranking.retrieved
     return ranking.size if pool == "all" else in_collection(ranking.size, pool)
+
+
+def pool_sizes(candidates: Candidates, pool: Pool) -> Size:
+    """Return N and N+ for the pool: (group, 1), or (group, measure) if the measures differ."""
+    if pool == "retrieved":
+        return candidates.rankings().retrieved
+    size = Size(*(count[:, np.newaxis] for count in candidates.common_size()))
+    return size if pool == "all" else in_collection(size, pool)
+
+
+def of_each_size(
+    pools: Size, compute: Callable[[IntArray, IntArray], dict[str, AnyArray]]
+) -> dict[str, AnyArray]:
+    """Compute columns once for each N and N+, and return them for every pool.
+
+    The columns are (group, measure, ...). ``compute`` takes arrays of N and N+.
+    """
+    shape = pools.total.shape
+    (total, positive), back = unique_rows(pools.total.ravel(), pools.positive.ravel())
+    columns = compute(total, positive)
+    return {name: x[back].reshape(*shape, *x.shape[1:]) for name, x in columns.items()}
 
 
 def pool_size(inner: xr.Dataset, pool: Pool) -> tuple[xr.DataArray, xr.DataArray]:

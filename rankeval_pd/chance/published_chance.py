@@ -15,7 +15,7 @@ from rankeval_pd.errors import brief, check_choice, check_share, check_shares, c
 from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n, check_not_above
 from rankeval_pd.forms.roles.declarations import check_memory
 from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, TailMethod
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.binomial import log_betainc
 from rankeval_pd.stats.distributions.binomial import tails as binomial_tails
 from rankeval_pd.stats.distributions.hypergeometric import Tails
@@ -85,41 +85,45 @@ def random_bound_for(
     1  0.1  10  1.862365         3      2.988192    2.982536         4        True
     """
     model, share, total = _published_model(population, n_candidates, n_positive, prior)
-    levels, asked = check_shares("p", p, one=True), check_n(n)
-    if not isinstance(asked, np.ndarray) and total is None:
+    levels, wanted = check_shares("p", p, one=True), check_n(n)
+    if not isinstance(wanted, np.ndarray) and total is None:
         raise ValueError(
             f"n={n!r} needs a finite number of candidates, but the population is infinite. Pass"
             " whole numbers."
         )
-    sizes, shares = _sizes_of(asked, total or 0)
+    sizes, shares = _sizes_of(wanted, total or 0)
     if isinstance(model, Finite):
         check_not_above(sizes, int(model.total))
     parts = []
-    for level in levels:
-        result = bounds(float(level), sizes.astype(float), model)
-        parts.append(
-            pd.DataFrame(
-                {
-                    "p": level,
-                    "n": sizes,
-                    "expected": sizes * share,
-                    "discrete": result.discrete.astype(np.int64),
-                    "interpolated": result.interpolated,
-                    "parametric": parametric_bound(float(level), sizes.astype(float), share),
-                    "critical": result.critical.astype(np.int64),
-                    "attainable": result.critical <= model.support(sizes.astype(float))[1],
-                    **shares,
-                }
-            )
-        )
+    for level in levels.tolist():
+        columns = {"p": level, "n": sizes, **bound_columns(level, sizes, model, share), **shares}
+        parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
 
 
-def _sizes_of(asked: Sizes, total: int) -> tuple[IntArray, dict[str, FloatArray]]:
+def bound_columns(
+    p: float, n: IntArray, model: Population, prior: float
+) -> dict[str, FloatArray | IntArray | BoolArray]:
+    """Return the bounds at level p for lists from one population."""
+    size = n.astype(float)
+    found = bounds(p, size, model)
+    return {
+        "expected": size * prior,
+        "discrete": found.discrete.astype(np.int64),
+        "interpolated": found.interpolated,
+        "parametric": parametric_bound(p, size, prior),
+        "critical": found.critical.astype(np.int64),
+        "attainable": found.critical <= model.support(size)[1],
+    }
+
+
+def _sizes_of(n: Sizes, total: int) -> tuple[IntArray, dict[str, FloatArray]]:
     """Return list sizes for ``total`` candidates, and any requested fractions."""
-    if isinstance(asked, Shares):
-        return asked.of(total), {"share": asked.values}  # noqa: PD011
-    return np.arange(1, total + 1) if asked is None else asked, {}
+    if isinstance(n, Shares):
+        return n.of(total), {"share": n.values}  # noqa: PD011
+    if n is None:
+        return np.arange(1, total + 1), {}
+    return n, {}
 
 
 def _published_model(

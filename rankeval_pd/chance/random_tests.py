@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
-from typing import Any, Unpack
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.chance.pools import (
     Pool,
@@ -19,37 +19,53 @@ from rankeval_pd.chance.pools import (
     warn_of_whole_lists,
 )
 from rankeval_pd.chance.published_chance import LOG_10, POPULATIONS, population_model, sum_tails
+from rankeval_pd.decisions.averages import GroupCells
+from rankeval_pd.doors.rankings import GROUP, Candidates, Rows, measure_rows, rows_at, tabulate
 from rankeval_pd.errors import check_choice, check_flag
 from rankeval_pd.forms.lazy.outlines import Curves
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import ask_measures
-from rankeval_pd.forms.rankings.values import Shares, check_n, those
+from rankeval_pd.forms.rankings.values import Shares, check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, RankingRoles, Roles
 from rankeval_pd.nbest.clustered_lists import of_rows, random_p
 from rankeval_pd.nbest.grouped_lists import ListMembers
-from rankeval_pd.progress import drawing_bar, nothing_moves
+from rankeval_pd.progress import nothing_moves, progress_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.binomial import tails as binomial_tails
+from rankeval_pd.stats.distributions.hypergeometric import Tails
 from rankeval_pd.stats.distributions.hypergeometric import tails as hypergeometric_tails
 from rankeval_pd.stats.random_model.boundary import EVERY, simultaneous_p_values
 from rankeval_pd.stats.random_model.random_counts import averaged_tails
 from rankeval_pd.stats.rankings.ranking import NBest, Ranking, Size, TieBlock
 
 TEST_COLUMNS = (
-    "measure", "n", "tp", "expected", "lift", "p_value", "p_mid", "p_strict", "log10_p",
-    "p_adjusted", "n_pool",
-)  # fmt: skip
+    "measure",
+    "n",
+    "tp",
+    "expected",
+    "lift",
+    "p_value",
+    "p_mid",
+    "p_strict",
+    "log10_p",
+    "p_adjusted",
+    "n_pool",
+)
 _COMBINED = ("n_groups", "n_left_out")
-_SIZES = ("here", "found", "total", "positive")  # sizes: data, retrieved, pool
 ADJUSTMENTS = (None, "envelope")
 
 
 @Capabilities(
-    rankings="Is it better than chance?", lists=True, any_ties=True, ends=True, heads=True,
-    clusters=True, short="measure n tp expected lift p_value p_adjusted", layout="measure n")  # fmt: skip
+    rankings="Is it better than chance?",
+    lists=True,
+    any_ties=True,
+    ends=True,
+    heads=True,
+    clusters=True,
+    short="measure n tp expected lift p_value p_adjusted",
+    layout="measure n",
+)
 @with_roles
 def random_test(
     data: Data,
@@ -153,7 +169,8 @@ def random_test(
     """
     check_choice("population", population, POPULATIONS)
     check_choice("adjust", adjust, ADJUSTMENTS)
-    asked, ties = check_n(n), Roles.of(roles).ties
+    sizes, chosen = check_n(n), Roles.of(roles)
+    ties, clustered = chosen.ties, chosen.groups is not None
     pool = chosen_pool(n_candidates if pool is None else pool, roles, population)
     check_flag("combine", combine)
     if combine and adjust is not None:
@@ -162,7 +179,7 @@ def random_test(
             " over groups. Adjust the p-values of the groups, or combine the groups at a single n"
             " chosen in advance."
         )
-    if combine and isinstance(asked, Shares):
+    if combine and isinstance(sizes, Shares):
         raise ValueError(
             f"combine=True with n={n!r}: a fraction gives lists of different sizes in groups of"
             " different sizes. Pass whole numbers."
@@ -174,129 +191,151 @@ def random_test(
             " ties='blocks' or ties='shared'."
         )
 
-    clustered: bool = Roles.of(roles).groups is not None
     if clustered:
-        given: dict[str, Any] = {"adjust": adjust, "combine": combine or None}
-        given["pool"] = None if pool == "all" else pool
-        given["ties"] = None if ties in ("shared", "blocks", "error") else ties
-        for name, value in given.items():
-            if value is not None:
-                raise ValueError(
-                    f"groups with {name}={value!r}: {name} assumes that individual candidates, not"
-                    " whole groups, are in random order. Omit one of the two."
-                )
-
-    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        if combine:
-            return _counted(inner, sizes, asked=those(asked, sizes), ties=ties, pool=pool)
-        types: dict[str, type] = dict.fromkeys(TEST_COLUMNS[2:], float)
-        types["n_pool"] = np.int64
-        types["tp"] = float if ties == "expected" else np.int64
-        types |= {"n_groups": np.int64} if clustered else {}
-        if adjust is not None and sizes.size > EVERY:
-            attrs["p_adjusted"] = "rounded up"
-        with drawing_bar(
-            inner, progress, draws=None if adjust else 0, what="envelopes", unit="levels"
-        ) as advance:
-            return ask_measures(
-                inner, _test_columns, {**types, "exists": bool}, along={"n": sizes},
-                beside=[inner["cluster"]] if clustered else [],
-                options={
-                    "n": those(asked, sizes), "population": population, "adjust": adjust,
-                    "ties": ties, "pool": pool, "advance": advance,
-                },
-            )  # fmt: skip
-
+        _check_groups(adjust, combine, pool, ties)
     attrs: dict[str, Any] = {
-        "population": population, "ties": ties, "adjust": adjust, "combine": combine, "pool": pool
-    }  # fmt: skip
+        "population": population,
+        "ties": ties,
+        "adjust": adjust,
+        "combine": combine,
+        "pool": pool,
+    }
 
-    def together(counted: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
-        ending = pool != "all" and Roles.of(roles).ends
-        warned = pool == "retrieved" and asked is not None
-        return _combined(counted, batch, population, ending=ending, warned=warned)
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        lists = candidates.sizes(n)
+        if combine:
+            kernel = partial(_counts, n=n, ties=ties, pool=pool)
+            return measure_rows(candidates, kernel, {"n": lists})
+        if adjust is not None and lists.size > EVERY:
+            attrs["p_adjusted"] = "rounded up"
+        total = 0 if adjust is None or not candidates.group.size else None
+        with progress_bar(progress, total=total, what="envelopes", unit="levels") as advance:
+            model = _Model(population, adjust, ties, pool, advance)
+            return measure_rows(candidates, partial(_test_columns, n=n, model=model), {"n": lists})
 
-    counted: tuple[str, ...] = _COMBINED if combine else _COMBINED[: int(clustered)]
-    result = answer(
-        data, roles, question, (*_columns_of(adjust), *counted),
-        able_with(can(random_test, heads=not (combine or clustered)), pool), n=asked,
-        combine=together if combine else None,
+    columns = tuple(x for x in TEST_COLUMNS if adjust or x != "p_adjusted")
+    together = None
+    if combine:
+        columns += _COMBINED
+        ending = pool != "all" and chosen.ends
+        warned = pool == "retrieved" and sizes is not None
+        together = partial(_combined, population=population, ending=ending, warned=warned)
+    elif clustered:
+        columns += _COMBINED[:1]
+    result = tabulate(
+        data,
+        roles,
+        question,
+        columns,
+        able_with(can(random_test, heads=not (combine or clustered)), pool),
+        n=sizes,
+        combine=together,
         attrs=attrs,
-    )  # fmt: skip
-    if pool == "retrieved" and not (combine or asked is None) and isinstance(result, pd.DataFrame):
+    )
+    if pool == "retrieved" and not (combine or sizes is None):
         warn_of_whole_lists(result["n_pool"].to_numpy(), result["n"].to_numpy())
     return result
 
 
-def _columns_of(adjust: str | None) -> tuple[str, ...]:
-    """Return the columns for a test, including an adjusted p-value if requested."""
-    return TEST_COLUMNS if adjust else tuple(x for x in TEST_COLUMNS if x != "p_adjusted")
+def _check_groups(adjust: str | None, combine: bool, pool: Pool, ties: str) -> None:
+    """Refuse options that assume that individual candidates are in random order."""
+    values: dict[str, Any] = {"adjust": adjust, "combine": combine or None}
+    if pool != "all":
+        values["pool"] = pool
+    if ties not in ("shared", "blocks", "error"):
+        values["ties"] = ties
+    for name, value in values.items():
+        if value is not None:
+            raise ValueError(
+                f"groups with {name}={value!r}: {name} assumes that individual candidates, not"
+                " whole groups, are in random order. Omit one of the two."
+            )
+
+
+class _Model(NamedTuple):
+    """Store how lists are compared with random lists."""
+
+    population: str
+    adjust: str | None
+    ties: str
+    pool: Pool
+    advance: Callable[[int], object] = nothing_moves
 
 
 def _test_columns(
-    ranking: Ranking,
-    cluster: IntArray | None = None,
-    *,
-    n: IntArray | None,
-    population: str,
-    adjust: str | None,
-    ties: str,
-    pool: Pool,
-    advance: Callable[[int], object],
-) -> tuple[AnyArray, ...]:
-    lists = ranking.nbest(n, ties)
-    size = pool_of(ranking, pool)
+    ranking: Ranking, candidates: Candidates, *, n: IntArray | None, model: _Model
+) -> dict[str, AnyArray]:
+    """Return the columns (group, measure, n) of the tests."""
+    lists, size = ranking.nbest(n, model.ties), pool_of(ranking, model.pool)
     n = ranking.every if n is None else n
-    found = _tested(lists, n, size, population, ties, adjust, advance)
-    if cluster is None:
-        return found
+    columns = _tested(lists, n, size, model)
+    if candidates.clusters is None:
+        return columns
 
     def of_groups(ranked: ListMembers, n: IntArray, row: tuple[int, ...]) -> tuple[AnyArray, ...]:
         return random_p(ranked, n, int(size.total[row]), int(size.positive[row]))
 
-    p, n_groups = of_rows(of_groups, ranking, cluster, n, lists.exists)
+    p, n_groups = of_rows(of_groups, ranking, candidates.clusters, n, lists.exists)
     with np.errstate(divide="ignore"):
-        return (*found[:3], p, p, p, np.log10(p), *found[-3:-1], n_groups, found[-1])
+        log10_p = np.log10(p)
+    tests = {"p_value": p, "p_mid": p, "p_strict": p, "log10_p": log10_p, "n_groups": n_groups}
+    return {**columns, **tests}
 
 
-def _tested(
-    lists: NBest,
-    n: IntArray,
-    size: Size,
-    population: str,
-    ties: str,
-    adjust: str | None = None,
-    advance: Callable[[int], object] = nothing_moves,
-) -> tuple[AnyArray, ...]:
+def _tested(lists: NBest, n: IntArray, size: Size, model: _Model) -> dict[str, AnyArray]:
+    """Return the tests of lists of independent candidates: (..., n)."""
     total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
     inside = np.minimum(n, np.maximum(total, 1))  # lists that do not exist are removed later
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = inside * np.true_divide(positive, total)
         lift = lists.tp / expected
-    if population == "finite":
-        result = hypergeometric_tails(np.floor(lists.tp), np.maximum(total, 1), positive, inside)
+    if model.population == "finite":
+        tails = hypergeometric_tails(np.floor(lists.tp), np.maximum(total, 1), positive, inside)
     else:
-        result = binomial_tails(np.floor(lists.tp), n, positive / np.maximum(total, 1))
-    log_ge, log_gt, log_mid = result.ge, result.gt, result.mid
-    if ties == "expected":
-        _average_ties(lists, n, size, population, log_ge, log_gt, log_mid)
-    p_value, p_mid, p_strict = (np.exp(x) for x in (log_ge, log_mid, log_gt))
-    p_adjusted = np.full_like(p_value, np.nan)
-    for row in np.ndindex(p_value.shape[:-1]) if adjust else ():
+        tails = binomial_tails(np.floor(lists.tp), n, positive / np.maximum(total, 1))
+    if model.ties == "expected":
+        _average_ties(lists, n, size, model.population, tails)
+    columns = {
+        "tp": lists.tp,
+        "expected": expected,
+        "lift": lift,
+        **_p_values(tails),
+        "n_pool": np.broadcast_to(total, tails.ge.shape),
+        "exists": lists.exists,
+    }
+    if model.adjust is not None:
+        columns["p_adjusted"] = _adjusted_for_all_n(lists, n, size, model, tails.ge)
+    return columns
+
+
+def _p_values(tails: Tails) -> dict[str, FloatArray]:
+    """Return the p-values for logarithms of tail probabilities."""
+    return {
+        "p_value": np.exp(tails.ge),
+        "p_mid": np.exp(tails.mid),
+        "p_strict": np.exp(tails.gt),
+        "log10_p": tails.ge / LOG_10,
+    }
+
+
+def _adjusted_for_all_n(
+    lists: NBest, n: IntArray, size: Size, model: _Model, log_ge: FloatArray
+) -> FloatArray:
+    """Return p-values that are simultaneous over the list sizes of each ranking."""
+    p_adjusted = np.where(lists.exists, 1.0, np.nan)  # a full list is not random
+    for row in np.ndindex(log_ge.shape[:-1]):
         here = lists.exists[row] & (n <= size.total[row])
-        p_adjusted[row] = np.where(lists.exists[row], 1.0, np.nan)  # a full list is not random
-        model, _ = population_model(population, float(size.total[row]), float(size.positive[row]))
+        population, _ = population_model(
+            model.population, float(size.total[row]), float(size.positive[row])
+        )
         p_adjusted[(*row, here)] = simultaneous_p_values(
             log_ge[(*row, here)],
             lists.tp[(*row, here)].astype(float),
             n[here].astype(float),
-            model,
-            advance,
+            population,
+            model.advance,
         )
-    log10_p = log_ge / LOG_10
-    n_pool = np.broadcast_to(total, p_value.shape)
-    columns = lists.tp, expected, lift, p_value, p_mid, p_strict, log10_p, p_adjusted, n_pool
-    return (*columns, lists.exists)
+    return p_adjusted
 
 
 def random_test_of_turns(
@@ -338,113 +377,101 @@ def random_test_of_turns(
         )
         last = Size(np.array(np.max(lists.n, initial=0)), np.array(np.max(lists.tp, initial=0)))
         size = last if pool == "retrieved" else whole
-        values = _tested(nbest, n, size, population, ties)
-        rows = (tables.labels([measure] * n.size), n, *values[:-1])
-        for name, part in zip(TEST_COLUMNS, rows, strict=True):
-            columns.setdefault(name, []).append(part)
+        values = _tested(nbest, n, size, _Model(population, None, ties, pool))
+        values |= {"measure": tables.labels([measure] * n.size), "n": n}
+        for name in TEST_COLUMNS:
+            if name in values:
+                columns.setdefault(name, []).append(values[name])
     attrs = {"population": population, "ties": ties, "combine": combine, "pool": pool}
-    del columns["p_adjusted"]
     return tables.rows_of(columns, attrs=attrs)
 
 
-def _counted(
-    inner: xr.Dataset, n: IntArray, *, asked: IntArray | None, ties: str, pool: Pool
-) -> xr.Dataset:
-    """Return the true positives in each list, and the sizes of groups and pools."""
-    sizes: dict[str, type] = dict.fromkeys(_SIZES, np.int64)
-    return ask_measures(
-        inner, _counts, {"tp": np.int64, "exists": bool, **sizes}, along={"n": n},
-        single=tuple(sizes), options={"n": asked, "ties": ties, "pool": pool},
-    )  # fmt: skip
+# ------------------------------------------------- The sum of true positives over all groups
 
 
-def _counts(ranking: Ranking, *, n: IntArray | None, ties: str, pool: Pool) -> tuple[AnyArray, ...]:
-    lists = ranking.nbest(n, ties)
-    sizes = ranking.size.total, ranking.retrieved.positive
-    return lists.tp, lists.exists, *sizes, *pool_of(ranking, pool)
+def _counts(
+    ranking: Ranking, _: Candidates, *, n: IntArray | None, ties: str, pool: Pool
+) -> dict[str, AnyArray]:
+    """Return the true positives in each list, and the sizes of groups and pools.
+
+    Rows of lists that do not exist are kept, because they show the sizes of their groups.
+    """
+    lists, pools = ranking.nbest(n, ties), pool_of(ranking, pool)
+    return {
+        "tp": lists.tp,
+        "listed": lists.exists,
+        "here": ranking.size.total,
+        "found": ranking.retrieved.positive,
+        "total": pools.total,
+        "positive": pools.positive,
+    }
 
 
-def _combined(
-    counted: xr.Dataset, batch: list[Hashable], population: str, *, ending: bool, warned: bool
-) -> xr.Dataset:
+def _combined(table: Rows, n_groups: int, *, population: str, ending: bool, warned: bool) -> Rows:
     """Test the sum of true positives in the lists of size n over all groups."""
-    names = (*TEST_COLUMNS[2:], *_COMBINED, "exists")
-    columns = xr.apply_ufunc(
-        _combined_columns,
-        *(tables.in_one_chunk(counted[name], batch) for name in ("tp", "exists", *_SIZES)),
-        kwargs={
-            "n": counted["n"].to_numpy(),
-            "population": population,
-            "groups": len(batch),
-            "ending": ending,
-            "warned": warned,
-        },
-        input_core_dims=[[*batch, "n"], [*batch, "n"], *[batch] * len(_SIZES)],
-        output_core_dims=[["n"]] * len(names),
-        dask="parallelized",
-        output_dtypes=[np.int64, *[float] * 7, np.int64, np.int64, np.int64, bool],
-    )
-    return tables.as_columns(names, columns).assign_coords(n=counted["n"])
-
-
-def _combined_columns(
-    tp: IntArray,
-    exists: BoolArray,
-    *sizes: IntArray,
-    n: IntArray,
-    population: str,
-    groups: int,
-    ending: bool,
-    warned: bool,
-) -> tuple[AnyArray, ...]:
-    outer, inner = tp.shape[: -groups - 1], math.prod(tp.shape[-groups - 1 : -1])
-    tp, exists = tp.reshape(*outer, inner, n.size), exists.reshape(*outer, inner, n.size)
-    here, found, total, positive = (x.reshape(*outer, inner, 1) for x in sizes)
+    cells = GroupCells.of(table, n_groups)
+    measure, n = cells.keys["measure"], cells.keys["n"]
+    shape = (measure.max(initial=-1) + 1, n_groups)
+    sizes = {}
+    for name in ("here", "found", "total", "positive"):  # (key, group), the same for every n
+        of_groups = np.zeros(shape, dtype=np.int64)
+        of_groups[table["measure"], table[GROUP]] = table[name]
+        sizes[name] = of_groups[measure]
+    here, total, positive = sizes["here"], sizes["total"], sizes["positive"]
+    long = n[:, np.newaxis] > here
+    tp = np.where(cells.exists, table["tp"][cells.row], 0)
+    exists = cells.exists & table["listed"][cells.row]
     # sum over all groups with n candidates, even if none of their blocks ends at this n
-    exists = exists & (exists == (n <= here)).all(axis=-2, keepdims=True)
+    exists = exists & (exists == ~long).all(axis=-1, keepdims=True)
     if ending:  # a longer list contains all retrieved candidates
-        tp, exists = np.where(exists | (n <= here), tp, found), exists | (n > here) & (here > 0)
-    tp = np.where(exists, tp, 0).sum(axis=-2)
+        tp = np.where(exists | ~long, tp, sizes["found"])
+        exists = exists | (long & (here > 0))
     if warned:
-        warn_of_whole_lists(total[exists.any(axis=-1)], n)
-    drawn = np.minimum(n, total) if population == "finite" else n
-    expected = np.where(exists, drawn * positive / np.maximum(total, 1), 0.0).sum(axis=-2)
-    tails = np.full((4, *tp.shape), np.nan)
-    for place in np.ndindex(tp.shape):
-        row, column = place[:-1], place[-1]
-        some = exists[(*row, slice(None), column)] & (total[row][..., 0] > 0)
+        _warn_of_groups(cells, exists, total)
+    drawn = np.broadcast_to(n[:, np.newaxis], total.shape)
+    if population == "finite":
+        drawn = np.minimum(drawn, total)
+    tp = np.where(exists, tp, 0).sum(axis=-1)
+    expected = np.where(exists, drawn * positive / np.maximum(total, 1), 0.0).sum(axis=-1)
+    tails = np.full((4, n.size), np.nan)
+    for key in range(n.size):
+        some = exists[key] & (total[key] > 0)
         if some.any():
-            of_some = total[row][some, 0], positive[row][some, 0]
-            most = of_some[0] if population == "finite" else np.inf
-            size = np.broadcast_to(np.minimum(float(n[column]), most), of_some[0].shape)
-            tails[(slice(None), *place)] = sum_tails(float(tp[place]), size, *of_some, population)
-    ge, gt, mid, _ = tails
+            of_some = (x[key][some] for x in (drawn.astype(float), total, positive))
+            tails[:, key] = sum_tails(float(tp[key]), *of_some, population)
     with np.errstate(divide="ignore", invalid="ignore"):
         lift = tp / expected
-    p_value, p_mid, p_strict = (np.exp(x) for x in (ge, mid, gt))
-    nothing = np.full_like(ge, np.nan)
-    counted = exists.sum(axis=-2)
-    n_pool = np.where(exists, total, 0).sum(axis=-2)
-    columns = tp, expected, lift, p_value, p_mid, p_strict, ge / LOG_10, nothing, n_pool
-    return (*columns, counted, (here > 0).sum(axis=-2) - counted, counted > 0)
+    counted = exists.sum(axis=-1)
+    columns = {
+        **cells.keys,
+        "tp": tp,
+        "expected": expected,
+        "lift": lift,
+        **_p_values(Tails(*tails)),
+        "n_pool": np.where(exists, total, 0).sum(axis=-1),
+        "n_groups": counted,
+        "n_left_out": (here > 0).sum(axis=-1) - counted,
+    }
+    return rows_at(columns, counted > 0)
 
 
-def _average_ties(
-    lists: NBest,
-    n: IntArray,
-    size: Size,
-    population: str,
-    *logs: FloatArray,
-) -> None:
+def _warn_of_groups(cells: GroupCells, exists: BoolArray, total: IntArray) -> None:
+    """Warn if most lists of the groups contain all retrieved candidates."""
+    measure = cells.keys["measure"]
+    first = np.unique(measure, return_index=True)[1]
+    listed = np.logical_or.reduceat(exists, first, axis=0)  # (measure, group)
+    warn_of_whole_lists(total[first][listed][:, np.newaxis], np.unique(cells.keys["n"]))
+
+
+def _average_ties(lists: NBest, n: IntArray, size: Size, population: str, tails: Tails) -> None:
     """Set exact tail probabilities for lists that end inside a tied block."""
-    log_ge, log_gt, log_mid = logs
     for row in np.ndindex(lists.tp.shape[:-1]):
         model, _ = population_model(population, float(size.total[row]), float(size.positive[row]))
         cut = np.flatnonzero((lists.tied[row] > 0) & lists.exists[row])
         blocks = np.stack([x[row][cut] for x in lists.block], axis=-1).astype(np.int64)
         each, of_block = np.unique(blocks, axis=0, return_inverse=True)
         for number, (above, tp_above, block, tp) in enumerate(each.tolist()):
-            here = cut[of_block == number]
-            result = averaged_tails(above, tp_above, block, tp, n[here] - above, model)
-            log_ge[(*row, here)], log_gt[(*row, here)] = result
-            log_mid[(*row, here)] = np.logaddexp(*result) - math.log(2.0)
+            at = (*row, cut[of_block == number])
+            of_ties = averaged_tails(above, tp_above, block, tp, n[at[-1]] - above, model)
+            tails.ge[at], tails.gt[at] = of_ties
+            tails.mid[at] = np.logaddexp(*of_ties) - math.log(2.0)

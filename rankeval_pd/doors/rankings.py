@@ -61,6 +61,7 @@ class Candidates:
     votes: FloatArray | None = None  #: (group, candidate): mean vote of the annotators
     whole: Whole | None = None  #: counts of all candidates, if these are only the best
     same: SameOrder | None = None  #: measures that rank all candidates identically
+    counts: Size | None = None  #: (group, measure): N and N+, if no candidates are known
 
     @property
     def total(self) -> int:
@@ -97,12 +98,14 @@ class Candidates:
     def rankings(self, measures: Sequence[int] | None = None) -> Ranking:
         """Return the ranking of each measure: (group, measure)."""
         score, present, whole = self.score, self.present, self.whole
+        order = vars(self).get("order")  # only if already sorted
         if measures is not None:
             chosen = np.asarray(measures)
             score, present = score[:, chosen], present[:, chosen]
             whole = None if whole is None else whole.of(chosen)
+            order = None if order is None else order[:, chosen]
         gold = self.gold[:, np.newaxis]
-        return Ranking.of(score, gold, present, ends=self.ends, whole=whole)
+        return Ranking.of(score, gold, present, ends=self.ends, whole=whole, positions=order)
 
     def blocks(self) -> Iterator[list[int]]:
         """Yield blocks of measures whose rankings fit in memory together."""
@@ -117,8 +120,10 @@ class Candidates:
 
     def common_size(self) -> Size:
         """Return N and N+ of each group, which must be equal for all measures: (group)."""
-        size = ranking.size(self.gold[:, np.newaxis], self.present, self.whole)
-        return Size(*(_same_for_all(counts) for counts in size))
+        counts = self.counts
+        if counts is None:
+            counts = ranking.size(self.gold[:, np.newaxis], self.present, self.whole)
+        return Size(*(_same_for_all(count) for count in counts))
 
 
 def _same_for_all(counts: IntArray) -> IntArray:
@@ -166,6 +171,26 @@ def stacks(groups: Groups) -> list[Candidates]:
         if same is not None:
             same = same._replace(named=True)  # warn about measures only once
     return result
+
+
+def counted(groups: Groups) -> Candidates:
+    """Return groups of any size, of which only N and N+ are known."""
+    number, measures = len(groups.keys), len(groups.size.total.T)
+    nobody = np.zeros((number, 0), dtype=np.int64)
+    of_measures = np.zeros((number, measures, 0))
+    return Candidates(
+        measures=list(groups.measures),
+        score=of_measures,
+        gold=nobody > 0,
+        present=of_measures > 0,
+        row=nobody,
+        sign=groups.signs,
+        group=np.arange(number),
+        n_groups=number,
+        ends=groups.ends,
+        dtypes=groups.dtypes,
+        counts=groups.size,
+    )
 
 
 # -------------------------------------------------------------------------------------------------
@@ -236,7 +261,8 @@ def rows_of(
     for axis, (key, values) in enumerate(zip(names, labels, strict=True)):
         flat[key] = _spread(np.asarray(values), axis, shape)
     if along:
-        flat[PLACE] = _spread(np.arange(shape[2]), 2, shape)
+        axis = names.index("n") if "n" in along else 2
+        flat[PLACE] = _spread(np.arange(shape[axis]), axis, shape)
     for key, values in columns.items():
         missing = (1,) * (len(shape) - values.ndim)
         flat[key] = np.broadcast_to(values.reshape(*values.shape, *missing), shape).reshape(-1)
@@ -493,7 +519,12 @@ def tabulate(
     if able.heads and able.n_keys == 1 and able.scores and isinstance(n, np.ndarray):
         groups = groups.head(longest_list(n, groups.largest))
     nothing = len(groups.keys) == 0
-    parts = _empty_stack(data, chosen, able) if nothing else stacks(groups)
+    if nothing:
+        parts = _empty_stack(data, chosen, able)
+    elif able.counts and isinstance(n, np.ndarray):
+        parts = [counted(groups)]
+    else:
+        parts = stacks(groups)
     asked = [_question_of(question, part, n) for part in parts]
     table = concatenated(asked)
     if nothing:
@@ -551,6 +582,8 @@ def _above_all(n: Sizes, table: Rows) -> str:
         f"n={int(lacking.flat[0])} exceeds the number of available candidates (excluding"
         " padding and, if missing='drop', missing scores)"
     )
+
+
 
 
 def _along_shares(table: Rows, n: Shares, totals: Mapping[int, int]) -> Rows:

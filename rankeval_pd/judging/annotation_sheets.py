@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
+from functools import partial
 from typing import Unpack
 
 import numpy as np
@@ -74,14 +75,14 @@ def annotation_sheet(
     """
     check_frame(candidates)
     chosen = Roles.of(roles)
-    Roles.of(roles).check_groups()
+    chosen.check_groups()
     sample = read_sample(candidates, roles, JudgingScheme("estimate", None, None, "ratio", 0.95))
-    gold, judged = sample.gold, sample.judged.to_numpy()
+    gold, judged = sample.gold, sample.judged
     numbered = with_columns(sample.data, {"_place": np.arange(judged.size)})
     place = numbered.columns[-1]
     numbered[gold] = judged
     region: pd.DataFrame = quietly(
-        gold, lambda: difference_region(numbered, a, b, n, **sample.roles)
+        gold, partial(difference_region, numbered, a, b, n, **sample.roles)
     )
     left = region[~region[gold].astype(bool)]
     rng = np.random.default_rng(chosen.rng)
@@ -96,16 +97,26 @@ def annotation_sheet(
         )
     from_a = min(max(wanted - wanted // 2, wanted - sides[1].size), sides[0].size)
     rows = rng.permutation(np.concatenate([sides[0][:from_a], sides[1][: wanted - from_a]]))
-    sheet = candidates.iloc[rows][[] if show is None else list(show)].copy()
+    sheet = candidates.iloc[rows][list(show or [])].copy()
     sheet[gold] = pd.array([pd.NA] * len(sheet), dtype="boolean")
     return sheet
 
 
 @Capabilities(rankings="What to judge, and how?", own_rows=True, clusters=True)
 @with_roles_but(
-    "agreement", "measures", "exclude", "by", "rng", "dim", "key", "label", "groups",
-    "lower_is_better", "missing", "ties",
-)  # fmt: skip
+    "agreement",
+    "measures",
+    "exclude",
+    "by",
+    "rng",
+    "dim",
+    "key",
+    "label",
+    "groups",
+    "lower_is_better",
+    "missing",
+    "ties",
+)
 def with_judgements(
     candidates: pd.DataFrame, sheet: pd.DataFrame, **roles: Unpack[JudgedRoles]
 ) -> pd.DataFrame:

@@ -9,22 +9,16 @@ from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.errors import check_share
-from rankeval_pd.forms.out.tables import apart, as_rows
+from rankeval_pd.forms.out.tables import apart
 from rankeval_pd.forms.rankings.annotators import annotators_of
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.rankings.values import gold_values, group_numbers
-from rankeval_pd.forms.roles.columns import (
-    find_gold,
-    frame_column,
-    refuse_by,
-    refuse_dim,
-)
+from rankeval_pd.forms.roles.columns import find_gold, frame_column, refuse_dim
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_but
-from rankeval_pd.forms.roles.given_values import with_given_dataset, with_given_frame
-from rankeval_pd.forms.roles.roles import ANNOTATOR, JudgedRoles, Roles, as_names
+from rankeval_pd.forms.roles.given_values import with_given_frame
+from rankeval_pd.forms.roles.roles import JudgedRoles, Roles, as_names
 from rankeval_pd.stats import agreement
 from rankeval_pd.stats._types import IntArray
 
@@ -33,8 +27,16 @@ _COLUMNS = ("statistic", "annotators", "value", "ci_low", "ci_high", "n_candidat
 
 @Capabilities(rankings="What to judge, and how?", scores=False, layout="row")
 @with_roles_but(
-    "agreement", "measures", "exclude", "key", "label", "lower_is_better", "ties", "missing", "rng",
-)  # fmt: skip
+    "agreement",
+    "measures",
+    "exclude",
+    "key",
+    "label",
+    "lower_is_better",
+    "ties",
+    "missing",
+    "rng",
+)
 def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[JudgedRoles]) -> Data:
     """Return coefficients of agreement between annotators, with intervals.
 
@@ -100,49 +102,20 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
             f"gold={chosen.gold!r} is the label of one annotator. Pass several columns, "
             "for example gold=['a1', 'a2', 'a3']."
         )
-    if isinstance(data, xr.Dataset):
-        refuse_by(chosen.by, chosen.dim, "groups", "Select one of them, data.isel(...).")
-        rows = _rows(_codes(_columns_of(data, chosen, names), chosen), names, level)
-        table = pd.DataFrame(rows, columns=list(_COLUMNS))
-        answered: Any = as_rows(table, attrs={"level": level})
-        return answered  # type: ignore[no-any-return]
-    answered = _of_frame(data, chosen, names, level)
-    return answered  # type: ignore[no-any-return]
-
-
-def _of_frame(
-    data: pd.DataFrame, roles: Roles, names: list[Hashable], level: float
-) -> pd.DataFrame:
-    refuse_dim(roles.dim, "candidate")
-    frame, roles = with_given_frame(data, roles)
-    find_gold(frame, replace(roles, gold=roles.gold[0]))
-    codes = _codes({name: frame_column(frame, name, "gold") for name in roles.gold}, roles)
-    by = as_names(roles.by, frame.columns)
+    refuse_dim(chosen.dim, "candidate")
+    frame, chosen = with_given_frame(data, chosen)
+    find_gold(frame, replace(chosen, gold=chosen.gold[0]))
+    codes = _codes({name: frame_column(frame, name, "gold") for name in chosen.gold}, chosen)
+    by = as_names(chosen.by, frame.columns)
     keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
-    parts = [
-        pd.DataFrame(
-            [(*key, *row) for row in _rows(codes[:, number == place], names, level)],
-            columns=pd.Index([*apart(by, _COLUMNS), *_COLUMNS], tupleize_cols=False),
-        )
-        for place, key in enumerate(keys.to_numpy(dtype=object).tolist())
-    ]
+    header = pd.Index([*apart(by, _COLUMNS), *_COLUMNS], tupleize_cols=False)
+    parts = []
+    for group, key in enumerate(keys.to_numpy(dtype=object).tolist()):
+        of_group = _coefficients(codes[:, number == group], names, level)
+        parts.append(pd.DataFrame([(*key, *row) for row in of_group], columns=header))
     result = pd.concat(parts, ignore_index=True)
     result.attrs["level"] = level
     return result
-
-
-def _columns_of(
-    data: xr.Dataset, roles: Roles, names: list[Hashable]
-) -> Mapping[Hashable, pd.Series]:
-    """Return the labels from each annotator, with all other dimensions flattened."""
-    if isinstance(roles.gold, list):
-        data, roles = with_given_dataset(data, roles)
-        votes = [data[name] for name in roles.gold]
-    else:
-        gold = data["gold" if roles.gold is None else roles.gold]
-        votes = [gold.isel({ANNOTATOR: k}, drop=True) for k in range(len(names))]
-    columns = xr.broadcast(*(xr.DataArray(x.variable) for x in votes))
-    return {name: pd.Series(x.to_numpy().ravel()) for name, x in zip(names, columns, strict=True)}
 
 
 def _codes(columns: Mapping[Hashable, pd.Series], roles: Roles) -> IntArray:
@@ -158,12 +131,15 @@ def _codes(columns: Mapping[Hashable, pd.Series], roles: Roles) -> IntArray:
     return np.asarray(codes, dtype=np.int64).reshape(len(columns), -1)
 
 
-def _rows(codes: IntArray, names: list[Hashable], level: float) -> Iterator[tuple[Any, ...]]:
+def _coefficients(
+    codes: IntArray, names: list[Hashable], level: float
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of one group."""
     categories = int(codes.max(initial=-1)) + 1
     counts = np.stack([(codes == k).sum(axis=0) for k in range(max(categories, 1))], axis=1)
     for a, b in itertools.combinations(range(len(names)), 2):
-        found = agreement.cohen_kappa(codes[a], codes[b], level)
-        yield ("Cohen's kappa", f"{names[a]}, {names[b]}", *found)
+        kappa = agreement.cohen_kappa(codes[a], codes[b], level)
+        yield ("Cohen's kappa", f"{names[a]}, {names[b]}", *kappa)
     every = ", ".join(map(str, names))
     yield ("Fleiss' kappa", every, *agreement.fleiss_kappa(counts, level))
     yield ("Krippendorff's alpha", every, *agreement.krippendorff_alpha(counts, level))

@@ -3,49 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import Any, Literal, Unpack
 
-import numpy as np
-import xarray as xr
-
-from rankeval_pd.forms.out import tables
+from rankeval_pd.decisions.verdicts import PAIR
+from rankeval_pd.doors.rankings import (
+    Candidates,
+    RankingQuestion,
+    Rows,
+    measure_rows,
+    rows_of,
+    tabulate,
+    with_pairs,
+)
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.grids import few_or
-from rankeval_pd.forms.rankings.kernel_calls import ask_measures, only_pair, with_names
-from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n
+from rankeval_pd.forms.rankings.kernel_calls import only_pair
+from rankeval_pd.forms.rankings.values import Sizes, check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.forms.roles.roles import JudgedRoles, ListSizes, PartlyJudged, Roles
-from rankeval_pd.judging.judged_rankings import (
-    LazySample,
-    ask_sample,
-    average_columns,
-    find_sample,
-    list_columns,
-    region_columns,
+from rankeval_pd.judging.judged_rankings import average_columns, list_columns, region_columns
+from rankeval_pd.judging.samples import (
+    JudgingScheme,
+    Judgments,
+    Sample,
+    quietly,
+    read_sample,
+    warn_if_chosen,
 )
-from rankeval_pd.judging.samples import JudgingScheme, Sample, warn_if_chosen
-from rankeval_pd.progress import drawing_bar
-from rankeval_pd.stats._types import IntArray
+from rankeval_pd.progress import progress_bar
+from rankeval_pd.stats._types import AnyArray, IntArray
+from rankeval_pd.stats.rankings.ranking import Ranking
 
 Estimator = Literal["ratio", "horvitz-thompson"]
 _WHAT = "lists judged in part"
-PRECISION: dict[str, type] = {
-    "n_judged": np.int64, "tp_judged": np.int64, "precision": float, "ci_low": float,
-    "ci_high": float, "tied": np.int64, "n_unjudged": np.int64,
-}  # fmt: skip
-RECALL: dict[str, type] = {
-    "n_judged": np.int64, "tp_judged": np.int64, "recall": float, "ci_low": float,
-    "ci_high": float, "tied": np.int64, "n_unjudged": np.int64,
-}  # fmt: skip
-DIFFERENCE: dict[str, type] = {
-    "n_only": np.int64, "n_judged_a": np.int64, "n_judged_b": np.int64, "tp_judged_a": np.int64,
-    "tp_judged_b": np.int64, "difference": float, "ci_low": float, "ci_high": float,
-    "cuts_tie": bool, "n_judged": np.int64, "n_unjudged": np.int64,
-}  # fmt: skip
-AVERAGE: dict[str, type] = {
-    "n_judged": np.int64, "tp_judged": np.int64, "average_precision": float, "ci_low": float,
-    "ci_high": float, "n_unjudged": np.int64,
-}  # fmt: skip
+_LIST_COLUMNS = ("n_judged", "tp_judged", "{}", "ci_low", "ci_high", "tied", "n_unjudged")
+_DIFFERENCE_COLUMNS = (
+    "measure_a",
+    "measure_b",
+    "n",
+    "n_only",
+    "n_judged_a",
+    "n_judged_b",
+    "tp_judged_a",
+    "tp_judged_b",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "cuts_tie",
+    "n_judged",
+    "n_unjudged",
+)
+_AVERAGE_COLUMNS = (
+    "measure",
+    "n_judged",
+    "tp_judged",
+    "average_precision",
+    "ci_low",
+    "ci_high",
+    "n_unjudged",
+)
 
 
 @Capabilities(
@@ -161,11 +178,9 @@ def judged_precision(
     0    good  100   0.566667    0.41     0.71        30          70
     1    fair  100   0.312500    0.19     0.46        32          68
     """
-    asked = JudgingScheme(unjudged, judged_with, windows, estimator, level)
-    sizes = check_n(n)
-    sample = find_sample(data, roles, asked, in_chunks=not isinstance(sizes, Shares))
-    result: Data = _of_lists(sample, sizes, PRECISION, progress)
-    return result
+    scheme, sizes = JudgingScheme(unjudged, judged_with, windows, estimator, level), check_n(n)
+    sample = read_sample(data, roles, scheme)
+    return _judged_lists(sample, sizes, "precision", can(judged_precision), progress)
 
 
 @Capabilities(
@@ -222,11 +237,9 @@ def judged_recall(
       measure    n    recall    ci_low   ci_high  n_judged  n_unjudged
     0    good  100  0.588885  0.447553  0.711724        30          70
     """
-    asked = JudgingScheme(unjudged, judged_with, windows, estimator, level)
-    sizes = check_n(n)
-    sample = find_sample(data, roles, asked, in_chunks=not isinstance(sizes, Shares))
-    result: Data = _of_lists(sample, sizes, RECALL, progress)
-    return result
+    scheme, sizes = JudgingScheme(unjudged, judged_with, windows, estimator, level), check_n(n)
+    sample = read_sample(data, roles, scheme)
+    return _judged_lists(sample, sizes, "recall", can(judged_recall), progress)
 
 
 @Capabilities(
@@ -294,20 +307,18 @@ def judged_average_precision(
       measure  average_precision    ci_low   ci_high  n_judged  n_unjudged
     0    good           0.607596  0.461621  0.766358       303         697
     """
-    asked = JudgingScheme(unjudged, judged_with, windows, estimator, level)
-    sample = find_sample(data, roles, asked)
+    scheme = JudgingScheme(unjudged, judged_with, windows, estimator, level)
+    sample = read_sample(data, roles, scheme)
     design = sample.design()
 
-    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
-        beside, options = sample.beside(inner), {"design": design}
-        inner = warn_if_chosen(sample, inner, beside, None)
-        result = ask_measures(inner, average_columns, AVERAGE, beside=beside, options=options)
-        return result.assign(exists=xr.ones_like(result["n_judged"], dtype=bool))
+    def question(candidates: Candidates, _: IntArray | None) -> Rows:
+        warn_if_chosen(sample, candidates, None)
+        judgments = sample.of(candidates)
+        return measure_rows(
+            candidates, lambda ranking, _: average_columns(ranking, judgments, design=design)
+        )
 
-    answered: Data = ask_sample(
-        sample, question, ("measure", *AVERAGE), can(judged_average_precision)
-    )
-    return answered
+    return _tabulated(sample, question, _AVERAGE_COLUMNS, can(judged_average_precision))
 
 
 @Capabilities(
@@ -378,67 +389,84 @@ def judged_difference(
       measure_a measure_b    n  difference    ci_low   ci_high  n_judged  n_unjudged
     0      good      fair  100    0.241579  0.077623  0.374333        40          86
     """
-    asked = JudgingScheme(unjudged, judged_with, windows, estimator, level)
-    sizes = check_n(n)
-    pair = only_pair(data, a, b, roles, one=True)
-    sample = find_sample(data, pair, asked, in_chunks=not isinstance(sizes, Shares))
-    design, chosen = sample.design(), Roles.of(sample.roles)
+    scheme, sizes = JudgingScheme(unjudged, judged_with, windows, estimator, level), check_n(n)
+    sample = read_sample(data, only_pair(data, a, b, roles, one=True), scheme)
+    design, ties = sample.design(), Roles.of(sample.roles).ties
 
-    def question(inner: xr.Dataset, asked_n: IntArray) -> xr.Dataset:
-        beside = sample.beside(inner)
-        inner = warn_if_chosen(sample, inner, beside, asked_n, regions=True)
-        with drawing_bar(
-            inner, progress, draws=2 * asked_n.size, what=_WHAT, unit="lists"
-        ) as advance:
-            computed = xr.apply_ufunc(
-                region_columns,
-                inner["score"],
-                inner["gold"],
-                inner["present"],
-                *beside,
-                kwargs={
-                    "design": design, "n": asked_n, "every": sizes is None, "ties": chosen.ties,
-                    "ends": inner.attrs["ends"], "advance": advance,
-                },
-                input_core_dims=[["measure", "candidate"], ["candidate"], ["measure", "candidate"]]
-                + [["candidate"]] * len(beside),
-                output_core_dims=[["pair", "n"]] * (len(DIFFERENCE) + 1),
-                dask="parallelized",
-                dask_gufunc_kwargs={"output_sizes": {"pair": 1, "n": asked_n.size}},
-                output_dtypes=[*DIFFERENCE.values(), bool],
-            )  # fmt: skip
-        names = [*DIFFERENCE, "exists"]
-        result = with_names(tables.as_columns(names, computed), [(a, b)])
-        return result.assign_coords(n=("n", asked_n))
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        lists = candidates.sizes(n)
+        warn_if_chosen(sample, candidates, lists, regions=True)
+        [sides] = candidates.sides([(a, b)])
+        both = candidates.present[:, sides].all(axis=1, keepdims=True)
+        rankings = [candidates.rankings([side]).among(both) for side in sides.tolist()]
+        total = 2 * lists.size * len(candidates.group)
+        with progress_bar(progress, total=total, what=_WHAT, unit="lists") as advance:
+            columns = region_columns(
+                *rankings,
+                sample.of(candidates),
+                design=design,
+                n=lists,
+                every=n is None,
+                ties=ties,
+                advance=advance,
+            )
+        table = rows_of(columns, candidates, PAIR, [0], {"n": lists})
+        return with_pairs(table, candidates, [(a, b)], "two-sided")
 
-    columns = ("measure_a", "measure_b", "n", *DIFFERENCE)
-    answered: Data = ask_sample(sample, question, columns, can(judged_difference), n=sizes)
-    return answered
+    return _tabulated(sample, question, _DIFFERENCE_COLUMNS, can(judged_difference), n=sizes)
 
 
-def _of_lists(
-    sample: Sample | LazySample, sizes: Sizes, columns: dict[str, type], progress: bool | None
+def _judged_lists(
+    sample: Sample, sizes: Sizes, quantity: str, able: Capabilities, progress: bool | None
 ) -> Any:
-    """Compute the precision or recall of lists for every measure."""
-    design, chosen = sample.design(), Roles.of(sample.roles)
+    """Estimate the precision or recall of lists for every measure."""
+    design, ties = sample.design(), Roles.of(sample.roles).ties
     noted: dict[str, Any] = {}
+    recall = quantity == "recall"
 
-    def question(inner: xr.Dataset, asked_n: IntArray) -> xr.Dataset:
-        beside = sample.beside(inner)
-        few = few_or(sizes, asked_n, chosen.ties, noted)
-        asked_n = asked_n if few is None else few
-        inner = warn_if_chosen(sample, inner, beside, asked_n, rest=columns is RECALL)
-        lists = inner.sizes["measure"] * asked_n.size
-        with drawing_bar(inner, progress, draws=lists, what=_WHAT, unit="lists") as advance:
-            return ask_measures(
-                inner, list_columns, {**columns, "exists": bool}, along={"n": asked_n},
-                beside=beside,
-                options={
-                    "design": design, "n": asked_n, "every": few is None, "ties": chosen.ties,
-                    "recall": columns is RECALL, "advance": advance,
-                },
-            )  # fmt: skip
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        few = few_or(sizes, candidates.sizes(n), ties, noted)
+        lists = candidates.sizes(few)
+        warn_if_chosen(sample, candidates, lists, rest=recall)
+        total = len(candidates.group) * len(candidates.measures) * lists.size
+        with progress_bar(progress, total=total, what=_WHAT, unit="lists") as advance:
+            kernel = partial(
+                _list_columns_of,
+                judgments=sample.of(candidates),
+                quantity=quantity,
+                design=design,
+                n=lists,
+                every=few is None,
+                ties=ties,
+                recall=recall,
+                advance=advance,
+            )
+            return measure_rows(candidates, kernel, {"n": lists})
 
-    able = can(judged_recall if columns is RECALL else judged_precision)
-    named = ("measure", "n", *columns)
-    return ask_sample(sample, question, named, able, n=sizes, noted=noted)
+    columns = ("measure", "n", *(name.format(quantity) for name in _LIST_COLUMNS))
+    return _tabulated(sample, question, columns, able, n=sizes, noted=noted)
+
+
+def _list_columns_of(
+    ranking: Ranking, _: Candidates, *, judgments: Judgments, quantity: str, **options: Any
+) -> dict[str, AnyArray]:
+    """Return the columns of lists, with the estimate named after the quantity."""
+    columns = list_columns(ranking, judgments, **options)
+    return {**columns, quantity: columns.pop("estimate")}
+
+
+def _tabulated(
+    sample: Sample,
+    question: RankingQuestion,
+    columns: tuple[str, ...],
+    able: Capabilities,
+    n: Sizes = None,
+    noted: dict[str, Any] | None = None,
+) -> Any:
+    """Ask the question for a sample, and note the scheme in ``attrs``."""
+    attrs = {} if noted is None else noted  # the question can add entries
+    attrs.update(sample.scheme.attrs)
+    return quietly(
+        sample.gold,
+        partial(tabulate, sample.data, sample.roles, question, columns, able, n=n, attrs=attrs),
+    )

@@ -1,122 +1,34 @@
-"""Evaluate partly judged rankings chunk by chunk, using sums over lists."""
+"""Estimate results for partly judged rankings, using sums over lists."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
 
 import numpy as np
-import xarray as xr
 
-from rankeval_pd.forms.lazy.batches import find_batches
-from rankeval_pd.forms.rankings.answers import RankingQuestion, answer
-from rankeval_pd.forms.rankings.candidates import check_data, read_part
-from rankeval_pd.forms.rankings.values import Sizes
-from rankeval_pd.forms.roles.declarations import Capabilities
-from rankeval_pd.forms.roles.roles import Roles
-from rankeval_pd.judging.samples import (
-    JudgingScheme,
-    Sample,
-    by_name,
-    counts_of,
-    quietly,
-    read_sample,
-)
+from rankeval_pd.judging.samples import Judgments, counts_of
 from rankeval_pd.nbest.grouped_lists import warn_of_few
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import judged_sums
 from rankeval_pd.stats.rankings.judged_clusters import JudgedClusters
-from rankeval_pd.stats.rankings.judged_sums import Design
+from rankeval_pd.stats.rankings.judged_sums import Design, Total
 from rankeval_pd.stats.rankings.ranking import Ranking
-
-# ------------------ Samples from lazy, partly judged rankings are read chunk by chunk
-
-BESIDE = {"judged": bool, "probability": float, "stratum": np.int64}
-
-
-class LazySample(NamedTuple):
-    """Store lazy data without selection probabilities."""
-
-    data: xr.Dataset
-    roles: dict[str, Any]
-    gold: Hashable
-    asked: JudgingScheme
-
-    def design(self) -> Design:
-        """Return the sampling design for the sums."""
-        return self.asked.design(len(self.asked.ends) + 1)
-
-    def beside(self, inner: xr.Dataset) -> list[xr.DataArray]:
-        """Return judged flags, probabilities and strata for the candidates.
-
-        The arrays are in the internal form of the chunk. A missing array is replaced with zeros.
-        """
-        gold = inner["gold"]
-        return [inner.get(name, xr.zeros_like(gold, dtype=kind)) for name, kind in BESIDE.items()]
-
-    def reader(self) -> Callable[..., xr.Dataset]:
-        """Return a function that reads a chunk without storing data."""
-        return partial(_read_part, asked=self.asked)
-
-
-def _read_part(part: xr.Dataset, roles: Roles, *, scored: bool, asked: JudgingScheme) -> xr.Dataset:
-    """Return the internal form and the sample for a chunk."""
-    sample = read_sample(part, by_name(roles), asked)
-    inner = read_part(sample.data, Roles.of(sample.roles), scored=scored)
-    return inner.assign(dict(zip(BESIDE, sample.beside(inner), strict=True)))
-
-
-def find_sample(
-    data: Any, roles: Mapping[str, Any], asked: JudgingScheme, *, in_chunks: bool = True
-) -> Sample | LazySample:
-    """Return the sample, deferring computation for lazy rankings in chunks.
-
-    Strata depend on all distinct probabilities, so probabilities are computed first.
-    """
-    check_data(data)
-    if in_chunks and isinstance(data, xr.Dataset) and asked.judged_with is None:
-        chosen = Roles.of(roles)
-        batches = find_batches(data, chosen, partial(read_part, scored=True), scored=True)
-        if batches is not None and chosen.groups is None:
-            gold: Hashable = batches.roles.gold
-            return LazySample(data, {**roles, "gold": gold}, gold, asked.checked())
-    return read_sample(data, roles, asked)
-
-
-def ask_sample(
-    sample: Sample | LazySample,
-    question: RankingQuestion,
-    columns: tuple[str, ...],
-    able: Capabilities,
-    n: Sizes = None,
-    noted: dict[str, Any] | None = None,
-) -> Any:
-    """Apply ``question`` to a sample, and add ``noted`` to ``attrs``."""
-    # a sample in memory contains all rankings, so rankings cannot be computed separately
-    read = sample.reader() if isinstance(sample, LazySample) else None
-    attrs = {} if noted is None else noted  # ``question`` can add entries
-    attrs.update(sample.asked.attrs)
-    return quietly(
-        sample.gold,
-        lambda: answer(
-            sample.data, sample.roles, question, columns, able, n=n, read=read, attrs=attrs
-        ),
-    )
-
-
-# -------------------------------------------------------------------------------------------------
-# Kernels that sum over the judged candidates of a list, of two regions, or of a ranking.
 
 _TOGETHER = 20_000  # number of lists between progress bar updates
 
 
+def _rows_of_sample(
+    judgments: Judgments, ranking: Ranking, *others: AnyArray
+) -> tuple[AnyArray, ...]:
+    """Return judged flags, labels, probabilities, strata and other arrays in one shape."""
+    known = judgments.judged, ranking.gold, judgments.probability, judgments.stratum
+    shape = np.broadcast_shapes(ranking.score.shape, *(x.shape for x in known))
+    return tuple(np.broadcast_to(x, shape) for x in (*known, *others))
+
+
 def list_columns(
     ranking: Ranking,
-    judged: BoolArray,
-    probability: FloatArray,
-    stratum: IntArray,
-    cluster: IntArray | None = None,
+    judgments: Judgments,
     *,
     design: Design,
     n: IntArray,
@@ -124,186 +36,175 @@ def list_columns(
     ties: str,
     recall: bool,
     advance: Callable[[int], object],
-) -> tuple[AnyArray, ...]:
-    """Return the columns (..., n) for lists, and a mask of existing lists."""
+) -> dict[str, AnyArray]:
+    """Return the columns (..., n) for the precision or recall of lists."""
     lists = ranking.nbest(None if every else n, ties)
-    shape = np.broadcast_shapes(ranking.score.shape, judged.shape, stratum.shape)
-    of_ranking = ranking.ranks, ranking.eligible, ranking.present
-    arrays: list[AnyArray] = [
-        np.broadcast_to(x, shape) for x in (judged, ranking.gold, probability, stratum, *of_ranking)
-    ]
+    arrays = _rows_of_sample(judgments, ranking, ranking.ranks, ranking.eligible, ranking.present)
+    rows = arrays[0].shape[:-1]
     inside, whole = [], []
-    for row in np.ndindex(shape[:-1]):
-        *of_each, ranks, in_list, here = (x[row] for x in arrays)
-        parts = design.parts(*of_each)
+    for row in np.ndindex(rows):
+        *sample, ranks, in_list, here = (x[row] for x in arrays)
+        parts = design.parts(*sample)
         inside.append(judged_sums.up_to(parts, ranks, in_list, n))
         whole.append(parts[here].sum(axis=0))
-    sums = np.reshape(inside, (*shape[:-1], n.size, _width(design, arrays[:4])))
-    every_one = np.reshape(whole, (*shape[:-1], 1, sums.shape[-1]))
-    found = _in_blocks(design, sums, advance)
-    size, seen, tp = counts_of(sums)
-    beside = size - seen, np.broadcast_to(lists.exists, seen.shape)
-    tied = np.broadcast_to(lists.tied, seen.shape)
+    sums = np.reshape(inside, (*rows, n.size, _width(design, arrays[:4])))
+    every_one = np.reshape(whole, (*rows, 1, sums.shape[-1]))
+    positives = _in_blocks(design, sums, advance)
+    size, judged, tp = counts_of(sums)
     sure = design._replace(unjudged="bounds")
     if recall:
         rest = design.total(every_one - sums)
-        share = judged_sums.share_of(found, rest)
+        share = judged_sums.share_of(positives, rest)
         bounds = judged_sums.share_bounds(sure.total(sums), sure.total(every_one - sums))
         if design.unjudged == "bounds":
-            share = judged_sums.Total(share.estimate, *bounds)
-        part_of = found.estimate + rest.estimate
+            share = Total(share.estimate, *bounds)
+        part_of = positives.estimate + rest.estimate
     else:
-        share, part_of = found / n, np.broadcast_to(n.astype(float), seen.shape)
+        share, part_of = positives / n, np.broadcast_to(n.astype(float), judged.shape)
         bounds = (sure.total(sums) / n)[1:]
-    if cluster is None or design.unjudged == "bounds":
-        return (seen, tp, *share, tied, *beside)
-    for row in np.ndindex(shape[:-1]):
-        *of_each, ranks, in_list, here = (x[row] for x in arrays)
-        part = JudgedClusters.of(of_each, np.broadcast_to(cluster, shape)[row], here, design)
-        warn_of_few(part.everyone)
-        given = n, share.estimate[row], part_of[row]
-        limits = part.list_limits(ranks, in_list, *given, recall=recall)
-        for own, limit in zip(share[1:], limits, strict=True):
-            own[row] = np.clip(limit, *(end[row] for end in bounds))
-    return (seen, tp, *share, tied, *beside)
+    if judgments.cluster is not None and design.unjudged != "bounds":
+        cluster = np.broadcast_to(judgments.cluster, arrays[0].shape)
+        for row in np.ndindex(rows):
+            *sample, ranks, in_list, here = (x[row] for x in arrays)
+            part = JudgedClusters.of(sample, cluster[row], here, design)
+            warn_of_few(part.everyone)
+            limits = part.list_limits(
+                ranks, in_list, n, share.estimate[row], part_of[row], recall=recall
+            )
+            for own, limit in zip(share[1:], limits, strict=True):
+                own[row] = np.clip(limit, *(end[row] for end in bounds))
+    return {
+        "n_judged": judged,
+        "tp_judged": tp,
+        "estimate": share.estimate,
+        "ci_low": share.low,
+        "ci_high": share.high,
+        "tied": np.broadcast_to(lists.tied, judged.shape),
+        "n_unjudged": size - judged,
+        "exists": np.broadcast_to(lists.exists, judged.shape),
+    }
 
 
-def _in_blocks(
-    design: Design, sums: FloatArray, advance: Callable[[int], object]
-) -> judged_sums.Total:
+def _in_blocks(design: Design, sums: FloatArray, advance: Callable[[int], object]) -> Total:
     """Estimate the true positives in each list, one block of list sizes at a time."""
-    found = []
+    parts = []
     for start in range(0, max(sums.shape[-2], 1), _TOGETHER):
         block = sums[..., start : start + _TOGETHER, :]
-        found.append(design.total(block))
+        parts.append(design.total(block))
         advance(block[..., 0].size)
-    return judged_sums.Total(*(np.concatenate(x, axis=-1) for x in zip(*found, strict=True)))
+    return Total(*(np.concatenate(x, axis=-1) for x in zip(*parts, strict=True)))
 
 
-def _width(design: Any, of_each: Sequence[AnyArray]) -> int:
+def _width(design: Design, sample: Sequence[AnyArray]) -> int:
     """Return the number of sums that a design computes, even for empty data."""
-    return int(design.parts(*(np.zeros(0, dtype=x.dtype) for x in of_each)).shape[-1])
+    return int(design.parts(*(np.zeros(0, dtype=x.dtype) for x in sample)).shape[-1])
 
 
 def region_columns(
-    score: FloatArray,
-    true: BoolArray,
-    present: BoolArray,
-    judged: BoolArray,
-    probability: FloatArray,
-    stratum: IntArray,
-    cluster: IntArray | None = None,
+    a: Ranking,
+    b: Ranking,
+    judgments: Judgments,
     *,
     design: Design,
     n: IntArray,
     every: bool,
     ties: str,
-    ends: bool,
     advance: Callable[[int], object],
-) -> tuple[AnyArray, ...]:
-    """Return the columns (..., pair, n) for difference regions, and a row mask."""
-    both: BoolArray = np.asarray(present.all(axis=-2))
-    exists = n <= both.sum(axis=-1)[..., np.newaxis]
-    pair = [Ranking.of(score[..., side, :], true, both, ends=ends) for side in (0, 1)]
+) -> dict[str, AnyArray]:
+    """Return the columns (..., n) for the difference regions of two rankings."""
+    exists = n <= a.here[..., np.newaxis]
     if ties != "shared":
-        for side in pair:
+        for side in (a, b):
             exists = exists & side.nbest(None if every else n, ties).exists
-    shape = np.broadcast_shapes(pair[0].score.shape, judged.shape, stratum.shape)
-    of_pair = *(side.ranks for side in pair), *(side.eligible for side in pair)
-    arrays: list[AnyArray] = [
-        np.broadcast_to(x, shape) for x in (judged, true, probability, stratum, *of_pair)
-    ]
+    arrays = _rows_of_sample(judgments, a, a.ranks, b.ranks, a.eligible, b.eligible, a.present)
+    rows = arrays[0].shape[:-1]
     regions = []
-    for row in np.ndindex(shape[:-1]):
-        *of_each, rank_a, rank_b, in_a, in_b = (x[row] for x in arrays)
-        parts = design.parts(*of_each)
+    for row in np.ndindex(rows):
+        *sample, rank_a, rank_b, in_a, in_b, _ = (x[row] for x in arrays)
+        parts = design.parts(*sample)
         shared = judged_sums.shared_up_to(parts, (rank_a, rank_b), in_a & in_b, n)
-        of_a, of_b = (
-            judged_sums.up_to(parts, rank, there, n) - shared
-            for rank, there in ((rank_a, in_a), (rank_b, in_b))
-        )
-        regions.append([of_a, of_b, shared])
-    sums = np.reshape(regions, (*shape[:-1], 3, 1, n.size, _width(design, arrays[:4])))
-    of_a, of_b, shared = (sums[..., k, :, :, :] for k in range(3))
-    a, b = (_in_blocks(design, region, advance) for region in (of_a, of_b))
-    sure: list[judged_sums.Total] = []
-    if cluster is not None and design.unjudged == "estimate":
-        sure = [design._replace(unjudged="bounds").total(region) for region in (of_a, of_b)]
-        size = [np.maximum(region[..., 0], 1.0) for region in (of_a, of_b)]
-        for row in np.ndindex(shape[:-1]):
-            *of_each, rank_a, rank_b, in_a, in_b = (x[row] for x in arrays)
-            part = JudgedClusters.of(
-                of_each, np.broadcast_to(cluster, shape)[row], both[row], design
-            )
+        only_a = judged_sums.up_to(parts, rank_a, in_a, n) - shared
+        only_b = judged_sums.up_to(parts, rank_b, in_b, n) - shared
+        regions.append([only_a, only_b, shared])
+    sums = np.reshape(regions, (*rows, 3, n.size, _width(design, arrays[:4])))
+    only_a, only_b, shared = (sums[..., k, :, :] for k in range(3))
+    positives = [_in_blocks(design, region, advance) for region in (only_a, only_b)]
+    sure: list[Total] = []
+    if judgments.cluster is not None and design.unjudged == "estimate":
+        sure = [design._replace(unjudged="bounds").total(region) for region in (only_a, only_b)]
+        sizes = [np.maximum(region[..., 0], 1.0) for region in (only_a, only_b)]
+        cluster = np.broadcast_to(judgments.cluster, arrays[0].shape)
+        for row in np.ndindex(rows):
+            *sample, rank_a, rank_b, in_a, in_b, here = (x[row] for x in arrays)
+            part = JudgedClusters.of(sample, cluster[row], here, design)
             warn_of_few(part.everyone)
-            at = (*row, 0)
-            shares = a.estimate[at] / size[0][at], b.estimate[at] / size[1][at]
-            limits = part.region_limits((rank_a, rank_b), (in_a, in_b), n, shares)
-            for total, many, bounds, ends_at in zip((a, b), size, sure, limits, strict=True):
-                for own, limit in zip(total[1:], ends_at, strict=True):
+            shares = [x.estimate[row] / size[row] for x, size in zip(positives, sizes, strict=True)]
+            limits = part.region_limits((rank_a, rank_b), (in_a, in_b), n, tuple(shares))
+            for total, size, bounds, ends in zip(positives, sizes, sure, limits, strict=True):
+                for own, limit in zip(total[1:], ends, strict=True):
                     # clip only the difference limits to the possible range
-                    known = bounds.low[at] == bounds.high[at]
-                    own[at] = np.where(known, bounds.low[at], limit * many[at])
-    found = judged_sums.difference(a, b)
+                    known = bounds.low[row] == bounds.high[row]
+                    own[row] = np.where(known, bounds.low[row], limit * size[row])
+    difference = _difference(*positives, sure, design) / n
+    (size_a, judged_a, tp_a), (size_b, judged_b, tp_b) = counts_of(only_a), counts_of(only_b)
+    n_only = n - counts_of(shared)[0]
+    return {
+        "n_only": n_only,
+        "n_judged_a": judged_a,
+        "n_judged_b": judged_b,
+        "tp_judged_a": tp_a,
+        "tp_judged_b": tp_b,
+        "difference": difference.estimate,
+        "ci_low": difference.low,
+        "ci_high": difference.high,
+        "cuts_tie": np.broadcast_to(a.cuts_tie(n) | b.cuts_tie(n), n_only.shape),
+        "n_judged": judged_a + judged_b,
+        "n_unjudged": size_a + size_b - judged_a - judged_b,
+        "exists": np.broadcast_to(exists, n_only.shape),
+    }
+
+
+def _difference(a: Total, b: Total, sure: Sequence[Total], design: Design) -> Total:
+    """Return the difference of two totals, within the possible range if known."""
+    difference = judged_sums.difference(a, b)
     if design.unjudged == "bounds":
-        found = judged_sums.Total(found.estimate, a.low - b.high, a.high - b.low)
-    elif sure:
-        least, most = sure[0].low - sure[1].high, sure[0].high - sure[1].low
-        low, high = (np.clip(x, least, most) for x in found[1:])
-        found = judged_sums.Total(found.estimate, low, high)
-    only = n - counts_of(shared)[0]
-    (size_a, seen_a, tp_a), (size_b, seen_b, tp_b) = counts_of(of_a), counts_of(of_b)
-    seen = seen_a + seen_b
-    cut_a, cut_b = (side.cuts_tie(n) for side in pair)
-    rows = (x[..., np.newaxis, :] for x in (cut_a | cut_b, exists))
-    cuts_tie, there = (np.broadcast_to(x, only.shape) for x in rows)
-    return (
-        only,
-        seen_a,
-        seen_b,
-        tp_a,
-        tp_b,
-        *found / n,
-        cuts_tie,
-        seen,
-        size_a + size_b - seen,
-        there,
-    )
+        return Total(difference.estimate, a.low - b.high, a.high - b.low)
+    if not sure:
+        return difference
+    least, most = sure[0].low - sure[1].high, sure[0].high - sure[1].low
+    low, high = (np.clip(x, least, most) for x in difference[1:])
+    return Total(difference.estimate, low, high)
 
 
 def average_columns(
-    ranking: Ranking,
-    judged: BoolArray,
-    probability: FloatArray,
-    stratum: IntArray,
-    cluster: IntArray | None = None,
-    *,
-    design: Design,
-) -> tuple[AnyArray, ...]:
+    ranking: Ranking, judgments: Judgments, *, design: Design
+) -> dict[str, AnyArray]:
     """Return the columns (...) for average precision."""
-    shape = np.broadcast_shapes(ranking.score.shape, judged.shape, stratum.shape)
-    of_ranking = ranking.order, ranking.present, ranking.score, ranking.gold
-    arrays: list[AnyArray] = [
-        np.broadcast_to(x, shape) for x in (*of_ranking, judged, probability, stratum)
-    ]
-    result = np.empty((6, *shape[:-1]))
+    arrays = _rows_of_sample(judgments, ranking, ranking.order, ranking.present, ranking.score)
+    shape = arrays[0].shape
+    names = ("n_judged", "tp_judged", "n_unjudged")
+    counts = {name: np.empty(shape[:-1], dtype=np.int64) for name in names}
+    averages = {x: np.empty(shape[:-1]) for x in ("average_precision", "ci_low", "ci_high")}
     for row in np.ndindex(shape[:-1]):
-        order, here, *of_each = (x[row] for x in arrays)
+        *sample, order, here, score = (x[row] for x in arrays)
         order = order[: int(here.sum())]
-        own, hit, seen, rate, part = (x[order] for x in of_each)
-        together = None
-        if cluster is not None:
-            together = np.broadcast_to(cluster, shape)[row][order]
-            warn_of_few(np.unique(together[seen]).size)
-        found = judged_sums.average_precision(own, hit, seen, rate, part, design, together)
+        judged, hit, rate, stratum = (x[order] for x in sample)
+        of_sample = score[order], hit, judged, rate, stratum
+        cluster = None
+        if judgments.cluster is not None:
+            cluster = np.broadcast_to(judgments.cluster, shape)[row][order]
+            warn_of_few(np.unique(cluster[judged]).size)
+        value, *limits = judged_sums.average_precision(*of_sample, design, cluster)
         # clip limits to possible values
-        if together is not None and design.unjudged != "bounds":
+        if cluster is not None and design.unjudged != "bounds":
             sure = design._replace(unjudged="bounds")
-            value, *limits = found
-            _, least, most = judged_sums.average_precision(own, hit, seen, rate, part, sure, None)
-            least, most = np.fmin(least, value), np.fmax(most, value)
-            low, high = (float(np.clip(x, least, most)) for x in limits)
-            found = value, low, high
-        counts = seen.sum(), (seen & hit).sum()
-        result[(slice(None), *row)] = (*counts, *found, order.size - counts[0])
-    return (*result[:2].astype(np.int64), *result[2:5], result[5].astype(np.int64))
+            _, least, most = judged_sums.average_precision(*of_sample, sure, None)
+            limits = list(np.clip(limits, np.fmin(least, value), np.fmax(most, value)))
+        for name, x in zip(averages, (value, *limits), strict=True):
+            averages[name][row] = x
+        number = judged.sum()
+        for name, count in zip(
+            names, (number, (judged & hit).sum(), order.size - number), strict=True
+        ):
+            counts[name][row] = count
+    return counts | averages

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
+from rankeval_pd.doors.rankings import Candidates
 from rankeval_pd.errors import (
     check_choice,
     check_count,
     check_share,
     hushed,
-    is_known,
     no_table,
     unknown_name,
     warn,
@@ -23,14 +23,9 @@ from rankeval_pd.errors import (
 from rankeval_pd.forms.rankings.annotators import one_label, refuse_each
 from rankeval_pd.forms.rankings.candidates import check_data
 from rankeval_pd.forms.rankings.values import gold_values
-from rankeval_pd.forms.roles.columns import (
-    find_gold,
-    frame_column,
-    split_measures,
-    with_roles_of,
-)
-from rankeval_pd.forms.roles.given_values import with_given_dataset, with_given_frame
-from rankeval_pd.forms.roles.roles import PartlyJudged, Roles, are_values, as_names
+from rankeval_pd.forms.roles.columns import find_gold, frame_column
+from rankeval_pd.forms.roles.given_values import with_given_frame
+from rankeval_pd.forms.roles.roles import PartlyJudged, Roles, are_values
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
 from rankeval_pd.stats.rankings.judged_sums import MOST_STRATA, Design, windows_of
@@ -39,7 +34,6 @@ from rankeval_pd.stats.significance.fisher import fisher_test
 # ------------ The sample of partly judged data, with probabilities and strata
 
 ESTIMATORS = ("ratio", "horvitz-thompson")
-_ROWS = "_rows"  # the candidate dimension in the input
 
 
 class JudgingScheme(NamedTuple):
@@ -69,14 +63,15 @@ class JudgingScheme(NamedTuple):
             )
         windows = self.windows
         if windows is not None:
-            given = list(windows) if isinstance(windows, Iterable) else [windows]
-            windows = sorted({check_count("windows", end) for end in given})
+            windows = sorted({check_count("windows", end) for end in self.ends})
         return self._replace(level=level, windows=windows)
 
     @property
-    def ends(self) -> list[int]:
+    def ends(self) -> list[Any]:
         """Return the ranks at which the windows end."""
-        return list(self.windows) if isinstance(self.windows, Iterable) else []
+        if self.windows is None:
+            return []
+        return list(self.windows) if isinstance(self.windows, Iterable) else [self.windows]
 
     @property
     def attrs(self) -> dict[str, Any]:
@@ -88,15 +83,16 @@ class JudgingScheme(NamedTuple):
         return Design(strata, self.unjudged, self.estimator, self.level, heaviest)
 
 
-class Sample(NamedTuple):
-    """Store data with the gold label "judged and true", and judged flags."""
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Store data with the gold label "judged and true", and who was judged."""
 
-    data: Any
+    data: pd.DataFrame
     roles: dict[str, Any]
     gold: Hashable
-    judged: xr.DataArray  #: (..., _rows)
-    probability: xr.DataArray
-    asked: JudgingScheme
+    judged: BoolArray  #: (row)
+    probability: FloatArray  #: (row): of being selected for judging
+    scheme: JudgingScheme
 
     @property
     def is_taken_for_random(self) -> bool:
@@ -104,191 +100,107 @@ class Sample(NamedTuple):
 
         The result is False if all candidates are judged, or if groups of candidates were sampled.
         """
-        said = self.asked.judged_with is not None or self.asked.windows is not None
-        said = said or self.roles.get("groups") is not None
-        return self.asked.unjudged == "estimate" and not said and not bool(self.judged.all())
+        known = (self.scheme.judged_with, self.scheme.windows, self.roles.get("groups"))
+        if self.scheme.unjudged != "estimate" or any(x is not None for x in known):
+            return False
+        return not self.judged.all()
 
-    @property
+    @cached_property
     def kinds(self) -> FloatArray:
         """Return the distinct probabilities."""
-        known = self.probability.to_numpy()
-        return np.unique(known[~np.isnan(known)])
+        return np.unique(self.probability)
 
     def design(self) -> Design:
         """Return the design, with strata if there are few distinct probabilities."""
-        if self.asked.judged_with is None:
-            return self.asked.design(len(self.asked.ends) + 1)
+        if self.scheme.judged_with is None:
+            return self.scheme.design(len(self.scheme.ends) + 1)
         strata = self.kinds.size if self.kinds.size <= MOST_STRATA else 0
-        unjudged = self.probability.where(~self.judged).to_numpy()
-        unjudged = unjudged[~np.isnan(unjudged)]
-        return self.asked.design(strata, 1.0 / float(unjudged.min()) if unjudged.size else 0.0)
+        unjudged = self.probability[~self.judged]
+        heaviest = 1.0 / float(unjudged.min()) if unjudged.size else 0.0
+        return self.scheme.design(strata, heaviest)
 
-    def beside(self, inner: xr.Dataset) -> list[xr.DataArray]:
-        """Return judged flags, probabilities, strata, and optional groups."""
-        judged, probability = _taken(self.judged, inner["row"]), self._per_candidate(inner)
-        if self.asked.windows is not None:
-            stratum = xr.apply_ufunc(
-                windows_of,
-                inner["score"],
-                inner["present"],
-                kwargs={"ends": np.array(self.asked.ends)},
-                input_core_dims=[["measure", "candidate"]] * 2,
-                output_core_dims=[["candidate"]],
-                dask="parallelized",
-                output_dtypes=[np.int64],
-            )
+    def of(self, candidates: Candidates) -> Judgments:
+        """Return what is known about the judgments of the candidates."""
+        probability = self.probability[candidates.row]
+        if self.scheme.windows is not None:
+            ends = np.array(self.scheme.ends)
+            stratum = windows_of(candidates.score, candidates.present, ends)
         else:
-            stratum = xr.apply_ufunc(
-                np.searchsorted,
-                self.kinds,
-                probability,
-                input_core_dims=[["_kind"], []],
-                dask="parallelized",
-                output_dtypes=[np.int64],
-            )
-        return [judged, probability, stratum, *(inner[x] for x in ("cluster",) if x in inner)]
-
-    def _per_candidate(self, inner: xr.Dataset) -> xr.DataArray:
-        """Return probabilities in the internal form; a constant rate is not broadcast."""
-        known = not bool(np.isnan(self.probability).any())
-        if known and self.probability.dims == (_ROWS,) and self.kinds.size == 1:
-            return _of_all(self.kinds[0], inner.sizes["candidate"], "candidate")
-        return _taken(self.probability, inner["row"])
+            stratum = np.searchsorted(self.kinds, probability)
+        of_candidates = self.judged[candidates.row], probability, stratum
+        return Judgments(*(x[:, np.newaxis] for x in of_candidates), candidates.clusters)
 
 
-def _of_all(rate: float, size: int, dim: str) -> xr.DataArray:
-    return xr.DataArray(np.full(size, rate), dims=dim)
+@dataclass(frozen=True, eq=False)
+class Judgments:
+    """Store who was judged, the same for all measures: (group, 1, candidate)."""
+
+    judged: BoolArray
+    probability: FloatArray  #: of being selected for judging
+    stratum: IntArray
+    cluster: IntArray | None = None
 
 
-def _taken(values: xr.DataArray, row: xr.DataArray) -> xr.DataArray:
-    """Return row values in the order of the internal form."""
-
-    def take(given: AnyArray, rows: IntArray) -> AnyArray:
-        batch = np.broadcast_shapes(given.shape[:-1], rows.shape[:-1])
-        given = np.broadcast_to(given, (*batch, given.shape[-1]))
-        rows = np.broadcast_to(rows, (*batch, rows.shape[-1]))
-        return np.take_along_axis(given, rows, axis=-1)
-
-    result: xr.DataArray = xr.apply_ufunc(
-        take,
-        values,
-        row,
-        input_core_dims=[[_ROWS], ["candidate"]],
-        output_core_dims=[["candidate"]],
-        dask="parallelized",
-        output_dtypes=[values.dtype],
-    )
-    return result
-
-
-def read_sample(data: Any, roles: Mapping[str, Any], asked: JudgingScheme) -> Sample:
+def read_sample(data: Any, roles: Mapping[str, Any], scheme: JudgingScheme) -> Sample:
     """Return the data with the gold label "judged and true", and the sample."""
     check_data(data)
-    asked = asked.checked()
+    scheme = scheme.checked()
     chosen = Roles.of(roles)
-    frame = isinstance(data, pd.DataFrame)
-    taken = with_given_frame(data, chosen) if frame else with_given_dataset(data, chosen)
+    frame, chosen = with_given_frame(data, chosen)
     refuse_each(chosen, "candidates judged in part")
-    found = one_label(*taken)
-    data, chosen = found.data, found.roles
-    gold = find_gold(data, chosen)
-    values = frame_column(data, gold, "gold") if frame else pd.Series(data[gold].to_numpy().ravel())
-    truth = gold_values(values, gold, chosen.positive, chosen.min_grade)
-    shape, dims = ((len(data),), (_ROWS,)) if frame else _shape(data[gold], chosen)
-    label = xr.DataArray(truth.reshape(shape), dims=dims)
-    judged: xr.DataArray = ~np.isnan(label)  # type: ignore[assignment]
-    data, probability = _with_probability(data, asked, chosen, judged)
-    filled = label.fillna(0.0)
-    if frame:
-        data = data.copy()
-        data[gold] = filled.to_numpy() == 1.0
-    else:
-        filled = filled.where(judged | _scored(data, chosen, gold))
-        padded = bool(np.isnan(filled).any())
-        label = filled if padded else filled == 1.0
-        data = data.assign({gold: label.rename({_ROWS: chosen.dim}).variable})
+    label = one_label(frame, chosen)
+    frame, chosen = label.data, label.roles
+    gold = find_gold(frame, chosen)
+    truth = gold_values(frame_column(frame, gold, "gold"), gold, chosen.positive, chosen.min_grade)
+    judged = ~np.isnan(truth)
+    frame, probability = _with_probability(frame, scheme)
+    frame = frame.copy()
+    frame[gold] = truth == 1.0
     settled = replace(chosen, gold=gold, agreement="majority", positive=None, min_grade=None)
-    given = {f.name for f in fields(Roles)} & {*roles, "gold"}
-    kept = {name: x for name, x in by_name(settled).items() if name in given}
-    if asked.judged_with is not None:
-        _check_probability(judged, probability, filled)
-    return Sample(data, kept, gold, judged, probability, asked)
+    named = {field.name: getattr(settled, field.name) for field in fields(Roles)}
+    kept = {name: value for name, value in named.items() if name in {*roles, "gold"}}
+    if scheme.judged_with is not None:
+        _check_probability(judged, probability)
+    return Sample(frame, kept, gold, judged, probability, scheme)
 
 
-def by_name(roles: Roles) -> dict[str, Any]:
-    """Return a mapping from role names to values."""
-    return {field.name: getattr(roles, field.name) for field in fields(roles)}
-
-
-def _shape(gold: xr.DataArray, roles: Roles) -> tuple[tuple[int, ...], tuple[Hashable, ...]]:
-    return gold.shape, tuple(_ROWS if d == roles.dim else d for d in gold.dims)
-
-
-def _scored(data: xr.Dataset, roles: Roles, gold: Hashable) -> xr.DataArray:
-    """Return a mask of candidates with a score, to identify padding."""
-    parts = split_measures(data, roles, with_roles_of(gold, roles, data.variables))
-    named = as_names(roles.measures, parts)
-    chosen = [x for name, x in parts.items() if roles.measures is None or is_known(name, named)]
-    numbers = [x for x in chosen if x.dtype.kind in "iuf"]
-    there = [xr.DataArray((~np.isnan(x)).variable) for x in numbers]
-    result = xr.zeros_like(xr.DataArray(data[gold].variable), dtype=bool)
-    for one in there:
-        result = result | one
-    return result.compute().rename({roles.dim: _ROWS})
-
-
-def _with_probability(
-    data: Any, asked: JudgingScheme, roles: Roles, judged: xr.DataArray
-) -> tuple[Any, xr.DataArray]:
+def _with_probability(data: pd.DataFrame, scheme: JudgingScheme) -> tuple[pd.DataFrame, FloatArray]:
     """Separate the probabilities from the data."""
-    given = asked.judged_with
-    if given is None:
-        return data, _of_all(1.0, judged.sizes[_ROWS], _ROWS)
-    if isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool):
-        rate = check_share("judged_with", given, one=True)
-        return data, _of_all(rate, judged.sizes[_ROWS], _ROWS)
-    if are_values(given):
-        values: Any = given
-        if isinstance(given, pd.Series) and isinstance(data, pd.DataFrame):
-            values = given.reindex(data.index) if given.index.is_unique else given
-        if isinstance(given, xr.DataArray):
-            return data, given.rename({roles.dim: _ROWS}).astype(float).reset_coords(drop=True)
-        if np.ndim(values) != 1:
+    rate = scheme.judged_with
+    if rate is None:
+        return data, np.ones(len(data))
+    if isinstance(rate, int | float | np.integer | np.floating) and not isinstance(rate, bool):
+        return data, np.full(len(data), check_share("judged_with", rate, one=True))
+    if are_values(rate):
+        if isinstance(rate, pd.Series) and rate.index.is_unique:
+            rate = rate.reindex(data.index)
+        if np.ndim(rate) != 1:
             raise ValueError(
-                f"judged_with has values of shape {np.shape(values)}: pass one probability per "
+                f"judged_with has values of shape {np.shape(rate)}: pass one probability per "
                 "candidate, or the name of a column."
             )
-        return data, xr.DataArray(np.asarray(values, dtype=float), dims=(_ROWS,))
-    if isinstance(data, pd.DataFrame):
-        if not isinstance(given, Hashable) or given not in data.columns:
-            raise unknown_name("judged_with", given, data.columns)
-        column = frame_column(data, given, "judged_with")
-        array = column.to_numpy(dtype=float, na_value=np.nan)
-        return data.drop(columns=given), xr.DataArray(array, dims=(_ROWS,))
-    if not isinstance(given, Hashable) or given not in data.variables:
-        raise unknown_name("judged_with", given, data.data_vars)
-    variable = xr.DataArray(data[given].variable.astype(float)).rename({roles.dim: _ROWS})
-    return data.drop_vars(given), variable.compute()
+        return data, np.asarray(rate, dtype=float)
+    if not isinstance(rate, Hashable) or rate not in data.columns:
+        raise unknown_name("judged_with", rate, data.columns)
+    column = frame_column(data, rate, "judged_with")
+    return data.drop(columns=rate), column.to_numpy(dtype=float, na_value=np.nan)
 
 
-def _check_probability(
-    judged: xr.DataArray, probability: xr.DataArray, filled: xr.DataArray
-) -> None:
+def _check_probability(judged: BoolArray, probability: FloatArray) -> None:
     """Raise a ValueError for invalid or contradictory probabilities."""
-    if _ROWS not in probability.dims or probability.sizes[_ROWS] != judged.sizes[_ROWS]:
+    if probability.size != judged.size:
         raise ValueError(
-            f"judged_with has values of shape {probability.shape} for {judged.sizes[_ROWS]}"
+            f"judged_with has values of shape {probability.shape} for {judged.size}"
             " candidates: pass one value per candidate, the name of a column, or one rate for all."
         )
-    here = ~np.isnan(filled)
-    wrong = here & ~((probability > 0.0) & (probability <= 1.0))
-    if bool(wrong.any()):
+    wrong = ~((probability > 0.0) & (probability <= 1.0))
+    if wrong.any():
         raise ValueError(
             f"judged_with: {int(wrong.sum())} candidates have no judging probability in (0, 1]. If"
             " these candidates could not be judged, pass unjudged='bounds' without judged_with."
         )
-    sure = here & ~judged & (probability == 1.0)
-    if bool(sure.any()):
+    sure = ~judged & (probability == 1.0)
+    if sure.any():
         raise ValueError(
             f"judged_with: {int(sure.sum())} candidates with judging probability 1 have no"
             " judgment. Judge these candidates, or pass the true probabilities."
@@ -297,7 +209,7 @@ def _check_probability(
 
 def check_frame(candidates: object) -> None:
     """Raise a TypeError unless the candidates are a DataFrame."""
-    if isinstance(candidates, xr.Dataset):
+    if hasattr(candidates, "to_dataframe"):
         raise TypeError(
             "candidates is a Dataset, but plans and sheets need a DataFrame with one row per "
             "candidate. Convert the Dataset: data.to_dataframe().reset_index()."
@@ -363,50 +275,40 @@ class _Table(NamedTuple):
 
 
 def warn_if_chosen(
-    sample: object,
-    inner: xr.Dataset,
-    beside: Sequence[xr.DataArray],
+    sample: Sample,
+    candidates: Candidates,
     n: IntArray | None,
     *,
     rest: bool = False,
     regions: bool = False,
-) -> xr.Dataset:
+) -> None:
     """Warn if judged candidates are clearly not a random sample.
 
     The tests compare each list with the candidates below the list. With ``regions``, the tests
-    compare the two difference regions. The function tests only in-memory data without a judging
-    scheme. For average precision, n is None, and strong evidence against randomness raises an
-    error. The function returns the internal form, including the order of ranked candidates.
+    compare the two difference regions. Samples with a judging scheme are not tested. For average
+    precision, n is None, and strong evidence against randomness raises an error.
     """
-    if not isinstance(sample, Sample) or not sample.is_taken_for_random:
-        return inner
-    arrays = (inner["score"], inner["present"], beside[0])
-    if any(x.chunks is not None for x in arrays) or not inner.sizes["measure"]:
-        return inner
-    last = ("measure", "candidate")
-    score, present = (x.transpose(..., *last) for x in xr.broadcast(*arrays[:2]))
-    order = score.copy(data=ranking.order(score.to_numpy(), present.to_numpy()))
-    of_all = xr.broadcast(*arrays, order.rename(None))
-    scores, there, seen, orders = (x.transpose(..., *last).to_numpy() for x in of_all)
-    tables = [*_tables(seen & there, scores, there, orders, n, rest, regions)]
-    found = [table.p_values() for table in tables]
-    number = sum(x.size for x in found)
-    worst = [float(x.min(initial=1.0)) for x in found]
-    if worst and min(worst) * number < _LEVEL:
-        table, p_values = tables[int(np.argmin(worst))], found[int(np.argmin(worst))]
-        message = _message(table, p_values, inner["measure"].to_numpy(), regions=regions)
-        if n is None and min(worst) * number < _REFUSED:
-            raise ValueError(message)
-        warn(message)
-    return inner.assign(order=order.variable)
+    if not sample.is_taken_for_random or not candidates.measures:
+        return
+    judged = sample.judged[candidates.row][:, np.newaxis] & candidates.present
+    tables = [*_tables(candidates, judged, n, rest=rest, regions=regions)]
+    tests = [table.p_values() for table in tables]
+    number = sum(p.size for p in tests)
+    smallest = [float(p.min(initial=1.0)) for p in tests]
+    if not smallest or min(smallest) * number >= _LEVEL:
+        return
+    place = int(np.argmin(smallest))
+    message = _message(tables[place], tests[place], candidates.measures, regions=regions)
+    if n is None and min(smallest) * number < _REFUSED:
+        raise ValueError(message)
+    warn(message)
 
 
 def _tables(
-    judged: BoolArray, score: AnyArray, present: BoolArray, order: IntArray, n: IntArray | None,
-    rest: bool, regions: bool,
-) -> Iterator[_Table]:  # fmt: skip
+    candidates: Candidates, judged: BoolArray, n: IntArray | None, *, rest: bool, regions: bool
+) -> Iterator[_Table]:
     """Yield tables that compare top and lower ranks, or shared and other candidates."""
-    rank = ranking.ranks(order)
+    present, rank = candidates.present, ranking.ranks(candidates.order)
     total = present.sum(axis=-1)
     whole = int(total.max(initial=0))
     sizes = np.array([whole]) if n is None else n[n <= whole]
@@ -414,8 +316,7 @@ def _tables(
         sizes = sizes[np.unique(np.geomspace(1, sizes.size, _LISTS).astype(int)) - 1]
     if not rest and n is not None:  # do not test candidates below the longest list
         near = (rank <= sizes.max(initial=0)).reshape(-1, rank.shape[-1]).any(axis=0)
-        judged, score = judged[..., near], score[..., near]
-        present, rank = present[..., near], rank[..., near]
+        judged, present, rank = (x[..., near] for x in (judged, present, rank))
     for size in sizes.tolist():
         listed = present & (rank <= size)
         if regions:
@@ -426,7 +327,7 @@ def _tables(
             after = present & ~listed
             middle = (size + whole) // 2
             yield _of_top(judged, rank, after, size, middle, "outside the list up to rank {}")
-        if score.shape[-2] > 1 and not regions:
+        if len(candidates.measures) > 1 and not regions:
             yield _of_shared(judged, listed, size)
 
 
@@ -448,18 +349,20 @@ def _of_shared(judged: BoolArray, listed: BoolArray, n: int) -> _Table:
     return _Table.of("shared with the list of {}", counts, n)
 
 
-def _message(table: _Table, p_values: AnyArray, measures: AnyArray, *, regions: bool) -> str:
+def _message(
+    table: _Table, p_values: AnyArray, measures: Sequence[Hashable], *, regions: bool
+) -> str:
     place = np.unravel_index(int(p_values.argmin()), p_values.shape)
-    of_pairs = "{}" in table.part
-    own: Hashable = measures[place[-2] if of_pairs else place[-1]]
-    part = table.part.format(repr(measures[place[-1]])) if of_pairs else table.part
+    own, part = measures[place[-1]], table.part
+    if "{}" in part:  # pairs of measures
+        own, part = measures[place[-2]], part.format(repr(own))
     judged, size, other, left = (
         int(x[place]) for x in (table.judged, table.size, table.judged_else, table.size_else)
     )
-    where = (
-        f"the candidates found only in the list of {own!r}" if regions else f"the list of {own!r}"
-    )
-    do = "judge a random sheet (annotation_sheet)" if regions else "call judged_difference"
+    where, do = f"the list of {own!r}", "call judged_difference"
+    if regions:
+        where = f"the candidates found only in the list of {own!r}"
+        do = "judge a random sheet (annotation_sheet)"
     return (
         f"The judged candidates are not a random sample of {where} at n = {table.n}: {judged} of"
         f" {size} candidates {part} are judged, compared with {other} of the other {left}."

@@ -23,6 +23,7 @@ import pandas as pd
 from scipy import stats
 
 from rankeval_pd.judging.judged_rankings import average_columns, list_columns, region_columns
+from rankeval_pd.judging.samples import Judgments
 from rankeval_pd.stats.rankings.judged_sums import Design
 from rankeval_pd.stats.rankings.ranking import Ranking
 
@@ -51,24 +52,22 @@ def answers(gold: Any, score: Any, cluster: Any, judged: Any, n: Any) -> dict[st
     """
     label = gold & judged
     here = np.ones(label.shape, dtype=bool)
-    ranking = Ranking.of(np.broadcast_to(score[0], label.shape), label, here)
-    given = (judged, np.ones(gold.size), np.zeros(gold.size, dtype=np.int64), cluster)
+    rankings = [Ranking.of(np.broadcast_to(x, label.shape), label, here) for x in score]
+    stratum = np.zeros(gold.size, dtype=np.int64)
+    judgments = Judgments(judged, np.ones(gold.size), stratum, cluster)
     options: dict[str, Any] = {
         "design": DESIGN, "n": n, "every": False, "ties": "shared", "advance": lambda _: None,
     }  # fmt: skip
-    found = {
-        f"judged_{name}": np.array(
-            [x[..., 0] for x in list_columns(ranking, *given, **options, recall=recall)[2:5]]
-        )
-        for name, recall in (("precision", False), ("recall", True))
-    }
-    pair = np.broadcast_to(score, (label.shape[0], 2, gold.size))
-    columns = region_columns(
-        pair, label, np.ones(pair.shape, dtype=bool), *given, **options, ends=False
-    )
-    found["judged_difference"] = np.array([x[:, 0, 0] for x in columns[5:8]])
-    columns = average_columns(ranking, *given, design=DESIGN)
-    found["judged_average_precision"] = np.array(columns[2:5])
+    limits = ("ci_low", "ci_high")
+    found = {}
+    for name in ("precision", "recall"):
+        columns = list_columns(rankings[0], judgments, **options, recall=name == "recall")
+        found[f"judged_{name}"] = np.array([columns[x][..., 0] for x in ("estimate", *limits)])
+    columns = region_columns(*rankings, judgments, **options)
+    found["judged_difference"] = np.array([columns[x][..., 0] for x in ("difference", *limits)])
+    columns = average_columns(rankings[0], judgments, design=DESIGN)
+    names = ("average_precision", *limits)
+    found["judged_average_precision"] = np.array([columns[x] for x in names])
     return found
 
 

@@ -81,7 +81,7 @@ from rankeval_pd.forms.roles.label_types import check_levels
 from rankeval_pd.forms.roles.roles import Roles, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.cluster_totals import packed
-from rankeval_pd.stats.rankings.ranking import Whole
+from rankeval_pd.stats.rankings.ranking import Size, Whole
 
 Data = TypeVar("Data", pd.DataFrame, xr.Dataset)
 _LARGE = 10_000  # above this number of candidates, short lists use only the best candidates
@@ -198,16 +198,19 @@ class Groups:
     @cached_property
     def counts(self) -> xr.Dataset:
         """Return N and N+ for each group and measure if counts are sufficient."""
-        present, gold = self.columns["present"], self.columns["gold"]
-        tallies = {"total": self._tally(present), "positive": self._tally(present & gold)}
-        if self.whole is not None:
-            tallies = {
-                name: np.full((1, len(present)), getattr(self.whole, name)) for name in tallies
-            }
         return xr.Dataset(
-            {name: ((tables.GROUP, "measure"), values) for name, values in tallies.items()},
+            {x: ((tables.GROUP, "measure"), values) for x, values in self.size._asdict().items()},
             coords={tables.GROUP: np.arange(len(self.keys))},
         )
+
+    @property
+    def size(self) -> Size:
+        """Return N and N+: (group, measure)."""
+        present, gold, whole = self.columns["present"], self.columns["gold"], self.whole
+        if whole is not None:
+            shape = (1, len(present))
+            return Size(np.full(shape, whole.total), np.full(shape, whole.positive))
+        return Size(self._tally(present), self._tally(present & gold))
 
     @property
     def largest(self) -> int:
