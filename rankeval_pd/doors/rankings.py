@@ -37,7 +37,10 @@ from rankeval_pd.stats.rankings.swap_draws import Keys
 
 Pair = tuple[Hashable, Hashable]
 Rows = dict[str, AnyArray]  # named columns of equal length; names of measures are numbers
-NAMES = ("measure", "measure_a", "measure_b", "leaning", "better")  # columns of numbers, or -1
+# columns of numbers, or -1
+NAMES = (
+    "measure", "measure_a", "measure_b", "system", "system_a", "system_b", "leaning", "better",
+)  # fmt: skip
 _TOGETHER = 1_000_000  # largest number of scores that are ranked in one call
 _RANKS = 4_000_000  # largest number of ranks in one block of pairs
 
@@ -505,7 +508,7 @@ def tabulate(
         keys = pd.DataFrame(index=[0])
     elif len(parts) > 1:
         table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
-    return _leave(table, keys, columns, groups.measures, attrs)
+    return leave_table(table, keys, columns, groups.measures, attrs)
 
 
 def _check_roles(chosen: Roles, able: Capabilities, combine: Combination | None) -> None:
@@ -564,7 +567,7 @@ def _along_shares(table: Rows, n: Shares, totals: Mapping[int, int]) -> Rows:
     return {**rows_at(table, np.concatenate(taken)), "share": np.concatenate(share)}
 
 
-def _leave(
+def leave_table(
     table: Rows,
     keys: pd.DataFrame,
     columns: Sequence[str],
