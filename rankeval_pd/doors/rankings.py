@@ -37,8 +37,12 @@ from rankeval_pd.stats.rankings.swap_draws import Keys
 
 Pair = tuple[Hashable, Hashable]
 Rows = dict[str, AnyArray]  # named columns of equal length; names of measures are numbers
-NAMES = ("measure", "measure_a", "measure_b", "leaning", "better")  # columns of numbers, or -1
+# columns of numbers, or -1
+NAMES = (
+    "measure", "measure_a", "measure_b", "system", "system_a", "system_b", "leaning", "better",
+)  # fmt: skip
 _TOGETHER = 1_000_000  # largest number of scores that are ranked in one call
+_LINES = (GROUP, "measure", PAIR, "p", "alpha")  # rows with equal values differ only in n
 _RANKS = 4_000_000  # largest number of ranks in one block of pairs
 
 
@@ -544,7 +548,7 @@ def tabulate(
         keys = pd.DataFrame(index=[0])
     elif len(parts) > 1:
         table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
-    return leave_rows(table, keys, columns, groups.measures, attrs)
+    return leave_table(table, keys, columns, groups.measures, attrs)
 
 
 def _check_roles(chosen: Roles, able: Capabilities, combine: Combination | None) -> None:
@@ -591,7 +595,7 @@ def _along_shares(table: Rows, n: Shares, totals: Mapping[int, int]) -> Rows:
     group = table[GROUP]
     taken, share = [], []
     # the rows of one measure or pair (and p) follow one another, with n ascending
-    labels = np.stack([table[name] for name in (GROUP, "measure", PAIR, "p") if name in table])
+    labels = np.stack([table[name] for name in _LINES if name in table])
     starts = np.flatnonzero((labels[:, 1:] != labels[:, :-1]).any(axis=0)) + 1
     for rows in np.split(np.arange(group.size), starts):
         if not rows.size:
@@ -606,7 +610,7 @@ def _along_shares(table: Rows, n: Shares, totals: Mapping[int, int]) -> Rows:
     return {**rows_at(table, np.concatenate(taken)), "share": np.concatenate(share)}
 
 
-def leave_rows(
+def leave_table(
     table: Rows,
     keys: pd.DataFrame,
     columns: Sequence[str],

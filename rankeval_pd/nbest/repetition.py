@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.doors.rankings import GROUP, leave_rows
+from rankeval_pd.doors.rankings import GROUP, leave_table
 from rankeval_pd.errors import check_choice, check_count, check_flag, check_share, listed
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.annotators import refuse_each
@@ -159,7 +159,7 @@ def repetition(
     columns = {name: np.array([row[name] for row in rows]) for name in COLUMNS[2:]}
     place = np.arange(len(rows))
     table = {GROUP: 0 * place, "measure": place, "threshold": counts.threshold, **columns}
-    return leave_rows(table, pd.DataFrame(index=[0]), COLUMNS, counts.measures, study.noted())
+    return leave_table(table, pd.DataFrame(index=[0]), COLUMNS, counts.measures, study.noted())
 
 
 @Capabilities(rankings="Would it happen again?", layout="row")
@@ -231,7 +231,7 @@ def repetition_samples(
     }
     table = {name: values.ravel() for name, values in columns.items()}
     keys = tables.keys_apart(counts.keys, SAMPLE_COLUMNS)
-    return leave_rows(table, keys, SAMPLE_COLUMNS, counts.measures, study.noted())
+    return leave_table(table, keys, SAMPLE_COLUMNS, counts.measures, study.noted())
 
 
 class _Study(NamedTuple):

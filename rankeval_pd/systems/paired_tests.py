@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from typing import Any, Unpack, get_args
 
 import numpy as np
-import xarray as xr
 
+from rankeval_pd.decisions.gains import over_groups, with_systems
+from rankeval_pd.decisions.verdicts import Rows
+from rankeval_pd.doors.items import resampling_bar, tabulate_items
 from rankeval_pd.errors import check_choice, check_flag, check_margin, warn
-from rankeval_pd.forms.items.item_answers import Finish, ItemQuestion, answer_items
 from rankeval_pd.forms.lazy.item_sums import ItemNeeds
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
@@ -24,23 +25,16 @@ from rankeval_pd.forms.roles.roles import (
     LawMethod,
     PermutationTest,
 )
-from rankeval_pd.stats._types import AnyArray, IntArray
+from rankeval_pd.stats._types import IntArray
 from rankeval_pd.stats.resampling import paired_gains, swapped_gains
 from rankeval_pd.stats.resampling.bootstrap_tests import DUAL, EVENTS, INTERVALS
-from rankeval_pd.stats.resampling.gain_tables import Pairs, is_undecided, margin_p, reaching
+from rankeval_pd.stats.resampling.gain_tables import Pairs, margin_p
 from rankeval_pd.stats.resampling.signed_ranks import signed_rank_pairs
 from rankeval_pd.stats.resampling.t_tests import t_pairs
-from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions
+from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, Step
 from rankeval_pd.stats.significance.equivalence import margin_name
-from rankeval_pd.systems.system_ranks import (
-    Families,
-    check_size,
-    of_all_groups,
-    options_of,
-    relation_of,
-    resampling_bar,
-)
-from rankeval_pd.systems.table_notes import TableNotes
+from rankeval_pd.systems.system_ranks import Families, check_size, options_of, relations
+from rankeval_pd.systems.table_notes import GroupFacts, TableNotes
 
 PAIR_COLUMNS: tuple[str, ...] = (
     "system_a", "system_b", "score_a", "score_b", "gain", "gain_se", "ci_low", "ci_high",
@@ -50,10 +44,6 @@ PAIR_COLUMNS: tuple[str, ...] = (
 OF_FAMILY = ("p_adjusted", "ci_low_alone", "ci_high_alone")  # columns only with adjust=
 
 OF_SEEDS = ("gain_se_items", "gain_se_seeds", "n_seeds")  # columns only with seeds=
-
-_PAIR_DTYPES = (
-    bool, *[float] * 11, bool, bool, *[np.int64] * 3, *[float] * 8, np.int64,
-)  # fmt: skip
 
 
 @Capabilities(
@@ -268,15 +258,31 @@ def paired_bootstrap(
     check_choice("ci", ci, (None, *INTERVALS))
     check_flag("skewness", skewness)
     options = options_of(
-        roles, n_resamples, method=method, adjust=adjust, alpha=alpha, level=level,
-        event=event, ci=_agreeing(event, ci), keep_order=not (b is None and baseline is None),
-        alternative=alternative, skewness=event == "wild" and skewness,
-    )  # fmt: skip
-    said = ("event", "ci", "alternative", "adjust", "alpha", "level")
-    return _ask_pairs(
-        paired_gains.paired_bootstrap, data, a, b, options, adjust_over, families, progress, roles,
-        said, baseline, margin,
-    )  # fmt: skip
+        roles,
+        n_resamples,
+        method=method,
+        adjust=adjust,
+        alpha=alpha,
+        level=level,
+        event=event,
+        ci=_agreeing(event, ci),
+        keep_order=not (b is None and baseline is None),
+        alternative=alternative,
+        skewness=event == "wild" and skewness,
+    )
+    named = ("event", "ci", "alternative", "adjust", "alpha", "level")
+    notes = _notes_on_pairs(options, roles, named, adjust_over, a, b, baseline, margin)
+    return _tabulate_pairs(
+        data,
+        roles,
+        paired_gains.paired_bootstrap,
+        notes,
+        a=a,
+        b=b,
+        baseline=baseline,
+        families=families,
+        progress=progress,
+    )
 
 
 @Capabilities(
@@ -364,25 +370,40 @@ def paired_permutation(
     """
     check_flag("skewness", skewness)
     check_choice("test", test, get_args(PermutationTest))
-    kernels: dict[str, Any] = {"t": t_pairs, "wilcoxon": signed_rank_pairs}
-    kernel, signed = kernels.get(test, swapped_gains.paired_permutation), test == "wilcoxon"
-    if signed and margin is not None:
+    if test == "wilcoxon" and margin is not None:
         raise ValueError(
             f"margin={margin!r} with test='wilcoxon': only the test of means supports a margin."
             " Omit test."
         )
     options = options_of(
-        roles, n_resamples, method=method, adjust=adjust, alpha=alpha, level=level,
-        event="recentred", ci="basic", keep_order=not (b is None and baseline is None),
-        alternative=alternative, skewness=skewness,
-    )  # fmt: skip
-    said = ("alternative", "adjust", "alpha", "level")
-    result: Data = _ask_pairs(
-        kernel, data, a, b, options, adjust_over, families, progress, roles, said, baseline, margin
+        roles,
+        n_resamples,
+        method=method,
+        adjust=adjust,
+        alpha=alpha,
+        level=level,
+        event="recentred",
+        ci="basic",
+        keep_order=not (b is None and baseline is None),
+        alternative=alternative,
+        skewness=skewness,
     )
-    result.attrs |= {} if test == "swaps" else {"test": test}
-    lazy = isinstance(result, xr.Dataset) and result.chunks
-    if signed and not lazy and ((result["gain"] == 0.0) & (result["p_value"] <= alpha)).any():
+    named = ("alternative", "adjust", "alpha", "level")
+    notes = _notes_on_pairs(options, roles, named, adjust_over, a, b, baseline, margin)
+    result = _tabulate_pairs(
+        data,
+        roles,
+        _KERNELS[test],
+        notes,
+        a=a,
+        b=b,
+        baseline=baseline,
+        families=families,
+        progress=progress,
+    )
+    if test != "swaps":
+        result.attrs["test"] = test
+    if test == "wilcoxon" and ((result["gain"] == 0.0) & (result["p_value"] <= alpha)).any():
         warn(
             "test='wilcoxon': most differences are 0, so the Hodges-Lehmann gain is 0 even though"
             " the test is significant. Omit test to compare the means."
@@ -390,106 +411,127 @@ def paired_permutation(
     return result
 
 
+_Kernel = Callable[[AnyItems, IntArray, PairOptions, Step], Pairs]
+_KERNELS: dict[str, _Kernel] = {
+    "swaps": swapped_gains.paired_permutation,
+    "t": t_pairs,
+    "wilcoxon": signed_rank_pairs,
+}
+
+
 def mean_test(test: str) -> Callable[..., Any]:
     """Return a function that tests pairs of means by resampling or t tests."""
-    return partial(paired_permutation, test="t") if test == "t" else paired_bootstrap
+    if test == "t":
+        return partial(paired_permutation, test="t")
+    return paired_bootstrap
 
 
 def _agreeing(event: str, ci: str | None) -> str:
     """Return the kind of interval, or "" if it depends on the items."""
-    if ci is not None:
-        return ci
-    return "" if event == "wild" else DUAL[event]
+    if ci is None and event != "wild":
+        return DUAL[event]
+    return ci or ""
 
 
-def _ask_pairs(
-    test: Callable[..., Pairs],
-    data: Data,
+def _notes_on_pairs(
+    options: PairOptions,
+    roles: Mapping[str, Any],
+    named: tuple[str, ...],
+    adjust_over: str,
     a: Hashable,
     b: Hashable,
-    options: PairOptions,
-    adjust_over: str,
-    families: Families | None,
-    progress: bool | None,
-    roles: Mapping[str, Any],
-    said: Sequence[str],
     baseline: Hashable,
     margin: float | None,
-) -> Data:
-    columns: tuple[str, ...] = (*PAIR_COLUMNS, *(() if families is None else ("relation",)))
-    columns += () if roles.get("seeds") is None else OF_SEEDS
-    asked = check_margin(margin)
-    own: list[str] = [] if asked is None else [margin_name(options.alternative)]
-    after: int = columns.index("p_adjusted") + 1
-    columns = (*columns[:after], *own, *columns[after:])
-    if options.adjust is None:
-        columns = tuple(name for name in columns if name not in OF_FAMILY)
-    made = TableNotes(options, roles, said, adjust_over)
-    made.attrs["margin"] = asked
-    with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
-
-        def ask(items: AnyItems, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
-            settled = made.settled(options, len(pairs), groups)
-            check_size(test, items, len(pairs), settled)
-            computed: Pairs = test(items, pairs, settled, step)
-            drawn = settled._replace(n_resamples=int(computed.n_resamples.max(initial=0)))
-            flat = np.isfinite(computed.gain) & np.isnan(computed.ci_low)
-            made.see(items, pairs, drawn, flat)
-            if "ci" in said:
-                made.see_interval(options.ci or ("tango" if items.binary else DUAL[options.event]))
-            if asked is None:
-                return computed
-            sides = options.alternative, options.alpha
-            return [*computed, margin_p(items, pairs, computed, asked, *sides)]
-
-        finish = _over_groups(options) if made.over_all else None
-        question = ItemQuestion(
-            ask, (*Pairs._fields, *own), (*_PAIR_DTYPES, *[float] * len(own)), "pair",
-            finish=finish, spread=lambda n_pairs: _spread(test, made.settled(options, n_pairs, 1)),
-            family=partial(made.family, one=a if b is None and baseline is None else baseline),
-        )  # fmt: skip
-        relate = None if families is None else relation_of(families)
-        result: Data = answer_items(
-            data, roles, question, made.columns(columns), a=a, b=b, baseline=baseline,
-            relate=relate, attrs=made.attrs,
-        )  # fmt: skip
-    return made.finished(result)
+) -> TableNotes:
+    """Return the notes on a table of pairs, with the system that others are compared with."""
+    one = baseline
+    if b is None and baseline is None:
+        one = a
+    more = {"margin": check_margin(margin)}
+    return TableNotes(options, roles, named, adjust_over, more, one)
 
 
-def _spread(test: Callable[..., Pairs], options: PairOptions) -> ItemNeeds:
+def _tabulate_pairs(
+    data: Data,
+    roles: Mapping[str, Any],
+    kernel: _Kernel,
+    notes: TableNotes,
+    *,
+    a: Hashable,
+    b: Hashable,
+    baseline: Hashable,
+    families: Families | None,
+    progress: bool | None,
+) -> Any:
+    """Return the table of all pairs of systems in all groups."""
+    relate = finish = None
+    if families is not None:
+        relate = partial(relations, families)
+    if notes.over_all:
+        finish = partial(over_groups, how=notes.options)
+    with resampling_bar(data, progress, notes.options.n_resamples) as step:
+        return tabulate_items(
+            data,
+            roles,
+            partial(_pairs_of_group, kernel=kernel, notes=notes, step=step),
+            _columns_of_pairs(notes, related=families is not None),
+            record=notes.record,
+            a=a,
+            b=b,
+            baseline=baseline,
+            relate=relate,
+            finish=finish,
+            needs=partial(_sums_for_pairs, kernel, notes),
+        )
+
+
+def _columns_of_pairs(notes: TableNotes, *, related: bool) -> tuple[str, ...]:
+    """Return the columns of a table of pairs."""
+    columns = list(PAIR_COLUMNS)
+    if related:
+        columns.append("relation")
+    if notes.roles.get("seeds") is not None:
+        columns += OF_SEEDS
+    if notes.more["margin"] is not None:
+        after = columns.index("p_adjusted") + 1
+        columns.insert(after, margin_name(notes.options.alternative))
+    if notes.options.adjust is None:
+        columns = [name for name in columns if name not in OF_FAMILY]
+    return notes.columns(columns)
+
+
+def _pairs_of_group(
+    items: AnyItems,
+    pairs: IntArray,
+    n_groups: int,
+    *,
+    kernel: _Kernel,
+    notes: TableNotes,
+    step: Step,
+) -> tuple[Rows, GroupFacts]:
+    """Return one row per pair of systems, and the facts of the group."""
+    options = notes.settled(len(pairs), n_groups)
+    check_size(kernel, items, len(pairs), options)
+    table = kernel(items, pairs, options, step)
+    flat = np.isfinite(table.gain) & np.isnan(table.ci_low)
+    interval = ""
+    if "ci" in notes.named:
+        interval = options.ci or DUAL[options.event]
+        if items.binary:
+            interval = options.ci or "tango"
+    facts = notes.facts(items, pairs, options, table.n_resamples, flat, interval)
+    rows = with_systems(table._asdict(), pairs)
+    margin = notes.more["margin"]
+    if margin is not None:
+        alternative = options.alternative
+        p = margin_p(items, pairs, table, margin, alternative, options.alpha)
+        rows[margin_name(alternative)] = p
+    return rows, facts
+
+
+def _sums_for_pairs(kernel: _Kernel, notes: TableNotes, n_pairs: int) -> ItemNeeds:
     """Return which sums the test needs when items are distributed across workers."""
-    if test is swapped_gains.paired_permutation:
+    options = notes.settled(n_pairs, 1)
+    if kernel is swapped_gains.paired_permutation:
         return ItemNeeds(options, swaps=True)
     return ItemNeeds(options, signs="wild" in (options.event, options.ci))
-
-
-def _over_groups(options: PairOptions) -> Finish:
-    """Return a function that adjusts the tests of all groups as one family."""
-
-    def finish(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
-        computed = (
-            of_all_groups(results, name, options, batch)
-            for name in ("family_p", "family_low", "family_high")
-        )
-        return [
-            _as_one_family(result, p, is_undecided(low, high, options.alpha), options.level)
-            for result, p, low, high in zip(results, *computed, strict=True)
-        ]
-
-    return finish
-
-
-def _as_one_family(
-    result: xr.Dataset, p_adjusted: xr.DataArray, undecided: xr.DataArray, level: float
-) -> xr.Dataset:
-    """Return rows with family-adjusted p-values and matching intervals."""
-    low, high = xr.apply_ufunc(
-        lambda low, high, p: reaching((low, high), p, level),
-        result["ci_low"],
-        result["ci_high"],
-        p_adjusted,
-        output_core_dims=[[], []],
-        dask="parallelized",
-        output_dtypes=[float, float],
-    )
-    return result.assign(p_adjusted=p_adjusted, undecided=undecided, ci_low=low, ci_high=high)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
+from rankeval_pd.decisions.gains import FAMILY, ranks_over_groups
+from rankeval_pd.decisions.verdicts import GROUP, Rows
+from rankeval_pd.doors.items import resampling_bar, tabulate_items
+from rankeval_pd.doors.rankings import rows_at
 from rankeval_pd.errors import check_choice, check_count, check_share, listed, unknown_name
-from rankeval_pd.forms.items.item_answers import Finish, ItemQuestion, Relate, answer_items
-from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
 from rankeval_pd.forms.lazy.item_sums import ItemNeeds
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.out.tables import adjusted_together
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.declarations import Capabilities, check_memory, with_roles
 from rankeval_pd.forms.roles.roles import (
@@ -28,22 +28,15 @@ from rankeval_pd.forms.roles.roles import (
     Roles,
     ScoreInterval,
 )
-from rankeval_pd.progress import progress_bar
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.rankings.rank_tests import (
-    RANKS,
-    SCORE_INTERVALS,
-    Ranks,
-    any_of_system,
-    rank_limits,
-)
+from rankeval_pd.stats._types import AnyArray, IntArray
+from rankeval_pd.stats.rankings.rank_tests import RANKS, SCORE_INTERVALS
 from rankeval_pd.stats.rankings.rank_tests import system_ranks as system_ranks_of
 from rankeval_pd.stats.resampling import resamples, swapped_gains
-from rankeval_pd.stats.resampling.gain_tables import METHODS, is_undecided
+from rankeval_pd.stats.resampling.gain_tables import METHODS
 from rankeval_pd.stats.resampling.t_tests import t_ranks
-from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, quiet, studentises
+from rankeval_pd.stats.resampling.test_items import AnyItems, PairOptions, Step, studentises
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
-from rankeval_pd.systems.table_notes import TableNotes
+from rankeval_pd.systems.table_notes import GroupFacts, TableNotes
 
 # -------------------------------------------- Ranks of systems
 
@@ -51,10 +44,6 @@ RANK_COLUMNS = (
     "system", "value", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "p_best",
     "tied_for_best", "letters", "undecided", "ci_low_alone", "ci_high_alone",
 )  # fmt: skip
-_RANK_DTYPES = (
-    *[float] * 5, *[np.int64] * 3, float, bool, np.int64, object, bool, np.int64, *[float] * 3,
-)  # fmt: skip
-_FAMILY = ("family_p", "family_low", "family_high")
 
 
 @Capabilities(
@@ -159,87 +148,71 @@ def system_ranks(
     check_choice("ci", ci, (None, *SCORE_INTERVALS))
     check_choice("ranks", ranks, RANKS)
     check_choice("test", test, get_args(MeanTest))
-    kernel, adjusted = (t_ranks if test == "t" else system_ranks_of), adjustment_of(test, adjust)
     options = options_of(
-        roles, n_resamples, method="auto", adjust=adjusted, alpha=alpha, level=level,
-        event="wild", ci=ci or "", keep_order=True,
-    )  # fmt: skip
-    made = TableNotes(options, roles, ("event", "adjust", "alpha", "level"), adjust_over)
-    made.attrs |= {"ranks": ranks, "intervals": "simultaneous"}
-    made.attrs |= ({} if ci is None else {"ci": ci}) | ({"test": "t"} if test == "t" else {})
-    with resampling_bar(data, progress, options.n_resamples, "resampling items") as step:
-
-        def ask(items: AnyItems, pairs: IntArray, groups: int) -> Sequence[AnyArray]:
-            settled = made.settled(options, len(pairs), groups)
-            check_size(kernel, items, len(pairs), settled)
-            computed = kernel(items, settled, ranks, step)
-            drawn = settled._replace(n_resamples=int(computed.n_resamples.max()))
-            flat = np.isfinite(computed.value) & np.isnan(computed.ci_low)
-            made.see(items, pairs, drawn, flat)
-            drawn_ci = "clopper-pearson" if items.binary else "wild"
-            made.see_interval(ci or ("t" if test == "t" else drawn_ci))
-            return computed
-
-        finish = _over_groups(options, ranks) if made.over_all else None
-        question = ItemQuestion(
-            ask, Ranks._fields, _RANK_DTYPES, "system", of_pairs=_FAMILY, finish=finish,
-            spread=lambda n_pairs: ItemNeeds(
-                made.settled(options, n_pairs, 1), signs=True, ranked=True
-            ),
-            family=made.family,
-        )  # fmt: skip
-        result: Data = answer_items(
-            data, roles, question, made.columns(RANK_COLUMNS), attrs=made.attrs
-        )
-    return _by_rank(made.finished(result))
-
-
-def _over_groups(options: PairOptions, ranks: str) -> Finish:
-    """Return a function that adjusts tests over all groups and ranks systems."""
-
-    def limits(rank: IntArray, *p_values: FloatArray) -> tuple[AnyArray, ...]:
-        p, low, high = p_values
-        between = is_undecided(low, high, options.alpha)
-        return *rank_limits(rank, p, options.alpha), any_of_system(between, rank.size)
-
-    def finish(results: list[xr.Dataset], batch: list[Hashable]) -> list[xr.Dataset]:
-        listed = (of_all_groups(results, name, options, batch) for name in _FAMILY)
-        return [
-            _ranked(result, p_values, limits, ranks)
-            for result, *p_values in zip(results, *listed, strict=True)
-        ]
-
-    return finish
-
-
-def _ranked(
-    result: xr.Dataset,
-    p_values: Sequence[xr.DataArray],
-    limits: Callable[..., tuple[AnyArray, ...]],
-    ranks: str,
-) -> xr.Dataset:
-    low, high, letters, undecided = xr.apply_ufunc(
-        limits,
-        result["rank"],
-        *p_values,
-        input_core_dims=[["system"], *[["pair"]] * len(p_values)],
-        output_core_dims=[["system"]] * 4,
-        vectorize=True,
-        dask="parallelized",
-        output_dtypes=[np.int64, np.int64, object, bool],
+        roles,
+        n_resamples,
+        method="auto",
+        adjust=adjustment_of(test, adjust),
+        alpha=alpha,
+        level=level,
+        event="wild",
+        ci=ci or "",
+        keep_order=True,
     )
-    result = result.assign(tied_for_best=low == 1, letters=letters, undecided=undecided)
-    return result.assign(rank_low=low, rank_high=high) if ranks == "simultaneous" else result
+    more: dict[str, Any] = {"ranks": ranks, "intervals": "simultaneous"}
+    if ci is not None:
+        more["ci"] = ci
+    if test == "t":
+        more["test"] = test
+    notes = TableNotes(options, roles, ("event", "adjust", "alpha", "level"), adjust_over, more)
+    with resampling_bar(data, progress, options.n_resamples) as step:
+        return tabulate_items(
+            data,
+            roles,
+            partial(_ranks_of_group, notes=notes, test=test, ranks=ranks, step=step),
+            notes.columns(RANK_COLUMNS),
+            record=notes.record,
+            finish=partial(_by_rank, notes=notes, ranks=ranks),
+            needs=partial(_sums_for_ranks, notes),
+        )
 
 
-def _by_rank(table: Data) -> Data:
-    """Sort the rows of a frame by rank within each domain."""
-    if not isinstance(table, pd.DataFrame):
-        return table
-    by = list(table.columns[: list(table.columns).index("system")])
-    number = table.groupby(by, sort=False, observed=True).ngroup() if by else np.zeros(len(table))
-    order = np.lexsort([table["rank"].to_numpy(), np.asarray(number)])
-    return table.iloc[order].reset_index(drop=True)
+def _ranks_of_group(
+    items: AnyItems,
+    pairs: IntArray,
+    n_groups: int,
+    *,
+    notes: TableNotes,
+    test: str,
+    ranks: str,
+    step: Step,
+) -> tuple[Rows, GroupFacts]:
+    """Return one row per system, and the facts of the group."""
+    kernel, interval = system_ranks_of, "wild"
+    if test == "t":
+        kernel, interval = t_ranks, "t"
+    elif items.binary:
+        interval = "clopper-pearson"
+    options = notes.settled(len(pairs), n_groups)
+    check_size(kernel, items, len(pairs), options)
+    table = kernel(items, options, ranks, step)
+    flat = np.isfinite(table.value) & np.isnan(table.ci_low)
+    interval = notes.options.ci or interval
+    facts = notes.facts(items, pairs, options, table.n_resamples, flat, interval)
+    return {"system": np.arange(items.n_systems), **table._asdict()}, facts
+
+
+def _sums_for_ranks(notes: TableNotes, n_pairs: int) -> ItemNeeds:
+    """Return which sums the ranks need when items are distributed across workers."""
+    return ItemNeeds(notes.settled(n_pairs, 1), signs=True, ranked=True)
+
+
+def _by_rank(rows: Rows, *, notes: TableNotes, ranks: str) -> Rows:
+    """Rank the systems of all groups, and sort the systems of each group by rank."""
+    if notes.over_all:
+        rows = ranks_over_groups(rows, how=notes.options, simultaneous=ranks == "simultaneous")
+    of_systems = {name: values for name, values in rows.items() if name not in FAMILY}
+    return rows_at(of_systems, np.lexsort([rows["rank"], rows[GROUP]]))
 
 
 # ---------------- Tables from resampled items, and relations between systems
@@ -301,46 +274,19 @@ def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: P
     )
 
 
-def of_all_groups(
-    results: Sequence[xr.Dataset], name: str, options: PairOptions, batch: Sequence[Hashable]
-) -> list[xr.DataArray]:
-    """Return the named p-values, adjusted as one family."""
-    assert options.adjust is not None
-    p_values = [result[name] for result in results]
-    return adjusted_together(p_values, options.adjust, batch=batch, over="all")
-
-
-@contextmanager
-def resampling_bar(
-    data: object, progress: bool | None, draws: int, what: str
-) -> Iterator[Callable[[int], object]]:
-    """Yield a function that advances a progress bar or does nothing.
-
-    ``draws`` is 0 if the number of draws is unknown. Lazy data show no progress bar.
-    """
-    if is_dask_frame(data) or (isinstance(data, xr.Dataset) and data.chunks):
-        yield quiet
-        return
-    with progress_bar(progress, total=draws or None, what=what, unit="draws") as step:
-        yield step
-
-
 # --------------- Relations between systems, determined by their families
 
 Families = Mapping[Hashable, Any] | Sequence[Any] | Callable[[Any, Any], Any]
 
 
-def relation_of(families: Families) -> Relate:
-    """Return a function that takes two systems and returns their relation."""
-
-    def relate(systems: list[Hashable], pairs: IntArray) -> AnyArray:
-        if callable(families) and not isinstance(families, Mapping):
-            return tables.labels([families(systems[i], systems[j]) for i, j in pairs])
-        label = _family_of(families, systems, {systems[k] for k in np.unique(pairs)})
-        same = [label[systems[i]] == label[systems[j]] for i, j in pairs]
-        return tables.labels(["same" if x else "different" for x in same])
-
-    return relate
+def relations(families: Families, systems: list[Hashable], pairs: IntArray) -> AnyArray:
+    """Return the relation between the two systems of each pair."""
+    if callable(families) and not isinstance(families, Mapping):
+        return tables.labels([families(systems[i], systems[j]) for i, j in pairs])
+    label = _family_of(families, systems, {systems[k] for k in np.unique(pairs)})
+    words = {True: "same", False: "different"}
+    same = [bool(label[systems[i]] == label[systems[j]]) for i, j in pairs]
+    return tables.labels([words[x] for x in same])
 
 
 def _family_of(

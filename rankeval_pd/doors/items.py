@@ -1,0 +1,228 @@
+"""Ask questions about systems over test items: items come in as arrays, rows leave as a table.
+
+A *question* is a function that takes the items of one group
+(:class:`rankeval_pd.stats.resampling.test_items.Items`), the pairs of systems and the number of
+groups. It returns named columns and the facts of the group. :func:`tabulate_items` asks it for
+every group of a DataFrame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.decisions.verdicts import GROUP, Rows
+from rankeval_pd.doors.rankings import concatenated, leave_table, named
+from rankeval_pd.errors import is_known, shown, unknown_name
+from rankeval_pd.forms.items.item_roles import check_items, item_roles
+from rankeval_pd.forms.items.items import ItemTable, read_frame, warn_of_shape
+from rankeval_pd.forms.items.metric_columns import Metric, frame_as_items, metric_of_queries
+from rankeval_pd.forms.lazy.engine import Graph
+from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
+from rankeval_pd.forms.lazy.item_sums import (
+    FEW,
+    OF_FRAME,
+    ItemNeeds,
+    check_asked,
+    frame_items,
+    gather,
+)
+from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.roles.roles import Roles
+from rankeval_pd.progress import progress_bar
+from rankeval_pd.stats._types import AnyArray, IntArray
+from rankeval_pd.stats.resampling.test_items import AnyItems, quiet
+
+ItemQuestion = Callable[[AnyItems, IntArray, int], "tuple[Rows, Any]"]
+Relate = Callable[[list[Hashable], IntArray], AnyArray]
+_LIMITS = ("ci_low", "ci_high", "ci_low_alone", "ci_high_alone")
+
+
+def tabulate_items(
+    data: Any,
+    roles: Mapping[str, Any],
+    question: ItemQuestion,
+    columns: Sequence[str],
+    *,
+    record: Callable[[list[Any], int], Mapping[str, Any]],
+    a: Hashable = None,
+    b: Hashable = None,
+    baseline: Hashable = None,
+    relate: Relate | None = None,
+    finish: Callable[[Rows], Rows] | None = None,
+    needs: Callable[[int], ItemNeeds] | None = None,
+) -> pd.DataFrame:
+    """Ask the question for every group, and return one table.
+
+    Parameters
+    ----------
+    data : DataFrame or Dask DataFrame
+    roles : mapping
+        The roles given as keywords.
+    question : callable
+        A function that takes the items of a group, the pairs and the number of groups, and returns
+        columns and facts. Names of systems are numbers in the columns.
+    columns : sequence of str
+        The columns of the result, in order.
+    record : callable
+        A function that takes the facts of all groups and the number of pairs, and returns the attrs
+        of the result.
+    a, b : names of systems, optional
+        Systems to compare. If you pass ``a`` and ``b``, one pair is compared. If you pass only
+        ``a``, all pairs with ``a`` are compared. By default, all pairs are compared.
+    baseline : name of a system, optional
+        The system that every other system is compared with, as an alternative to ``a`` and ``b``.
+    relate : callable, optional
+        A function that takes the system names and the pairs, and returns the relations.
+    finish : callable, optional
+        A function that takes the rows of all groups, for decisions about families.
+    needs : callable, optional
+        A function that takes the number of pairs, and returns the sums that the question needs if
+        items are distributed.
+    """
+    chosen = item_roles(roles)
+    distributed = is_dask_frame(data)
+    frame = data
+    if distributed:
+        check_asked(None if needs is None else needs(1), chosen, OF_FRAME)
+        frame = data._meta
+    check_items(frame)
+    frame = frame_as_items(frame)
+    table = read_frame(frame, chosen)
+    if not distributed:
+        warn_of_shape(frame, chosen, table.systems)
+    keys = tables.keys_apart(table.keys, columns)
+    pairs = pairs_of_systems(table.systems, a, b, baseline)
+    beside = {} if relate is None else {"relation": relate(table.systems, pairs)}
+    parts, facts = [], []
+    for number, members in enumerate(table.members):
+        if distributed:
+            assert needs is not None
+            items = _sums_of(data, table, chosen, needs(len(pairs)), pairs)
+        else:
+            items = table.items(members)
+        rows, of_group = question(items, pairs, len(table.members))
+        group = np.full(len(rows[columns[0]]), number)
+        parts.append({**rows, **beside, GROUP: group})
+        facts.append(of_group)
+    if not parts:
+        raise ValueError(
+            "data has no items, but a comparison needs at least two. Pass at least two rows."
+        )
+    rows = concatenated(parts)
+    if finish is not None:
+        rows = finish(rows)
+    rows = _within_range(rows, table.metric)
+    for name in columns:
+        if rows[name].dtype == object:  # labels
+            codes, labels = pd.factorize(rows[name])
+            rows[name] = named(codes, labels.tolist())
+    notes = {**_metric_notes(table.metric, chosen, frame), **record(facts, len(pairs))}
+    return leave_table(rows, keys, columns, table.systems, notes)
+
+
+def _sums_of(
+    ddf: Any, table: ItemTable, roles: Roles, needs: ItemNeeds, pairs: IntArray
+) -> AnyItems:
+    """Return the statistics of the items in a Dask DataFrame, summed on the workers."""
+    graph = Graph()
+    parts, n_items = frame_items(graph, ddf, table, roles)
+    if n_items <= FEW:
+        whole = ddf.compute()
+        few = read_frame(whole, replace(roles, measures=table.systems, exclude=None))
+        return few.items(np.arange(n_items))
+    name = gather(graph, parts, n_items, table.metric, table.systems, pairs, needs)
+    sums: AnyItems = graph.delayed(name).compute()
+    return sums
+
+
+def _within_range(rows: Rows, metric: Metric) -> Rows:
+    """Clip the limits of scores and gains to the range of the metric."""
+    if np.isinf(metric.most):
+        return rows
+    least = 0.0
+    if "gain" in rows:
+        least = -metric.most
+    clipped = {name: rows[name].clip(least, metric.most) for name in _LIMITS if name in rows}
+    return {**rows, **clipped}
+
+
+def _metric_notes(metric: Metric, roles: Roles, frame: pd.DataFrame) -> dict[str, Any]:
+    """Return attrs that describe the metric and the items, and mark user-defined functions."""
+    name = metric.name if metric.names else f"function {metric.name}"
+    notes = {"metric": name, "higher_is_better": metric.sign > 0.0, "groups": roles.groups}
+    of = metric_of_queries(frame)
+    if of is not None and name == "mean":
+        notes["of"] = of
+    if len(roles.factors) == 1:
+        notes["weight"] = roles.weight or "item"
+    if roles.strata is not None:
+        notes |= {"strata": roles.strata, "average": roles.average or "macro"}
+    if roles.seeds is not None:
+        notes |= {"seeds": roles.seeds, "seed_variance": roles.seed_variance or "each"}
+    if roles.missing != "raise":
+        notes["missing"] = roles.missing
+    return notes
+
+
+@contextmanager
+def resampling_bar(
+    data: object, progress: bool | None, draws: int
+) -> Iterator[Callable[[int], object]]:
+    """Yield a function that advances a progress bar, or does nothing for a Dask DataFrame.
+
+    ``draws`` is 0 if the number of draws is unknown.
+    """
+    if is_dask_frame(data):
+        yield quiet
+        return
+    bar = progress_bar(progress, total=draws or None, what="resampling items", unit="draws")
+    with bar as step:
+        yield step
+
+
+def pairs_of_systems(
+    systems: list[Hashable], a: Hashable, b: Hashable, baseline: Hashable = None
+) -> IntArray:
+    """Return the numbers of the two systems of each pair: (pair, 2)."""
+    if len(systems) < 2:
+        present = f"one system, {shown(systems[0])}" if systems else "no system"
+        raise ValueError(
+            f"data has {present}, but a comparison needs two systems. Add a column with another"
+            " system's scores on the same items, or if a column names the systems, pass system=,"
+            " score= and item=."
+        )
+    if b is not None and a is None:
+        raise ValueError(f"b={shown(b)} without a: pass both systems, a= and b=.")
+    numbers = {}
+    places = {name: k for k, name in enumerate(systems)}
+    if baseline is not None and (a is not None or b is not None):
+        raise ValueError(
+            f"baseline={shown(baseline)} with a or b: a baseline is compared with every other"
+            " system. Pass baseline alone, or a and b for one pair."
+        )
+    for role, name in (("a", a), ("b", b), ("baseline", baseline)):
+        if name is not None:
+            if not is_known(name, places):
+                raise unknown_name(role, name, systems)
+            numbers[role] = places[name]
+    if b is not None:
+        if numbers["a"] == numbers["b"]:
+            raise ValueError(
+                f"a={shown(a)}, b={shown(b)}: these are the same system. Pass two different"
+                " systems."
+            )
+        return np.array([[numbers["a"], numbers["b"]]])
+    if baseline is not None:
+        base = numbers["baseline"]
+        return np.array([[k, base] for k in range(len(systems)) if k != base])
+    pairs = np.stack(np.triu_indices(len(systems), 1), axis=1)
+    if a is not None:
+        others = [k for k in range(len(systems)) if k != numbers["a"]]
+        pairs = np.array([[numbers["a"], k] for k in others])
+    return pairs
