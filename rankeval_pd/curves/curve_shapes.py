@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, Unpack, cast
 
@@ -13,8 +11,6 @@ import xarray as xr
 
 from rankeval_pd.curves.curve_intervals import RANGE, check_interval, limits, sizes_of
 from rankeval_pd.errors import check_share
-from rankeval_pd.forms.lazy.outlines import Curves
-from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.averages import Average, check_average, of_curves
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
@@ -61,7 +57,12 @@ def rates(
 
 
 _CURVE = Capabilities(
-    rankings="How good is it overall?", lists=True, any_ties=True, ends=True, clusters=True
+    rankings="How good is it overall?",
+    lists=True,
+    any_ties=True,
+    ends=True,
+    clusters=True,
+    by_groups=True,
 )
 
 
@@ -167,28 +168,6 @@ def _curve_columns(
         )  # fmt: skip
     columns += (exists,)
     return (np.asarray(tp, dtype=float), *columns) if counted else columns
-
-
-def curve_of_turns(space: str) -> Callable[..., pd.DataFrame]:
-    """Return a function that computes a curve from the lists at its turning points."""
-    return functools.partial(_shape_of_turns, space)
-
-
-def _shape_of_turns(space: str, found: Curves, *, ties: str, level: float = 0.95) -> pd.DataFrame:
-    check_share("level", level)
-    columns: dict[str, list[AnyArray]] = {}
-    for measure, lists, threshold in zip(
-        found.measures, found.turns, found.thresholds, strict=True
-    ):
-        asked = lists.n >= (1 if space in _FROM_ONE else 0)
-        n, tp = lists.n[asked], lists.tp[asked]
-        x, y = rates(space, tp, n, found.total, found.positive)
-        if space == "lift" and n.size:  # chance level: the last list contains all scored candidates
-            y = rates(space, tp, n, n[-1], tp[-1])[1]
-        rows = (tables.labels([measure] * n.size), n, threshold[asked], x, y)
-        for name, values in zip(("measure", "n", "threshold", *SPACES[space]), rows, strict=True):
-            columns.setdefault(name, []).append(values)
-    return tables.rows_of(columns, attrs={"space": space, "ties": ties})
 
 
 @_CURVE

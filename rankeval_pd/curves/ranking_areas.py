@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Protocol, Unpack
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_share, checked_call, warn
+from rankeval_pd.errors import check_choice, check_share, warn
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.averages import Average, check_average, of_areas
 from rankeval_pd.forms.rankings.answers import answer
@@ -225,36 +225,100 @@ def _with_limits(
     return (area, half, *limits, found.error, p_value)
 
 
-@checked_call
+class WholeRanking(Protocol):
+    """Describe a ranking that is larger than memory."""
+
+    @property
+    def measure(self) -> Hashable:
+        """Return the name of the measure."""
+        ...
+
+    @property
+    def outline(self) -> roc_areas.Outline:
+        """Return the numbers of negatives between the true positives."""
+        ...
+
+    @property
+    def unscored(self) -> int:
+        """Return the number of candidates without a score."""
+        ...
+
+    @property
+    def unscored_true(self) -> int:
+        """Return the number of true positives without a score."""
+        ...
+
+
 def area_of_outlines(
-    measures: Sequence[Hashable],
-    rankings: Sequence[roc_areas.Outline],
+    rankings: Sequence[WholeRanking],
+    inverse_ends: Callable[[Any], float],
     *,
+    kind: AreaKind = "roc",
     ci: AreaInterval | None = None,
     level: float = 0.95,
+    ends: bool = False,
 ) -> pd.DataFrame:
-    """Return :func:`area` for rankings given by their outlines."""
-    interval = _interval("roc", ci)
+    """Return :func:`area` for rankings given by their outlines.
+
+    ``inverse_ends`` returns the sum that the chance level of average precision needs.
+    """
+    interval = _interval(kind, ci)
     level = check_share("level", level)
-    found = [roc_areas.outline_area(ranking) for ranking in rankings]
-    sizes = (np.array([getattr(x, k) for x in rankings]) for k in ("positive", "negative"))
-    spread = roc_areas.AreaSpread(
-        np.array([float(x.variance) for _, x in found]),
-        np.array([float(x.freedom) for _, x in found]),
-        untied=np.array([float(x.untied) for _, x in found]),
-        better=(
-            np.array([float(x.better[0]) for _, x in found if x.better]),
-            np.array([float(x.better[1]) for _, x in found if x.better]),
-        ),
-    )
-    value = np.array([one for one, _ in found])
-    values = _with_limits(value, found_of(spread, *sizes), level, interval)
+    if kind == "roc":
+        values = _roc_of_outlines([ranking.outline for ranking in rankings], level, interval)
+    else:
+        values = _precision_of_outlines(rankings, inverse_ends, level, ends)
     result = xr.Dataset({k: ("measure", x) for k, x in zip(AREA_COLUMNS[1:], values, strict=True)})
-    result = result.assign_coords(measure=("measure", tables.labels(list(measures))))
+    names = tables.labels([ranking.measure for ranking in rankings])
+    result = result.assign_coords(measure=("measure", names))
     exists = xr.ones_like(result["area"], dtype=bool)
     result = result.assign({"exists": exists, tables.GROUP: xr.zeros_like(exists, dtype=int)})
-    attrs = {"kind": "roc", "ci": interval, "level": level}
+    attrs = {"kind": kind, "ci": interval, "level": level}
     return tables.leave_frame([result], pd.DataFrame(index=[0]), AREA_COLUMNS, attrs=attrs)
+
+
+def _roc_of_outlines(
+    outlines: Sequence[roc_areas.Outline], level: float, interval: str
+) -> tuple[AnyArray, ...]:
+    areas = [roc_areas.outline_area(outline) for outline in outlines]
+    sizes = (np.array([getattr(x, k) for x in outlines]) for k in ("positive", "negative"))
+    spread = roc_areas.AreaSpread(
+        np.array([float(x.variance) for _, x in areas]),
+        np.array([float(x.freedom) for _, x in areas]),
+        untied=np.array([float(x.untied) for _, x in areas]),
+        better=(
+            np.array([float(x.better[0]) for _, x in areas if x.better]),
+            np.array([float(x.better[1]) for _, x in areas if x.better]),
+        ),
+    )
+    return _with_limits(np.array([x for x, _ in areas]), found_of(spread, *sizes), level, interval)
+
+
+def _precision_of_outlines(
+    rankings: Sequence[WholeRanking],
+    inverse_ends: Callable[[Any], float],
+    level: float,
+    ends: bool,
+) -> tuple[AnyArray, ...]:
+    precisions = [
+        roc_areas.outline_precision(
+            ranking.outline,
+            inverse_ends(ranking),
+            ranking.unscored,
+            unscored_true=ranking.unscored_true > 0,
+            ends=ends,
+        )
+        for ranking in rankings
+    ]
+    value, corrected, variance, chance = (np.array(x) for x in zip(*precisions, strict=True))
+    positive, negative = (
+        np.array([getattr(ranking.outline, k) for ranking in rankings])
+        for k in ("positive", "negative")
+    )
+    _warn_if_few(positive, negative, "area")
+    error, freedom = np.sqrt(variance), np.minimum(positive, negative) - 1.0
+    limits = early.ap_limits(value, corrected, error, freedom, positive, level)
+    return (value, chance, *limits, error, np.full(value.shape, np.nan))
 
 
 def _warn_if_reversed(area: FloatArray, high: FloatArray) -> None:

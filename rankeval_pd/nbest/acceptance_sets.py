@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.doors.heads import refuse_head
 from rankeval_pd.errors import check_choice, is_known, unknown_name, warn
-from rankeval_pd.forms.lazy.heads import refuse_head
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data

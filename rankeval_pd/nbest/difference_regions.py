@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.doors.heads import HeadFrame, head_of
 from rankeval_pd.errors import check_at_least_one, check_choice, check_share, unknown_name
 from rankeval_pd.forms.lazy.batches import find_batches
-from rankeval_pd.forms.lazy.heads import HeadFrame, head_of
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.tables import OVER_LISTS
 from rankeval_pd.forms.rankings.answers import size_of

@@ -9,9 +9,9 @@ from typing import Any, Unpack, get_args
 import numpy as np
 import xarray as xr
 
+from rankeval_pd.doors.dask import ItemNeeds
 from rankeval_pd.errors import check_choice, check_flag, check_margin, warn
 from rankeval_pd.forms.items.item_answers import Finish, ItemQuestion, answer_items
-from rankeval_pd.forms.lazy.item_sums import ItemNeeds
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
 from rankeval_pd.forms.roles.roles import (

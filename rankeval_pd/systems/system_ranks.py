@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.doors.dask import ItemNeeds
+from rankeval_pd.doors.heads import is_dask_frame
 from rankeval_pd.errors import check_choice, check_count, check_share, listed, unknown_name
 from rankeval_pd.forms.items.item_answers import Finish, ItemQuestion, Relate, answer_items
-from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
-from rankeval_pd.forms.lazy.item_sums import ItemNeeds
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.tables import adjusted_together
 from rankeval_pd.forms.rankings.candidates import Data

@@ -12,8 +12,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
+from rankeval_pd.doors.dask import FEW_ITEMS, FROM_FRAME, ItemNeeds, check_needs, sums_of_items
+from rankeval_pd.doors.heads import is_dask_frame
 from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.forms.items.item_roles import check_items, item_roles
 from rankeval_pd.forms.items.items import (
@@ -25,17 +28,7 @@ from rankeval_pd.forms.items.items import (
 )
 from rankeval_pd.forms.items.metric_columns import Metric, frame_as_items, metric_of_queries
 from rankeval_pd.forms.lazy.engine import Graph
-from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
-from rankeval_pd.forms.lazy.item_sums import (
-    FEW,
-    OF_FRAME,
-    ItemNeeds,
-    check_asked,
-    dataset_items,
-    frame_items,
-    gather,
-    later,
-)
+from rankeval_pd.forms.lazy.item_sums import dataset_items, gather, later
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.roles import Roles
@@ -105,7 +98,7 @@ def answer_items(
     ddf: Any = data
     spread = is_dask_frame(ddf)
     if spread:
-        check_asked(None if question.spread is None else question.spread(1), chosen, OF_FRAME)
+        check_needs(None if question.spread is None else question.spread(1), chosen, FROM_FRAME)
         data = ddf._meta
     check_items(data)
     if isinstance(data, xr.Dataset):
@@ -153,17 +146,12 @@ def _gathered(
     ddf: Any, table: ItemTable, roles: Roles, question: ItemQuestion, pairs: IntArray
 ) -> AnyItems:
     """Return the statistics of the items in a Dask DataFrame, summed on the workers."""
-    graph = Graph()
-    parts, n_items = frame_items(graph, ddf, table, roles)
-    if n_items <= FEW:
-        whole = ddf.compute()
-        few = read_frame(whole, replace(roles, measures=table.systems, exclude=None))
-        return few.items(np.arange(n_items))
     assert question.spread is not None
-    asked = question.spread(len(pairs))
-    name = gather(graph, parts, n_items, table.metric, table.systems, pairs, asked)
-    gathered: AnyItems = graph.delayed(name).compute()
-    return gathered
+    sums = sums_of_items(ddf, table, roles, question.spread(len(pairs)), pairs)
+    if not isinstance(sums, pd.DataFrame):
+        return sums
+    few = read_frame(sums, replace(roles, measures=table.systems, exclude=None))
+    return few.items(np.arange(len(sums)))
 
 
 def _in_range(result: xr.Dataset, metric: Metric) -> xr.Dataset:
@@ -303,12 +291,12 @@ def _is_spread(data: xr.Dataset, roles: Roles, question: ItemQuestion) -> bool:
     """Return whether the items are lazy and workers can sum them in several chunks."""
     if set(data.dims) != {roles.dim, "system"} or question.spread is None:
         return False
-    if len(data.chunks.get(roles.dim, ())) < 2 or data.sizes[roles.dim] <= FEW:
+    if len(data.chunks.get(roles.dim, ())) < 2 or data.sizes[roles.dim] <= FEW_ITEMS:
         return False
     if any(len(v.chunks or ()) != len(v.dims) for v in data.data_vars.values()):
         return False
     try:
-        check_asked(question.spread(1), roles, "")
+        check_needs(question.spread(1), roles, "")
     except ValueError:
         return False  # one worker stores all items
     return True

@@ -124,7 +124,6 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
     parameters = inspect.signature(function).parameters
     # a plot of a finished table needs no other arguments
     check = argument_check(function, 1 if hasattr(function, "draws_tables") else None)
-    filled = [x for x in _FILLED if x in parameters and parameters[x].kind is _KEYWORD]
 
     @functools.wraps(function)
     def asked(*args: Any, details: bool | None = None, **keywords: Any) -> Any:
@@ -138,7 +137,7 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
             args = (data, *args[1:])
         if _whole.get():
             return function(*args, **keywords)
-        defaults = {name: _settings[name] for name in filled if name in _settings}
+        defaults = session_defaults(parameters)
         before = _details.set(bool(_settings.get("details") if details is None else details))
         begun = BEGUN.set(time.monotonic())
         try:
@@ -157,6 +156,12 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
 
 
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+
+def session_defaults(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Any]:
+    """Return the session's options that a function takes as keywords."""
+    names = [x for x in _FILLED if x in parameters and parameters[x].kind is _KEYWORD]
+    return {name: _settings[name] for name in names if name in _settings}
 
 
 def as_asked(

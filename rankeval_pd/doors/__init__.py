@@ -1,0 +1,1 @@
+"""Turn containers of data into arrays: the only modules that know Dask, pandas and xarray."""
