@@ -299,12 +299,6 @@ def _area(
     """Return the areas of whole rankings from their outlines."""
     chosen = Roles.of(roles)
     chosen.check_groups()
-    if chosen.groups is not None:
-        raise ValueError(
-            f"groups={chosen.groups!r}: the groups of a whole ranking are spread across the"
-            " partitions. Omit groups, or compute the columns that you use,"
-            " ddf[[...]].compute().rankeval."
-        )
     for name, plain in (("average", None), ("equal", "block")):
         if options.pop(name, plain) != plain:
             raise ValueError(
@@ -365,9 +359,6 @@ def _rows_of_groups(
         )
     chosen = Roles.of(roles)
     groups = door.whole_groups(ddf, chosen)
-    sizes = check_n(options.get("n"))
-    if isinstance(sizes, np.ndarray):
-        check_not_above(sizes, groups.largest)
     fixed = {
         "measures": groups.measures,
         "lower_is_better": lower_of(chosen, groups.measures),
@@ -376,17 +367,21 @@ def _rows_of_groups(
     }
     if roles.get("label") is ROWS:
         fixed["label"] = None
+    plain = {**options, "adjust": None} if one_family else options
+    sizes = check_n(options.get("n"))
     rows = functools.partial(_rows, question=question, sizes=sizes, roles={**roles, **fixed})
+    table, largest = groups.rows(functools.partial(rows, options=plain))
+    if isinstance(sizes, np.ndarray):
+        check_not_above(sizes, largest)
+    if table is None:
+        raise ValueError("data has no candidates. Pass at least one row.")
     if one_family:
-        table = groups.rows(functools.partial(rows, options={**options, "adjust": None}))
         levels = interval_levels(table["p_value"].to_numpy(), adjust, options.get("level", 0.95))
-        wider = table
+        wider: Any = table
         if levels.size and "ci_low" in table:  # a second pass computes the intervals of the family
-            level = {"adjust": None, "level": float(levels.max())}
-            wider = groups.rows(functools.partial(rows, options={**options, **level}))
+            plain["level"] = float(levels.max())
+            wider, _ = groups.rows(functools.partial(rows, options=plain))
         table = _as_one_family(table, wider, options)
-    else:
-        table = groups.rows(functools.partial(rows, options=options))
     return as_asked(table, question.__name__, can(question).short, {**options, **roles}, ddf)
 
 
@@ -408,7 +403,7 @@ def _rows(
     return table
 
 
-def _as_one_family(table: pd.DataFrame, wider: pd.DataFrame, options: Options) -> pd.DataFrame:
+def _as_one_family(table: pd.DataFrame, wider: Any, options: Options) -> pd.DataFrame:
     """Adjust the p-values over all groups, with the limits at the level of the family."""
     adjust, level = str(options["adjust"]), options.get("level", 0.95)
     alpha = options.get("alpha", 0.05 if "significant" in table else round(1.0 - level, 12))

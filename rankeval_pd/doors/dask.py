@@ -37,7 +37,6 @@ from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms.items.item_roles import item_order
 from rankeval_pd.forms.items.items import ItemTable, read_frame
 from rankeval_pd.forms.items.metric_columns import check_complete, check_counts, check_size
-from rankeval_pd.forms.rankings.tie_keys import label_hashes
 from rankeval_pd.forms.rankings.values import asked_thresholds, true_values
 from rankeval_pd.forms.roles.columns import (
     find_gold,
@@ -51,7 +50,6 @@ from rankeval_pd.forms.roles.roles import Roles, are_values, as_names
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.exact_sums import ExactSums, exact_sums
 from rankeval_pd.stats.rankings.roc_areas import Outline
-from rankeval_pd.stats.rankings.swap_draws import Keys
 from rankeval_pd.stats.resampling import blocks, resamples
 from rankeval_pd.stats.resampling.blocks import ItemStatistics, ItemTotals, Needs, Plan
 from rankeval_pd.stats.resampling.bootstrap_tests import INTERVALS
@@ -361,58 +359,35 @@ def _are_among(scores: FloatArray, some: FloatArray) -> BoolArray:
 
 
 # -------------------------------------------------------------------------------------------------
-# Groups. Files often store group after group, so a group is usually in one partition or in two
-# neighbors. The rows of such a group move to the first of its partitions. If many groups span
-# partitions, the partitions are shuffled. Part of a group is never treated as a whole group.
-
-_MOVED = 2  # groups are shuffled if partitions pass on more groups than this on average
-
-
-class Census(NamedTuple):
-    """Store the groups of one partition."""
-
-    groups: Keys  #: a hash of each group's keys
-    sizes: IntArray
-
-    @classmethod
-    def of(cls, frame: pd.DataFrame, by: Sequence[Hashable]) -> Census:
-        """Return the groups of a partition and the number of rows in each group."""
-        return cls(*np.unique(_group_hashes(frame, by), return_counts=True))
+# Groups. Dask shuffles the rows, so that each group is in one partition.
 
 
 class WholeGroups(NamedTuple):
     """Store lazy frames that contain each group as a whole."""
 
     frames: list[Any]
-    most: list[int | None]  #: size of the largest group in each frame, unknown if shuffled
-    largest: int  #: size of the largest group
     by: list[Hashable]
     measures: list[Hashable]
 
-    def rows(self, rows: Callable[[pd.DataFrame, int], pd.DataFrame | None]) -> pd.DataFrame:
-        """Return the rows of all groups, sorted by group.
+    def rows(self, rows: Callable[..., pd.DataFrame | None]) -> tuple[pd.DataFrame | None, int]:
+        """Return the rows of all groups, sorted by group, and the size of the largest group.
 
         ``rows`` takes a frame of whole groups and the size of its largest group.
         """
-        parts = [
-            later(_rows_of, frame, rows=rows, by=self.by, most=most)
-            for frame, most in zip(self.frames, self.most, strict=True)
-        ]
-        tables = [table for table in computed(parts) if table is not None]
+        parts = computed([later(_rows_of, x, rows=rows, by=self.by) for x in self.frames])
+        largest = max(size for _, size in parts)
+        tables = [table for table, _ in parts if table is not None]
         if not tables:
-            raise ValueError(
-                "no group is large enough for the requested list sizes: the largest group has"
-                f" {self.largest} candidates."
-            )
+            return None, largest
         table = pd.concat(tables, ignore_index=True)
         number = table.groupby(self.by, sort=True, observed=True).ngroup().to_numpy()
         table = table.iloc[np.argsort(number, kind="stable")].reset_index(drop=True)
         table.attrs = dict(tables[0].attrs)
-        return table
+        return table, largest
 
 
 def whole_groups(ddf: Any, roles: Roles) -> WholeGroups:
-    """Return frames with whole groups. Counting needs 16 bytes per group and partition."""
+    """Return frames with whole groups, and only the columns in use."""
     meta: pd.DataFrame = ddf._meta
     by = as_names(roles.by, meta.columns)
     for name in by:
@@ -421,106 +396,23 @@ def whole_groups(ddf: Any, roles: Roles) -> WholeGroups:
     others = list(dict.fromkeys([*as_names(roles.exclude, ()), *by]))
     request = request_of(ddf, replace(roles, by=None, exclude=others))
     columns = list(dict.fromkeys([*by, *request.columns]))
-    partitions = partitions_of(ddf, request, columns)
-    counts = [later(Census.of, x, by=by) for x in _narrow(ddf, by, partitions.frames)]
-    counts = computed(counts)
-    numbered = [
-        later(_checked_rows, frame, rows=int(count.sizes.sum()), start=start, request=request)
-        for frame, start, count in zip(
-            partitions.frames, partitions.starts[:-1], counts, strict=True
-        )
-    ]
-    frames, most, largest = _moved(numbered, counts, by, meta[columns])
-    return WholeGroups(frames, most, largest, by, list(request.measures))
+    rows = ddf[columns]
+    if request.numbered:
+        import dask.dataframe as dd
 
-
-def _moved(
-    frames: list[Any], counts: list[Census], by: list[Hashable], meta: pd.DataFrame
-) -> tuple[list[Any], list[int | None], int]:
-    """Move groups that span partitions; return frames, their largest groups and the largest."""
-    groups = np.concatenate([count.groups for count in counts])
-    partition = np.repeat(np.arange(len(counts)), [count.groups.size for count in counts])
-    _, first, number = np.unique(groups, return_index=True, return_inverse=True)
-    weights = np.concatenate([count.sizes for count in counts])
-    sizes = np.bincount(number, weights=weights).astype(int)
-    owner = partition[first][number]
-    away = owner != partition
-    largest = int(sizes.max(initial=0))
-    if away.sum() > _MOVED * len(frames):
-        shuffled = _shuffled(frames, by, meta)
-        return shuffled, [None] * len(shuffled), largest
-    pieces: list[list[Any]] = [[] for _ in frames]
-    for place in np.unique(partition[away]):
-        leaving = away & (partition == place)
-        owners = np.unique(owner[leaving])
-        passed = [groups[leaving & (owner == other)] for other in owners]
-        parted = later(_parted, frames[place], by=by, passed=passed)
-        frames[place] = later(operator.itemgetter(0), parted)
-        for k, other in enumerate(owners, start=1):
-            pieces[other].append(later(operator.itemgetter(k), parted))
-    whole = [
-        later(pd.concat, [frame, *more]) if more else frame
-        for frame, more in zip(frames, pieces, strict=True)
-    ]
-    most = np.zeros(len(frames), dtype=int)
-    np.maximum.at(most, owner, sizes[number])
-    return whole, most.tolist(), largest
-
-
-def _shuffled(frames: list[Any], by: list[Hashable], meta: pd.DataFrame) -> list[Any]:
-    import dask.dataframe as dd
-
-    spread: Any = dd.from_delayed(frames, meta=meta, verify_meta=False)
-    shuffled: list[Any] = spread.shuffle(on=by).to_delayed()
-    return shuffled
-
-
-def _group_hashes(frame: pd.DataFrame, by: Sequence[Hashable]) -> Keys:
-    columns = [frame_column(frame, name, "by") for name in by]
-    for name, column in zip(by, columns, strict=True):
-        if column.isna().any():
-            raise ValueError(
-                f"by={name!r} has {int(column.isna().sum())} missing values, but every row needs a"
-                f" group. Fill in these values, or drop the rows: ddf.dropna(subset=[{name!r}])."
-            )
-    codes = [pd.factorize(column) for column in columns]  # the groups are few and large
-    hashes = [label_hashes(pd.Index(names, tupleize_cols=False))[number] for number, names in codes]
-    result = hashes[0]
-    for more in hashes[1:]:
-        result = result * np.uint64(0x9E3779B97F4A7C15) ^ more
-    return result
-
-
-def _parted(frame: pd.DataFrame, *, by: list[Hashable], passed: list[Keys]) -> list[pd.DataFrame]:
-    """Split rows into rows that stay in a partition and rows to pass on."""
-    hashes = _group_hashes(frame, by)
-    moving = [np.isin(hashes, groups) for groups in passed]
-    return [frame.loc[~np.any(moving, axis=0)], *(frame.loc[rows] for rows in moving)]
-
-
-def _checked_rows(frame: pd.DataFrame, *, rows: int, start: int, request: Request) -> pd.DataFrame:
-    """Return the partition, numbered if necessary, if it has as many rows as were counted."""
-    if len(frame) != rows:
-        raise RuntimeError(
-            f"a partition had {rows:,} rows when its groups were counted and {len(frame):,} when"
-            " it was read: the files changed or were split differently. Call the method again, or"
-            " rewrite the files as parts of equal size."
-        )
-    return heads.with_numbers(frame, start) if request.numbered else frame
+        numbered = partitions_of(ddf, request, columns).each(heads.with_numbers)
+        rows = dd.from_delayed(numbered, meta=meta[columns], verify_meta=False)
+    frames = rows.shuffle(on=by).to_delayed()
+    return WholeGroups(frames, by, list(request.measures))
 
 
 def _rows_of(
-    frame: pd.DataFrame,
-    *,
-    rows: Callable[[pd.DataFrame, int], pd.DataFrame | None],
-    by: list[Hashable],
-    most: int | None,
-) -> pd.DataFrame | None:
+    frame: pd.DataFrame, *, rows: Callable[..., pd.DataFrame | None], by: list[Hashable]
+) -> tuple[pd.DataFrame | None, int]:
     if not len(frame):
-        return None
-    if most is None:
-        most = int(Census.of(frame, by).sizes.max())
-    return rows(frame, most)
+        return None, 0
+    largest = int(frame.groupby(by, observed=True, sort=False, dropna=False).size().max())
+    return rows(frame, largest), largest
 
 
 # -------------------------------------------------------------------------------------------------
