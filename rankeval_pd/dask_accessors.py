@@ -256,7 +256,7 @@ def _rows_of_head(
         head = _head(ddf, reading, _longest(ddf, options.get("n"), n_max), n_keys)
     else:
         head = door.collect_head(ddf, Roles.of(reading), 1, scored=False)
-    table = question(head, **options, **_roles_of_head(head, reading))
+    table: pd.DataFrame = question(head, **options, **_roles_of_head(head, reading))
     return with_order(table, ddf, roles)
 
 
@@ -289,7 +289,7 @@ def _acceptance_precision(
         )
     reading = {name: value for name, value in roles.items() if name not in ("label", "key")}
     head = door.collect_head(ddf, Roles.of(reading), 1, threshold=threshold)
-    table = question(head, threshold, **options, **_roles_of_head(head, reading))
+    table: pd.DataFrame = question(head, threshold, **options, **_roles_of_head(head, reading))
     return with_order(table, ddf, roles)
 
 
@@ -376,7 +376,9 @@ def _rows_of_groups(
     if table is None:
         raise ValueError("data has no candidates. Pass at least one row.")
     if one_family:
-        levels = interval_levels(table["p_value"].to_numpy(), adjust, options.get("level", 0.95))
+        levels = interval_levels(
+            table["p_value"].to_numpy(), str(adjust), options.get("level", 0.95)
+        )
         wider: Any = table
         if levels.size and "ci_low" in table:  # a second pass computes the intervals of the family
             plain["level"] = float(levels.max())
@@ -426,7 +428,7 @@ def _as_one_family(table: pd.DataFrame, wider: Any, options: Options) -> pd.Data
     if "significant" in table:
         table["significant"] = significant
     table["better"] = table["leaning"].where(significant)
-    table[list(alone)] = alone
+    table = pd.concat([table, alone], axis=1)
     first = columns.index("measure_a")
     one = options.get("a") if options.get("b") is None else None
     sizes = int("n" not in table)

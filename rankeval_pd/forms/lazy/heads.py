@@ -24,7 +24,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.doors.heads import Head, HeadFrame, lower_of
+from rankeval_pd.doors.heads import Head, HeadFrame
+from rankeval_pd.doors.heads import lower_of as lower_of
+from rankeval_pd.doors.heads import needed_ranks as needed_ranks
 from rankeval_pd.errors import listed
 from rankeval_pd.forms.rankings.tie_keys import label_hashes, refuse_missing, sort_key, value_keys
 from rankeval_pd.forms.rankings.values import (
@@ -338,7 +340,7 @@ def finished(part: PartialHead, request: Request, roles: Roles, n_max: int) -> H
     fixed = {role: getattr(roles, role) for role in _FIXED}
     fixed |= {"gold": request.gold, "lower_is_better": lower_of(roles, request.measures)}
     whole = _whole(part, request, n_max)
-    frame.known = Head(whole, request.measures, fixed, request)
+    frame.known = Head(whole, request.measures, fixed, request)  # type: ignore[arg-type]
     return frame
 
 
