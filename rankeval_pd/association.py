@@ -12,6 +12,7 @@ import xarray as xr
 
 from rankeval_pd.errors import (
     check_choice,
+    check_number,
     check_share,
     is_known,
     listed,
@@ -170,9 +171,12 @@ def with_association_measures(
     for cell in (x for x in cells if not is_known(x, present)):
         margin = " For pair and word frequencies, pass margins=('f', 'f1', 'f2', 'N')."
         raise unknown_name("cells", cell, [*data], margin)
+    if isinstance(data, xr.Dataset):
+        for cell in cells:
+            _check_numeric(data[cell].dtype, cell, "cells")
     tail = alpha / 2.0 if adjust is None else alpha / 2.0 / max(_tables(data, cells), 1)
     if isinstance(data, pd.DataFrame):
-        observed = [_numbers(frame_column(data, cell, "cells"), cell) for cell in cells]
+        observed = [_numbers(frame_column(data, cell, "cells"), cell, "cells") for cell in cells]
         scores = {
             name: _scores(*observed, measure=name, cells=cells, tail=tail)
             for name in map(str, names)
@@ -235,13 +239,25 @@ def _from_margins(
             raise unknown_name("margins", name, columns)
     # the four cells, as temporary columns with names that cannot clash
     source: Any = data
-    both, first, second, total = (source[x] if isinstance(x, str) else x for x in margins)
+    # differences in the dtype of the columns could wrap around or be rounded
+    both, first, second, total = (_margin(data, x) for x in margins)
     parts = (both, first - both, second - both, total - first - second + both)
     cells = [f"{name} of margins" for name in ("O11", "O12", "O21", "O22")]
     tables = source.assign(**dict(zip(cells, parts, strict=True)))
     computed: Any = with_association_measures(tables, names, cells, **lrc)
     result: Data = source.assign(**{name: computed[name] for name in names})
     return _noted(result, margins[1:])  # f can also serve as a measure
+
+
+def _margin(data: pd.DataFrame | xr.Dataset, name: str | int) -> Any:
+    """Return the counts of a margin as float64."""
+    if not isinstance(name, str):
+        return check_number("margins: N", name)
+    if isinstance(data, pd.DataFrame):
+        column = frame_column(data, name, "margins")
+        return pd.Series(_numbers(column, name, "margins"), column.index)
+    _check_numeric(data[name].dtype, name, "margins")
+    return data[name].astype(np.float64)
 
 
 # names used in other packages, in lowercase without punctuation
@@ -265,12 +281,16 @@ def _check_name(name: object) -> None:
         raise ValueError(f"measures={name!r} is not a known measure.{hint}")
 
 
-def _numbers(values: pd.Series, cell: str) -> FloatArray:
-    if not pd.api.types.is_numeric_dtype(values.dtype):
+def _check_numeric(dtype: Any, name: str, role: str) -> None:
+    if not pd.api.types.is_numeric_dtype(dtype):
         raise TypeError(
-            f"cells: {cell!r} has dtype {values.dtype}, but frequencies must be numbers. Convert"
-            " this column with pd.to_numeric, or pass the columns for the four cells as cells=..."
+            f"{role}: {name!r} has dtype {dtype}, but frequencies must be numbers. Convert this"
+            f" column with pd.to_numeric, or pass other columns as {role}=..."
         )
+
+
+def _numbers(values: pd.Series, name: str, role: str) -> FloatArray:
+    _check_numeric(values.dtype, name, role)
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
@@ -282,7 +302,7 @@ def _scores(*observed: AnyArray, measure: str, cells: Sequence[str], tail: float
             raise ValueError(
                 f"cells: {name!r} is negative or not finite in {int(wrong.sum())} of {cell.size}"
                 f" tables, for example {cell[wrong][0]}. Correct the frequencies; if O12 or O21 is"
-                " negative, f1 or f2 does not include the pair."
+                " negative, f1 or f2 does not include the pair, and if O22 is, N is too small."
             )
     empty = sum(tables) == 0
     if np.any(empty):

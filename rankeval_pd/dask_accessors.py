@@ -175,7 +175,7 @@ def _method(question: Callable[..., Any]) -> Callable[..., pd.DataFrame]:
         del options[data.name]
         roles = {name: value for name, value in keywords.items() if name in _ROLES}
         options = {name: value for name, value in options.items() if name not in _ROLES}
-        options = {**session_defaults(signature.parameters), **options}
+        options = {**session_defaults(question), **options}
         with _files_named():
             if can(question).sums:
                 return cast(pd.DataFrame, question(self._data, *args, **keywords))

@@ -44,6 +44,15 @@ def no_table(argument: str, given: object, wanted: str) -> TypeError:
     return TypeError(f"{argument} is of type {name}: pass {wanted}.{advice}")
 
 
+def check_attrs(attrs: Mapping[Any, Any]) -> None:
+    """Raise an error unless the attrs of a table record how the table was made."""
+    if "method" not in attrs:
+        raise ValueError(
+            "table has lost its attrs, which record how the table was made. If x is this table and"
+            " table the result of the method, attach the attrs again: x.attrs = table.attrs."
+        )
+
+
 _WAYS = {  # method name: call that returns a DataFrame or a Dataset
     "to_dataset": "to_dataset(dim='measure')", "to_pandas": "to_pandas()",
     "toPandas": "toPandas()", "df": "df()", "collect": "collect().to_pandas()",

@@ -32,11 +32,10 @@ from rankeval_pd.forms.roles.columns import (
     find_measures,
     form_of,
     frame_column,
-    with_given_dataset,
-    with_given_frame,
     with_roles_of,
 )
 from rankeval_pd.forms.roles.declarations import declared
+from rankeval_pd.forms.roles.given_values import with_given_dataset, with_given_frame
 from rankeval_pd.forms.roles.identifiers import maybe_gold
 from rankeval_pd.forms.roles.long_frames import widened
 from rankeval_pd.forms.roles.roles import Roles, are_values, as_names

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, check_count, check_flag, checked_call
+from rankeval_pd.errors import check_attrs, check_choice, check_count, check_flag, checked_call
 from rankeval_pd.forms.out.phrases import (
     SHARES,
     Unit,
@@ -137,6 +137,7 @@ def paper_table(
     if digits is not None:
         check_count("digits", digits, 0)
     frame, attrs = as_frame(table), table.attrs
+    check_attrs(attrs)
     if not len(frame):
         raise ValueError("table has no rows. Pass a table with at least one row.")
     grid = _grid(frame, attrs, percent, digits, stars=stars)
@@ -265,7 +266,8 @@ def _cells(part: pd.DataFrame, name: str, unit: Unit, best: Any, marks: list[str
 def _best(part: pd.DataFrame, name: str, attrs: Mapping[Any, Any]) -> Any:
     values = part[name].to_numpy(dtype=float)
     lower = attrs.get("higher_is_better") == 0
-    return values == (np.fmin if lower else np.fmax).reduce(values)
+    best = (np.fmin if lower else np.fmax).reduce(values)
+    return np.isclose(values, best, rtol=1e-12, atol=0.0)  # equal values can differ by rounding
 
 
 def _marks(part: pd.DataFrame, p: str | None, *, stars: bool) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_flag, checked_call, listed, no_table
+from rankeval_pd.errors import check_attrs, check_flag, checked_call, listed, no_table
 from rankeval_pd.forms.out.phrases import (
     Unit,
     adjustment,
@@ -74,6 +74,7 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
         return methods_section(frame, attrs)
     for needed, write in _KINDS:
         if all(any(x in frame for x in name.split("|")) for name in needed.split()):
+            check_attrs(attrs)
             beside = _ties, _grid, _annotators, _pool, _queries, design
             told = [*write(frame, attrs), *(text for say in beside for text in say(attrs))]
             return "\n\n".join(told) or "The table has no rows."
@@ -152,8 +153,7 @@ def _queries(attrs: Attrs) -> Iterator[str]:
 def as_frame(table: Any) -> pd.DataFrame:
     """Return a result as a frame, stacking the batches of a Dataset."""
     if isinstance(table, xr.Dataset):
-        frame = rows_in(table)
-        frame = frame.drop(columns=["row", "pair", "cut"], errors="ignore")
+        frame = rows_in(table).drop(columns=["row", "pair", "cut"], errors="ignore")
         return frame[sorted(frame, key=lambda name: name in table.data_vars)].dropna(how="all")
     if not isinstance(table, pd.DataFrame):
         raise no_table("table", table, "the result of a method")

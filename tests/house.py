@@ -1,5 +1,7 @@
 """Print how the package is built and what calls cost: ``python -m tests.house [--only way tasks]``.
 
+``style``  tokens of code without comments and docstrings, lines, modules, imports, and what is
+           counted about how the code reads. Fails if there are more tokens than ``MOST_TOKENS``.
 ``size``   files, lines by kind, functions. A line is *code* if it has a token that is neither of a
            docstring nor of a comment. It *begins a statement* if one other than a docstring starts
            on it. It is *executable* if the bytecode of a named function (``co_lines``; not of a
@@ -7,8 +9,9 @@
            Python: of the definitions tried this is the one nearest to an earlier count, which gave
            18,815 where this gives 18,880 (Python 3.11), and it is not that count. Comments have a
            line of their own. A function's lines are all from ``def`` on, without its docstring.
-``way``    the files and functions of the package on the way of a call, after a first call. Lambdas
-           and comprehensions that have a frame count, as in "functions"; "named" is without them.
+``way``    the files and functions of the package on the way of a call, after a first call, how
+           often the call switches files, and how many functions of the package are on the stack
+           when the deepest call of ``stats`` begins. Lambdas and comprehensions count.
 ``sorts``  the arrays of at least N numbers that a call sorts, N being the candidates. The methods
            of arrays are seen by a profile, wherever they are called, ``np.argsort``, ``np.unique``
            and pandas among the callers; ``np.lexsort`` is replaced by a function that counts.
@@ -165,6 +168,103 @@ def size() -> None:
         print(f"  {file.every:>5,}  {file.name}")
 
 
+# ------------------------------------------------------------------------------- size and reading
+
+MOST_TOKENS = 430_000  # .ci/run fails above this number, which only an issue may raise
+
+
+class Style(NamedTuple):
+    """What is counted about how the package reads."""
+
+    tokens: int  #: without comments and docstrings
+    lines: int
+    modules: int
+    conditional: int  #: conditional expressions
+    skips: int  #: exceptions from formatting
+    nested: int  #: functions inside functions
+    repeated: int  #: names of functions that several modules define
+    imports: list[int]  #: modules of the package that each module imports
+
+
+def tokens_of(text: str) -> int:
+    """Return the number of tokens of code, without comments and docstrings."""
+    lines: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if (first := docstring_of(node)) is not None:
+            lines |= span(first)
+    return sum(
+        token.type not in NO_CODE
+        and not (token.type == tokenize.STRING and token.start[0] in lines)
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+    )
+
+
+def imported_modules(tree: ast.AST, modules: set[str]) -> set[str]:
+    """Return the modules of the package that a module imports."""
+    known = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            known |= {alias.name for alias in node.names} & modules
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names} & modules
+            known |= inner or {node.module} & modules
+    return known
+
+
+def nested_functions(tree: ast.AST) -> int:
+    """Count the functions that are defined inside another function."""
+    inside = set()
+    for node in ast.walk(tree):
+        if isinstance(node, FUNCTIONS):
+            inside |= {id(x) for x in ast.walk(node) if isinstance(x, FUNCTIONS) and x is not node}
+    return len(inside)
+
+
+def style_of(root: Path = ROOT) -> Style:
+    """Count how the package reads."""
+    texts = {path: path.read_text("utf-8") for path in sorted(root.rglob("*.py"))}
+    trees = {path: ast.parse(text) for path, text in texts.items()}
+    modules = {
+        ".".join(path.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__")
+        for path in texts
+    }
+    homes = Counter(
+        name
+        for tree in trees.values()
+        for name in {x.name for x in tree.body if isinstance(x, FUNCTIONS)}
+    )
+    return Style(
+        tokens=sum(map(tokens_of, texts.values())),
+        lines=sum(len(text.splitlines()) for text in texts.values()),
+        modules=len(texts),
+        conditional=sum(isinstance(x, ast.IfExp) for t in trees.values() for x in ast.walk(t)),
+        skips=sum(text.count("# fmt: skip") for text in texts.values()),
+        nested=sum(map(nested_functions, trees.values())),
+        repeated=sum(count > 1 for count in homes.values()),
+        imports=[len(imported_modules(tree, modules)) for tree in trees.values()],
+    )
+
+
+def style() -> None:
+    """Print how the package reads, and fail if it grew."""
+    count = style_of()
+    print(f"tokens                       {count.tokens:,} (at most {MOST_TOKENS:,})")
+    print(f"lines                        {count.lines:,}")
+    print(f"modules                      {count.modules:,}")
+    print(
+        f"imports of a module          median {statistics.median(count.imports):g}, largest"
+        f" {max(count.imports)}"
+    )
+    print(f"function names in several    {count.repeated:,}")
+    print(f"nested functions             {count.nested:,}")
+    print(
+        f"conditional expressions      {1_000 * count.conditional / count.lines:.1f} in 1,000 lines"
+    )
+    print(f"formatting exceptions        {count.skips:,}")
+    if count.tokens > MOST_TOKENS:
+        raise SystemExit(f"tokens: {count.tokens:,}, more than {MOST_TOKENS:,} (MOST_TOKENS).")
+
+
 # -------------------------------------------------------------------------------- what is asked
 
 
@@ -203,44 +303,61 @@ def many_rankings(df: pd.DataFrame, chunks: int, of_chunk: int = 3, length: int 
 # -------------------------------------------------------------------------------------------- way
 
 
-def way_of(call: Call) -> tuple[int, int, int]:
-    """Return the files, functions and named functions of the package that a second call passes."""
+class Way(NamedTuple):
+    """What a call passes."""
+
+    files: int
+    functions: int
+    switches: int  #: how often a function calls one of another file
+    depth: int  #: functions on the stack when the deepest call of ``stats`` begins
+
+
+def way_of(call: Call) -> Way:
+    """Return what a second call passes."""
     call()
     seen: set[tuple[str, int, str]] = set()
-    here = str(ROOT)
+    stack: list[str] = []
+    switches = depth = 0
+    package, kernels = str(ROOT), str(ROOT / "stats")
 
     def profile(frame: types.FrameType, event: str, _: object) -> None:
+        nonlocal switches, depth
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(here):
-            seen.add((code.co_filename, code.co_firstlineno, code.co_name))
+        if not code.co_filename.startswith(package):
+            return
+        if event == "return" and stack:
+            stack.pop()
+        if event != "call":
+            return
+        seen.add((code.co_filename, code.co_firstlineno, code.co_name))
+        outside = not stack or not stack[-1].startswith(kernels)
+        if code.co_filename.startswith(kernels) and outside:
+            depth = max(depth, len(stack) + 1)
+        switches += bool(stack) and stack[-1] != code.co_filename
+        stack.append(code.co_filename)
 
     sys.setprofile(profile)
     try:
         call()
     finally:
         sys.setprofile(None)
-    named = sum(not name.startswith("<") for *_, name in seen)
-    return len({file for file, *_ in seen}), len(seen), named
+    return Way(len({file for file, *_ in seen}), len(seen), switches, depth)
 
 
 def way() -> None:
     """Print the files and functions on the way of some calls."""
-    import dask
-
     df, systems = candidates(5_000), items(500)
-    lazy = one_ranking(df, 10)
     calls: dict[str, Call] = {
         "compare(n=100)": lambda: df.rankeval.compare("m0", "m1", n=100),
         "nbest_precision(100)": lambda: df.rankeval.nbest_precision(100),
-        "nbest_precision(100), lazy": lambda: lazy.rankeval.nbest_precision(100).compute(),
+        "area()": lambda: df.rankeval.area(),
         "paired_bootstrap()": lambda: systems.rankeval.paired_bootstrap(n_resamples=200),
-        "plot.roc(bands=.05)": lambda: df.rankeval.plot.roc(bands=0.05),
+        "plot.precision()": lambda: closed(df.rankeval.plot.precision),
     }
-    print(f"{'':<28}{'files':>7}{'functions':>11}{'named':>7}")
+    print(f"{'':<28}{'files':>7}{'functions':>11}{'switches':>10}{'depth':>7}")
     for name, call in calls.items():
-        with dask.config.set(scheduler="synchronous"):
-            files, functions, named = way_of(call)
-        print(f"{name:<28}{files:>7,}{functions:>11,}{named:>7,}")
+        files, functions, switches, depth = way_of(call)
+        print(f"{name:<28}{files:>7,}{functions:>11,}{switches:>10,}{depth:>7,}")
 
 
 # ------------------------------------------------------------------------------------------ sorts
@@ -430,7 +547,7 @@ def timed() -> None:
         print(f"{name:<32}{1e3 * seconds(call):>8.1f}")
 
 
-PARTS = {"size": size, "way": way, "sorts": sorts, "tasks": tasks, "time": timed}
+PARTS = {"style": style, "size": size, "way": way, "sorts": sorts, "tasks": tasks, "time": timed}
 
 
 def main() -> None:

@@ -134,10 +134,15 @@ ARGUMENTS = {
 # Arguments with which every role can be seen to change the answer.
 
 
-def tied_candidates() -> pd.DataFrame:
-    """Return candidates with ties, missing scores in one measure, two labels and a key."""
-    rng = np.random.default_rng(4)
-    size = 48
+def noted(table: pd.DataFrame, method: str, **attrs: Any) -> pd.DataFrame:
+    """Return a table made by hand, with the attrs of a method's result."""
+    table.attrs = {"method": method, **attrs}
+    return table
+
+
+def tied_candidates(seed: int = 4, size: int = 48) -> pd.DataFrame:
+    """Return candidates with ties, two labels, a key, and three groups of one size."""
+    rng = np.random.default_rng(seed)
     return pd.DataFrame(
         {
             "a": rng.integers(0, 7, size).astype(float),
@@ -145,7 +150,7 @@ def tied_candidates() -> pd.DataFrame:
             "c": rng.normal(size=size),
             "gold": rng.random(size) < 0.5,
             "other": rng.random(size) < 0.4,
-            "query": np.repeat(["x", "y", "z"], 16),
+            "query": np.repeat(["x", "y", "z"], size // 3),
             "half": np.arange(size) % 2,
             "ident": rng.permutation(size),
         },

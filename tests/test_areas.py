@@ -574,3 +574,27 @@ def test_ranks_of_few_positives_warn_and_chance_is_area_s():
     one_sided = areas["p_value"] / 2 * 4
     wanted = (areas["area"] > 0.5) & (one_sided <= 0.05)
     assert table["better_than_chance"].tolist() == wanted.tolist()
+
+
+def test_equal_areas_differ_by_exactly_zero():
+    """One positive moves up past a negative, and another moves down past one."""
+    rng = np.random.default_rng(0)
+    for positives, negatives in itertools.product((9, 15, 22), (9, 13, 29, 37)):
+        order = rng.permutation(np.repeat([True, False], [positives, negatives]))
+        gold = np.r_[[True, False], order, [False, True]]
+        other = np.r_[[False, True], order, [True, False]]
+        score = np.arange(gold.size, dtype=float)
+        second = np.empty(gold.size)
+        for label in (True, False):
+            second[gold == label] = score[other == label]
+        data = pd.DataFrame({"a": score, "b": second, "gold": gold})
+        found = data.rankeval.compare_area(measures=["a", "b"], details=True).iloc[0]
+        assert found["area_a"] == found["area_b"]
+        assert found["difference"] == found["z"] == 0.0
+        assert found["p_value"] == 1.0
+        # the area from counts of all pairs, as a fraction
+        wins = sum(
+            int(score[i] > score[j]) for i in np.flatnonzero(gold) for j in np.flatnonzero(~gold)
+        )
+        wanted = Fraction(wins, int(gold.sum()) * int((~gold).sum()))
+        assert found["area_a"] == float(wanted)

@@ -419,3 +419,79 @@ def test_measures_of_nltk():
     assert peer.fisher(5, (15, 25), 135) == pytest.approx(equal)
     right = 10.0 ** -ours["neglog10_fisher"]
     assert (theirs["fisher"] + right > 1.0 - 1e-9).all()
+
+
+# -------------------------------------------------------------------------------------------------
+# The dtypes of the counts: each is float64 before any difference is taken.
+
+COUNTS = pd.DataFrame({"f": [8, 2], "f1": [16, 100], "f2": [16, 120], "N": [1024, 300]})
+NARROW = [
+    "uint8", "int8", "uint16", "uint32", "uint64", "float16", "float32", "UInt8", "Int8", "UInt32",
+    "uint32[pyarrow]", "int8[pyarrow]", "double[pyarrow]",
+]  # fmt: skip
+
+
+def scored(data, margins):
+    names = ["G2", "X2", "MI", "t", "dice"]
+    return data.rankeval.with_association_measures(names, margins=margins)[names]
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_margins_of_any_number_type(dtype):
+    """Narrow counts beside a large N, and impossible margins that must not wrap around."""
+    if dtype.endswith("[pyarrow]"):
+        pytest.importorskip("pyarrow")
+    narrow = COUNTS.astype(dict.fromkeys(["f", "f1", "f2"], dtype))
+    for size in ("N", 10**9, np.int64(10**12)):
+        margins = ("f", "f1", "f2", size)
+        pd.testing.assert_frame_equal(scored(narrow, margins), scored(COUNTS, margins))
+    assert scored(narrow, ("f", "f1", "f2", "N"))["MI"][0] == 5.0  # log2(8 * 1024 / 16**2)
+    with pytest.raises(ValueError, match=r"'O12 of margins' is negative .* example -8.0"):
+        scored(narrow, ("f1", "f", "f2", "N"))
+    with pytest.raises(ValueError, match=r"'O22 of margins' is negative .* N is too small"):
+        scored(narrow, ("f", "f1", "f2", 20))
+    if "[" not in dtype and dtype[0].islower():
+        ds = narrow.rename_axis("candidate").to_xarray()
+        for form in (ds, ds.chunk(candidate=1)):
+            found = scored(form, ("f", "f1", "f2", 10**9)).to_dataframe()
+            wanted = scored(COUNTS, ("f", "f1", "f2", 10**9))
+            pd.testing.assert_frame_equal(found, wanted, check_names=False)
+
+
+@pytest.mark.parametrize("dtype", ["str", "category", "object", "datetime64[ns]"])
+def test_margins_that_are_no_numbers(dtype):
+    data = COUNTS.astype({"f1": dtype})
+    with pytest.raises(TypeError, match=r"margins: 'f1' has dtype .*must be numbers"):
+        scored(data, ("f", "f1", "f2", "N"))
+    ds = data.astype({"f1": object}).rename_axis("candidate").to_xarray()
+    with pytest.raises(TypeError, match=r"margins: 'f1' has dtype (object|date)"):
+        scored(ds, ("f", "f1", "f2", "N"))
+    cells = ds.rename(f="O11", f1="O12", f2="O21", N="O22")
+    with pytest.raises(TypeError, match=r"cells: 'O12' has dtype (object|date)"):
+        cells.rankeval.with_association_measures("MI")
+
+
+@pytest.mark.parametrize("size", [True, None, np.nan, [1024]])
+def test_a_size_that_is_no_number(size):
+    with pytest.raises((TypeError, ValueError), match="margins: N="):
+        scored(COUNTS, ("f", "f1", "f2", size))
+
+
+def test_a_margin_that_names_two_columns():
+    twice = pd.concat([COUNTS, COUNTS[["f"]]], axis=1)
+    with pytest.raises(ValueError, match="margins: data has 2 columns named 'f'"):
+        scored(twice, ("f", "f1", "f2", "N"))
+
+
+def test_equal_measures_do_not_differ():
+    """With f1 = f2, the geometric mean and Dice's coefficient rank candidates alike."""
+    rng = np.random.default_rng(0)
+    f1 = rng.integers(5, 500, 400)
+    data = pd.DataFrame({"f": rng.integers(1, 5, 400), "f1": f1, "f2": f1})
+    both = data.rankeval.with_association_measures(
+        ["gmean", "dice"], margins=("f", "f1", "f2", 10**6)
+    )
+    found = both.assign(gold=rng.random(400) < 0.3).rankeval.compare_area(
+        gold="gold", measures=["gmean", "dice"], details=True
+    )
+    assert found.loc[0, ["difference", "z", "p_value"]].tolist() == [0.0, 0.0, 1.0]

@@ -418,7 +418,7 @@ def test_missing_keys(df, form):
 
 
 def test_keys_that_have_no_order(df):
-    with pytest.raises(TypeError, match=r"key='id' has values that cannot be ordered"):
+    with pytest.raises(TypeError, match=r"key='id' mixes names of types int, str"):
         df.assign(id=[1, "a", 2, "b", 3, "c"]).rankeval.nbest_precision(key="id")
 
 

@@ -386,6 +386,46 @@ def test_the_signed_rank_test_with_ties_is_enumerated():
     assert row["gain"] == np.median(walsh(d))
 
 
+def sums_by_enumeration(d) -> float:
+    """Return the two-sided p-value from the law of the signed ranks, without zeros."""
+    moved = d[np.abs(d) > 1e-9]
+    ranks = np.rint(2 * stats.rankdata(np.abs(moved.round(9)))).astype(int)
+    law = np.array([1.0])
+    for rank in ranks:
+        law = np.convolve(law, np.r_[0.5, np.zeros(rank - 1), 0.5])
+    place = int(ranks[moved > 0].sum())
+    return min(1.0, 2 * min(law[place:].sum(), law[: place + 1].sum()))
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+def test_differences_of_0_end_the_search_and_leave_p_as_it_is():
+    """The search for the median of the averages halved its way to 0 without an end."""
+    a, b = [1] * 20 + [0] * 4 + [1] * 6, [1] * 20 + [1] * 4 + [0] * 6
+    df = pd.DataFrame({"a": a, "b": b})
+    row = df.rankeval.paired_permutation(test="wilcoxon", metric="accuracy").iloc[0]
+    assert row["p_value"] == pytest.approx(stats.binomtest(6, 10).pvalue)
+    assert row["gain"] == 0
+    assert row["ci_low"] <= 0 <= row["ci_high"]
+    rng = np.random.default_rng(4)
+    for n, zeros in ((20, 0.8), (60, 0.5), (500, 0.5), (500, 0.9)):
+        for real in (False, True):
+            d = rng.normal(size=n) if real else rng.integers(-3, 4, n).astype(float)
+            d = np.where(rng.random(n) < zeros, 0.0, d)
+            for x in (d, -d, 1e-9 * d):
+                row = wilcoxon(x)
+                scale = np.abs(x).max()
+                assert row["p_value"] == pytest.approx(sums_by_enumeration(x / scale), rel=1e-9)
+                averages = walsh(x)
+                assert row["gain"] == pytest.approx(np.median(averages), abs=1e-11 * scale)
+                assert np.isin(
+                    np.round([row["ci_low"], row["ci_high"]], 20), averages.round(20)
+                ).all()
+    noisy = np.where(rng.random(400) < 0.5, 0.1 + 0.2 - 0.3, rng.normal(size=400))
+    row = wilcoxon(noisy)  # the zeros are rounding errors of 5.6e-17
+    wanted = stats.wilcoxon(noisy.round(12), zero_method="wilcox").pvalue
+    assert row["p_value"] == pytest.approx(wanted, abs=0.01)
+
+
 def test_many_items_have_the_normal_law_of_ranks():
     d = np.random.default_rng(5).normal(0.02, 1.0, 6_000)
     row = wilcoxon(d)

@@ -136,6 +136,86 @@ def test_standard_errors_are_those_of_resamples(simulated, decimals):
     assert df.rankeval.bedroc().loc[0, "se"] == pytest.approx(drawn, rel=0.07)
 
 
+@QUIET
+@pytest.mark.parametrize("alpha", [0.5, 5.0, 20.0, 80.5, 160.9])
+def test_the_ends_of_bedroc_are_0_and_1(alpha):
+    """Rounding gave .9999999999999999 [0, 1], and values above 1 or below 0."""
+    for total, positive in itertools.product((4, 20, 100, 1_000), (0.01, 0.1, 0.5, 0.9)):
+        positive = round(positive * total)
+        if not 2 <= positive <= total - 2:
+            continue
+        gold = np.arange(total) < positive
+        df = pd.DataFrame({"a": -np.arange(total), "b": np.arange(total), "gold": gold})
+        tied = df.assign(a=1.0 * gold, b=-1.0 * gold)
+        for data in (df, tied):
+            best, worst = (data.rankeval.bedroc(alpha).loc[k] for k in (0, 1))
+            assert (best["value"], best["ci_high"]) == (1.0, 1.0)
+            assert (worst["value"], worst["ci_low"]) == (0.0, 0.0)
+            assert 1e-6 < best["ci_low"] < 1
+            assert 0 < worst["ci_high"] < 1 - 1e-6
+        both = df.rankeval(details=True).compare_area(kind="bedroc", bedroc_alpha=alpha).loc[0]
+        assert (both["area_a"], both["area_b"], both["difference"]) == (1, 0, 1)
+        assert -1 <= both["ci_low"] <= both["ci_high"] <= 1
+
+
+@QUIET
+@pytest.mark.parametrize("levels", [200, 20, 5])
+def test_limits_near_1_do_not_reach_0(levels):
+    """One exchanged pair: the logit scale turned a small error into [0, 1]."""
+    gold = np.arange(200) < 100
+    found = []
+    for place in (50, 75, 99):
+        gold_of = gold.copy()
+        gold_of[[place, 100]] = False, True
+        df = pd.DataFrame({"a": -(np.arange(200) * levels // 200), "gold": gold_of})
+        found += [df.rankeval.bedroc(alpha).loc[0] for alpha in (20.0, 80.5)]
+    for row in found:
+        assert 0.01 < row["ci_low"] < row["value"] <= row["ci_high"] <= 1
+
+
+def test_no_candidate_of_a_perfect_ranking_changes_bedroc():
+    """Deleting a candidate leaves the value at 1, so that all influences are equal."""
+    for total, positive in ((12, 4), (200, 100), (1_000, 20)):
+        gold = np.arange(total) < positive
+        ranking = Ranking.of(-1.0 * np.arange(total), gold, np.ones(total, bool))
+        assert np.abs(early.bedroc(ranking, 20.0).early.influence).max() < 1e-12
+
+
+@QUIET
+def test_enrichment_is_at_most_one_over_the_lowest_plausible_prevalence():
+    """N = 60 and N+ = 30; the lower Clopper-Pearson limit is a quantile of Beta(30, 31)."""
+    rng = np.random.default_rng(2)
+    df = pd.DataFrame({"a": -np.arange(60.0), "b": rng.normal(size=60), "gold": np.arange(60) < 30})
+    least = stats.beta.ppf(0.025, 30, 31)
+    row = df.rankeval(measures="a").enrichment(0.1).loc[0]
+    assert row["lift"] == 2
+    assert row["ci_high"] == pytest.approx(1 / least)
+    curve = df.rankeval(measures="a").lift([0.05], interval="pointwise").loc[0]
+    assert curve["ci_high"] == pytest.approx(1 / least)
+    both = df.rankeval.compare_area("a", "b", kind="enrichment", share=0.05).loc[0]
+    assert both["ci_high"] == pytest.approx(1 / least)
+    dataset = xr.Dataset.from_dataframe(df.rename_axis("candidate"))[["a", "gold"]]
+    assert dataset.rankeval.enrichment(0.1)["ci_high"].item() == row["ci_high"]
+    grouped = df.assign(q=np.arange(60) // 5).rankeval(measures="a", groups="q").enrichment(0.1)
+    assert grouped.loc[0, "ci_high"] >= 1 / least
+
+
+@QUIET
+@pytest.mark.parametrize(("prevalence", "quality"), [(0.5, 9.0), (0.5, 2.0), (0.3, 0.0)])
+def test_capped_enrichment_covers_as_often_as_it_says(prevalence, quality):
+    rng = np.random.default_rng(5)
+    gold = rng.random((2_000, 60)) < prevalence
+    score = gold * quality + rng.normal(size=gold.shape)
+    cuts = np.linspace(-6, 16, 200_001)
+    reached = stats.norm.sf(cuts - quality)
+    listed = prevalence * reached + (1 - prevalence) * stats.norm.sf(cuts)
+    truth = reached[np.abs(listed - 0.1).argmin()] / 0.1
+    batch = xr.Dataset({"a": (("s", "candidate"), score), "gold": (("s", "candidate"), gold)})
+    found = batch.rankeval.enrichment(0.1)
+    covers = (found["ci_low"] <= truth) & (truth <= found["ci_high"])
+    assert covers.mean() >= 0.95
+
+
 def test_enrichment_is_recall_by_the_share(simulated):
     found = simulated.rankeval.enrichment([0.05, 1.0, 0.1])
     assert found["share"].tolist() == [0.05, 1.0, 0.1] * 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from scipy import stats
 import rankeval_pd
 from rankeval_pd import plotting
 from rankeval_pd.plotting import forests
+from rankeval_pd.stats.resampling.test_items import scores_of
 from rankeval_pd.stats.significance.letters import letters
 from tests.test_pictures import _close_figures  # noqa: F401
 
@@ -142,3 +145,57 @@ def test_a_hundred_systems_are_no_page_of_names():
     assert len(repr(right.rankeval)) < 2000
     short = table[["system", "value", "letters"]].head(10)  # a leaderboard with letters to copy
     assert (short["letters"].str.len() > 0).all()
+
+
+# -------------------------------------------------------------------------------------------------
+# Scores that are equal but for rounding.
+
+
+def summed(sums):
+    """Return the mean of three rates, added from the first to the last."""
+    rates = sums[..., :3] / sums[..., 3:]
+    return (rates[..., 0] + rates[..., 1] + rates[..., 2]) / 3.0
+
+
+def three_orders():
+    """Return three systems whose rates are .1, .2 and .3 in different orders, and a worse one."""
+    columns = {}
+    for system, counts in {
+        "x": (1, 2, 3),
+        "y": (3, 2, 1),
+        "z": (2, 3, 1),
+        "low": (1, 1, 1),
+    }.items():
+        for name, count in zip("uvw", counts, strict=True):
+            columns[system, name] = np.roll(np.repeat([1, 0], [count, 10 - count]), len(columns))
+        columns[system, "n"] = np.ones(10, dtype=int)
+    return pd.DataFrame(columns)
+
+
+def test_scores_that_differ_only_by_rounding_are_equal():
+    items = three_orders()
+    scores = [summed(items[system].sum().to_numpy()) for system in ("x", "y", "z")]
+    assert len(set(scores)) == 2  # 0.2 and 0.20000000000000004
+    ranks = items.rankeval.system_ranks(metric=summed, details=True, n_resamples=200)
+    assert ranks["rank"].tolist() == [1, 1, 1, 4]
+    assert ranks["value"].tolist()[:3] == [min(scores)] * 3
+    assert min(scores) == pytest.approx(0.2, rel=1e-15)
+    assert "x, y, and z have the highest" in rankeval_pd.in_words(ranks)
+    pairs = items.rankeval.paired_bootstrap(metric=summed, n_resamples=200, details=True)
+    pairs = pairs[pairs["system_b"] != "low"]
+    assert pairs["gain"].tolist() == [0.0] * 3
+
+
+def test_merged_scores():
+    """Neighbors that differ by rounding take the smallest value; NaN and other scores stay."""
+    scores = np.array([0.906, 0.5, 0.9059999999999999, np.nan, -3.0, 0.906, 1e-300, 0.90601])
+    items = SimpleNamespace(sign=-1.0, score=lambda totals: totals.copy(), totals=-scores)
+    wanted = scores.copy()
+    wanted[[0, 5]] = 0.9059999999999999
+    np.testing.assert_array_equal(scores_of(items), wanted)
+
+
+def test_every_best_value_is_bold():
+    table = pd.DataFrame({"system": list("abc"), "value": [0.906, 0.9059999999999999, 0.906]})
+    shown = rankeval_pd.paper_table(table, "latex")
+    assert shown.count(r"\textbf") == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 
 # ruff: noqa: PD010
 import warnings
@@ -439,7 +440,7 @@ def test_wrong_frames():
     with pytest.raises(TypeError, match=r"mixes names of types"):
         per_query(frame.assign(query=[1] + ["2"] * (len(frame) - 1)), "AP")
     mixed = pd.DataFrame({"query": "1", "document": [7, "7"], "run": [1.0, 2], "grade": [1, 0]})
-    with pytest.raises(ValueError, match=r"occurs 2 times"):
+    with pytest.raises(TypeError, match=r"key=.document. mixes names of types"):
         per_query(mixed, "AP")
     with pytest.raises(ValueError, match=r"no closed form for 'Bpref'"):
         per_query(frame, ["AP", "Bpref"], ties="expected")
@@ -503,8 +504,75 @@ def test_gains_of_grades_are_those_given():
     same = "nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7})@10"
     found, known = (ours(frame, [m]).to_numpy() for m in (same, "nDCG(dcg='exp-log2')@10"))
     np.testing.assert_allclose(found, known, rtol=1e-14)
-    none = per_query(frame, "DCG(gains={3: 0})@5")
+    none = per_query(frame, "DCG(gains={1: 0, 2: 0, 3: 0})@5")
     assert (none["value"] == 0.0).all()
+
+
+GAINS = ["{1: 4}", "{1: 4, 3: 0}", "{0: 1, 1: 4}", "{2: 7}", "{5: 9}"]
+
+
+@pytest.mark.parametrize("gains", GAINS)
+def test_grades_without_a_gain_keep_their_grade_as_in_ir_measures(gains):
+    metrics = [f"nDCG(gains={gains})@10", f"nDCG(gains={gains})@3", f"nDCG(gains={gains})"]
+    for seed in range(8):
+        frame = collection(seed)
+        np.testing.assert_array_equal(
+            ours(frame, metrics).to_numpy(), by_peer(frame, metrics).to_numpy()
+        )
+
+
+@pytest.mark.parametrize("options", [{}, {"ties": "expected"}])
+def test_gains_of_two_documents_by_hand(options):
+    """The values of ir_measures 0.4.3; a grade below 0 is no grade of 0."""
+
+    def value(grades: list[int], metric: str) -> float:
+        size = len(grades)
+        frame = pd.DataFrame(
+            {"query": 1, "document": range(size), "run": -1.0 * np.arange(size), "grade": grades}
+        )
+        return float(per_query(frame, metric, **options)["value"].iloc[0])
+
+    assert value([-1, 1], "nDCG(gains={0: 1, 1: 4})") == pytest.approx(1.0 / math.log2(3))
+    assert value([0, 1], "nDCG(gains={0: 1, 1: 4})") == pytest.approx(0.7609096232928763)
+    assert value([-1, 1], "nDCG(gains={-1: 1, 1: 4})") == pytest.approx(0.7609096232928763)
+    assert value([2, 1], "nDCG(gains={1: 4})") == pytest.approx(0.8597186998521972)
+    # large gains: the share of 2^1000 beside 2^999, and sums that no float can hold
+    half = (0.5 + 1.0 / math.log2(3)) / (1.0 + 0.5 / math.log2(3))
+    assert value([999, 1000], "nDCG(dcg='exp-log2')") == pytest.approx(half)
+    for grade, metric in (
+        (1024, "nDCG(dcg='exp-log2')"), (1024, "DCG(dcg='exp-log2')@5"),
+        (1023, "nDCG(dcg='exp-log2')@1"), (1, "nDCG(gains={1: 1e308})"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=rf"too large for a sum.*gold contains {grade}\."):
+            value([grade, 0, grade], metric)
+
+
+@pytest.mark.parametrize("unjudged", ["negative", "skip"])
+def test_a_run_of_unjudged_documents_only_is_said(unjudged):
+    """Names with ".html" in one run: its 0.0 is told from a bad run's 0.0."""
+    good = collection(3, unjudged=False).dropna(subset="run")
+    other = good.assign(document=good["document"] + ".html", grade=np.nan)
+    frame = pd.concat([good, other.rename(columns={"run": "other"})], ignore_index=True)
+    warned = rf"'other' retrieved {len(good)} documents, and none of them is judged"
+    for method in ("per_query", "summary"):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            getattr(frame.rankeval(unjudged=unjudged), method)(["AP"])
+        assert sum(bool(re.search(warned, str(x.message))) for x in said) == 1
+        assert not any("'run' retrieved" in str(x.message) for x in said)
+    array = frame.assign(candidate=frame.groupby("query").cumcount())
+    data = array.set_index(["query", "candidate"]).to_xarray().drop_vars("document")
+    with pytest.warns(rankeval_pd.RankevalWarning, match=warned):
+        found = data.rankeval(unjudged=unjudged).per_query("AP")
+    assert (found["AP"].sel(measure="other") == 0.0).all()
+    # nothing is said if no judgment is positive, one document is judged, or the run is empty
+    one = frame["other"].where(frame.index != frame.index[-1], np.nan)
+    one.iloc[0] = 1.0
+    for quiet in (
+        frame.assign(grade=frame["grade"].clip(upper=0.0)), frame.assign(other=one),
+        frame.assign(other=np.nan),
+    ):  # fmt: skip
+        quiet.rankeval(unjudged=unjudged).per_query("AP")
 
 
 def test_discounted_gain_is_no_ratio():

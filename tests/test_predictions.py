@@ -86,6 +86,70 @@ def test_the_column_of_the_positive_class_is_taken():
     assert list(two) == ["a", "b", "gold"]
 
 
+@pytest.mark.filterwarnings("ignore:the area is significantly below 0.5")
+@pytest.mark.parametrize("classes", [(0, 1), (1, 2), (False, True), ("ham", "spam"), ("a", "b")])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "Float64"])
+def test_columns_named_after_classes_may_stand_in_any_order(classes, turned, dtype):
+    rng = np.random.default_rng(2)
+    p = rng.random(60)
+    y_true = [classes[int(x)] for x in rng.random(60) < p]
+    proba = pd.DataFrame(dict(zip(classes, (1.0 - p, p), strict=True))).astype(dtype)
+    numbered = proba.set_axis([0, 1], axis=1)
+    if turned:
+        proba, numbered = proba.iloc[:, ::-1], numbered.iloc[:, ::-1]
+    for place, positive in enumerate(classes):
+        wanted = metrics.roc_auc_score([x == positive for x in y_true], [1.0 - p, p][place])
+        for frame in (proba, numbered):
+            for given_as in (frame, {"score": frame}):
+                data = rankeval_pd.from_scores(y_true, given_as, positive=positive)
+                assert list(data) == ["score", "gold"]
+                assert data.rankeval.area()["area"][0] == pytest.approx(wanted, abs=1e-10)
+
+
+def test_columns_of_unknown_classes_are_refused():
+    proba = pd.DataFrame({"p1": [0.9, 0.2, 0.6], "p0": [0.1, 0.8, 0.4]})
+    with pytest.raises(ValueError, match=r"not the classes. Name the columns.*proba\[:, k\]"):
+        rankeval_pd.from_scores([1, 0, 1], {"m": proba})
+
+
+@pytest.mark.filterwarnings("ignore:the area is significantly below 0.5")
+def test_the_positive_class_is_named_and_never_guessed():
+    rng = np.random.default_rng(3)
+    grade, score = rng.integers(0, 10, 200), rng.random(200)
+    guess = np.where(rng.random(200) < 0.7, grade, rng.integers(0, 10, 200))
+    for labels, guesses in (
+        (grade, guess),
+        (grade % 2 + 1, guess % 2 + 1),
+        (grade % 2 * 2 - 1,) * 2,
+    ):
+        for make in (
+            lambda y=labels: rankeval_pd.from_scores(y, score),
+            lambda y=labels, x=guesses: rankeval_pd.from_predictions(y, x, "f1"),
+        ):
+            with pytest.raises(ValueError, match=r"positive=None: the labels are .*positive="):
+                make()
+        assert len(rankeval_pd.from_predictions(labels, guesses, "accuracy")) == 200
+    for positive in (1, 2, [1, 2], {1, 2}, np.array([1, 2])):
+        among = [*positive] if np.iterable(positive) else [positive]
+        truth, found = np.isin(grade, among), np.isin(guess, among)
+        data = rankeval_pd.from_scores(grade, score, positive=positive)
+        area = metrics.roc_auc_score(truth, score)
+        assert data.rankeval.area()["area"][0] == pytest.approx(area, abs=1e-10)
+        sums = rankeval_pd.from_predictions(grade, guess, "f1", positive=positive)["model"].sum()
+        f1 = 2.0 * sums["correct"] / (sums["guess"] + sums["gold"])
+        assert f1 == pytest.approx(metrics.f1_score(truth, found), abs=1e-10)
+
+
+def test_probabilities_of_several_positive_classes_are_added():
+    rng = np.random.default_rng(4)
+    proba = pd.DataFrame(rng.dirichlet([1, 1, 1], 90), columns=list("abc"))
+    y_true = [rng.choice(list("abc"), p=row) for row in proba.to_numpy()]
+    data = rankeval_pd.from_scores(y_true, proba[list("cab")], positive=["a", "c"])
+    wanted = metrics.roc_auc_score(np.isin(y_true, ["a", "c"]), proba["a"] + proba["c"])
+    assert data.rankeval.area()["area"][0] == pytest.approx(wanted, abs=1e-10)
+
+
 def test_the_index_is_kept_and_never_mixed_up():
     y_true = pd.Series([1, 0, 1], index=["x", "y", "z"])
     models = pd.DataFrame({"a": [1, 0, 0]})  # the rows' numbers are no labels
@@ -113,11 +177,14 @@ def test_the_index_is_kept_and_never_mixed_up():
         (([1, 0], {"a": [1, 0]}, "mcc"), {}, ValueError, "metric='mcc' is not one of"),
         (([1, 0], {}, "f1"), {}, ValueError, "contains no models"),
         (([1, 0], {"a": "10"}, "f1"), {}, TypeError, "of type str"),
-        ((["n", "y"], {"a": ["n", "y"]}, "f1"), {}, ValueError, "positive=1 is not one of .*'n', "),
+        ((["n", "y"], {"a": ["n", "y"]}, "f1"), {}, ValueError, "None: .*'n', 'y'.*positive="),
         (([1, 0], {"gold": [1, 0]}), {}, ValueError, "named 'gold', which is reserved"),
         (([1, 0], {"a": ["x", "y"]}), {}, TypeError, "not numbers.*from_predictions"),
         (([1, 0], np.ones((2, 2))), {}, ValueError, r"shape \(2, 2\).*not probabilities"),
-        (([0, 1, 2], np.full((3, 2), 0.5)), {}, ValueError, "belongs to the positive class"),
+        (([0, 1, 2], np.full((3, 2), 0.5)), {"positive": 1}, ValueError, "are not the classes"),
+        (([0, 0], [0.2, 0.1]), {}, ValueError, "positive=1 is not one of the labels 0"),
+        (([1, 2], [0.2, 0.1]), {"positive": [1, 7]}, ValueError, "positive=7 is not one of"),
+        (([1, 2], [0.2, 0.1]), {"positive": []}, ValueError, r"positive=\[\] is not one of"),
     ],
 )  # fmt: skip
 def test_what_is_no_prediction_is_refused(arguments, options, error, text):

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import io
+import lzma
+import tempfile
 import warnings
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning, read_trec, write_trec
@@ -264,3 +271,183 @@ def test_files_are_read_as_trec_eval_reads_them(tmp_path):
     (tmp_path / "bad.run").write_text("# one\n1 Q0 a 1 2.0 r\n1 Q0 b 2\n")
     with pytest.raises(ValueError, match=r"bad.run, line 3: 4 words"):
         read_trec([tmp_path / "bad.run"])
+
+
+# Everything that is written is read again, or refused
+
+ODD = " #\t\n\r\x0b\x0c\x1c\x85\xa0\u2028\ufeff\x00\"'\\,/.:*[]\u00e9\u65e5\U0001f600_1aN"
+WORDS = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
+    st.text(ODD, max_size=3),
+    st.sampled_from(["1", "NA", "nan", "null", "#1", "a#b", "..", ".a", "d_1"]),
+)
+NAMES = WORDS.filter(lambda name: name not in ("query", "document", "a"))
+SCORES = st.one_of(st.floats(), st.sampled_from([np.nan, np.inf, -np.inf, -0.0, 5e-324, 0.1]))
+GRADES = st.one_of(
+    st.none(), st.integers(-3, 4), st.sampled_from([0.5, np.inf, 1e300, 2.0**53, 2.0**53 - 1])
+)
+
+
+def read_again(folder: Path, qrels: Path | None) -> pd.DataFrame:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankevalWarning)  # queries of the runs or judgments only
+        return read_trec(str(folder / "*.run"), qrels)
+
+
+def by_pair(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return scores and grades, without the rows that hold neither."""
+    numbers = frame.set_index(["query", "document"]).astype(float)
+    return numbers.sort_index(axis=1).dropna(how="all").sort_index()
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.tuples(WORDS, WORDS, SCORES, SCORES, GRADES), max_size=4), NAMES, st.booleans()
+)  # fmt: skip
+def test_what_is_written_is_equal_when_read(rows, name, arrow):
+    frame = pd.DataFrame(rows, columns=pd.Index(["query", "document", "a", name, "grade"]))
+    frame = frame.astype({"a": float, name: float, "grade": float})
+    with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
+        folder, qrels = Path(place, "out"), Path(place, "qrels.txt")
+        if not arrow:
+            patch.setattr(trec_lines, "_by_arrow", lambda *_: None)
+        try:
+            write_trec(frame, folder, qrels)
+        except ValueError:
+            assert not list(Path(place).iterdir())  # refused before anything is written
+            return
+        asked = [set(frame["query"][frame[x].notna()]) for x in ("grade", "a", name)]
+        if not asked[0] or any(run and not run & asked[0] for run in asked[1:]):
+            with pytest.raises(ValueError, match=r"qrels is empty|has no judged queries"):
+                read_again(folder, qrels)
+            frame, qrels = frame.drop(columns="grade"), None
+        found = read_again(folder, qrels)
+        pd.testing.assert_frame_equal(
+            by_pair(found), by_pair(frame), check_exact=True,
+            check_index_type=False, check_column_type=False,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["BAAI/bge-m3", "../x", "..", ".hidden", "a\\b", "*"])
+def test_a_run_that_the_pattern_would_not_find(tmp_path, name):
+    frame = pd.DataFrame({"query": ["1"], "document": ["d"], "b": [2.0], name: [1.0]})
+    with pytest.raises(ValueError, match=r"would not match '\*\.run'.*runs=\{.*: 'a\.run'\}"):
+        write_trec(frame, tmp_path / "out")
+    assert not list(tmp_path.iterdir())
+    write_trec(frame, {name: tmp_path / "out" / "a.run", "b": tmp_path / "out" / "b.run"})
+    assert by_pair(read_trec(str(tmp_path / "out" / "*.run"))).equals(by_pair(frame))
+
+
+def test_no_run_takes_the_place_of_another(tmp_path):
+    pair = {"query": ["1"], "document": ["d"]}
+    frame = pd.DataFrame({**pair, "a": [1.0], "b": [2.0], "grade": [1]})
+    for runs, qrels in (
+        ({"a": tmp_path / "x", "b": f"{tmp_path}/out/../x"}, None),
+        (tmp_path, tmp_path / "b.run"),
+    ):
+        with pytest.raises(ValueError, match=r"two files have the same path"):
+            write_trec(frame, runs, qrels)
+    with pytest.raises(ValueError, match=r"two files have the same path"):
+        write_trec(pd.DataFrame({**pair, 5: [1.0], "5": [2.0]}), tmp_path)
+    with pytest.raises(ValueError, match=r"2 columns named 'a'"):
+        write_trec(frame.set_axis([*pair, "a", "a", "grade"], axis=1), tmp_path)
+    with pytest.raises(ValueError, match=r"'grade'.*is one of"):
+        write_trec(frame.assign(rel=1), tmp_path, grade="rel")
+    with pytest.raises(ValueError, match=r"appear together more than once"):
+        write_trec(pd.concat([frame, frame]), tmp_path)
+    assert not list(tmp_path.iterdir())
+    write_trec(pd.DataFrame({**pair, 5: [1.0]}), tmp_path)
+    assert read_trec(tmp_path / "5.run")["5"].tolist() == [1.0]
+
+
+def test_fractions_are_no_grades_of_a_file(tmp_path):
+    """Without min_grade= an error; with it, the grades that min_grade= of per_query gives."""
+    frame = pd.DataFrame(
+        {"query": "1", "document": [*"abcde"], "r": [5.0, 4.0, 3.0, 2.0, 1.0],
+         "grade": [0.9, 0.5, 1.7, None, -1.0]}
+    )  # fmt: skip
+    with pytest.raises(ValueError, match=r"3 grades are not whole.*such as 0\.9.*min_grade=\.\.\."):
+        write_trec(frame, tmp_path, tmp_path / "q")
+    with pytest.raises(ValueError, match=r"min_grade=0"):
+        write_trec(frame, tmp_path, tmp_path / "q", min_grade=0)
+    write_trec(frame, tmp_path, tmp_path / "q", min_grade=0.8)
+    found = read_trec(tmp_path / "r.run", tmp_path / "q").sort_values("document")
+    assert found["grade"].fillna(9).tolist() == [1, 0, 1, 9, -1]
+    metrics = ["AP", "P@2", "Bpref"]
+    pd.testing.assert_frame_equal(
+        found.rankeval.per_query(metrics), frame.rankeval.per_query(metrics, min_grade=0.8)
+    )
+    narrow = frame.assign(grade=np.array([0.7, 0.5, 1.7, np.nan, -1.0], dtype=np.float32))
+    write_trec(narrow, tmp_path, tmp_path / "q", min_grade=0.7)
+    assert (tmp_path / "q").read_text() == "1 0 a 1\n1 0 b 0\n1 0 c 1\n1 0 e -1\n"
+    with pytest.raises(ValueError, match=r"gold='grade' contains 'good'"):
+        write_trec(frame.assign(grade="good"), tmp_path, tmp_path / "q")
+
+
+# Comments, numbers and other files
+
+
+@pytest.mark.parametrize("arrow", [True, False], ids=["pyarrow", "pandas"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["lf", "crlf", "cr"])
+@pytest.mark.parametrize("comment", ["# topics judged: 2", "#a b c d e f", " \t# 1 0 9", "#"])
+def test_comments_are_no_data(tmp_path, comment, end, arrow, monkeypatch):
+    if not arrow:
+        monkeypatch.setattr(trec_lines, "_by_arrow", lambda *_: None)
+    qrels = ["1 0 a 1", "1 0 b#2 0"]
+    run = ["1 Q0 a 1 2.0 r#1", "1 Q0 b#2 2 1.0 r#1"]
+    for mark in ("", "\ufeff"):
+        for path, lines in (("q", qrels), ("r", run)):
+            text = end.join([comment, lines[0], comment, comment, "", lines[1], comment])
+            (tmp_path / path).write_bytes((mark + text).encode())
+        found = read_trec(tmp_path / "r", tmp_path / "q")
+        assert found.to_numpy().tolist() == [["1", "a", 2.0, 1], ["1", "b#2", 1.0, 0]]
+        assert found.rankeval.per_query("AP")["value"].tolist() == [1.0]
+    (tmp_path / "q").write_bytes(end.join([comment, "1 0 a 1", comment, "1 0 b"]).encode())
+    with pytest.raises(ValueError, match=r"q, line 4: 3 words"):
+        read_trec(tmp_path / "r", tmp_path / "q")
+
+
+@pytest.mark.parametrize("arrow", [True, False], ids=["pyarrow", "pandas"])
+@pytest.mark.parametrize("more", ["", " and seven more words than a line has"])
+@pytest.mark.parametrize(
+    ("kind", "number"),
+    [("grade", x) for x in ("1e300", "-1e17", "9007199254740993", "inf", "1_0", "nan", "\u0661")]
+    + [("score", x) for x in ("1_0", "nan", "0x10", "\u0661", "1,5")],
+)  # fmt: skip
+def test_numbers_that_are_none(folder, kind, number, more, arrow, monkeypatch):
+    if not arrow:
+        monkeypatch.setattr(trec_lines, "_by_arrow", lambda *_: None)
+    line = f"1 0 d5 {number}{more}\n" if kind == "grade" else f"1 Q0 d5 3 {number} bm25{more}\n"
+    path = folder / ("qrels.txt" if kind == "grade" else "a.run")
+    path.write_text(line + path.read_text(), encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"line 1: the {kind} '{number}' is not"):
+        read_trec(folder / "a.run", folder / "qrels.txt")
+
+
+def test_frames_of_grades_that_are_no_integers():
+    run = pd.DataFrame({"query": ["1"], "document": ["7"], "score": [2.0]})
+    for grade in (np.inf, 1e300, 0.5):
+        with pytest.raises(ValueError, match=r"row 0: the grade is .* needs a whole number"):
+            read_trec({"a": run}, run.drop(columns="score").assign(grade=grade))
+
+
+@pytest.mark.parametrize("first", ["1 Q0 d1 1 2.0 t", "1 Q0 d1 1 2.0 t a b c d e f g"])
+def test_words_beyond_the_last_are_ignored_on_every_line(tmp_path, first):
+    (tmp_path / "r").write_text(f"{first}\n1 Q0 d2 2 1.0 t x\n1 Q0 d3 3 0.5 t x y z\n")
+    assert read_trec(tmp_path / "r")["t"].tolist() == [2.0, 1.0, 0.5]
+
+
+def test_other_packed_files_and_binary_files(tmp_path):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("r", RUN)
+    zstd = b"\x28\xb5\x2f\xfd\x00"
+    packings = bz2.compress(RUN.encode()), lzma.compress(RUN.encode()), archive.getvalue(), zstd
+    for content in packings:
+        (tmp_path / "r").write_bytes(content)
+        with pytest.raises(ValueError, match=r"r is a bzip2, xz, zip or zstd file"):
+            read_trec(tmp_path / "r")
+    for content in (RUN.encode("utf-16"), RUN.encode("utf-16-le"), b"\n1 Q0 d\0 1 1.0 t\n"):
+        (tmp_path / "r").write_bytes(content)
+        with pytest.raises(ValueError, match=r"r, line [12]: .* is not encoded as UTF-8"):
+            read_trec(tmp_path / "r")

@@ -27,6 +27,7 @@ from rankeval_pd.nbest.measure_verdicts import pairs_tested
 from rankeval_pd.nbest.rank_criteria import PAIRS, RankCriterion
 from rankeval_pd.stats.rankings import early
 from rankeval_pd.stats.rankings.ranking import Ranking
+from tests.questions import noted
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 
@@ -258,14 +259,14 @@ def test_ties_and_single_sizes():
         "rank_low": 1, "rank_high": 2, "letters": "a", "tied": [1, 0],
         "better_than_chance": [True, False],
     })  # fmt: skip
-    told = in_words(table)
+    told = in_words(noted(table, "summary"))
     assert "The list of a ends inside a tie: 1 candidate with the last score is excluded." in told
     assert "b is not shown to be better than chance." in told
     ranges = pd.DataFrame({
         "measure_a": "a", "measure_b": "b", "better": ["b", "a"], "n_first": [3, 5],
         "n_last": [3, 7], "n_tests": [1, 3], "p_max": [0.01, 0.0004],
     })  # fmt: skip
-    first, second = in_words(ranges).split("\n\n")
+    first, second = in_words(noted(ranges, "significant_ranges")).split("\n\n")
     assert first.startswith("b is significantly better than a at n = 3 (largest p = 0.010;")
     assert second.startswith("a is significantly better than b at all 3 tested sizes from n = 5 to")
 
@@ -277,7 +278,7 @@ def test_with_a_baseline_no_test_of_the_baseline_is_none_of_the_best():
         "difference_low": [-0.1, 0.0, -0.5], "difference_high": [0.3, 0.0, -0.1],
         "p_value": [0.4, np.nan, 0.05],
     })  # fmt: skip
-    table.attrs = {"baseline": "b", "kind": "ap", "level": 0.95, "alpha": 0.05}
+    noted(table, "summary", baseline="b", kind="ap", level=0.95, alpha=0.05)
     told = in_words(table)
     assert "It does not differ significantly from b (unadjusted tests)." in told
     assert "It is significantly better than c." in told
@@ -291,10 +292,11 @@ def test_with_a_baseline_no_test_of_the_baseline_is_none_of_the_best():
 
 
 def _rows(count: int) -> pd.DataFrame:
-    return pd.DataFrame({
+    rows = pd.DataFrame({
         "measure": ["a"] * (count - 3) + ["b"] * 3, "n": range(1, count + 1), "tp": 1,
         "expected": 0.5, "lift": 2.0, "p_value": 0.005,
     })  # fmt: skip
+    return noted(rows, "random_test")
 
 
 def test_up_to_eight_rows_have_a_sentence_each():
@@ -310,7 +312,9 @@ def test_up_to_eight_rows_have_a_sentence_each():
     assert in_words(_rows(8).iloc[:1]).endswith("(p = 0.005).")
     bins = pd.DataFrame({"p_low": [0.0, 0.01], "p_high": [0.01, 1.0], "n_pairs": [0, 4],
                          "agreement": [np.nan, 0.75], "expected_agreement": 0.8})  # fmt: skip
-    assert in_words(bins).startswith("Of 4 pairs with p between 0.01 and 1, 75.0% keep the sign")
+    assert in_words(noted(bins, "calibration")).startswith(
+        "Of 4 pairs with p between 0.01 and 1, 75.0% keep the sign"
+    )
 
 
 @pytest.mark.parametrize(
@@ -356,25 +360,23 @@ def test_the_least_p_value_names_and_decimals():
 # -------------------------------------------------------------------- Kernels of early retrieval
 
 
-def test_the_error_of_bedroc_is_that_of_its_derivatives():
-    """Weights exp(-alpha r / N) at ranks of shifted masses, differentiated numerically."""
+def test_the_error_of_bedroc_is_that_of_its_candidates():
+    """Each candidate is left out, and repeated; the error is the harmonic mean of both."""
     rng = np.random.default_rng(3)
     gold = rng.permutation(np.arange(36) < 9)  # in the order of the ranks
-    masses = np.where(gold, 1.0, 1.0)
 
-    def value(mass: np.ndarray) -> float:
-        rank = np.cumsum(mass) - mass / 2 + 0.5
-        return float((mass * np.exp(-20.0 * rank / 36))[gold].sum() / 9)
+    def value(labels: np.ndarray) -> float:
+        return float(np.exp(-20.0 * np.arange(1, labels.size + 1) / 36)[labels].sum() / 9)
 
-    slope = np.empty(36)
-    for k in range(36):
-        own = gold == gold[k]
-        step = np.where(own, -1.0, 0.0) / 1e6
-        step[k] += own.sum() / 1e6
-        slope[k] = (value(masses + step) - value(masses - step)) / 2e-6
     weights = np.exp(-20.0 * np.arange(1, 37) / 36)
     scale = weights[:9].mean() - weights[-9:].mean()
-    error = np.sqrt(sum(np.var(slope[x], ddof=1) / x.sum() for x in (gold, ~gold))) / scale
+    errors = []
+    for change in (lambda k: np.delete(gold, k), lambda k: np.insert(gold, k, gold[k])):
+        slope = np.array([value(change(k)) - value(gold) for k in range(36)])
+        slope *= np.where(gold, 9, 27)
+        parts = [np.var(slope[x], ddof=1) / x.sum() for x in (gold, ~gold)]
+        errors.append(np.sqrt(sum(parts)) / scale)
+    error = 2.0 / (1.0 / errors[0] + 1.0 / errors[1])
     frame = pd.DataFrame({"z": -np.arange(36.0), "gold": gold})
     assert frame.rankeval(details=True).bedroc().loc[0, "se"] == pytest.approx(error, rel=1e-6)
 

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 from rankeval_pd import in_words, paper_table
+from tests.questions import noted
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 TABLES = int(os.environ.get("RANKEVAL_PD_VERDICTS", "500"))
@@ -595,7 +596,7 @@ def test_not_all_of_the_best_may_be_better():
         "measure": ["Q0", "Q1", "Q2"], "value": [0.9, 0.9, 0.4], "ci_low": 0.3, "ci_high": 0.95,
         "rank_low": [1, 1, 2], "rank_high": [2, 3, 3], "letters": ["a", "ab", "b"],
     })  # fmt: skip
-    assert in_words(table).endswith(
+    assert in_words(noted(table, "summary")).endswith(
         "some of the best measures are significantly better than Q2 (unadjusted tests)."
     )
     table["rank_low"] = [1, 1, 3]
@@ -632,11 +633,15 @@ def test_limits_of_recall_and_lift_end_where_they_do():
 
 
 def test_small_p_values_and_bounds_of_them():
-    told = in_words(pd.DataFrame({"difference": [0.2], "p_low": [2.956e-59], "p_high": [0.0312]}))
+    bound = pd.DataFrame({"difference": [0.2], "p_low": [2.956e-59], "p_high": [0.0312]})
+    told = in_words(noted(bound, "compare_accuracies"))
     assert told == "The difference of 20.0 points has a p-value between < 0.001 and 0.031."
     frame = pd.DataFrame({"measure": ["Q0"], "threshold": [np.nan], "n_accepted": 0, "tp": 0,
                           "precision": np.nan, "recall": np.nan, "ci_low": np.nan})  # fmt: skip
-    assert in_words(frame) == "No threshold for Q0 reaches the requested value."
+    assert (
+        in_words(noted(frame, "choose_threshold"))
+        == "No threshold for Q0 reaches the requested value."
+    )
 
 
 def test_a_loss_is_higher_where_less_is_better():

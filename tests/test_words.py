@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import rankeval_pd
 from rankeval_pd import in_words, paper_table
 from rankeval_pd.forms.out.phrases import Unit, adjustment, join, p_text, unit_of
-from tests.questions import ASKED, FRAME, OTHER
+from tests.questions import ASKED, FRAME, OTHER, noted
 from tests.test_short_tables import ITEMS, OWN_ROWS, of_rankings
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
@@ -163,7 +163,9 @@ def test_words_say_no_more_than_the_table():
         "ci_low": [0.3, 0.3, 0.2, 0.0], "ci_high": [0.5, 0.5, 0.4, 0.2], "rank_low": [1, 1, 1, 4],
         "rank_high": [3, 4, 4, 4],
     })  # fmt: skip
-    assert in_words(table) == (
+    with pytest.raises(ValueError, match="lost its attrs, which record how the table was made"):
+        in_words(table, methods=True)
+    assert in_words(noted(table, "summary")) == (
         "a and b have the highest precision at n = 100 (40.0%, 95% interval 30.0% to 50.0%). They"
         " do not differ significantly from c (unadjusted tests), which is not evidence of equality."
         " They are significantly better than d."
@@ -172,8 +174,32 @@ def test_words_say_no_more_than_the_table():
         in_words(pd.DataFrame({"x": [1]}))
     with pytest.raises(TypeError, match="of type int"):
         in_words(3)
-    with pytest.raises(ValueError, match="lost its attrs, which record how the table was made"):
-        in_words(table, methods=True)
+
+
+def test_sentences_of_tables_without_attrs_are_refused(tmp_path):
+    """A merged summary against t called G2 higher than MI; adjusted tests became unadjusted."""
+    frame = FRAME[["a", "b", "c", "gold"]]
+    against = frame.rankeval.summary([5, 10], baseline="a")
+    compared = frame.rankeval.compare(n=[5, 10], adjust="holm")
+    kinds = pd.DataFrame({"measure": ["a", "b", "c"], "kind": ["x", "y", "z"]})
+    compared.to_csv(tmp_path / "compared.csv", index=False)
+    for table, lost in [
+        (against, against.merge(kinds)),
+        (against, pd.concat([against, frame.rankeval.summary([20], baseline="b")])),
+        (compared, pd.read_csv(tmp_path / "compared.csv")),
+        (compared, pd.DataFrame(compared.to_dict("list"))),
+        (compared, pd.DataFrame(compared.to_dict("list")).to_xarray()),
+    ]:
+        for write in (in_words, paper_table):
+            with pytest.raises(ValueError, match=r"lost its attrs.*x\.attrs = table\.attrs"):
+                write(lost)
+            lost.attrs = table.attrs
+            assert write(lost) is not None
+            lost.attrs = {}
+    again = pd.read_csv(tmp_path / "compared.csv")
+    again.attrs = compared.attrs
+    assert in_words(again) == in_words(compared)
+    assert "Holm" in in_words(again)
 
 
 def test_methods_name_the_test_the_family_and_the_seed(candidates):
@@ -226,7 +252,9 @@ def test_an_interval_that_contains_0_beside_a_significant_test_is_explained():
         "measure_a": ["a"], "measure_b": ["b"], "n": [50], "difference": [0.13],
         "ci_low": [-0.01], "ci_high": [0.27], "p_value": [0.036],
     })  # fmt: skip
-    assert in_words(table).endswith("0 because the interval is more conservative than the test.")
+    assert in_words(noted(table, "compare")).endswith(
+        "0 because the interval is more conservative than the test."
+    )
     assert "conservative" not in in_words(table.assign(ci_low=0.01))
     assert "conservative" not in in_words(table.assign(p_value=0.06))
 

@@ -50,8 +50,7 @@ BOUND_COLUMNS = (
 
 @Capabilities(
     rankings="Is it better than chance?", scores=False, any_ties=True, heads=True, counts=True,
-    short="measure p n expected critical discrete interpolated parametric",
-)  # fmt: skip
+    short="measure p n expected critical discrete interpolated parametric", layout="p n")  # fmt: skip
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
     measures="Ignored unless missing='drop'.",
@@ -220,8 +219,7 @@ def _empty_columns(total: IntArray, p: FloatArray, n: IntArray) -> tuple[AnyArra
 
 
 @Capabilities(
-    rankings="Is it better than chance?", scores=False, any_rows=True, any_ties=True, heads=True,
-)  # fmt: skip
+    rankings="Is it better than chance?", scores=False, any_rows=True, any_ties=True, heads=True, layout="row")  # fmt: skip
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
     measures="Ignored unless missing='drop'.",

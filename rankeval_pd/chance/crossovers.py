@@ -39,7 +39,7 @@ CROSSOVER_COLUMNS = ("measure", "p", "n_first", "n_last", "tp_first")
 _EQUAL = 1e-10  # tolerance that lets a count equal to a fractional bound reach the bound
 
 
-@Capabilities(rankings="Is it better than chance?", lists=True, ends=True, heads=True)
+@Capabilities(rankings="Is it better than chance?", lists=True, ends=True, heads=True, layout="row")
 @with_roles
 def crossovers(
     data: Data,
@@ -192,8 +192,7 @@ ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attain
 
 
 @Capabilities(
-    rankings="Is it better than chance?", scores=False, any_ties=True, heads=True, counts=True,
-)  # fmt: skip
+    rankings="Is it better than chance?", scores=False, any_ties=True, heads=True, counts=True, layout="alpha n")  # fmt: skip
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
     measures="Ignored unless missing='drop'.",

@@ -47,8 +47,7 @@ ADJUSTMENTS = (None, "envelope")
 
 @Capabilities(
     rankings="Is it better than chance?", lists=True, any_ties=True, ends=True, heads=True,
-    clusters=True, short="measure n tp expected lift p_value p_adjusted",
-)  # fmt: skip
+    clusters=True, short="measure n tp expected lift p_value p_adjusted", layout="measure n")  # fmt: skip
 @with_roles
 def random_test(
     data: Data,

@@ -72,8 +72,7 @@ _TOGETHER = 1_000_000  # placements kept in memory at once; about twenty arrays 
 @Capabilities(
     rankings="How good is it overall?", any_ties=True, ends=True, clusters=True, by_groups=True,
     short="measure_a measure_b difference ci_low ci_high p_value p_adjusted p_equivalence"
-    " p_noninferior better",
-)  # fmt: skip
+    " p_noninferior better", layout="pair")  # fmt: skip
 @with_roles_but("key", "label", "ties", "rng")
 def compare_area(
     data: Data,
@@ -341,8 +340,8 @@ def _pair_columns(
             (score_b, present_b, placed_b),
         )
     ]
-    area_a, area_b = (_mean_placement(x, gold & both) for x in placed)
-    difference = _mean_placement(placed[0] - placed[1], gold & both)
+    area_a, area_b = (_mean_placement(x, gold, both) for x in placed)
+    difference = _mean_placement(placed[0] - placed[1], gold, both)
     found = spread_of(placed[0] - placed[1], gold, both, cluster)
     sd = found.error
     same = (sd == 0.0) & (difference == 0.0)
@@ -392,8 +391,13 @@ def _delong_limits(
     return low, high
 
 
-def _mean_placement(placement: FloatArray, positive: BoolArray) -> FloatArray:
-    """Return the mean over the positives; the mean of placements is the area."""
+def _mean_placement(placement: FloatArray, gold: BoolArray, here: BoolArray) -> FloatArray:
+    """Return the mean over the positives; the mean of placements is the area.
+
+    Twice the negatives below a positive is a whole number, so equal areas differ by exactly 0.
+    """
+    positive, halves = gold & here, 2.0 * (~gold & here).sum(axis=-1)
+    whole = np.rint(np.where(positive, placement, 0.0) * halves[..., np.newaxis]).sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean: FloatArray = np.where(positive, placement, 0.0).sum(axis=-1) / positive.sum(axis=-1)
+        mean: FloatArray = whole / (halves * positive.sum(axis=-1))
     return mean

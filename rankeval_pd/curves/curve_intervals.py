@@ -13,6 +13,7 @@ from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import curve_bands
 from rankeval_pd.stats.intervals.bands import edge_precision
 from rankeval_pd.stats.intervals.curve_bands import CurveLists
+from rankeval_pd.stats.intervals.proportions import clopper_pearson
 from rankeval_pd.stats.rankings.ranking import Ranking
 
 INTERVALS = (None, "pointwise", "simultaneous")
@@ -110,9 +111,10 @@ def limits(
         if space == "det":
             found = 1.0 - found[::-1]
         if space == "lift":
-            drawn_from = (x[row] for x in ranking.retrieved)
-            chance = np.divide(*drawn_from)
-            found = found * (positive * chance / np.maximum(rising, 1))
+            of_all, true = (x[row] for x in ranking.retrieved)
+            rarest = clopper_pearson(true, of_all, each)[0]  # the lowest plausible prevalence
+            found = found * (positive * np.divide(of_all, true) / np.maximum(rising, 1))
+            found = np.minimum(found, 1.0 / rarest)
         low[row], high[row] = found[:, back]
     if few:
         _too_few(few, alone)

@@ -25,8 +25,7 @@ from rankeval_pd.stats.random_model.envelope import envelope
 
 @Capabilities(
     rankings="How good is it overall?", scores=False, any_ties=True, ends=True, heads=True,
-    counts=True,
-)  # fmt: skip
+    counts=True, layout="p n")  # fmt: skip
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",
     measures="Ignored unless missing='drop'.",
@@ -178,7 +177,12 @@ def _one_by_one(
 
 
 @Capabilities(
-    rankings="How good is it overall?", scores=False, any_rows=True, any_ties=True, heads=True
+    rankings="How good is it overall?",
+    scores=False,
+    any_rows=True,
+    any_ties=True,
+    heads=True,
+    layout="row",
 )
 @with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng",

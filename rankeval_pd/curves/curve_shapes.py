@@ -63,6 +63,7 @@ _CURVE = Capabilities(
     ends=True,
     clusters=True,
     by_groups=True,
+    layout="measure n",
 )
 
 

@@ -11,7 +11,7 @@ from rankeval_pd.curves.ranking_areas import spread_of, t_and_p
 from rankeval_pd.errors import check_share
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import differences
-from rankeval_pd.stats.intervals.proportions import Limits
+from rankeval_pd.stats.intervals.proportions import Limits, clopper_pearson
 from rankeval_pd.stats.rankings import area_gaps, early
 from rankeval_pd.stats.rankings.early import EarlyShare
 from rankeval_pd.stats.rankings.ranking import Ranking
@@ -20,6 +20,7 @@ EARLY_KINDS = ("partial", "bedroc", "enrichment")
 _OF_ONE = ("error", "freedom", "positive", "added", "added_error", "added_positive")
 EARLY_PARTS = (
     "base", "factor", *(f"{name}_{side}" for side in "ab" for name in _OF_ONE), "freedom", "alike",
+    "true", "total",
 )  # fmt: skip
 
 
@@ -81,14 +82,15 @@ def early_columns(
     difference = np.asarray(a.share - b.share)
     t, p_value = t_and_p(difference, varies.error, freedom, alternative)
     base, factor = 0.0, np.float64(1.0)
+    true, total = np.zeros((2, *difference.shape))
     if kind == "partial":  # standardize the area as McClish does
         least = 0.5 * sum(asked["limits"])
         base, factor = 0.5 - 0.5 * least / (1.0 - least), np.float64(0.5 / (1.0 - least))
     if kind == "enrichment":
-        total = np.asarray(both.sum(axis=-1), dtype=float)
+        true, total = (np.asarray(x.sum(axis=-1), dtype=float) for x in (a.gold & both, both))
         factor = total / np.ceil(asked["share"] * total - 1e-9)
     columns = (
-        base, factor, *parts, freedom, area_gaps.same_order(*rankings),
+        base, factor, *parts, freedom, area_gaps.same_order(*rankings), true, total,
     )  # fmt: skip
     floats = (np.broadcast_to(np.asarray(x, dtype=float), difference.shape) for x in columns)
     return (
@@ -120,5 +122,10 @@ def early_limits(
     low, high = differences.correlated_limits(
         (shares[0], shares[1]), (limits[0], limits[1]), variances, (gap - half, gap + half)
     )
-    low, high = (np.where(alike > 0, 0.0 * error, factor * limit) for limit in (low, high))
+    with np.errstate(divide="ignore"):  # a lift is at most one over the prevalence
+        most = np.fmin(factor, 1.0 / clopper_pearson(parts[14], parts[15], level)[0])
+    low, high = (
+        np.where(alike > 0, 0.0 * error, np.clip(factor * limit, -most, most))
+        for limit in (low, high)
+    )
     return low, high

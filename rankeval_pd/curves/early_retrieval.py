@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from rankeval_pd.curves.ranking_areas import spread_of
@@ -31,7 +30,7 @@ BEDROC_COLUMNS = ("measure", "value", "chance", "ci_low", "ci_high", "se")
 PARTIAL_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se")
 
 
-@Capabilities(rankings="How good is each list?", clusters=True)
+@Capabilities(rankings="How good is each list?", clusters=True, layout="measure share")
 @with_roles
 def enrichment(
     data: Data,
@@ -74,8 +73,9 @@ def enrichment(
     Notes
     -----
     The lift is recall divided by n / N, and the limits for the lift are the limits for recall
-    (:func:`nbest_recall`) divided by n / N. To test the difference between two measures, use
-    ``compare(n=share, of="lift")``. The cost is O(N log N).
+    (:func:`nbest_recall`) divided by n / N. No lift exceeds one over the prevalence, so ``ci_high``
+    is at most one over the lower limit for the prevalence. To test the difference between two
+    measures, use ``compare(n=share, of="lift")``. The cost is O(N log N).
 
     References
     ----------
@@ -88,20 +88,16 @@ def enrichment(
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> df.rankeval.enrichment([0.01, 0.05], measures="good")
       measure  share   n  tp      lift    ci_low    ci_high  tied
-    0    good   0.01  10   8  8.988764  5.225404  14.186727     0
+    0    good   0.01  10   8  8.988764  5.225404  13.873000     0
     1    good   0.05  50  32  7.191011  5.697795   8.791656     0
     """
     shares = Shares(check_shares("share", share, one=True))
     kind = IntervalKind.of(ci=ci, level=level, target="nbest")
-    types: dict[str, type] = dict(_ENRICHED)
-    if Roles.of(roles).ties == "expected":
-        types["tp"] = float
-    table = recall_of_lists(data, shares, kind, types, ("measure", "n", *types), roles)
-    if isinstance(table, pd.DataFrame):
-        names = [name for name in table.columns if name != "share"]
-        names.insert(names.index("measure") + 1, "share")
-        return table[names]
-    return table
+    columns = ("measure", "n", *_ENRICHED)
+    table = recall_of_lists(data, shares, kind, columns, roles, of_lift=True)
+    names = [name for name in table.columns if name != "share"]
+    names.insert(names.index("measure") + 1, "share")
+    return table[names]
 
 
 @Capabilities(
@@ -109,6 +105,7 @@ def enrichment(
     any_ties=True,
     clusters=True,
     short="measure value ci_low ci_high chance",
+    layout="measure",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def bedroc(
@@ -158,7 +155,7 @@ def bedroc(
     >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
     >>> df.rankeval.bedroc()
       measure     value    ci_low   ci_high    chance
-    0    good  0.637122  0.534953  0.722995  0.107053
+    0    good  0.637122  0.534952  0.722995  0.107053
     1    fair  0.423112  0.325473  0.529992  0.107053
     """
     alpha = positive_number("alpha", alpha)
@@ -177,6 +174,7 @@ def bedroc(
     any_ties=True,
     clusters=True,
     short="measure area ci_low ci_high chance",
+    layout="measure",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def partial_area(
@@ -315,7 +313,8 @@ def _interval(
     by = spread_of(found.influence, found.gold, found.present, cluster, warns=cluster is not None)
     more = spread_of(added.influence, added.gold, added.present, longer, warns=False)
     low, high = early.logit_limits(found.share, by.error, by.freedom, by.positive, level)
-    lower, higher = early.logit_limits(added.share, more.error, by.freedom, more.positive, level)
+    freedom = np.maximum(by.freedom, 3)  # with the added candidates, each class has four or more
+    lower, higher = early.logit_limits(added.share, more.error, freedom, more.positive, level)
     known = ~np.isnan(low)
     low, high = (np.where(known, x, np.nan) for x in (np.fmin(low, lower), np.fmax(high, higher)))
     return low, high, by.error, by.groups

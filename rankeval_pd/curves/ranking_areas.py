@@ -37,8 +37,7 @@ EQUAL = {"block": "blocks", "mean": "expected"}  # name for average precision in
 
 @Capabilities(
     rankings="How good is it overall?", any_ties=True, ends=True, clusters=True, by_groups=True,
-    short="measure area ci_low ci_high chance",
-)  # fmt: skip
+    short="measure area ci_low ci_high chance", layout="measure")  # fmt: skip
 @with_roles_but("key", "label", "ties", "rng")
 def area(
     data: Data,

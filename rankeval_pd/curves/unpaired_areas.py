@@ -46,6 +46,8 @@ TESTS = ("t", "delong")
     rankings="How good is it overall?",
     any_ties=True,
     short="measure sample_a sample_b difference ci_low ci_high p_value p_adjusted better",
+    layout="pair measure",
+    pooled=True,
 )
 @with_roles_but("key", "label", "ties", "rng")
 def unpaired_area(

@@ -1,1 +1,1 @@
-"""Turn containers of data into arrays: the only modules that know Dask, pandas and xarray."""
+"""Read data of every kind. Only these modules know how the user stores the data."""

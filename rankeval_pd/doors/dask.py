@@ -37,7 +37,7 @@ from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms.items.item_roles import item_order
 from rankeval_pd.forms.items.items import ItemTable, read_frame
 from rankeval_pd.forms.items.metric_columns import check_complete, check_counts, check_size
-from rankeval_pd.forms.rankings.values import asked_thresholds, true_values
+from rankeval_pd.forms.rankings.values import asked_thresholds, cut_scores, true_values
 from rankeval_pd.forms.roles.columns import (
     find_gold,
     find_measures,
@@ -46,6 +46,7 @@ from rankeval_pd.forms.roles.columns import (
     with_roles_of,
 )
 from rankeval_pd.forms.roles.identifiers import warn_of_counts, warn_of_identifiers
+from rankeval_pd.forms.roles.label_types import check_types
 from rankeval_pd.forms.roles.roles import Roles, are_values, as_names
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.exact_sums import ExactSums, exact_sums
@@ -248,6 +249,7 @@ def collect_head(
     request = request_of(ddf, roles, n_max, scored=scored)._replace(orders=n_keys)
     if threshold is not None:
         cuts = asked_thresholds(threshold, request.measures)
+        cuts = cut_scores(cuts, ddf._meta[list(request.measures)].dtypes)
         request = request._replace(keep=0, cuts=cuts, numbered=False)
     partitions = partitions_of(ddf, request, columns)
     part = _in_rounds(partitions, request, _row_bytes(ddf._meta[request.columns]))
@@ -380,6 +382,8 @@ class WholeGroups(NamedTuple):
         if not tables:
             return None, largest
         table = pd.concat(tables, ignore_index=True)
+        for name in self.by:
+            check_types(table[name], "by", name)
         number = table.groupby(self.by, sort=True, observed=True).ngroup().to_numpy()
         table = table.iloc[np.argsort(number, kind="stable")].reset_index(drop=True)
         table.attrs = dict(tables[0].attrs)

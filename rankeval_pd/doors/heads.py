@@ -34,6 +34,7 @@ from rankeval_pd.forms.rankings.values import (
     true_values,
 )
 from rankeval_pd.forms.roles.columns import frame_column, native
+from rankeval_pd.forms.roles.label_types import check_kinds
 from rankeval_pd.forms.roles.roles import Roles, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import cluster_totals
@@ -184,6 +185,7 @@ class Counts(NamedTuple):
     unscored: IntArray  #: (measure)
     unscored_true: IntArray  #: (measure) true positives among the unscored candidates
     present: frozenset[int]  #: which of the values that mark true positives occur
+    kinds: frozenset[type]  #: the types of the groups' names
 
     @classmethod
     def of(cls, rows: pd.DataFrame, worse: FloatArray, truth: FloatArray, request: Request) -> Self:
@@ -192,6 +194,9 @@ class Counts(NamedTuple):
         for k, value in enumerate(true_values(request.positive)):
             if frame_column(rows, request.gold, "gold").isin([value]).any():
                 present.append(k)
+        names = pd.Series(dtype=object)
+        if request.groups is not None:
+            names = frame_column(rows, request.groups, "groups").dropna().head(1)
         missing = np.isnan(worse)
         return cls(
             total=len(rows),
@@ -200,6 +205,7 @@ class Counts(NamedTuple):
             unscored=missing.sum(axis=1),
             unscored_true=missing[:, truth == 1.0].sum(axis=1),
             present=frozenset(present),
+            kinds=frozenset(map(type, names)),
         )
 
     @classmethod
@@ -212,10 +218,12 @@ class Counts(NamedTuple):
             unscored=np.sum([part.unscored for part in parts], axis=0),
             unscored_true=np.sum([part.unscored_true for part in parts], axis=0),
             present=frozenset[int]().union(*(part.present for part in parts)),
+            kinds=frozenset[type]().union(*(part.kinds for part in parts)),
         )
 
     def check(self, request: Request, roles: Roles, dropped: str = _DROPPED) -> None:
         """Reject missing labels and scores. ``dropped`` is the text for missing="drop"."""
+        check_kinds(self.kinds, "groups", request.groups)
         if roles.unjudged == "skip" or roles.ties == "trec":
             raise ValueError(
                 f"unjudged={roles.unjudged!r}, ties={roles.ties!r}: without by=, a Dask DataFrame"

@@ -21,10 +21,9 @@ from rankeval_pd.forms.roles.columns import (
     frame_column,
     refuse_by,
     refuse_dim,
-    with_given_dataset,
-    with_given_frame,
 )
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_but
+from rankeval_pd.forms.roles.given_values import with_given_dataset, with_given_frame
 from rankeval_pd.forms.roles.roles import ANNOTATOR, JudgedRoles, Roles, as_names
 from rankeval_pd.stats import agreement
 from rankeval_pd.stats._types import IntArray
@@ -32,7 +31,7 @@ from rankeval_pd.stats._types import IntArray
 _COLUMNS = ("statistic", "annotators", "value", "ci_low", "ci_high", "n_candidates")
 
 
-@Capabilities(rankings="What to judge, and how?", scores=False)
+@Capabilities(rankings="What to judge, and how?", scores=False, layout="row")
 @with_roles_but(
     "agreement", "measures", "exclude", "key", "label", "lower_is_better", "ties", "missing", "rng",
 )  # fmt: skip

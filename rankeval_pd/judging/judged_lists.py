@@ -54,6 +54,7 @@ AVERAGE: dict[str, type] = {
     ends=True,
     clusters=True,
     short="measure n precision ci_low ci_high n_judged n_unjudged",
+    layout="measure n",
 )
 @with_roles
 def judged_precision(
@@ -173,6 +174,7 @@ def judged_precision(
     ends=True,
     clusters=True,
     short="measure n recall ci_low ci_high n_judged n_unjudged",
+    layout="measure n",
 )
 @with_roles
 def judged_recall(
@@ -232,6 +234,7 @@ def judged_recall(
     any_ties=True,
     clusters=True,
     short="measure average_precision ci_low ci_high n_judged n_unjudged",
+    layout="measure",
 )
 @with_roles_but(
     "ties",
@@ -313,6 +316,7 @@ def judged_average_precision(
     ends=True,
     clusters=True,
     short="measure_a measure_b n difference ci_low ci_high n_judged n_unjudged",
+    layout="pair n",
 )
 @with_roles
 def judged_difference(

@@ -27,10 +27,9 @@ from rankeval_pd.forms.roles.columns import (
     find_gold,
     frame_column,
     split_measures,
-    with_given_dataset,
-    with_given_frame,
     with_roles_of,
 )
+from rankeval_pd.forms.roles.given_values import with_given_dataset, with_given_frame
 from rankeval_pd.forms.roles.roles import PartlyJudged, Roles, are_values, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking

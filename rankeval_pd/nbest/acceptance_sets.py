@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
+from rankeval_pd.decisions.families import compared_with, family_note
+from rankeval_pd.decisions.intervals import of_paired, of_sets
+from rankeval_pd.decisions.verdicts import PAIR, decide, decision_columns
 from rankeval_pd.doors.heads import refuse_head
-from rankeval_pd.errors import check_choice, is_known, unknown_name, warn
-from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.rankings.answers import answer
-from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import (
+from rankeval_pd.doors.rankings import (
+    Candidates,
     Pair,
-    ask_measures,
-    only_pair,
+    Rows,
+    distinct_tests,
+    measure_rows,
     pair_names,
-    sides,
-    with_names,
+    rows_of,
+    tabulate,
+    with_pairs,
 )
-from rankeval_pd.forms.rankings.values import asked_thresholds, check_n
+from rankeval_pd.errors import check_choice, is_known, unknown_name, warn
+from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.kernel_calls import only_pair
+from rankeval_pd.forms.rankings.values import asked_thresholds, check_n, cut_scores
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import ListSizes, Names, ProportionInterval, RankingRoles
 from rankeval_pd.nbest.difference_regions import (
@@ -35,20 +40,12 @@ from rankeval_pd.nbest.difference_regions import (
     region_tests,
 )
 from rankeval_pd.nbest.precision import IntervalKind, shares_of
-from rankeval_pd.nbest.region_intervals import (
-    decide,
-    decision_columns,
-    family_attr,
-    of_paired,
-    of_sets,
-)
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.differences import corrected_score
 from rankeval_pd.stats.rankings.ranking import (
     Accepted,
     AcceptedRegions,
     Ranking,
-    Whole,
     accepted_regions,
 )
 from rankeval_pd.stats.significance.fisher import sample_odds_ratio
@@ -57,10 +54,30 @@ from rankeval_pd.stats.significance.predictive_values import discordant_test, ko
 # ----------------------------------- Precision of acceptance sets (Evert 2004, section 2)
 
 ACCEPTANCE_COLUMNS = (
-    "measure", "threshold", "n_accepted", "tp", "precision", "recall", "lift", "ci_low", "ci_high",
-    "recall_low", "recall_high", "specificity", "spec_low", "spec_high", "npv", "npv_low",
-    "npv_high", "f1", "f1_low", "f1_high", "youden", "youden_low", "youden_high",
-)  # fmt: skip
+    "measure",
+    "threshold",
+    "n_accepted",
+    "tp",
+    "precision",
+    "recall",
+    "lift",
+    "ci_low",
+    "ci_high",
+    "recall_low",
+    "recall_high",
+    "specificity",
+    "spec_low",
+    "spec_high",
+    "npv",
+    "npv_low",
+    "npv_high",
+    "f1",
+    "f1_low",
+    "f1_high",
+    "youden",
+    "youden_low",
+    "youden_high",
+)
 
 
 @Capabilities(
@@ -68,6 +85,7 @@ ACCEPTANCE_COLUMNS = (
     ends=True,
     by_groups=True,
     short="measure n threshold n_accepted tp precision recall ci_low ci_high",
+    layout="measure cut",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def acceptance_precision(
@@ -89,7 +107,8 @@ def acceptance_precision(
     threshold : float or mapping
         A number for a single measure, or a mapping from measure to a number or list of numbers. A
         candidate is accepted if its score is at least the threshold (at most the threshold for
-        measures in ``lower_is_better``). Candidates without a score are never accepted.
+        measures in ``lower_is_better``). The threshold is compared in the dtype of the scores, so
+        0.7 accepts a float32 score of 0.7. Candidates without a score are never accepted.
     n : int, float, sequence or range, optional
         Use the score of the n-th candidate as the threshold. A float below 1 is a fraction of the
         candidates. All candidates with this score are accepted.
@@ -140,101 +159,103 @@ def acceptance_precision(
             " threshold=..., or the number of accepted candidates, n=..."
         )
     sizes = check_n(n)
-    names: tuple[str, ...] = ACCEPTANCE_COLUMNS[2:]
-    types = [np.int64, np.int64, *[float] * (len(names) - 2)]
-
-    def of_sizes(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        columns = {"threshold": float, **dict(zip(names, types, strict=True)), "exists": bool}
-        return ask_measures(
-            inner, _columns_at, columns, along={"n": asked}, beside=[inner["sign"]],
-            options={"n": asked, "kind": kind},
-        )  # fmt: skip
-
+    able, attrs = can(acceptance_precision), kind._asdict()
     if sizes is not None:
         columns = ("measure", "n", *ACCEPTANCE_COLUMNS[1:])
-        able = can(acceptance_precision)
-        return answer(data, roles, of_sizes, columns, able, n=sizes, attrs=kind._asdict())
-
-    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
-        cuts = asked_thresholds(threshold, inner.indexes["measure"].tolist())
-        asked = xr.DataArray(cuts, dims=("measure", "cut"))
-        taken = np.flatnonzero(~np.isnan(cuts).all(axis=1))
-        chosen, asked = inner.isel(measure=taken), asked.isel(measure=taken)
-        if not taken.size:
-            chosen = chosen.compute()  # Dask cannot broadcast empty arrays
-        whole: Whole | None = inner.attrs["whole"]
-        if whole is not None and (whole.accepted is None or cuts.shape != whole.accepted.shape[1:]):
-            refuse_head(data)
-        columns = xr.apply_ufunc(
-            _acceptance_columns,
-            chosen["score"],
-            chosen["gold"],
-            chosen["present"],
-            asked * chosen["sign"].drop_vars("measure"),
-            kwargs={"kind": kind, "whole": None if whole is None else whole.of(taken)},
-            input_core_dims=[["candidate"], ["candidate"], ["candidate"], ["cut"]],
-            output_core_dims=[["cut"]] * len(names),
-            dask="parallelized",
-            output_dtypes=types,
-        )
-        result = tables.as_columns(names, columns)
-        exists = xr.ones_like(result["tp"], dtype=bool) & asked.notnull()  # noqa: PD004
-        return result.assign(threshold=asked.broadcast_like(exists), exists=exists)
-
+        question = partial(_sets_of_lists, kind=kind)
+        return tabulate(data, roles, question, columns, able, n=sizes, attrs=attrs)
     # the head contains the counts for these thresholds
-    able = can(acceptance_precision, heads=True)
-    return answer(data, roles, question, ACCEPTANCE_COLUMNS, able, attrs=kind._asdict())
+    able = replace(able, heads=True)
+    of_thresholds = partial(_sets_of_thresholds, threshold=threshold, kind=kind, data=data)
+    return tabulate(data, roles, of_thresholds, ACCEPTANCE_COLUMNS, able, attrs=attrs)
 
 
-def _acceptance_columns(
-    score: FloatArray, gold: BoolArray, present: BoolArray, threshold: FloatArray, *,
-    kind: IntervalKind, whole: Whole | None,
-) -> tuple[AnyArray, ...]:  # fmt: skip
-    ranking = Ranking.of(score, gold, present, whole=whole)
-    sets = ranking.accepted(threshold)
-    if whole is not None and whole.accepted is not None:
-        sets = Accepted(*(np.broadcast_to(x, sets.size.shape) for x in whole.accepted))
-    return _shares_of_sets(ranking, sets, kind)
+def _sets_of_lists(candidates: Candidates, n: IntArray | None, *, kind: IntervalKind) -> Rows:
+    """Return the sets of all candidates with at least the last score of a list."""
+    sizes = candidates.sizes(n)
+    return measure_rows(candidates, partial(_sets_at, n=sizes, kind=kind), {"n": sizes})
 
 
-def _columns_at(
-    ranking: Ranking, sign: FloatArray, *, n: IntArray, kind: IntervalKind
-) -> tuple[AnyArray, ...]:
+def _sets_at(
+    ranking: Ranking, candidates: Candidates, *, n: IntArray, kind: IntervalKind
+) -> dict[str, AnyArray]:
+    """Return the columns (group, measure, n) of the sets at the n-th scores."""
     lists = ranking.nbest(n)
     columns = _shares_of_sets(ranking, ranking.accepted(lists.threshold), kind)
-    return (lists.threshold * sign[..., np.newaxis] + 0.0, *columns, lists.exists)
+    columns["threshold"] = lists.threshold * candidates.sign[:, np.newaxis] + 0.0
+    return {**columns, "exists": lists.exists}
 
 
-def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> tuple[AnyArray, ...]:
+def _sets_of_thresholds(
+    candidates: Candidates,
+    _: IntArray | None,
+    *,
+    threshold: Any,
+    kind: IntervalKind,
+    data: pd.DataFrame,
+) -> Rows:
+    """Return the sets of the measures that have thresholds."""
+    cuts = asked_thresholds(threshold, candidates.measures)  # (measure, cut)
+    whole = candidates.whole
+    if whole is not None and (whole.accepted is None or cuts.shape != whole.accepted.shape[1:]):
+        refuse_head(data)
+    measures = np.flatnonzero(~np.isnan(cuts).all(axis=1))
+    scores = cut_scores(cuts, candidates.dtypes) * candidates.sign[:, np.newaxis]
+    ranking = candidates.rankings(measures)
+    sets = ranking.accepted(scores[measures])
+    if ranking.whole is not None and ranking.whole.accepted is not None:
+        sets = Accepted(*(np.broadcast_to(x, sets.size.shape) for x in ranking.whole.accepted))
+    columns = _shares_of_sets(ranking, sets, kind)
+    columns["threshold"] = np.broadcast_to(cuts[measures], sets.size.shape)
+    columns["exists"] = ~np.isnan(columns["threshold"])
+    along = {"cut": np.arange(cuts.shape[1])}
+    return rows_of(columns, candidates, "measure", measures, along)
+
+
+def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> dict[str, AnyArray]:
     """Return counts, proportions and confidence limits of acceptance sets."""
     every = np.ones(sets.size.shape, dtype=bool)
-    shares = shares_of(sets.tp, sets.size, ranking.size, kind, exists=every)
     total, positive = (np.broadcast_to(x[..., np.newaxis], every.shape) for x in ranking.size)
     tp, others = sets.tp, total - positive
     fp = sets.size - tp
     tn = others - fp
-    counts = (tp, positive), (tn, others), (tn, total - sets.size), (tp, positive + fp)
+    columns = {
+        "n_accepted": sets.size,
+        "tp": tp,
+        **shares_of(tp, sets.size, ranking.size, kind, exists=every),
+    }
     with np.errstate(divide="ignore", invalid="ignore"):
-        recall, specificity, npv, jaccard = (np.true_divide(*count) for count in counts)
-    limits = [
-        np.where(n > 0, kind.limits(x, n), np.nan) if k != 2 else np.array(kind.limits(x, n))
-        for k, (x, n) in enumerate(counts)
-    ]
-    f1, f1_limits = (2.0 * x / (1.0 + x) for x in (jaccard, limits[3]))
+        for name, short, right, of in (
+            ("recall", "recall", tp, positive),
+            ("specificity", "spec", tn, others),
+            ("npv", "npv", tn, total - sets.size),
+            ("jaccard", "jaccard", tp, positive + fp),
+        ):
+            columns[name] = np.true_divide(right, of)
+            limits = np.array(kind.limits(right, of))
+            if name != "npv":
+                limits = np.where(of > 0, limits, np.nan)
+            columns[f"{short}_low"], columns[f"{short}_high"] = limits
+    for end in ("", "_low", "_high"):
+        share = columns.pop(f"jaccard{end}")
+        columns[f"f1{end}"] = 2.0 * share / (1.0 + share)
+    columns["youden"] = columns["recall"] + columns["specificity"] - 1.0
     a, n_a, b, n_b = (x / kind.phi for x in (tp, positive, fp, others))
-    youden = corrected_score(a, n_a, b, n_b, kind.level)
-    return (
-        sets.size, tp, *shares, *limits[0], specificity, *limits[1], npv, *limits[2], f1,
-        *f1_limits, recall + specificity - 1.0, *youden,
-    )  # fmt: skip
+    columns["youden_low"], columns["youden_high"] = corrected_score(a, n_a, b, n_b, kind.level)
+    return columns
 
 
 # ------------------------------------ Comparison of two acceptance sets
 
 THRESHOLD_COLUMNS = (
-    "measure_a", "measure_b", "n_a", "n_b", *REGION_TYPES, "recall_a", "recall_b",
-)  # fmt: skip
-_COUNTED = {name: kind for name, kind in REGION_TYPES.items() if name not in ("ci_low", "ci_high")}
+    "measure_a",
+    "measure_b",
+    "n_a",
+    "n_b",
+    *REGION_TYPES,
+    "recall_a",
+    "recall_b",
+)
 _UNEQUAL = 0.1  # the largest relative size difference for comparing two sets by precision
 
 
@@ -290,72 +311,80 @@ def _of_pair(
 
 
 def compare_thresholds(
-    data: Data, a: Hashable, b: Names, threshold: Mapping[Hashable, Any], of: str,
-    options: RegionOptions, roles: Mapping[str, Any], able: Capabilities,
-) -> Data:  # fmt: skip
+    data: Data,
+    a: Hashable,
+    b: Names,
+    threshold: Mapping[Hashable, Any],
+    of: str,
+    options: RegionOptions,
+    roles: Mapping[str, Any],
+    able: Capabilities,
+) -> Data:
     """Compare the acceptance sets for each pair of measures."""
-    meant = _of_pair(data, threshold, a, b)
-    noted = {**options.noted(), **({} if of == "precision" else {"of": of})}
+    thresholds = _of_pair(data, threshold, a, b)
+    noted = options.noted()
+    if of != "precision":
+        noted["of"] = of
 
-    def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
-        pairs = pair_names(inner, a, b)
-        result = _compare_sets(inner, pairs, meant, of, options)
-        noted.update(family_attr(options, pairs, inner, a, b, result.sizes["cut"]))
-        return result
+    def question(candidates: Candidates, _: IntArray | None) -> Rows:
+        pairs = pair_names(candidates.measures, a, b)
+        cuts = _paired_cuts(candidates, pairs, thresholds)
+        tests = distinct_tests(candidates, pairs, options.alternative)
+        noted.update(family_note(options, tests, candidates, cuts[0][0], compared_with(a, b)))
+        return _compared_sets(candidates, pairs, cuts, of, options)
 
     interval = of_paired() if of in _PAIRED else of_sets(options.ci, options.phi)
-    finish = partial(decide, how=options, interval=interval, towards="towards")
-    return answer(
-        data, only_pair(data, a, b, roles), question,
-        _columns_of(of, options), able,
-        finish=finish, attrs=noted,
-    )  # fmt: skip
+    return tabulate(
+        data,
+        only_pair(data, a, b, roles),
+        question,
+        _columns_of_sets(of, options),
+        able,
+        finish=partial(decide, how=options, interval=interval, towards="towards"),
+        attrs=noted,
+    )
 
 
-def _columns_of(of: str, options: RegionOptions) -> tuple[str, ...]:
+def _columns_of_sets(of: str, options: RegionOptions) -> tuple[str, ...]:
+    """Return the columns of the comparison, in order."""
     decision, ending = decision_columns(options)
     compared = [name.replace("precision", of) for name in THRESHOLD_COLUMNS[:-2]]
     recall = () if of == "recall" else THRESHOLD_COLUMNS[-2:]
     return (*compared, *decision, *recall, *ending)
 
 
-def _compare_sets(
-    inner: xr.Dataset, pairs: list[Pair], threshold: Mapping[Hashable, Any], of: str,
+def _compared_sets(
+    candidates: Candidates,
+    pairs: list[Pair],
+    cuts: tuple[FloatArray, FloatArray],
+    of: str,
     options: RegionOptions,
-) -> xr.Dataset:  # fmt: skip
-    """Return the columns of the comparison as arrays (pair, cut)."""
-    cuts_a, cuts_b = _paired_cuts(inner, pairs, threshold)
-    signs = sides(inner["sign"], pairs)
-    core = ["candidate"]
-    types = {
-        "n_a": np.int64, "n_b": np.int64,
-        **{name.replace("precision", of): kind for name, kind in _COUNTED.items()},
-        "towards": float, **({} if of == "recall" else {"recall_a": float, "recall_b": float}),
-        "tp_overlap": np.int64, "of_all": np.int64, "exists": bool,
-    }  # fmt: skip
-    columns = xr.apply_ufunc(
-        _set_columns,
-        *sides(inner["score"], pairs),
-        *sides(inner["present"], pairs),
-        inner["gold"],
-        xr.DataArray(cuts_a, dims=("pair", "cut")) * signs[0],
-        xr.DataArray(cuts_b, dims=("pair", "cut")) * signs[1],
-        kwargs={"of": of, "options": options},
-        input_core_dims=[*[core] * 5, ["cut"], ["cut"]],
-        output_core_dims=[["cut"]] * len(types),
-        dask="parallelized",
-        output_dtypes=[*types.values()],
+) -> Rows:
+    """Return one row per pair and pair of thresholds."""
+    sides = candidates.sides(pairs).T
+    score, present = (
+        [values[:, measures] for measures in sides]
+        for values in (candidates.score, candidates.present)
     )
-    return with_names(tables.as_columns(types, columns), pairs)
+    signed = [
+        cut * candidates.sign[side][:, np.newaxis] for cut, side in zip(cuts, sides, strict=True)
+    ]
+    columns = _set_columns(
+        *score, *present, candidates.gold[:, np.newaxis], *signed, of=of, options=options
+    )
+    along = {"cut": np.arange(cuts[0].shape[1])}
+    rows = rows_of(columns, candidates, PAIR, range(len(pairs)), along)
+    return with_pairs(rows, candidates, pairs, options.alternative)
 
 
 def _paired_cuts(
-    inner: xr.Dataset, pairs: list[Pair], threshold: Mapping[Hashable, Any]
+    candidates: Candidates, pairs: list[Pair], threshold: Mapping[Hashable, Any]
 ) -> tuple[FloatArray, FloatArray]:
     """Return the thresholds for the two measures (pair, cut), padded with NaN."""
-    measures = inner.indexes["measure"].tolist()
+    measures = candidates.measures
     place = {name: k for k, name in enumerate(measures)}  # pd.NA does not equal itself
     cuts = asked_thresholds(threshold, measures, unique=False)
+    cuts = cut_scores(cuts, candidates.dtypes)
     sides: tuple[list[FloatArray], list[FloatArray]] = ([], [])
     for pair in pairs:
         rows = [row[~np.isnan(row)] for row in (cuts[place[name]] for name in pair)]
@@ -383,9 +412,18 @@ def _paired_cuts(
 
 
 def _set_columns(
-    score_a: FloatArray, score_b: FloatArray, present_a: BoolArray, present_b: BoolArray,
-    gold: BoolArray, cut_a: FloatArray, cut_b: FloatArray, *, of: str, options: RegionOptions,
-) -> tuple[AnyArray, ...]:  # fmt: skip
+    score_a: FloatArray,
+    score_b: FloatArray,
+    present_a: BoolArray,
+    present_b: BoolArray,
+    gold: BoolArray,
+    cut_a: FloatArray,
+    cut_b: FloatArray,
+    *,
+    of: str,
+    options: RegionOptions,
+) -> dict[str, AnyArray]:
+    """Return the columns (group, pair, cut) for two sets, in the candidates with both scores."""
     both = present_a & present_b
     r = accepted_regions(score_a, score_b, gold, both, cut_a, cut_b)
     exists = ~np.isnan(cut_a) & ~np.isnan(cut_b) & np.ones(r.n_a.shape, dtype=bool)
@@ -396,9 +434,13 @@ def _set_columns(
         right = r.n_a - r.tp_a, r.n_b - r.tp_b, r.overlap - r.tp_overlap
         others = total - positive
         sets = AcceptedRegions(
-            total - r.n_a, total - r.n_b, total - r.n_a - r.n_b + r.overlap, others - right[0],
-            others - right[1], others - right[0] - right[1] + right[2],
-        )  # fmt: skip
+            total - r.n_a,
+            total - r.n_b,
+            total - r.n_a - r.n_b + r.overlap,
+            others - right[0],
+            others - right[1],
+            others - right[0] - right[1] + right[2],
+        )
         of_all = others
     else:
         sets, of_all = r, positive
@@ -413,27 +455,44 @@ def _set_columns(
         towards = np.sign(difference)
         if options.test not in ("kosinski", "mcnemar", "midp") or of == "precision":
             towards = np.sign(tp_only_a / only_a - tp_only_b / only_b)
+    p_mid = np.full(difference.shape, np.nan)
     if of in _PAIRED:
         with np.errstate(divide="ignore", invalid="ignore"):
-            odds = np.true_divide(tp_only_a, tp_only_b)
-        exact, middle = discordant_test(tp_only_a, tp_only_b, options.alternative)
-        p_values = odds, middle if options.test == "midp" else exact, middle
+            odds_ratio = np.true_divide(tp_only_a, tp_only_b)
+        p_value, p_mid = discordant_test(tp_only_a, tp_only_b, options.alternative)
+        if options.test == "midp":
+            p_value = p_mid
     elif options.test == "kosinski":
         counts = (sets.tp_overlap, tp_only_a, tp_only_b), (sets.overlap, only_a, only_b)
-        odds = sample_odds_ratio(tp_only_a, only_a, tp_only_b, only_b)
+        odds_ratio = sample_odds_ratio(tp_only_a, only_a, tp_only_b, only_b)
         p_value = kosinski_test(*counts, options.alternative)
         towards = np.sign(difference)
-        p_values = odds, p_value, np.full(p_value.shape, np.nan)
     else:
-        p_values = region_tests(tp_only_a, only_a, tp_only_b, only_b, options, exists)
-        sure = exists & (p_values[1] <= options.alpha)
-        towards = _unless_unequal(towards, r.n_a, r.n_b, sure)
-    counts_of = sets.overlap, only_a, only_b, tp_only_a, tp_only_b
-    return (
-        r.n_a, r.n_b, share_a, share_b, difference, *counts_of, *p_values, towards,
-        *(() if of == "recall" else recall), sets.tp_overlap,
-        np.broadcast_to(of_all, exists.shape), exists,
-    )  # fmt: skip
+        odds_ratio, p_value, p_mid = region_tests(
+            tp_only_a, only_a, tp_only_b, only_b, options, exists
+        )
+        towards = _unless_unequal(towards, r.n_a, r.n_b, exists & (p_value <= options.alpha))
+    return {
+        "recall_a": recall[0],
+        "recall_b": recall[1],
+        "n_a": r.n_a,
+        "n_b": r.n_b,
+        f"{of}_a": share_a,
+        f"{of}_b": share_b,
+        "difference": difference,
+        "overlap": sets.overlap,
+        "n_only_a": only_a,
+        "n_only_b": only_b,
+        "tp_only_a": tp_only_a,
+        "tp_only_b": tp_only_b,
+        "odds_ratio": odds_ratio,
+        "p_value": p_value,
+        "p_mid": p_mid,
+        "towards": towards,
+        "tp_overlap": sets.tp_overlap,
+        "of_all": np.broadcast_to(of_all, exists.shape),
+        "exists": exists,
+    }
 
 
 def _unless_unequal(

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
-import xarray as xr
 
+from rankeval_pd.decisions.families import compared_with, enough_draws, family_note
+from rankeval_pd.decisions.intervals import OF_CLUSTERS, OF_ERROR, of_regions
+from rankeval_pd.decisions.verdicts import TIE_COLUMNS, Interval, decide, decision_columns
+from rankeval_pd.doors.rankings import (
+    Candidates,
+    Pair,
+    Rows,
+    distinct_tests,
+    pair_names,
+    pair_rows,
+    tabulate,
+)
 from rankeval_pd.errors import check_choice, check_flag, check_margin
 from rankeval_pd.forms.out.averages import Average
-from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.copied_measures import count_distinct, distinct_pairs
-from rankeval_pd.forms.rankings.kernel_calls import (
-    PairRanks,
-    ask_pairs,
-    only_pair,
-    pair_names,
-)
-from rankeval_pd.forms.rankings.values import Sizes, check_n, those
+from rankeval_pd.forms.rankings.kernel_calls import PairRanks, only_pair
+from rankeval_pd.forms.rankings.values import Sizes, check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import (
     Alternative,
@@ -44,17 +48,7 @@ from rankeval_pd.nbest.mean_votes import check_votes, compare_votes
 from rankeval_pd.nbest.precision import intervals_read
 from rankeval_pd.nbest.precision_bands import difference_margins
 from rankeval_pd.nbest.recall import precision_as
-from rankeval_pd.nbest.region_intervals import (
-    OF_CLUSTERS,
-    OF_ERROR,
-    decide,
-    decision_columns,
-    enough_draws,
-    family_attr,
-    of_regions,
-)
 from rankeval_pd.nbest.tie_verdicts import (
-    MEANS,
     check_means,
     error_of_few,
     mean_columns,
@@ -63,8 +57,7 @@ from rankeval_pd.nbest.tie_verdicts import (
     swap_ends,
     tie_columns,
 )
-from rankeval_pd.nbest.tie_warnings import BLOCKS, DECIDES, TIE_TYPES
-from rankeval_pd.progress import drawing_bar
+from rankeval_pd.progress import nothing_moves, progress_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, IntArray
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS
@@ -73,7 +66,6 @@ from rankeval_pd.stats.significance.fisher import sample_odds_ratio
 
 NBEST_COLUMNS = ("measure_a", "measure_b", "n", *REGION_TYPES, "cuts_tie")
 DRAWN = ("p_stderr", "undecided")  # columns added by adjust="max-t"
-_COUNTED = {name: kind for name, kind in REGION_TYPES.items() if name not in ("ci_low", "ci_high")}
 FEW = 20  # with at most this many list sizes, pairs near alpha get more swaps
 MORE = 64  # largest factor for the number of swaps
 COMPARED = ("precision", "recall", "lift")
@@ -88,6 +80,7 @@ COMPARED = ("precision", "recall", "lift")
     heads=True,
     short="measure_a measure_b n n_a n_b difference ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior better",
+    layout={"": "pair n", "threshold": "pair cut"},
 )
 @with_roles
 def compare(
@@ -345,54 +338,80 @@ def _compare_lists(
     """Compare n-best lists with one test for each n, or with swaps for all n."""
     chosen = Roles.of(roles)
     options = options._replace(seed=chosen.swaps if options.swapped else 0)
-    noted = {**options.noted(), **({} if of == "precision" else {"of": of})}
-    noted |= chosen.noted_seed if options.swapped else {}
-    own, means = options.test == "cluster" or options.target == "nbest", options.means
-    types: dict[str, type] = {
-        **(dict.fromkeys(_COUNTED, float) if means else _COUNTED), "cuts_tie": bool,
-        **({"n_groups": np.int64} if options.test == "cluster" else {}),
-        **(MEANS if means else dict.fromkeys(
-            ("error", "freedom") if own else ("error_of_few",), float)),
-        **({"moved": float} if options.test == "cluster" else {}),
-        **(dict.fromkeys(("p_swaps", "drawn", "margin"), float) if options.swapped else {}),
-        **({} if means else {**TIE_TYPES, **BLOCKS}),
-    }  # fmt: skip
+    noted = options.noted()
+    if of != "precision":
+        noted["of"] = of
+    if options.swapped:
+        noted |= chosen.noted_seed
 
-    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        pairs, n = pair_names(inner, a, b), those(sizes, asked)
-        groups = max(1, inner.attrs["n_groups"]) if options.adjust_over != "group" else 1
-        noted.update(family_attr(options, pairs, inner, a, b, 0 if n is None else n.size))
-        work: dict[str, Any] = {"draws": len(pairs), "what": "comparing lists", "unit": "pairs"}
-        given: dict[str, Any] = {"options": options}
-        if options.swapped:
-            stands = distinct_pairs(inner, pairs, options.alternative, said=True)
-            tests = count_distinct(pairs, stands) * groups
-            noted["n_resamples"] = draws = enough_draws(tests, options)
-            work = {"draws": len(pairs) * draws, "what": "swapping labels"}
-            few = options.n_resamples is None and asked.size <= FEW
-            given |= {"tests": tests, "draws": draws, "most": draws * MORE if few else draws}
-            given["intervals"] = intervals_read()
-        with drawing_bar(inner, options.progress, **work) as advance:
-            told: Any = {} if options.swapped else {"advance": advance}
-            given |= {"advance": advance} if options.swapped else {}
-            kernel = mean_columns if means else _list_columns
-            result = ask_pairs(
-                inner, pairs, kernel, types, n=n, ties=chosen.ties, options=given, **told
-            ).assign(reach=1.0)
-        if options.swapped and result["drawn"].chunks is None and result["drawn"].count():
-            noted["n_resamples"] = int(result["drawn"].max())
-        return result if of == "precision" else precision_as(result, inner, of)
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        pairs = pair_names(candidates.measures, a, b)
+        tests = distinct_tests(candidates, pairs, options.alternative)
+        noted.update(family_note(options, tests, candidates, n, compared_with(a, b)))
+        table = _rows_of_pairs(candidates, pairs, n, tests, options, chosen.ties)
+        if options.swapped and not np.isnan(table["drawn"]).all():
+            noted["n_resamples"] = int(np.nanmax(table["drawn"]))
+        return table if of == "precision" else precision_as(table, candidates, pairs, of)
 
-    interval = OF_ERROR if own else of_regions(options.ci, options.phi)
-    interval = OF_CLUSTERS if options.test == "cluster" else interval
-    if means and not own:
-        interval = of_means(options.ci)
-    return answer(
-        data, only_pair(data, a, b, roles), question,
+    means = options.means
+    return tabulate(
+        data,
+        only_pair(data, a, b, roles),
+        question,
         tuple(name.replace("precision", of) for name in _columns_of(options)),
-        can(compare, any_ties=means, heads=not means, crossed=not options.swapped), n=sizes,
-        finish=partial(decide, how=options, interval=interval), attrs=noted,
-    )  # fmt: skip
+        can(compare, any_ties=means, heads=not means, crossed=not options.swapped),
+        n=sizes,
+        finish=partial(decide, how=options, interval=_interval_of(options)),
+        attrs=noted,
+    )
+
+
+def _interval_of(options: RegionOptions) -> Interval:
+    """Return the interval for the difference of two lists."""
+    if options.test == "cluster":
+        return OF_CLUSTERS
+    if options.target == "nbest":
+        return OF_ERROR
+    if options.means:
+        return of_means(options.ci)
+    return of_regions(options.ci, options.phi)
+
+
+def _rows_of_pairs(
+    candidates: Candidates,
+    pairs: Sequence[Pair],
+    n: IntArray | None,
+    tests: int,
+    options: RegionOptions,
+    ties: str,
+) -> Rows:
+    """Return one row per pair and n, with the counts and tests of the two lists."""
+    work: dict[str, Any] = {"what": "comparing lists", "unit": "pairs", "draws": len(pairs)}
+    swapping: dict[str, Any] = {}
+    if options.swapped:
+        if options.adjust_over != "group":
+            tests *= max(1, candidates.n_groups)
+        draws = enough_draws(tests, options)
+        few = options.n_resamples is None and candidates.sizes(n).size <= FEW
+        swapping = {"tests": tests, "draws": draws, "most": draws * MORE if few else draws}
+        swapping["intervals"] = intervals_read()
+        work = {"what": "swapping labels", "unit": "draws", "draws": len(pairs) * draws}
+    total = work.pop("draws") * len(candidates.group)
+    with progress_bar(options.progress, total=total, **work) as advance:
+        if options.swapped:
+            swapping["advance"] = advance
+        columns_of = mean_columns if options.means else _list_columns
+        table = pair_rows(
+            candidates,
+            pairs,
+            partial(columns_of, options=options, **swapping),
+            n,
+            ties=ties,
+            alternative=options.alternative,
+            advance=nothing_moves if options.swapped else advance,
+        )
+    table["reach"] = np.ones(table["difference"].shape)
+    return table
 
 
 def _columns_of(options: RegionOptions) -> tuple[str, ...]:
@@ -400,47 +419,52 @@ def _columns_of(options: RegionOptions) -> tuple[str, ...]:
     decision, ending = decision_columns(options)
     drawn = DRAWN if options.swapped else ()
     groups = ("n_groups",) if options.test == "cluster" else ()
-    tied = () if options.means else (*TIE_TYPES, DECIDES)
+    tied = () if options.means else TIE_COLUMNS
     return (*NBEST_COLUMNS[:-1], *decision, NBEST_COLUMNS[-1], *tied, *drawn, *groups, *ending)
 
 
 def _list_columns(
-    lists: PairRanks, n: IntArray, *, options: RegionOptions, **drawing: Any
-) -> tuple[AnyArray, ...]:
+    lists: PairRanks, n: IntArray, *, options: RegionOptions, **swapping: Any
+) -> dict[str, AnyArray]:
+    """Return the columns (group, pair, n) for the two lists of each pair."""
     r = lists.regions(n)
     only, cut = n - r.overlap, lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
     tp_only_a, tp_only_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
-    difference = (tp_only_a - tp_only_b) / n
     tables = tp_only_a, only, tp_only_b, only
-    nothing = np.full(only.shape, np.nan)
-    own: tuple[AnyArray, ...] = ()
+    columns: dict[str, AnyArray] = {
+        "precision_a": r.tp_a / n,
+        "precision_b": r.tp_b / n,
+        "difference": (tp_only_a - tp_only_b) / n,
+        "overlap": r.overlap,
+        "n_only_a": only,
+        "n_only_b": only,
+        "tp_only_a": tp_only_a,
+        "tp_only_b": tp_only_b,
+        "odds_ratio": sample_odds_ratio(*tables),
+        "p_mid": np.full(only.shape, np.nan),
+        "cuts_tie": cut,
+    }
     spread: tuple[AnyArray, AnyArray] | None = None
     if options.test == "cluster":
-        error, freedom, p_value, n_groups, moved = cluster_contrasts(
-            lists, n, alternative=options.alternative
-        )
-        p_values = sample_odds_ratio(*tables), p_value, nothing
-        own = n_groups, error, freedom, moved
-        spread = error, freedom
+        names = ("error", "freedom", "p_value", "n_groups", "moved")
+        contrasts = cluster_contrasts(lists, n, alternative=options.alternative)
+        columns |= dict(zip(names, contrasts, strict=True))
+        spread = columns["error"], columns["freedom"]
+    elif options.target == "nbest":
+        errors = nbest_error(lists, n, only, (tp_only_a, tp_only_b), options.phi)
+        columns["error"], columns["freedom"] = errors
     else:
-        if options.target == "nbest":
-            own = nbest_error(lists, n, only, (tp_only_a, tp_only_b), options.phi)
-        else:
-            own = (error_of_few(lists, n, only, (tp_only_a, tp_only_b), options.phi, cut),)
-        p_values = (
-            (sample_odds_ratio(*tables), nothing, nothing)
-            if options.swapped
-            else region_tests(*tables, options, lists.exists)
+        columns["error_of_few"] = error_of_few(
+            lists, n, only, (tp_only_a, tp_only_b), options.phi, cut
         )
-    ends = tie_columns(lists, n, cut & lists.exists, p_values[1], difference, options, spread)
-    swapped: list[AnyArray] = []
     if options.swapped:
-        p_alone, *swapped, p_ends = _swapped(lists, n, cut, options=options, **drawing)
-        p_values, ends = (p_values[0], p_alone, nothing), (*ends[:2], *p_ends, *ends[4:])
-    return (
-        r.tp_a / n, r.tp_b / n, difference, r.overlap, only, only, tp_only_a, tp_only_b, *p_values,
-        cut, *own, *swapped, *ends,
-    )  # fmt: skip
+        columns |= _swapped(lists, n, cut, options=options, **swapping)
+    elif options.test != "cluster":
+        tests = region_tests(*tables, options, lists.exists)
+        columns["odds_ratio"], columns["p_value"], columns["p_mid"] = tests
+    difference, p_value = columns["difference"], columns["p_value"]
+    ends = tie_columns(lists, n, cut & lists.exists, p_value, difference, options, spread)
+    return {**ends, **columns}  # swaps have their own p-values at both ends
 
 
 def _swapped(
@@ -454,32 +478,59 @@ def _swapped(
     most: int,
     intervals: bool,
     advance: Callable[[int], object],
-) -> tuple[AnyArray, ...]:
+) -> dict[str, AnyArray]:
     """Return swap p-values for each n and for all n, swap counts, and band margins.
 
-    The last return value contains the p-values for the two extreme tie orders (limit, ...).
+    ``p_tie_low`` and ``p_tie_high`` are the p-values for the two extreme tie orders.
     """
     shape = lists.exists.shape
     p_alone, p_swaps, drawn, margin = (np.full(shape, np.nan) for _ in range(4))
     p_ends = np.full((2, *shape), np.nan)
     each, share = options.adjust_over == "n", (1.0 - options.level) / tests
-    level = 1.0 - (share if options.alternative == "two-sided" else min(2.0 * share, 0.999))
+    if options.alternative != "two-sided":
+        share = min(2.0 * share, 0.999)
     for row in np.ndindex(shape[:-1]):
-        asked = lists.exists[row]
-        if not asked.any():
+        exists = lists.exists[row]
+        if not exists.any():
             continue
-        at, ranks, keys = (*row, asked), lists.of(row), lists.draws_of(row)
+        at, ranks, keys = (*row, exists), lists.of(row), lists.draws_of(row)
         ends = swap_ends(lists, row, n, cut)
-        found = swaps.decided_swap_tests(
-            *ranks, n[asked], options.alternative, keys, tests=[tests], alpha=options.alpha,
-            each=each, ends=ends, most=most, n_resamples=draws, seed=options.seed, advance=advance,
-        )  # fmt: skip
-        p_alone[at], drawn[at] = found.alone, found.drawn
-        p_swaps[at] = found.alone if each else found.together
-        p_ends[(slice(None), *at)] = p_swaps[at] if ends is None else found.ends[0 if each else 1]
+        swapped = swaps.decided_swap_tests(
+            *ranks,
+            n[exists],
+            options.alternative,
+            keys,
+            tests=[tests],
+            alpha=options.alpha,
+            each=each,
+            ends=ends,
+            most=most,
+            n_resamples=draws,
+            seed=options.seed,
+            advance=advance,
+        )
+        p_alone[at], drawn[at] = swapped.alone, swapped.drawn
+        p_swaps[at] = swapped.alone if each else swapped.together
+        p_ends[(slice(None), *at)] = p_swaps[at]
+        if ends is not None:
+            p_ends[(slice(None), *at)] = swapped.ends[0 if each else 1]
         if intervals:
             margin[at] = difference_margins(
-                *ranks, n[asked], [level], keys, lists.whole, lists.clusters_of(row), each=each,
-                n_resamples=max(draws, bands.draws_needed(level)), seed=options.seed,
-            )[0]  # fmt: skip
-    return p_alone, p_swaps, drawn, margin, p_ends
+                *ranks,
+                n[exists],
+                [1.0 - share],
+                keys,
+                lists.whole,
+                lists.clusters_of(row),
+                each=each,
+                n_resamples=max(draws, bands.draws_needed(1.0 - share)),
+                seed=options.seed,
+            )[0]
+    return {
+        "p_value": p_alone,
+        "p_swaps": p_swaps,
+        "drawn": drawn,
+        "margin": margin,
+        "p_tie_low": p_ends[0],
+        "p_tie_high": p_ends[1],
+    }

@@ -49,7 +49,7 @@ from rankeval_pd.stats.significance.unconditional import barnard, boschloo, scor
 # ----------- The difference region (Evert 2004, section 3.3)
 
 
-@Capabilities(rankings="Is A better than B?", own_rows=True, clusters=True)
+@Capabilities(rankings="Is A better than B?", own_rows=True, clusters=True, layout="data")
 @with_roles_but("gold", "positive", "min_grade", groups=NO_CONCLUSION)
 def difference_region(
     data: Data, a: Hashable, b: Hashable, n: int, **roles: Unpack[RankingRoles]

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import xarray as xr
 
+from rankeval_pd.decisions.averages import GroupAverage, GroupCells, over_groups
+from rankeval_pd.decisions.families import OVER_LISTS, compared_with, family_note
+from rankeval_pd.decisions.intervals import OF_ERROR
+from rankeval_pd.decisions.verdicts import P_ENDS, TIE_COLUMNS, TIE_ENDS, decide, decision_columns
+from rankeval_pd.doors.rankings import (
+    Candidates,
+    Rows,
+    distinct_tests,
+    pair_names,
+    pair_rows,
+    tabulate,
+)
 from rankeval_pd.errors import check_choice, check_share
-from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.out.averages import GroupAverage, over_groups
-from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import PairRanks, ask_pairs, only_pair, pair_names
-from rankeval_pd.forms.rankings.values import those
+from rankeval_pd.forms.rankings.kernel_calls import PairRanks, only_pair
 from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import Alternative, Names, Roles
-from rankeval_pd.nbest.region_intervals import OF_ERROR, decide, decision_columns, family_attr
 from rankeval_pd.nbest.tie_verdicts import check_means, of_pair
-from rankeval_pd.nbest.tie_warnings import DECIDES, TIE_TYPES
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.cluster_totals import QueryMean, t_test
 from rankeval_pd.stats.rankings.tie_orders import order_ends
@@ -28,8 +34,15 @@ from rankeval_pd.stats.significance import fisher
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
 
 _FRONT = (
-    "measure_a", "measure_b", "n", "precision_a", "precision_b", "difference", "ci_low", "ci_high",
-)  # fmt: skip
+    "measure_a",
+    "measure_b",
+    "n",
+    "precision_a",
+    "precision_b",
+    "difference",
+    "ci_low",
+    "ci_high",
+)
 _COUNTS = ("overlap", "n_only_a", "n_only_b", "tp_only_a", "tp_only_b")
 
 
@@ -49,7 +62,7 @@ class JoinedOptions(NamedTuple):
         """Check and return the options."""
         check_choice("alternative", given["alternative"], ("two-sided", "greater", "less"))
         check_choice("adjust", given["adjust"], (None, *ADJUSTMENTS))
-        check_choice("adjust_over", given["adjust_over"], tables.OVER_LISTS)
+        check_choice("adjust_over", given["adjust_over"], OVER_LISTS)
         for name in ("alpha", "level"):
             given[name] = check_share(name, given[name])
         return cls(combine=given["average"] is None, **given)
@@ -68,132 +81,153 @@ def compare_joined(
     means = ties == "expected"
     if means:
         check_means(data, combine=options.combine)
-    noted, count = options._asdict(), partial(_counts, means=means)
-    types: dict[str, type] = dict.fromkeys(("tp_a", "tp_b", *_COUNTS), float if means else np.int64)
-    types |= {"cuts_tie": bool, **dict.fromkeys(_ORDERS, float)}
+    noted = options._asdict()
 
-    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        pairs, n = pair_names(inner, a, b), those(sizes, asked)
-        one = inner.assign_attrs(n_groups=1)
-        noted.update(family_attr(options, pairs, one, a, b, 0 if n is None else n.size))
-        return ask_pairs(inner, pairs, count, types, n=n, ties=ties)
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        pairs = pair_names(candidates.measures, a, b)
+        tests = distinct_tests(candidates, pairs, options.alternative)
+        one = replace(candidates, n_groups=1)
+        noted.update(family_note(options, tests, one, n, compared_with(a, b)))
+        kernel = partial(_counts_of_lists, means=means)
+        return pair_rows(candidates, pairs, kernel, n, ties=ties, alternative=options.alternative)
 
-    def together(lists: xr.Dataset, batch: list[Hashable]) -> xr.Dataset:
-        ask = _tested if options.average is None else _averaged
-        found = ask(lists, batch, options)
-        if means:
-            found = found.drop_vars([*TIE_TYPES])
-        return decide([found], [], how=options, interval=OF_ERROR)[0]
-
-    return answer(
-        data, only_pair(data, a, b, roles), question, _joined_columns(options, means=means),
-        Capabilities(lists=True, ends=True, any_ties=means), n=sizes, combine=together, attrs=noted,
-    )  # fmt: skip
-
-
-def _joined_columns(options: JoinedOptions, *, means: bool) -> tuple[str, ...]:
-    decision, ending = decision_columns(options)
-    counts = ("n_groups", "n_left_out") if options.combine else ("n_queries", "n_missing")
-    p_values = ("p_value", "p_mid") if options.combine else ("p_value",)
-    tied = () if means else (*TIE_TYPES, DECIDES)
-    return (*_FRONT, *_COUNTS, *p_values, *decision, "cuts_tie", *tied, *counts, *ending)
-
-
-_ORDERS = (
-    "gap",
-    "variance",
-    "only",
-    "positive",
-)  # over random tie orders in a group
-
-
-def _counts(lists: PairRanks, n: IntArray, *, means: bool) -> tuple[AnyArray, ...]:
-    r = lists.regions(n)
-    only, cut = n - r.overlap, lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
-    tp_only = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
-    counts = [r.tp_a, r.tp_b, r.overlap, only, only, *tp_only]
-    orders = [r.tp_a - r.tp_b, 0.0 * only, only, tp_only[0] + tp_only[1]]
-    found = [np.broadcast_to(x, only.shape).astype(float) for x in (*counts, *orders)]
-    for row in np.ndindex(cut.shape[:-1]):
-        asked = cut[row] & lists.exists[row]
-        if not asked.any():
-            continue
-        pair = of_pair(lists, row, n[asked])
-        (tp_a, tp_b), (of_a, of_b) = pair.tp, pair.tp_only
-        if means:
-            size = pair.only
-            values = [tp_a, tp_b, n[asked] - size, size, size, of_a, of_b, tp_a - tp_b, 0.0 * size,
-                      size, of_a + of_b]  # fmt: skip
-        else:
-            spread = pair.spread_of_orders() ** 2
-            values = [*(x[(*row, asked)] for x in counts), tp_a - tp_b, spread,
-                      *pair.regions]  # fmt: skip
-        for column, value in zip(found, values, strict=True):
-            column[(*row, asked)] = value
-    kept = found[:7] if means else counts
-    return (*kept, cut, *found[7:])
-
-
-def _sums(lists: xr.Dataset, batch: list[Hashable]) -> dict[str, xr.DataArray]:
-    there = lists["exists"]
-    sums = {name: lists[name].where(there, 0).sum(batch) for name in _COUNTS}
-    kinds = {name: lists[name].dtype for name in _COUNTS}
-    return {name: x.astype(kinds[name]) for name, x in sums.items()} | {
-        "cuts_tie": (lists["cuts_tie"] & there).any(batch)
-    }
-
-
-def _tested(lists: xr.Dataset, batch: list[Hashable], options: JoinedOptions) -> xr.Dataset:
-    there = lists["exists"]
-    groups, total = there.sum(batch), (lists["n"] * there).sum(batch)
-    columns = [lists[name].where(there, 0) for name in ("tp_only_a", "tp_only_b", "n_only_a")]
-    columns += [lists[name].where(there, 0.0) for name in _ORDERS]
-    columns = [tables.in_one_chunk(x, batch) for x in columns]
-    names = ("difference", "error", "reach", "p_value", "p_mid", *TIE_TYPES)
-    result = xr.apply_ufunc(
-        _strata, *columns, total, kwargs={"alternative": options.alternative},
-        input_core_dims=[batch] * 7 + [[]], output_core_dims=[[]] * len(names),
-        dask="parallelized", output_dtypes=[float] * len(names),
-    )  # fmt: skip
-    listed = total.where(total > 0)
-    precision = {
-        f"precision_{side}": lists[f"tp_{side}"].where(there, 0).sum(batch) / listed
-        for side in "ab"
-    }
-    return xr.Dataset(
-        {**precision, **dict(zip(names, result, strict=True)), **_sums(lists, batch)}
-    ).assign(
-        freedom=np.inf, n_groups=groups, n_left_out=(~there).sum(batch), exists=there.any(batch)
+    return tabulate(
+        data,
+        only_pair(data, a, b, roles),
+        question,
+        _joined_columns(options, means=means),
+        Capabilities(lists=True, ends=True, any_ties=means),
+        n=sizes,
+        combine=partial(_combined, options=options, means=means),
+        finish=partial(decide, how=options, interval=OF_ERROR),
+        attrs=noted,
     )
 
 
-def _strata(*columns: AnyArray, alternative: str) -> tuple[FloatArray, ...]:
-    *counts, total = columns
-    values = np.full((9, *total.shape), np.nan)
-    for row in np.ndindex(total.shape):
-        if not total[row]:
+def _joined_columns(options: JoinedOptions, *, means: bool) -> tuple[str, ...]:
+    """Return the columns of the comparison, in order."""
+    decision, ending = decision_columns(options)
+    counts, p_values = ("n_queries", "n_missing"), ("p_value",)
+    if options.combine:
+        counts, p_values = ("n_groups", "n_left_out"), ("p_value", "p_mid")
+    tied = () if means else TIE_COLUMNS
+    return (*_FRONT, *_COUNTS, *p_values, *decision, "cuts_tie", *tied, *counts, *ending)
+
+
+# the difference of true positives over random orders of equal scores in a group: mean and variance,
+# candidates in only one list, and true positives among these candidates
+_ORDERS = ("gap", "variance", "only", "positive")
+
+
+def _counts_of_lists(lists: PairRanks, n: IntArray, *, means: bool) -> dict[str, AnyArray]:
+    """Return the counts for each pair, and their distribution over orders of equal scores."""
+    r = lists.regions(n)
+    only, cut = n - r.overlap, lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
+    tp_only = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
+    counts: dict[str, AnyArray] = {
+        "tp_a": r.tp_a,
+        "tp_b": r.tp_b,
+        "overlap": r.overlap,
+        "n_only_a": only,
+        "n_only_b": only,
+        "tp_only_a": tp_only[0],
+        "tp_only_b": tp_only[1],
+    }
+    if means:
+        counts = {name: values.astype(float) for name, values in counts.items()}
+    orders = {
+        "gap": (r.tp_a - r.tp_b).astype(float),
+        "variance": np.zeros(only.shape),
+        "only": only.astype(float),
+        "positive": (tp_only[0] + tp_only[1]).astype(float),
+    }
+    for row in np.ndindex(cut.shape[:-1]):
+        tied = cut[row] & lists.exists[row]
+        if not tied.any():
             continue
-        tp_a, tp_b, size, gap, variance, only, positive = (v[row].ravel() for v in counts)
-        x, y, m = (v.astype(np.int64) for v in (tp_a, tp_b, size))
-        share = float(m.sum()) / float(total[row])
-        difference, error = fisher.mantel_haenszel_difference(x, y, m)
-        p = fisher.stratified_exact_test(x, y, m, alternative)
-        ends = [share * difference] * 2, [p[0]] * 2
-        if (variance > 0.0).any():
-            m = np.rint(only).astype(np.int64)
-            gaps = _whole(np.stack(order_ends(gap, variance, gap.sum(), variance.sum())))
-            both = _whole(positive)
-            below = np.clip((both - gaps + 1) // 2, 0, m)
-            above = np.clip(below + gaps, 0, m)
-            tests = (
-                fisher.stratified_exact_test(x, y, m, alternative)
-                for x, y in zip(above, below, strict=True)
-            )
-            ends = list(gaps.sum(axis=1) / float(total[row])), [x[0] for x in tests]
-        values[(slice(None), *row)] = (
-            share * difference, share * error, share, *p, *ends[0], *ends[1]
-        )  # fmt: skip
-    return tuple(values)
+        at, pair = (*row, tied), of_pair(lists, row, n[tied])
+        (tp_a, tp_b), (only_a, only_b) = pair.tp, pair.tp_only
+        orders["gap"][at] = tp_a - tp_b
+        if not means:
+            orders["variance"][at] = pair.spread_of_orders() ** 2
+            orders["only"][at], orders["positive"][at] = pair.regions
+            continue
+        orders["only"][at], orders["positive"][at] = pair.only, only_a + only_b
+        values = (tp_a, tp_b, n[tied] - pair.only, pair.only, pair.only, only_a, only_b)
+        for name, value in zip(counts, values, strict=True):
+            counts[name][at] = value
+    return {**counts, **orders, "cuts_tie": cut}
+
+
+def _combined(table: Rows, n_groups: int, *, options: JoinedOptions, means: bool) -> Rows:
+    """Return one row per pair and n for all groups."""
+    cells = GroupCells.of(table, n_groups)
+    compute = _tested_strata if options.combine else _averaged
+    rows = {**cells.keys, **compute(cells, table, options)}
+    rows |= {name: cells.sums(table[name]) for name in _COUNTS}
+    rows["cuts_tie"] = cells.sums(table["cuts_tie"].astype(np.int64)) > 0
+    if means:
+        for name in TIE_COLUMNS:
+            rows.pop(name, None)
+    return rows
+
+
+def _tested_strata(cells: GroupCells, table: Rows, options: JoinedOptions) -> Rows:
+    """Test the counts of all groups with each group as a stratum."""
+    exists = cells.exists
+    n_groups, total = exists.sum(axis=-1), cells.sums(table["n"])
+    names = ("tp_only_a", "tp_only_b", "n_only_a", *_ORDERS)
+    strata = [np.nan_to_num(cells.of_column(table[name])) for name in names]
+    tests = [
+        _stratified_test(*(x[key] for x in strata), total=int(size), how=options.alternative)
+        for key, size in enumerate(total)
+    ]
+    columns = {name: np.array([test[name] for test in tests]) for name in _TESTED}
+    for side in "ab":
+        columns[f"precision_{side}"] = cells.sums(table[f"tp_{side}"]) / total
+    columns["freedom"] = np.full(total.shape, np.inf)
+    return {**columns, "n_groups": n_groups, "n_left_out": (~exists).sum(axis=-1)}
+
+
+_TESTED = ("difference", "error", "reach", "p_value", "p_mid", *TIE_ENDS, *P_ENDS)
+
+
+def _stratified_test(
+    tp_a: FloatArray,
+    tp_b: FloatArray,
+    only: FloatArray,
+    gap: FloatArray,
+    variance: FloatArray,
+    only_expected: FloatArray,
+    positive: FloatArray,
+    *,
+    total: int,
+    how: str,
+) -> dict[str, float]:
+    """Return the stratified test of the counts of all groups, also at both ends over tie orders."""
+    x, y, m = (counts.astype(np.int64) for counts in (tp_a, tp_b, only))
+    share = float(m.sum()) / float(total)
+    difference, error = fisher.mantel_haenszel_difference(x, y, m)
+    p_value, p_mid = fisher.stratified_exact_test(x, y, m, how)
+    columns = {
+        "difference": share * difference,
+        "error": share * error,
+        "reach": share,
+        "p_value": p_value,
+        "p_mid": p_mid,
+        **dict.fromkeys(TIE_ENDS, share * difference),
+        **dict.fromkeys(P_ENDS, p_value),
+    }
+    if not (variance > 0.0).any():
+        return columns
+    m = np.rint(only_expected).astype(np.int64)
+    gaps = _whole(np.stack(order_ends(gap, variance, gap.sum(), variance.sum())))
+    below = np.clip((_whole(positive) - gaps + 1) // 2, 0, m)
+    above = np.clip(below + gaps, 0, m)
+    for end, p_end, x, y, moved in zip(TIE_ENDS, P_ENDS, above, below, gaps, strict=True):
+        columns[end] = moved.sum() / float(total)
+        columns[p_end] = fisher.stratified_exact_test(x, y, m, how)[0]
+    return columns
 
 
 def _whole(counts: FloatArray) -> IntArray:
@@ -202,35 +236,34 @@ def _whole(counts: FloatArray) -> IntArray:
     return np.asarray(np.diff(sums, axis=-1, prepend=0.0).astype(np.int64))
 
 
-def _averaged(lists: xr.Dataset, batch: list[Hashable], options: JoinedOptions) -> xr.Dataset:
-    there = lists["exists"]
-    n = lists["n"].where(there)
-    macro = options.average == "macro"
-
-    def over(counts: xr.DataArray) -> GroupAverage:
-        below = None if macro else n
-        return over_groups(counts / n if macro else counts, below, batch, options.alternative)
-
-    tp = {side: lists[f"tp_{side}"].where(there) for side in "ab"}
-    result = over(tp["a"] - tp["b"])
-    gap, variance = (lists[name].where(there) for name in _ORDERS[:2])
-    sums = gap.sum(batch), variance.sum(batch)
-    ends = [over(x).value for x in order_ends(gap, variance, *sums)]
+def _averaged(cells: GroupCells, table: Rows, options: JoinedOptions) -> Rows:
+    """Average the differences over groups, with Student's t over the groups."""
+    n = cells.of_column(table["n"])
+    average = partial(_average_of_lists, n=n, options=options)
+    tp = {side: cells.of_column(table[f"tp_{side}"]) for side in "ab"}
+    result = average(tp["a"] - tp["b"])
+    gap, variance = cells.of_column(table["gap"]), cells.of_column(table["variance"])
+    sums = np.nansum(gap, axis=-1, keepdims=True), np.nansum(variance, axis=-1, keepdims=True)
+    columns: Rows = {f"precision_{side}": average(counts).value for side, counts in tp.items()}
+    columns |= {
+        "difference": result.value,
+        "error": result.se,
+        "freedom": result.n_queries - 1.0,
+        "reach": np.ones(result.value.shape),
+        "p_value": result.p_value,
+        "n_queries": result.n_queries,
+        "n_missing": (~cells.exists).sum(axis=-1),
+    }
     # orders of equal scores change the difference but not the variance between groups
-    p_ends = [xr.apply_ufunc(_p_of_mean, x, result.se, result.n_queries, kwargs={
-        "alternative": options.alternative}, dask="parallelized", output_dtypes=[float],
-    ) for x in ends]  # fmt: skip
-    return xr.Dataset(
-        {
-            **{f"precision_{side}": over(x).value for side, x in tp.items()},
-            "difference": result.value, "error": result.se, "freedom": result.n_queries - 1.0,
-            "p_value": result.p_value,
-            "n_queries": result.n_queries, "n_missing": (~there).sum(batch),
-            "exists": there.any(batch), **_sums(lists, batch),
-            **dict(zip(TIE_TYPES, (*ends, *p_ends), strict=True)),
-        }
-    ).assign(reach=1.0)  # fmt: skip
+    for end, p_end, moved in zip(TIE_ENDS, P_ENDS, order_ends(gap, variance, *sums), strict=True):
+        columns[end] = average(moved).value
+        mean = QueryMean(columns[end], result.se, result.n_queries)
+        columns[p_end] = t_test(mean, options.alternative)
+    return columns
 
 
-def _p_of_mean(value: FloatArray, se: FloatArray, n: IntArray, *, alternative: str) -> FloatArray:
-    return t_test(QueryMean(value, se, n), alternative)
+def _average_of_lists(counts: FloatArray, *, n: FloatArray, options: JoinedOptions) -> GroupAverage:
+    """Return the macro or micro average of counts in lists of size n: (..., group)."""
+    if options.average == "macro":
+        return over_groups(counts / n, alternative=options.alternative)
+    return over_groups(counts, n, alternative=options.alternative)

@@ -3,31 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
+from rankeval_pd.decisions.families import compared_with, family_note
+from rankeval_pd.decisions.intervals import OF_ERROR
+from rankeval_pd.decisions.verdicts import decide, decision_columns
+from rankeval_pd.doors.rankings import (
+    Candidates,
+    Rows,
+    distinct_tests,
+    pair_names,
+    pair_rows,
+    tabulate,
+)
 from rankeval_pd.errors import is_known
-from rankeval_pd.forms.rankings.annotators import SHARE, with_shares
-from rankeval_pd.forms.rankings.answers import answer
+from rankeval_pd.forms.rankings.annotators import with_shares
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import PairRanks, ask_pairs, only_pair, pair_names
-from rankeval_pd.forms.rankings.values import Sizes, those
+from rankeval_pd.forms.rankings.kernel_calls import PairRanks, only_pair
+from rankeval_pd.forms.rankings.values import Sizes
 from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import Names, Roles
 from rankeval_pd.nbest.difference_regions import RegionOptions
-from rankeval_pd.nbest.region_intervals import OF_ERROR, decide, decision_columns, family_attr
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.cluster_totals import QueryMean, t_test
 from rankeval_pd.stats.rankings.list_votes import vote_difference
 
-_TYPES: dict[str, type] = {
-    "precision_a": float, "precision_b": float, "difference": float, "overlap": np.int64,
-    "n_only_a": np.int64, "n_only_b": np.int64, "tp_only_a": float, "tp_only_b": float,
-    "p_value": float, "cuts_tie": bool, "error": float, "freedom": float,
-}  # fmt: skip
+_COLUMNS = (
+    "precision_a",
+    "precision_b",
+    "difference",
+    "overlap",
+    "n_only_a",
+    "n_only_b",
+    "tp_only_a",
+    "tp_only_b",
+    "p_value",
+)
 
 
 def check_votes(options: RegionOptions, **others: tuple[Any, Any]) -> None:
@@ -59,56 +74,68 @@ def compare_votes(
     options = options._replace(test="votes", ci="votes", target="nbest")
     noted, ties = options.noted(), Roles.of(roles).ties
 
-    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        pairs, n = pair_names(inner, a, b), those(sizes, asked)
-        noted.update(family_attr(options, pairs, inner, a, b, 0 if n is None else n.size))
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        pairs = pair_names(candidates.measures, a, b)
+        tests = distinct_tests(candidates, pairs, options.alternative)
+        noted.update(family_note(options, tests, candidates, n, compared_with(a, b)))
         # codes for vote proportions replace the groups; each candidate keeps its code
-        shares, number = np.unique(inner[SHARE].to_numpy(), return_inverse=True)
-        numbered = inner[SHARE].copy(data=number.reshape(inner[SHARE].shape))
-        kernel = partial(_columns, shares=shares, alternative=options.alternative)
-        return ask_pairs(
-            inner.assign(cluster=numbered), pairs, kernel, _TYPES, n=n, ties=ties
-        ).assign(reach=1.0)
+        shares, number = np.unique(candidates.votes, return_inverse=True)
+        coded = replace(candidates, cluster=number.reshape(candidates.gold.shape))
+        kernel = partial(_vote_columns, shares=shares, alternative=options.alternative)
+        return pair_rows(coded, pairs, kernel, n, ties=ties, alternative=options.alternative)
 
-    return answer(
-        data, with_shares(only_pair(data, a, b, roles)), question,
-        _names(options), able, n=sizes,
-        finish=partial(decide, how=options, interval=OF_ERROR), attrs=noted,
-    )  # fmt: skip
+    return tabulate(
+        data,
+        with_shares(only_pair(data, a, b, roles)),
+        question,
+        _columns_of_votes(options),
+        able,
+        n=sizes,
+        finish=partial(decide, how=options, interval=OF_ERROR),
+        attrs=noted,
+    )
 
 
-def _names(options: RegionOptions) -> tuple[str, ...]:
+def _columns_of_votes(options: RegionOptions) -> tuple[str, ...]:
     """Return the ordered column names of the table."""
     decision, ending = decision_columns(options)
-    names = [*_TYPES][:-3]
-    front = ("measure_a", "measure_b", "n", *names[:3], "ci_low", "ci_high")
-    return (*front, *names[3:], *decision, "cuts_tie", *ending)
+    front = ("measure_a", "measure_b", "n", *_COLUMNS[:3], "ci_low", "ci_high")
+    return (*front, *_COLUMNS[3:], *decision, "cuts_tie", *ending)
 
 
-def _columns(
+def _vote_columns(
     lists: PairRanks, n: IntArray, *, shares: FloatArray, alternative: str
-) -> tuple[AnyArray, ...]:
+) -> dict[str, AnyArray]:
+    """Return the columns (group, pair, n) of the lists' mean votes."""
     shape = lists.exists.shape
-    found = np.full((len(_TYPES), *shape), np.nan)
+    columns = {name: np.full(shape, np.nan) for name in (*_COLUMNS, "error", "freedom")}
+    for name in ("overlap", "n_only_a", "n_only_b"):
+        columns[name] = np.zeros(shape, dtype=np.int64)
     for row in np.ndindex(shape[:-1]):
-        asked, number = lists.exists[row], lists.clusters_of(row)
-        if not asked.any() or number is None:
+        exists, number = lists.exists[row], lists.clusters_of(row)
+        if not exists.any() or number is None:
             continue
         # the padding in a short list forms a separate group without votes
         label = np.append(shares, 0.0)[np.minimum(number, shares.size)]
-        sizes = n[asked]
+        sizes = n[exists]
         r = vote_difference(*lists.of(row)[:2], label, sizes)
-        gap, only = (r.total_a - r.total_b) / sizes, sizes - r.overlap
+        gap = (r.total_a - r.total_b) / sizes
         units = (np.maximum(r.freedom, 1.0) + 1.0).astype(np.int64)
         tested = t_test(QueryMean(gap, r.error, units), alternative)
-        p = np.where(r.freedom > 0.0, tested, 1.0)
-        found[(slice(None), *row, asked)] = np.array([
-            r.total_a / sizes, r.total_b / sizes, gap, r.overlap, only, only, r.total_only_a,
-            r.total_only_b, p, np.zeros(asked.sum()), r.error, r.freedom,
-        ])  # fmt: skip
-    columns = [
-        np.nan_to_num(x).astype(kind) if kind is np.int64 else x
-        for x, kind in zip(found, _TYPES.values(), strict=True)
-    ]
-    columns[list(_TYPES).index("cuts_tie")] = lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
-    return tuple(columns)
+        values = {
+            "precision_a": r.total_a / sizes,
+            "precision_b": r.total_b / sizes,
+            "difference": gap,
+            "overlap": r.overlap,
+            "n_only_a": sizes - r.overlap,
+            "n_only_b": sizes - r.overlap,
+            "tp_only_a": r.total_only_a,
+            "tp_only_b": r.total_only_b,
+            "p_value": np.where(r.freedom > 0.0, tested, 1.0),
+            "error": r.error,
+            "freedom": r.freedom,
+        }
+        for name, value in values.items():
+            columns[name][(*row, exists)] = value
+    reach = np.ones(shape)
+    return {**columns, "reach": reach, "cuts_tie": lists.a.cuts_tie(n) | lists.b.cuts_tie(n)}

@@ -43,6 +43,7 @@ from rankeval_pd.stats.rankings.swap_draws import Keys
     heads=True,
     clusters=True,
     short="measure n value ci_low ci_high rank_low rank_high letters",
+    layout="measure n",
 )
 @with_roles
 def measure_ranks(

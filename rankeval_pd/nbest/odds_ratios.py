@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Unpack
 
 import numpy as np
-import xarray as xr
 
+from rankeval_pd.doors.rankings import Candidates, Rows, pair_names, pair_rows, tabulate
 from rankeval_pd.errors import check_share
-from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import PairRanks, ask_pairs, only_pair, pair_names
-from rankeval_pd.forms.rankings.values import check_n, those
+from rankeval_pd.forms.rankings.kernel_calls import PairRanks, only_pair
+from rankeval_pd.forms.rankings.values import check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, RankingRoles, Roles
-from rankeval_pd.progress import drawing_bar
+from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.significance.fisher import conditional_odds_ratio, sample_odds_ratio
 
@@ -23,7 +23,7 @@ _TOGETHER = 20_000  # number of 2x2 tables per progress bar step
 COLUMNS = ("measure_a", "measure_b", "n", "odds_ratio", "odds_ratio_mle", "ci_low", "ci_high")
 
 
-@Capabilities(rankings="Is A better than B?", lists=True, ends=True, heads=True)
+@Capabilities(rankings="Is A better than B?", lists=True, ends=True, heads=True, layout="pair n")
 @with_roles
 def odds_ratios(
     data: Data,
@@ -86,36 +86,44 @@ def odds_ratios(
     sizes = check_n(n)
     chosen = Roles.of(roles)
 
-    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        with drawing_bar(
-            inner, progress, draws=asked.size, what="odds ratios", unit="lists"
-        ) as advance:
-            return ask_pairs(
-                inner, pair_names(inner, a, b), _columns, dict.fromkeys(COLUMNS[3:], float),
-                n=those(sizes, asked), ties=chosen.ties,
-                options={"level": level, "advance": advance},
-            )  # fmt: skip
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        pairs = pair_names(candidates.measures, a, b)
+        total = candidates.sizes(n).size * len(candidates.group)
+        with progress_bar(progress, total=total, what="odds ratios", unit="lists") as advance:
+            kernel = partial(_odds_ratios_of_lists, level=level, advance=advance)
+            return pair_rows(candidates, pairs, kernel, n, ties=chosen.ties)
 
-    return answer(
-        data, only_pair(data, a, b, roles), question, COLUMNS, can(odds_ratios), n=sizes,
+    return tabulate(
+        data,
+        only_pair(data, a, b, roles),
+        question,
+        COLUMNS,
+        can(odds_ratios),
+        n=sizes,
         attrs={"level": level},
-    )  # fmt: skip
+    )
 
 
-def _columns(
+def _odds_ratios_of_lists(
     lists: PairRanks, n: IntArray, *, level: float, advance: Callable[[int], object]
-) -> tuple[FloatArray, ...]:
+) -> dict[str, FloatArray]:
+    """Return the odds ratios of the difference regions: (group, pair, n)."""
     r = lists.regions(n)
     only = n - r.overlap
     tp_a, tp_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
-    there = lists.exists
+    exists = lists.exists
     values = np.full((3, *only.shape), np.nan)
-    of_a, of_b, size = tp_a[there], tp_b[there], only[there]
-    found = []
+    of_a, of_b, size = tp_a[exists], tp_b[exists], only[exists]
+    parts = []
     for start in range(0, max(size.size, 1), _TOGETHER):
         some = slice(start, start + _TOGETHER)
         n_only = size[some]
-        found.append(conditional_odds_ratio(of_a[some], n_only, of_b[some], n_only, level))
+        parts.append(conditional_odds_ratio(of_a[some], n_only, of_b[some], n_only, level))
         advance(n_only.size)
-    values[:, there] = np.concatenate(found, axis=1)
-    return (sample_odds_ratio(tp_a, only, tp_b, only), *values)
+    values[:, exists] = np.concatenate(parts, axis=1)
+    return {
+        "odds_ratio": sample_odds_ratio(tp_a, only, tp_b, only),
+        "odds_ratio_mle": values[0],
+        "ci_low": values[1],
+        "ci_high": values[2],
+    }

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
-import xarray as xr
 
-from rankeval_pd.chance.pools import pool_size
+from rankeval_pd.decisions.averages import of_lists
+from rankeval_pd.doors.rankings import GROUP, Candidates, Rows, measure_rows, tabulate
 from rankeval_pd.errors import (
     brief,
     check_at_least_one,
@@ -22,11 +23,9 @@ from rankeval_pd.errors import (
     warn,
     warn_of_thresholds,
 )
-from rankeval_pd.forms.out.averages import Average, of_lists
-from rankeval_pd.forms.rankings.answers import answer
+from rankeval_pd.forms.out.averages import Average
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import ask_measures
-from rankeval_pd.forms.rankings.values import check_n, those
+from rankeval_pd.forms.rankings.values import check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.options import with_options
 from rankeval_pd.forms.roles.roles import ListSizes, ProportionInterval, RankingRoles, Roles, Target
@@ -40,11 +39,16 @@ from rankeval_pd.stats.significance.adjust import level_of_each
 # -------------------------------------------------------------------------------------------------
 # Precision of n-best lists with intervals (Evert 2004, sections 2 and 3.2).
 
-_NBEST_TYPES: dict[str, type] = {
-    "threshold": float, "tp": np.int64, "precision": float, "recall": float, "lift": float,
-    "ci_low": float, "ci_high": float, "tied": np.int64,
-}  # fmt: skip
-_BEST = ("ci_low_best", "ci_high_best")
+_NBEST_COLUMNS = (
+    "threshold",
+    "tp",
+    "precision",
+    "recall",
+    "lift",
+    "ci_low",
+    "ci_high",
+    "tied",
+)
 AVERAGED_COLUMNS = (
     "measure", "n", "tp", "precision", "recall", "lift", "ci_low", "ci_high", "n_queries",
     "n_missing",
@@ -54,8 +58,7 @@ AVERAGED_COLUMNS = (
 @Capabilities(
     rankings="How good is each list?", lists=True, any_ties=True, ends=True, clusters=True,
     crossed=True, heads=True,
-    short="measure n tp precision ci_low ci_high lift tied",
-)  # fmt: skip
+    short="measure n tp precision ci_low ci_high lift tied", layout="measure n")  # fmt: skip
 @with_roles
 def nbest_precision(
     data: Data,
@@ -165,90 +168,114 @@ def nbest_precision(
             f"phi={phi:g} with groups: the overdispersion is estimated from the groups. Omit one of"
             " the two."
         )
-    types: dict[str, type] = {
-        **_NBEST_TYPES,
-        **({"tp": float, "tp_sd": float} if ties == "expected" else {}),
-        **({"n_groups": np.int64} if clustered else {}),
-        **dict.fromkeys(_BEST, float),
-    }
-    columns: tuple[str, ...] = ("measure", "n", *types)
+    columns: tuple[str, ...] = ("measure", "n", *_NBEST_COLUMNS)
+    if ties == "expected":
+        columns += ("tp_sd",)
+    if clustered:
+        columns += ("n_groups",)
+    columns += ("ci_low_best", "ci_high_best")
     if average is not None:
         only = {"ci": (ci, "clopper-pearson"), "target": (target, "region"), "phi": (phi, 1.0)}
         check_joined(False, average, sizes, only)
         columns = AVERAGED_COLUMNS
 
-    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        result = ask_measures(
-            inner, _nbest_columns, {**types, "exists": bool}, along={"n": asked},
-            beside=[inner[name] for name in ("sign", "cluster") if name in inner],
-            options={
-                "n": those(sizes, asked), "kind": kind, "ties": ties,
-                "best": level_of_each(kind.level, inner.sizes["measure"]),
-            },
-        )  # fmt: skip
-        if average is not None:
-            total, drawn = pool_size(inner, "retrieved")  # the pool for lists that end early
-            positive = (inner["gold"] & inner["present"]).sum("candidate")
-            result = result.assign(total=total, drawn=drawn, positive=positive)
-        return result
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        kernel = partial(
+            _nbest_columns,
+            n=n,
+            kind=kind,
+            ties=ties,
+            best=level_of_each(kind.level, len(candidates.measures)),
+        )
+        rows = measure_rows(candidates, kernel, {"n": candidates.sizes(n)})
+        return rows if average is None else _with_pools(rows, candidates)
 
-    averaged = {} if average is None else {"average": average, "ci": "korn-graubard"}
+    noted = {**kind._asdict(), "ties": ties}
+    combine = None
+    if average is not None:
+        noted |= {"average": average, "ci": "korn-graubard"}
+        combine = of_lists(average, kind.level)
     # averages do not use the intervals for individual lists
     with nullcontext() if average is None else intervals_unread():
-        return answer(
-            data, roles, question, columns, can(nbest_precision, clusters=average is None), n=sizes,
-            combine=None if average is None else of_lists(average, kind.level),
-            attrs={**kind._asdict(), "ties": ties, **averaged},
-        )  # fmt: skip
+        return tabulate(
+            data,
+            roles,
+            question,
+            columns,
+            can(nbest_precision, clusters=average is None),
+            n=sizes,
+            combine=combine,
+            attrs=noted,
+        )
+
+
+def _with_pools(rows: Rows, candidates: Candidates) -> Rows:
+    """Add N and N+ of each list's pool, for averages over groups."""
+    retrieved, positives = candidates.rankings().retrieved, candidates.positives()
+    group = np.searchsorted(candidates.group, rows[GROUP])
+    at = group, rows["measure"]
+    pools = {"total": retrieved.total, "drawn": retrieved.positive, "positive": positives}
+    return {**rows, **{name: counts[at] for name, counts in pools.items()}}
 
 
 def _nbest_columns(
     ranking: Ranking,
-    sign: FloatArray,
-    cluster: IntArray | None = None,
+    candidates: Candidates,
     *,
     n: IntArray | None,
     kind: IntervalKind,
     ties: str,
     best: float,
-) -> tuple[AnyArray, ...]:
+) -> dict[str, AnyArray]:
+    """Return the columns (group, measure, n) of the n-best lists."""
     lists = ranking.nbest(n, ties)
-    asked = ranking.every if n is None else n
-    sizes = np.broadcast_to(asked, lists.tp.shape)
+    every = ranking.every if n is None else n
+    sizes = np.broadcast_to(every, lists.tp.shape)
+    columns: dict[str, AnyArray] = {}
     weight: FloatArray | float = 1.0
-    groups: tuple[IntArray, ...] = ()
     of_best: FloatArray | float | None = None
-    if cluster is not None:
-        weight, n_groups, ratio = weights(
-            ranking, cluster, asked, lists.exists, target=kind.target, level=kind.level
-        )  # fmt: skip
-        groups = (n_groups,)
+    if candidates.cluster is not None:
+        cluster = candidates.cluster[:, np.newaxis]
+        weight, columns["n_groups"], ratio = weights(
+            ranking, cluster, every, lists.exists, target=kind.target, level=kind.level
+        )
         with hushed("groups"):
-            of_best = weights(
-                ranking, cluster, asked, lists.exists, target=kind.target, level=best
-            )[0]
+            of_best, *_ = weights(
+                ranking, cluster, every, lists.exists, target=kind.target, level=best
+            )
     else:
-        spread = bands.nbest_spread(ranking.cumulated(ties), asked, ranking.size.total)
+        spread = bands.nbest_spread(ranking.cumulated(ties), every, ranking.size.total)
         if kind.target == "nbest":
             weight = spread.effective(sizes) / sizes
         ratio = spread.ratio
     if kind.target == "region":
         long = lists.exists & (sizes >= LEAST)
         warn_of_thresholds(ratio, sizes, long, "precision of the n-best list")
-    shares = shares_of(
-        lists.tp, sizes, ranking.size, kind, exists=lists.exists, weight=weight,
+    shares = partial(
+        shares_of,
+        lists.tp,
+        sizes,
+        ranking.size,
+        exists=lists.exists,
         drawn_from=ranking.retrieved,
-    )  # fmt: skip
-    chosen = shares[-2:]
+    )
+    columns |= shares(kind, weight=weight)
+    limits_of_best = columns
     if best != kind.level:
-        again = kind._replace(level=best)
         of_best = weight if of_best is None else of_best
-        chosen = shares_of(
-            lists.tp, sizes, ranking.size, again, exists=lists.exists, weight=of_best
-        )[-2:]
-    threshold = lists.threshold * sign[..., np.newaxis] + 0.0
-    varied = (lists.block.tp_sd(asked),) if ties == "expected" else ()
-    return (threshold, lists.tp, *shares, lists.tied, *varied, *groups, *chosen, lists.exists)
+        limits_of_best = shares(kind._replace(level=best), weight=of_best)
+    for end in ("ci_low", "ci_high"):
+        columns[f"{end}_best"] = limits_of_best[end]
+    sign = candidates.sign[:, np.newaxis]
+    columns |= {
+        "threshold": lists.threshold * sign + 0.0,
+        "tp": lists.tp,
+        "tied": lists.tied,
+        "exists": lists.exists,
+    }
+    if ties == "expected":
+        columns["tp_sd"] = lists.block.tp_sd(every)
+    return columns
 
 
 # --------------------------------------------- Intervals for precision (Evert 2004, section 3.2)
@@ -382,7 +409,7 @@ def shares_of(
     exists: BoolArray,
     weight: FloatArray | float = 1.0,
     drawn_from: Size | None = None,
-) -> tuple[FloatArray, ...]:
+) -> dict[str, FloatArray]:
     """Return precision, recall, lift and limits for precision, NaN if undefined.
 
     ``weight`` is a candidate's weight in the limits. ``drawn_from`` is the number of candidates
@@ -397,7 +424,13 @@ def shares_of(
     weight = np.broadcast_to(weight, n.shape)[exists]
     limits = np.full((2, *n.shape), np.nan)
     limits[:, exists] = kind.limits(tp[exists] * weight, n[exists] * weight)
-    return precision, recall, lift, *limits
+    return {
+        "precision": precision,
+        "recall": recall,
+        "lift": lift,
+        "ci_low": limits[0],
+        "ci_high": limits[1],
+    }
 
 
 def warn_of_reversed(worse: BoolArray) -> None:

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
-import xarray as xr
 
+from rankeval_pd.doors.rankings import (
+    Candidates,
+    Rows,
+    measure_rows,
+    pair_names,
+    pair_rows,
+    tabulate,
+)
 from rankeval_pd.errors import check_count, check_share, warn
-from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.grids import few_or
-from rankeval_pd.forms.rankings.kernel_calls import (
-    PairRanks,
-    ask_measures,
-    ask_pairs,
-    only_pair,
-    pair_names,
-)
+from rankeval_pd.forms.rankings.kernel_calls import PairRanks, only_pair
 from rankeval_pd.forms.rankings.values import check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, check_draws, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, ProportionInterval, RankingRoles, Roles
 from rankeval_pd.nbest import grouped_lists
 from rankeval_pd.nbest.precision import IntervalKind
-from rankeval_pd.progress import drawing_bar
+from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.proportions import INTERVALS, z_of
@@ -34,12 +35,13 @@ from rankeval_pd.stats.rankings.swap_draws import Keys
 # --------------- Simultaneous bands for precision curves and their differences
 
 PRECISION_COLUMNS = ("measure", "n", "precision", "band_low", "band_high")
-_PRECISION_TYPES = dict.fromkeys(PRECISION_COLUMNS[2:], float) | {"exists": bool}
 DIFFERENCE_COLUMNS = ("measure_a", "measure_b", "n", "difference", "band_low", "band_high")
 _TOO_PRECISE = 0.9  # above this precision, coverage can fall below the level
 
 
-@Capabilities(rankings="What holds for all n?", lists=True, clusters=True, heads=True)
+@Capabilities(
+    rankings="What holds for all n?", lists=True, clusters=True, heads=True, layout="measure n"
+)
 @with_roles
 def precision_band(
     data: Data,
@@ -111,29 +113,38 @@ def precision_band(
     draws = enough(n_resamples, level)
     sizes = check_n(n)
     chosen = Roles.of(roles)
-    seed = chosen.draws
-
-    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        measures = inner.sizes["measure"]
-        few = few_or(sizes, asked, chosen.ties, attrs)
-        beside = [inner[name] for name in ("draws", "cluster") if name in inner]
-        with drawing_bar(
-            inner, progress, draws=measures * draws, what="drawing multipliers"
-        ) as advance:
-            return ask_measures(
-                inner, _band_columns, _PRECISION_TYPES, along={"n": asked if few is None else few},
-                beside=beside,
-                options={
-                    "n": few, "ties": chosen.ties, "level": level, "n_resamples": draws,
-                    "seed": seed, "advance": advance, "at_once": few is not None and sizes is None,
-                },
-            )  # fmt: skip
-
+    drawing = {"level": level, "n_resamples": draws, "seed": chosen.draws}
     attrs: dict[str, Any] = {"level": level, "band": "sup-t"}
-    return answer(
-        data, roles, question, PRECISION_COLUMNS, can(precision_band, heads=chosen.groups is None),
-        n=sizes, attrs=attrs,
-    )  # fmt: skip
+
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        few = few_or(sizes, candidates.sizes(n), chosen.ties, attrs)
+        kernel = partial(
+            _precision_band,
+            n=few,
+            ties=chosen.ties,
+            at_once=few is not None and sizes is None,
+            **drawing,
+        )
+        return rows_of_bands(candidates, kernel, few, draws, progress)
+
+    able = can(precision_band, heads=chosen.groups is None)
+    return tabulate(data, roles, question, PRECISION_COLUMNS, able, n=sizes, attrs=attrs)
+
+
+def rows_of_bands(
+    candidates: Candidates,
+    kernel: Callable[..., dict[str, AnyArray]],
+    n: IntArray | None,
+    draws: int,
+    progress: bool | None,
+) -> Rows:
+    """Return the rows of bands that are drawn, with a progress bar."""
+    rankings = len(candidates.measures) * len(candidates.group)
+    with progress_bar(
+        progress, total=rankings * draws, what="drawing multipliers", unit="draws"
+    ) as advance:
+        along = {"n": candidates.sizes(n)}
+        return measure_rows(candidates, partial(kernel, advance=advance), along)
 
 
 def enough(n_resamples: Any, level: float) -> int:
@@ -147,41 +158,44 @@ def enough(n_resamples: Any, level: float) -> int:
     return draws
 
 
-def _band_columns(
+def _precision_band(
     ranking: Ranking,
-    draws: Keys,
-    cluster: IntArray | None = None,
+    candidates: Candidates,
     *,
     n: IntArray | None,
     ties: str,
     level: float,
-    n_resamples: int,
-    seed: int,
-    advance: Callable[[int], object],
     at_once: bool,
-) -> tuple[AnyArray, ...]:
+    **drawing: Any,
+) -> dict[str, AnyArray]:
+    """Return precision and its band: (group, measure, n)."""
     lists = ranking.nbest(n, ties)
     n = ranking.every if n is None else n
-    draws = np.broadcast_to(draws, ranking.score.shape)
+    draws = np.broadcast_to(candidates.keys, ranking.score.shape)
     precision = lists.tp / n
     _warn_if_too_precise(precision[lists.exists])
     limits = np.full((2, *precision.shape), np.nan)
     for row in np.ndindex(precision.shape[:-1]):
-        asked = lists.exists[row]
-        if asked.any():
-            drawing = {"n_resamples": n_resamples, "seed": seed, "advance": advance}
-            if cluster is None:
-                best_first = ranking.order[row][: ranking.here[row]]
-                ranked, keys = ranking.gold[row][best_first], draws[row][best_first]
-                result: Any = _precision_limits(
-                    ranked, keys, n[asked], level, ranking.whole, at_once=at_once, **drawing
-                )
-            else:
-                one = grouped_lists.ListMembers.of(ranking, row, cluster)
-                rising, back = np.unique(n[asked], return_inverse=True)
-                result = tuple(x[back] for x in grouped_lists.band(one, rising, level, **drawing))
-            limits[(slice(None), *row, asked)] = result
-    return (precision, *limits, lists.exists)
+        exists = lists.exists[row]
+        if not exists.any():
+            continue
+        if candidates.cluster is None:
+            best_first = ranking.order[row][: ranking.here[row]]
+            ranked, keys = ranking.gold[row][best_first], draws[row][best_first]
+            limits[(slice(None), *row, exists)] = _precision_limits(
+                ranked, keys, n[exists], level, ranking.whole, at_once=at_once, **drawing
+            )
+        else:
+            one = grouped_lists.ListMembers.of(ranking, row, candidates.cluster[:, np.newaxis])
+            rising, back = np.unique(n[exists], return_inverse=True)
+            low, high = grouped_lists.band(one, rising, level, **drawing)
+            limits[(slice(None), *row, exists)] = low[back], high[back]
+    return {
+        "precision": precision,
+        "band_low": limits[0],
+        "band_high": limits[1],
+        "exists": lists.exists,
+    }
 
 
 def _precision_limits(
@@ -218,7 +232,9 @@ def _warn_if_too_precise(precision: FloatArray) -> None:
         )
 
 
-@Capabilities(rankings="What holds for all n?", lists=True, clusters=True, heads=True)
+@Capabilities(
+    rankings="What holds for all n?", lists=True, clusters=True, heads=True, layout="pair n"
+)
 @with_roles
 def difference_band(
     data: Data,
@@ -289,58 +305,57 @@ def difference_band(
     draws = enough(n_resamples, level)
     sizes = check_n(n)
     chosen = Roles.of(roles)
-    options = {"level": level, "n_resamples": draws, "seed": chosen.draws}
-
-    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        pairs = pair_names(inner, a, b)
-        few = few_or(sizes, asked, chosen.ties, attrs)
-        at_once = few is not None and sizes is None and chosen.groups is None
-        with drawing_bar(
-            inner, progress, draws=len(pairs) * draws, what="drawing multipliers"
-        ) as advance:
-            return ask_pairs(
-                inner,
-                pairs,
-                _difference_columns,
-                dict.fromkeys(DIFFERENCE_COLUMNS[3:], float),
-                n=few,
-                ties=chosen.ties,
-                options={**options, "advance": advance, "at_once": at_once},
-            )
-
+    drawing = {"level": level, "n_resamples": draws, "seed": chosen.draws}
     attrs: dict[str, Any] = {"level": level, "band": "sup-t"}
-    return answer(
-        data, only_pair(data, a, b, roles), question, DIFFERENCE_COLUMNS,
-        can(difference_band, heads=chosen.groups is None), n=sizes, attrs=attrs,
-    )  # fmt: skip
+
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        pairs = pair_names(candidates.measures, a, b)
+        few = few_or(sizes, candidates.sizes(n), chosen.ties, attrs)
+        at_once = few is not None and sizes is None and chosen.groups is None
+        total = len(pairs) * len(candidates.group) * draws
+        with progress_bar(
+            progress, total=total, what="drawing multipliers", unit="draws"
+        ) as advance:
+            kernel = partial(_difference_columns, advance=advance, at_once=at_once, **drawing)
+            return pair_rows(candidates, pairs, kernel, few, ties=chosen.ties)
+
+    return tabulate(
+        data,
+        only_pair(data, a, b, roles),
+        question,
+        DIFFERENCE_COLUMNS,
+        can(difference_band, heads=chosen.groups is None),
+        n=sizes,
+        attrs=attrs,
+    )
 
 
 def _difference_columns(
-    lists: PairRanks,
-    n: IntArray,
-    *,
-    level: float,
-    at_once: bool,
-    **drawing: Any,
-) -> tuple[FloatArray, ...]:
+    lists: PairRanks, n: IntArray, *, level: float, at_once: bool, **drawing: Any
+) -> dict[str, AnyArray]:
+    """Return the difference of precision and its band: (group, pair, n)."""
     shape = lists.exists.shape
     difference, margin = np.full(shape, np.nan), np.full(shape, np.nan)
-    drawing |= {"at_once": True} if at_once else {}
+    if at_once:
+        drawing["at_once"] = True
     for row in np.ndindex(shape[:-1]):
-        asked = lists.exists[row]
-        if not asked.any():
+        exists = lists.exists[row]
+        if not exists.any():
             continue
         a, b, gold = lists.of(row)
-        r = nbest_regions(a, b, gold, n[asked])
+        r = nbest_regions(a, b, gold, n[exists])
         if lists.cluster is None:
-            _warn_if_too_precise(np.maximum(r.tp_a, r.tp_b) / n[asked])
-        difference[(*row, asked)] = (r.tp_a - r.tp_b) / n[asked]
-        margin[(*row, asked)] = difference_margins(
-            a, b, gold, n[asked], [level], lists.draws_of(row), lists.whole, lists.clusters_of(row),
-            **drawing,
-        )[0]  # fmt: skip
-    low, high = np.maximum(difference - margin, -1.0), np.minimum(difference + margin, 1.0)
-    return difference, low, high
+            _warn_if_too_precise(np.maximum(r.tp_a, r.tp_b) / n[exists])
+        difference[(*row, exists)] = (r.tp_a - r.tp_b) / n[exists]
+        keys, cluster = lists.draws_of(row), lists.clusters_of(row)
+        margin[(*row, exists)] = difference_margins(
+            a, b, gold, n[exists], [level], keys, lists.whole, cluster, **drawing
+        )[0]
+    return {
+        "difference": difference,
+        "band_low": np.maximum(difference - margin, -1.0),
+        "band_high": np.minimum(difference + margin, 1.0),
+    }
 
 
 def difference_margins(
@@ -392,7 +407,7 @@ def difference_margins(
 LOCAL_COLUMNS = ("measure", "n", "precision", "ci_low", "ci_high")
 
 
-@Capabilities(rankings="How good is each list?", lists=True, heads=True)
+@Capabilities(rankings="How good is each list?", lists=True, heads=True, layout="measure n")
 @with_roles
 def local_precision(
     data: Data,
@@ -446,21 +461,16 @@ def local_precision(
     half = _half(window)
     ties = Roles.of(roles).ties
 
-    def question(inner: xr.Dataset, sizes: IntArray) -> xr.Dataset:
-        reach = min(half, sizes.size + 1)  # the window must not extend beyond the last candidate
-        n = np.arange(reach, sizes.size - reach + 1)
-        return ask_measures(
-            inner,
-            _local_columns,
-            {**dict.fromkeys(LOCAL_COLUMNS[2:], float), "exists": bool},
-            along={"n": n},
-            options={"n": n, "half": reach, "kind": kind, "ties": ties},
-        )
+    def question(candidates: Candidates, _: IntArray | None) -> Rows:
+        largest = candidates.sizes(None).size
+        reach = min(half, largest + 1)  # the window must not extend beyond the last candidate
+        n = np.arange(reach, largest - reach + 1)
+        kernel = partial(_local_columns, n=n, half=reach, kind=kind, ties=ties)
+        return measure_rows(candidates, kernel, {"n": n})
 
     attrs = {**kind._asdict(), "window": window}
-    result = answer(data, roles, question, LOCAL_COLUMNS, can(local_precision), attrs=attrs)
-    rows = result.sizes.get("n", 1) if isinstance(result, xr.Dataset) else len(result)
-    if not rows and len(data) and ties != "blocks":
+    result = tabulate(data, roles, question, LOCAL_COLUMNS, can(local_precision), attrs=attrs)
+    if not len(result) and len(data) and ties != "blocks":
         raise ValueError(
             f"window={window!r} exceeds the number of candidates. Pass a smaller even number."
         )
@@ -479,12 +489,14 @@ def _half(window: Any) -> int:
 
 def _local_columns(
     ranking: Ranking,
+    _: Candidates,
     *,
     n: IntArray,
     half: int,
     kind: IntervalKind,
     ties: str,
-) -> tuple[AnyArray, ...]:
+) -> dict[str, AnyArray]:
+    """Return the precision of windows around n: (group, measure, n)."""
     lists = ranking.nbest(None, ties)
     upper = n + half - 1  # the list that ends with the window
     start = np.zeros_like(lists.tp[..., :1])
@@ -495,4 +507,5 @@ def _local_columns(
     limits = np.full((2, *tp.shape), np.nan)
     counts, back = np.unique(tp[exists], return_inverse=True)  # there are few distinct counts
     limits[:, exists] = np.array(kind.limits(counts, np.full(counts.size, 2 * half)))[:, back]
-    return (tp / (2.0 * half), *limits, exists)
+    precision = tp / (2.0 * half)
+    return {"precision": precision, "ci_low": limits[0], "ci_high": limits[1], "exists": exists}

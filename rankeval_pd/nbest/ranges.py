@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, Unpack
+from functools import partial
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
+from rankeval_pd.doors.rankings import Candidates, Rows, pair_names, pair_rows, tabulate
 from rankeval_pd.errors import check_choice, check_share
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import PairRanks, ask_pairs, only_pair, pair_names
-from rankeval_pd.forms.rankings.values import check_n, those
+from rankeval_pd.forms.rankings.kernel_calls import PairRanks, only_pair
+from rankeval_pd.forms.rankings.values import check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, check_draws, with_roles
 from rankeval_pd.forms.roles.roles import (
     Alternative,
@@ -29,7 +29,7 @@ from rankeval_pd.forms.roles.roles import (
 )
 from rankeval_pd.nbest.comparison import compare
 from rankeval_pd.nbest.precision import intervals_unread
-from rankeval_pd.progress import drawing_bar
+from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.differences import agree_with_test, one_sided
@@ -76,7 +76,9 @@ def _joined(runs: pd.DataFrame) -> pd.DataFrame:
 _ENDS = np.array(["none", "first", "last", "both"])
 
 
-@Capabilities(rankings="Is A better than B?", heads=True, clusters=True, short=_joined)
+@Capabilities(
+    rankings="Is A better than B?", heads=True, clusters=True, short=_joined, layout="row"
+)
 @with_roles
 def significant_ranges(
     data: Data,
@@ -145,18 +147,10 @@ def significant_ranges(
             adjust_over=adjust_over, n_resamples=n_resamples, level=level, ci=ci, target=target,
             phi=phi, progress=progress, **roles,
         )  # fmt: skip
-    if isinstance(table, pd.DataFrame):
-        taken = (*RANGE_COLUMNS, "undecided_ends")
-        result = _runs(tables.keys_apart(table, taken, len(_groups(table))))
-        result.attrs = dict(table.attrs)
-        return result
-    return tables.as_rows(_runs(_as_frame(table)), attrs=table.attrs)
-
-
-def _as_frame(table: xr.Dataset) -> pd.DataFrame:
-    columns = ["measure_a", "measure_b", "n", *map(str, table.data_vars)]
-    columns += ["share"] if "share" in table.dims else []
-    return table.to_dataframe() if "row" in table.dims else tables.as_frame(table, columns)
+    taken = (*RANGE_COLUMNS, "undecided_ends")
+    result = _runs(tables.keys_apart(table, taken, len(_groups(table))))
+    result.attrs = dict(table.attrs)
+    return result
 
 
 def _groups(table: pd.DataFrame) -> list[Hashable]:
@@ -215,17 +209,25 @@ def _undecided_ends(table: pd.DataFrame, pair: AnyArray) -> tuple[BoolArray, Boo
 
 # ---------------------- A single test for a range of list sizes
 
-_TYPES: dict[str, type] = {
-    "n_first": np.int64, "n_last": np.int64, "difference": float, "ci_low": float,
-    "ci_high": float, "p_value": float, "p_stderr": float, "undecided": bool,
-}  # fmt: skip
-COLUMNS = ("measure_a", "measure_b", *_TYPES)
+COLUMNS = (
+    "measure_a",
+    "measure_b",
+    "n_first",
+    "n_last",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "p_value",
+    "p_stderr",
+    "undecided",
+)
 
 
 @Capabilities(
     rankings="Is A better than B?",
     heads=True,
     short="measure_a measure_b n_first n_last difference ci_low ci_high p_value",
+    layout="pair",
 )
 @with_roles
 def mean_difference(
@@ -303,63 +305,80 @@ def mean_difference(
     chosen = Roles.of(roles)
     seed = chosen.swaps
 
-    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        pairs = pair_names(inner, a, b)
-        with drawing_bar(inner, progress, draws=draws, what="swapping labels") as advance:
-            return ask_pairs(
-                inner, pairs, _columns, _TYPES, n=those(sizes, asked), ties=chosen.ties,
-                over_n=False,
-                options={
-                    "alternative": alternative, "alpha": alpha, "level": level,
-                    "n_resamples": draws, "seed": seed, "advance": advance,
-                },
-            )  # fmt: skip
+    options = {"alternative": alternative, "alpha": alpha, "level": level, "n_resamples": draws}
 
-    attrs: dict[str, Any] = {
-        "alternative": alternative, "alpha": alpha, "level": level, "n_resamples": draws
-    }  # fmt: skip
-    attrs |= chosen.noted_seed
-    return answer(
-        data, only_pair(data, a, b, roles), question, COLUMNS, can(mean_difference), n=sizes,
-        attrs=attrs,
-    )  # fmt: skip
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        pairs = pair_names(candidates.measures, a, b)
+        total = draws * len(candidates.group)
+        with progress_bar(progress, total=total, what="swapping labels", unit="draws") as advance:
+            kernel = partial(_mean_differences, seed=seed, advance=advance, **options)
+            return pair_rows(candidates, pairs, kernel, n, ties=chosen.ties, over_n=False)
+
+    return tabulate(
+        data,
+        only_pair(data, a, b, roles),
+        question,
+        COLUMNS,
+        can(mean_difference),
+        n=sizes,
+        attrs={**options, **chosen.noted_seed},
+    )
 
 
-def _columns(
-    lists: PairRanks, n: IntArray, *, alternative: str, alpha: float, level: float,
-    n_resamples: int, seed: int, advance: Callable[[int], object],
-) -> tuple[AnyArray, ...]:  # fmt: skip
+def _mean_differences(
+    lists: PairRanks,
+    n: IntArray,
+    *,
+    alternative: str,
+    alpha: float,
+    level: float,
+    n_resamples: int,
+    seed: int,
+    advance: Callable[[int], object],
+) -> dict[str, AnyArray]:
+    """Return the mean difference of precision over all n, and its test: (group, pair)."""
     shape = lists.exists.shape[:-1]
-    difference, error_of, p_value = (np.full(shape, np.nan) for _ in range(3))
+    difference, errors, p_value = (np.full(shape, np.nan) for _ in range(3))
     first, last = (np.zeros(shape, dtype=np.int64) for _ in range(2))
     for row in np.ndindex(shape):
         if not lists.exists[row].any():
             continue
-        asked = np.sort(n[lists.exists[row]])
+        sizes = np.sort(n[lists.exists[row]])
         a, b, gold = lists.of(row)
-        weight = _weights(asked, gold.size)
-        listed = np.minimum(a, b) <= asked[-1]
+        weight = _weights(sizes, gold.size)
+        listed = np.minimum(a, b) <= sizes[-1]
         observed = float((weight[a] - weight[b])[gold & listed].sum())
         drawn = swaps.swapped_sums(
-            a, b, gold, weight, lists.draws_of(row), most=int(asked[-1]), n_resamples=n_resamples,
-            seed=seed, advance=advance,
-        )  # fmt: skip
+            a,
+            b,
+            gold,
+            weight,
+            lists.draws_of(row),
+            most=int(sizes[-1]),
+            n_resamples=n_resamples,
+            seed=seed,
+            advance=advance,
+        )
         sided = swaps.sided(np.append(observed, drawn), alternative)
-        first[row], last[row], difference[row] = asked[0], asked[-1], observed
-        differ = (ranking.nbest_regions(a, b, gold, asked).overlap < asked).any()
+        first[row], last[row], difference[row] = sizes[0], sizes[-1], observed
         total = gold.size if lists.whole is None else lists.whole.total
-        error_of[row] = _standard_error(a, b, gold, asked, weight, total) if differ else 0.0
+        errors[row] = 0.0
+        if (ranking.nbest_regions(a, b, gold, sizes).overlap < sizes).any():
+            errors[row] = _standard_error(a, b, gold, sizes, weight, total)
         p_value[row] = swaps.exceedance(sided[:1], sided[1:])[0]
-
-    def limits(value: FloatArray, error: FloatArray, level: float) -> Limits:
-        half = z_of(level) * error
-        return np.maximum(value - half, -1.0), np.minimum(value + half, 1.0)
-
-    low, high = one_sided(limits, np.full(shape, level), (difference, error_of), alternative)
+    levels = np.full(shape, level)
+    low, high = one_sided(_normal_limits, levels, (difference, errors), alternative)
     low, high = agree_with_test(low, high, p_value, alternative, level)
     draws = np.full(shape, float(n_resamples))
     error, undecided = swaps.monte_carlo_error(p_value, p_value, draws, alpha=alpha)
-    return first, last, difference, low, high, p_value, error, undecided
+    columns = (first, last, difference, low, high, p_value, error, undecided)
+    return dict(zip(COLUMNS[2:], columns, strict=True))
+
+
+def _normal_limits(value: FloatArray, error: FloatArray, level: float) -> Limits:
+    """Return normal limits for a difference of precision."""
+    half = z_of(level) * error
+    return np.maximum(value - half, -1.0), np.minimum(value + half, 1.0)
 
 
 def _weights(n: IntArray, total: int) -> FloatArray:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
-import xarray as xr
 
+from rankeval_pd.decisions.verdicts import GROUP, PAIR
+from rankeval_pd.doors.rankings import (
+    Candidates,
+    Pair,
+    Rows,
+    common_counts,
+    measure_rows,
+    tabulate,
+)
 from rankeval_pd.errors import check_choice, check_share, warn_of_thresholds
-from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.grids import few_or
-from rankeval_pd.forms.rankings.kernel_calls import ask_measures, sides
-from rankeval_pd.forms.rankings.values import Sizes, check_n, those
+from rankeval_pd.forms.rankings.values import Sizes, check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import (
     ListSizes,
@@ -24,19 +32,23 @@ from rankeval_pd.forms.roles.roles import (
 )
 from rankeval_pd.nbest.clustered_lists import of_rows, recall_sizes
 from rankeval_pd.nbest.precision import LEAST, IntervalKind, warn_of_reversed
-from rankeval_pd.nbest.precision_bands import enough
-from rankeval_pd.progress import drawing_bar
+from rankeval_pd.nbest.precision_bands import enough, rows_of_bands
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.rankings.swap_draws import Keys
 
-_TYPES: dict[str, type] = {
-    "threshold": float, "tp": np.int64, "precision": float, "recall": float, "lift": float,
-    "ci_low": float, "ci_high": float, "tied": np.int64,
-}  # fmt: skip
+_LIST_COLUMNS = (
+    "threshold",
+    "tp",
+    "precision",
+    "recall",
+    "lift",
+    "ci_low",
+    "ci_high",
+    "tied",
+)
 BAND_COLUMNS = ("measure", "n", "recall", "band_low", "band_high", "expected")
-_BAND_TYPES = dict.fromkeys(BAND_COLUMNS[2:], float) | {"exists": bool}
 BANDS = ("clopper-pearson", "emproc", "emproc-plus")
 
 
@@ -47,6 +59,7 @@ BANDS = ("clopper-pearson", "emproc", "emproc-plus")
     ends=True,
     clusters=True,
     short="measure n tp recall ci_low ci_high lift tied",
+    layout="measure n",
 )
 @with_roles
 def nbest_recall(
@@ -118,89 +131,110 @@ def nbest_recall(
     clustered = Roles.of(roles).groups is not None
     kind = IntervalKind.of(ci=ci, level=level, target=target).of_groups(clustered)
     sizes = check_n(n)
-    types: dict[str, type] = dict(_TYPES)
+    columns: tuple[str, ...] = ("measure", "n", *_LIST_COLUMNS)
     if Roles.of(roles).ties == "expected":
-        types.update({"tp": float, "tp_sd": float})
-    return recall_of_lists(data, sizes, kind, types, ("measure", "n", *types), roles)
+        columns = (*columns, "tp_sd")
+    return recall_of_lists(data, sizes, kind, columns, roles)
 
 
 def recall_of_lists(
     data: Data,
     sizes: Sizes,
     kind: IntervalKind,
-    types: dict[str, type],
     columns: tuple[str, ...],
     roles: Any,
+    *,
+    of_lift: bool = False,
 ) -> Data:
     """Return the columns for n-best lists, with limits for recall or lift."""
-    ties, scaled = Roles.of(roles).ties, "recall" not in types
+    kernel = partial(_recall_columns, kind=kind, ties=Roles.of(roles).ties, of_lift=of_lift)
     if Roles.of(roles).groups is not None:
-        types, columns = {**types, "n_groups": np.int64}, (*columns, "n_groups")
+        columns = (*columns, "n_groups")
 
-    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        return ask_measures(
-            inner, _list_columns, {**types, "exists": bool}, along={"n": asked},
-            beside=[inner[name] for name in ("sign", "cluster") if name in inner],
-            options={
-                "n": those(sizes, asked), "kind": kind, "ties": ties, "of_lift": scaled,
-                "names": tuple(types),
-            },
-        )  # fmt: skip
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        return measure_rows(candidates, partial(kernel, n=n), {"n": candidates.sizes(n)})
 
-    return answer(
-        data, roles, question, columns, can(nbest_recall), n=sizes,
-        attrs={**kind._asdict(), "ties": ties},
-    )  # fmt: skip
+    return tabulate(
+        data,
+        roles,
+        question,
+        columns,
+        can(nbest_recall),
+        n=sizes,
+        attrs={**kind._asdict(), "ties": Roles.of(roles).ties},
+    )
 
 
-def _list_columns(
-    ranking: Ranking, sign: FloatArray, cluster: IntArray | None = None, *, n: IntArray | None,
-    kind: IntervalKind, ties: str, of_lift: bool, names: tuple[str, ...],
-) -> tuple[AnyArray, ...]:  # fmt: skip
+def _recall_columns(
+    ranking: Ranking,
+    candidates: Candidates,
+    *,
+    n: IntArray | None,
+    kind: IntervalKind,
+    ties: str,
+    of_lift: bool,
+) -> dict[str, AnyArray]:
+    """Return the columns (group, measure, n) of the lists, with limits for recall or lift."""
     lists = ranking.nbest(n, ties)
-    asked = ranking.every if n is None else n
+    every = ranking.every if n is None else n
     total, positive = (x[..., np.newaxis] for x in ranking.size)
-    inside = np.minimum(asked, np.maximum(total, 1))
+    inside = np.minimum(every, np.maximum(total, 1))
     edge = bands.edge_precision(ranking.cumulated(ties), inside, total)
     spread = bands.spread(lists.tp, inside, total, positive, edge)
     exists = lists.exists & (positive > 0)
-    groups: IntArray | None = None
-    if cluster is not None:
-        size, groups = of_rows(
-            lambda ranked, n, _: recall_sizes(ranked, n, kind.level, fixed=kind.target == "region"),
-            ranking, cluster, asked, exists,
-        )  # fmt: skip
+    columns: dict[str, AnyArray] = {}
+    if candidates.cluster is not None:
+        fixed = kind.target == "region"
+        size, columns["n_groups"] = of_rows(
+            lambda ranked, n, _: recall_sizes(ranked, n, kind.level, fixed=fixed),
+            ranking,
+            candidates.cluster[:, np.newaxis],
+            every,
+            exists,
+        )
     elif kind.target == "region":
-        long = exists & (asked >= LEAST)
-        sizes = np.broadcast_to(asked, lists.tp.shape)
+        long = exists & (every >= LEAST)
+        sizes = np.broadcast_to(every, lists.tp.shape)
         warn_of_thresholds(spread.ratio, sizes, long, "recall of the n-best list")
         size = np.broadcast_to(positive.astype(float), lists.tp.shape)
     else:
         size = spread.effective(positive)
     with np.errstate(divide="ignore", invalid="ignore"):
         recall = np.true_divide(lists.tp, positive)
-        precision = np.true_divide(lists.tp, asked)
+        precision = np.true_divide(lists.tp, every)
         of_pool = [x[..., np.newaxis] for x in ranking.retrieved]
         # factor that converts recall to lift
-        times = np.true_divide(positive * of_pool[0], asked * of_pool[1])
+        times = np.true_divide(positive * of_pool[0], every * of_pool[1])
     limits = np.full((2, *recall.shape), np.nan)
     limits[:, exists] = kind.limits(recall[exists] * size[exists], size[exists])
-    if of_lift:
-        limits = limits * times
+    if of_lift:  # no lift exceeds one over the prevalence, here over its lower limit
+        weight = np.ones(recall.shape)
+        if candidates.cluster is not None:
+            weight = np.minimum(size / np.maximum(positive, 1), 1.0)
+        least = kind.limits(of_pool[1] * weight, of_pool[0] * weight)[0]
+        limits = np.minimum(limits * times, 1.0 / least)
         warn_of_reversed(limits[1][exists] < 1.0)
-    named = {
-        "threshold": lists.threshold * sign[..., np.newaxis] + 0.0, "tp": lists.tp,
-        "precision": precision, "recall": recall, "lift": recall * times, "ci_low": limits[0],
-        "ci_high": limits[1], "tied": lists.tied, "tp_sd": lists.block.tp_sd(asked),
-        "n_groups": groups,
-    }  # fmt: skip
-    return (*(np.asarray(named[name]) for name in names), lists.exists)
+    columns |= {
+        "threshold": lists.threshold * candidates.sign[:, np.newaxis] + 0.0,
+        "tp": lists.tp,
+        "precision": precision,
+        "recall": recall,
+        "lift": recall * times,
+        "ci_low": limits[0],
+        "ci_high": limits[1],
+        "tied": lists.tied,
+        "exists": lists.exists,
+    }
+    if ties == "expected":
+        columns["tp_sd"] = lists.block.tp_sd(every)
+    return columns
 
 
 @Capabilities(
     rankings="How good is each list?",
     lists=True,
     short="measure n recall band_low band_high",
+    layout="measure n",
 )
 @with_roles
 def recall_band(
@@ -275,48 +309,57 @@ def recall_band(
     sizes = check_n(n)
     chosen = Roles.of(roles)
 
-    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        work = inner.sizes["measure"] * draws
-        few = few_or(sizes, asked, chosen.ties, attrs)
-        with drawing_bar(inner, progress, draws=work, what="drawing multipliers") as advance:
-            return ask_measures(
-                inner, _band_columns, _BAND_TYPES, along={"n": asked if few is None else few},
-                beside=[inner["draws"]],
-                options={
-                    "n": few, "ties": chosen.ties, "ci": ci, "level": level, "n_resamples": draws,
-                    "seed": chosen.draws, "advance": advance,
-                    "at_once": few is not None and sizes is None,
-                },
-            )  # fmt: skip
-
+    drawing = {"ci": ci, "level": level, "n_resamples": draws, "seed": chosen.draws}
     attrs: dict[str, Any] = {"level": level, "band": "sup-t", "ci": ci}
-    return answer(data, roles, question, BAND_COLUMNS, can(recall_band), n=sizes, attrs=attrs)
+
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        few = few_or(sizes, candidates.sizes(n), chosen.ties, attrs)
+        kernel = partial(
+            _recall_band,
+            n=few,
+            ties=chosen.ties,
+            at_once=few is not None and sizes is None,
+            **drawing,
+        )
+        return rows_of_bands(candidates, kernel, few, draws, progress)
+
+    return tabulate(data, roles, question, BAND_COLUMNS, can(recall_band), n=sizes, attrs=attrs)
 
 
-def _band_columns(
-    ranking: Ranking, draws: Keys, *, n: IntArray | None, ties: str, ci: str, level: float,
-    **drawing: Any,
-) -> tuple[AnyArray, ...]:  # fmt: skip
+def _recall_band(
+    ranking: Ranking, candidates: Candidates, *, n: IntArray | None, ties: str, **drawing: Any
+) -> dict[str, AnyArray]:
+    """Return recall and its band: (group, measure, n)."""
     lists = ranking.nbest(n, ties)
     n = ranking.every if n is None else n
-    draws = np.broadcast_to(draws, ranking.score.shape)
+    draws = np.broadcast_to(candidates.keys, ranking.score.shape)
     result = np.full((3, *lists.tp.shape), np.nan)
     for row in np.ndindex(lists.tp.shape[:-1]):
-        asked, best_first = lists.exists[row], ranking.order[row][: ranking.here[row]]
+        exists, best_first = lists.exists[row], ranking.order[row][: ranking.here[row]]
         ranked = ranking.gold[row][best_first]
-        if asked.any() and ranked.any():
-            result[(slice(None), *row, asked)] = _band_of_one(
-                ranking.score[row][best_first], ranked, draws[row][best_first], n[asked], ci, level,
-                **drawing,
-            )  # fmt: skip
-    expected = np.where(lists.exists, n / np.maximum(ranking.here, 1)[..., np.newaxis], np.nan)
-    return (*result, expected, lists.exists)
+        if exists.any() and ranked.any():
+            scores, keys = ranking.score[row][best_first], draws[row][best_first]
+            band = _band_of_one(scores, ranked, keys, n[exists], **drawing)
+            result[(slice(None), *row, exists)] = band
+    expected = n / np.maximum(ranking.here, 1)[..., np.newaxis]
+    return {
+        "recall": result[0],
+        "band_low": result[1],
+        "band_high": result[2],
+        "expected": np.where(lists.exists, expected, np.nan),
+        "exists": lists.exists,
+    }
 
 
 def _band_of_one(
-    score: FloatArray, ranked: BoolArray, keys: Keys, n: IntArray, ci: str, level: float,
+    score: FloatArray,
+    ranked: BoolArray,
+    keys: Keys,
+    n: IntArray,
+    ci: str,
+    level: float,
     **drawing: Any,
-) -> AnyArray:  # fmt: skip
+) -> AnyArray:
     """Return recall and a band for one ranking, given the labels in rank order."""
     rising, back = np.unique(n, return_inverse=True)
     positive = int(ranked.sum())
@@ -333,23 +376,23 @@ def _band_of_one(
     return np.array([tp / positive, *limits])[:, back]
 
 
-def precision_as(result: xr.Dataset, inner: xr.Dataset, of: str) -> xr.Dataset:
+def precision_as(table: Rows, candidates: Candidates, pairs: Sequence[Pair], of: str) -> Rows:
     """Convert precision to recall or lift, using the factor ``times``.
 
     ``most`` is the largest possible precision if a list contains all true positives.
     """
-    if of == "lift" and inner.attrs["ends"]:
+    if of == "lift" and candidates.ends:
         raise ValueError(
             "of='lift' with missing='absent': the two measures retrieved different candidates, so"
             " their lifts have different baselines. Compare precision or recall."
         )
-    pairs = list(zip(*(result[f"measure_{side}"].to_numpy() for side in "ab"), strict=True))
-    a, b = sides(inner["present"], pairs)
-    both = a & b
-    positive = (both & inner["gold"]).sum("candidate")
-    above = result["n"] if of == "recall" else both.sum("candidate")
-    times = xr.where(positive > 0, above / positive.where(positive > 0), np.nan)
-    scaled = {f"{of}_{side}": result[f"precision_{side}"] * times for side in "ab"}
-    return result.drop_vars(["precision_a", "precision_b"]).assign(
-        {**scaled, "times": times, "most": np.minimum(1.0, positive / result["n"])}
-    )
+    total, positive = common_counts(candidates, pairs)  # (group, pair)
+    group = np.searchsorted(candidates.group, table[GROUP])
+    pair, n = table[PAIR], table["n"]
+    with_positives = np.where(positive > 0, positive, np.nan)[group, pair]
+    above = n if of == "recall" else total[group, pair]
+    times = above / with_positives
+    for side in "ab":
+        table[f"{of}_{side}"] = table.pop(f"precision_{side}") * times
+    table["times"], table["most"] = times, np.minimum(1.0, positive[group, pair] / n)
+    return table

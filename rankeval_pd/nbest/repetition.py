@@ -23,7 +23,7 @@ from rankeval_pd.forms.rankings.candidates import (
     read_frame,
     read_part,
 )
-from rankeval_pd.forms.rankings.values import asked_thresholds
+from rankeval_pd.forms.rankings.values import asked_thresholds, cut_scores
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_but
 from rankeval_pd.forms.roles.roles import ProportionInterval, RankingRoles, Roles, as_names
 from rankeval_pd.nbest.repetition_parts import (
@@ -57,6 +57,8 @@ _BOOTSTRAP = 999  # number of draws for the goodness-of-fit test
 @Capabilities(
     rankings="Would it happen again?",
     short="measure n_samples n_mean precision sd_observed sd_expected phi p_dispersion",
+    layout="measure",
+    pooled=True,
 )
 @with_roles_but("key", "label", "ties")
 def repetition(
@@ -155,7 +157,7 @@ def repetition(
     return tables.leave_dataset(result, COLUMNS, ragged=False, attrs=study.noted())
 
 
-@Capabilities(rankings="Would it happen again?")
+@Capabilities(rankings="Would it happen again?", layout="row")
 @with_roles_but("key", "label", "ties", "rng")
 def repetition_samples(
     data: Data,
@@ -269,7 +271,7 @@ class _Study(NamedTuple):
                 inner["gold"],
                 inner["present"],
                 inner["sign"],
-                cuts,
+                xr.DataArray(cut_scores(cuts.to_numpy(), inner.attrs["dtypes"]), dims="measure"),
                 kwargs={"columns": columns},
                 input_core_dims=[core, core, core, [], []],
                 output_core_dims=out,
@@ -277,7 +279,12 @@ class _Study(NamedTuple):
                 dask_gufunc_kwargs={"output_sizes": {"sample": size}} if per_sample else {},
                 output_dtypes=[*types.values()],
             )
-        result = tables.as_columns(types, computed)
+        return self._shown(tables.as_columns(types, computed), cuts)
+
+    def _shown(self, result: xr.Dataset, cuts: xr.DataArray) -> xr.Dataset:
+        """Return the columns with the threshold that the user passed."""
+        if self.n is None:
+            result = result.assign(threshold=cuts.broadcast_like(result["threshold"]))
         return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
 
     def _ask_chunks(
@@ -292,7 +299,8 @@ class _Study(NamedTuple):
         shape = [inner.sizes[d] for d in samples]
         if math.prod(shape) < 2:
             raise _too_few(math.prod(shape))
-        least: Any = (self._cuts(inner) * inner["sign"]).to_numpy()
+        asked = self._cuts(inner)
+        least: Any = cut_scores(asked.to_numpy(), inner.attrs["dtypes"]) * inner["sign"].to_numpy()
         if self.n is not None:
             most = self.n * math.prod(shape)
             top = partial(top_scores, most=most)
@@ -318,8 +326,7 @@ class _Study(NamedTuple):
             output_dtypes=[*types.values()],
         )
         result = tables.as_columns(types, computed)
-        result = result.assign_coords(measure=inner["measure"])
-        return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
+        return self._shown(result.assign_coords(measure=inner["measure"]), asked)
 
     def _of_counts(
         self, sizes: IntArray, tp: IntArray, least: FloatArray, sign: FloatArray, *, columns: Any
@@ -366,7 +373,10 @@ class _Study(NamedTuple):
             lazy = any(variable.chunks is not None for variable in whole.variables.values())
             return (whole.chunk(dict.fromkeys(batch, -1)) if lazy else whole), batch
         if not as_names(self.roles.by, data.columns):
-            raise ValueError("by is missing. Pass the sample column, for example by='sample'.")
+            raise ValueError(
+                "by is missing. Pass the sample column, for example by='sample', or add a sample"
+                " dimension to the Dataset."
+            )
         groups = read_frame(data, self.roles)
         if len(groups.keys) < 2:
             raise _too_few(len(groups.keys))

@@ -48,6 +48,7 @@ _OF_PAIRS = {
         "baseline": "measure system metric n value difference difference_low difference_high"
         " p_adjusted",
     },
+    layout={"": "measure n", "items": "row", "queries": "metric measure"},
 )
 @with_roles
 def summary(

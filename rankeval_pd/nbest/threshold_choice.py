@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
-import xarray as xr
 
+from rankeval_pd.doors.rankings import Candidates, Rows, measure_rows, tabulate
 from rankeval_pd.errors import check_flag, check_share, warn
-from rankeval_pd.forms.rankings.answers import answer
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import ask_measures
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import RankingRoles, Roles
 from rankeval_pd.nbest.clustered_lists import set_weights
 from rankeval_pd.nbest.grouped_lists import ListMembers
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.rankings import rank_tests
 from rankeval_pd.stats.rankings.ranking import Ranking
 from rankeval_pd.stats.significance.adjust import level_of_each
 
 COLUMNS = ("measure", "threshold", "n_accepted", "tp", "precision", "recall", "ci_low")
-_TYPES = (float, np.int64, np.int64, float, float, float)
 
 
-@Capabilities(rankings="What to judge, and how?", any_ties=True, by_groups=True, clusters=True)
+@Capabilities(
+    rankings="What to judge, and how?",
+    any_ties=True,
+    by_groups=True,
+    clusters=True,
+    layout="measure",
+)
 @with_roles_but("key", "label", "ties", "rng")
 def choose_threshold(
     data: Data,
@@ -120,61 +124,62 @@ def choose_threshold(
     level = check_share("level", level)
 
     attrs: dict[str, Any] = {"precision": precision, "recall": recall, "level": level}
-    names, types = (
-        (*COLUMNS, *(("youden",) if youden else ())),
-        (*_TYPES, *((float,) if youden else ())),
-    )
+    names = (*COLUMNS, "youden") if youden else COLUMNS
 
-    def question(inner: xr.Dataset, _: AnyArray) -> xr.Dataset:
-        count = inner.sizes["measure"]
+    def question(candidates: Candidates, _: IntArray | None) -> Rows:
+        count = len(candidates.measures)
         attrs["family"] = f"{count} measure{'s' * (count > 1)}"
-        each = level_of_each(level, count)
-        result = ask_measures(
-            inner, _columns, dict(zip(names[1:], types, strict=True)),
-            beside=[inner[name] for name in ("sign", "cluster") if name in inner],
-            options={"wanted": wanted, "level": each, "aim": aim},
-        )  # fmt: skip
-        return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
+        kernel = partial(
+            _chosen_thresholds, wanted=wanted, level=level_of_each(level, count), aim=aim
+        )
+        return measure_rows(candidates, kernel)
 
-    return answer(data, roles, question, names, can(choose_threshold), attrs=attrs)
+    return tabulate(data, roles, question, names, can(choose_threshold), attrs=attrs)
 
 
-def _columns(
-    ranking: Ranking, sign: FloatArray, cluster: IntArray | None = None, *, wanted: float,
-    level: float, aim: str,
-) -> tuple[AnyArray, ...]:  # fmt: skip
+def _chosen_thresholds(
+    ranking: Ranking, candidates: Candidates, *, wanted: float, level: float, aim: str
+) -> dict[str, AnyArray]:
+    """Return the chosen threshold and its set: (group, measure)."""
     shape = ranking.score.shape[:-1]
-    signs = np.broadcast_to(sign, shape)
-    columns = [np.zeros(shape, dtype=dtype) for dtype in _TYPES]
-    index, reasons = np.full(shape, np.nan), []
+    signs = np.broadcast_to(candidates.sign, shape)
+    columns: dict[str, AnyArray] = {name: np.full(shape, np.nan) for name in COLUMNS[1:]}
+    columns |= {name: np.zeros(shape, dtype=np.int64) for name in ("n_accepted", "tp")}
+    columns["youden"] = np.full(shape, np.nan)
+    reasons = []
     for row in np.ndindex(shape):
         sets = rank_tests.sets_of(ranking.row(row))
-        if cluster is not None and sets.n.size:
-            members = ListMembers.of(ranking, row, cluster)
+        if candidates.cluster is not None and sets.n.size:
+            members = ListMembers.of(ranking, row, candidates.cluster[:, np.newaxis])
             sets = set_weights(members, sets, of_recall=aim == "recall")
-        found = _PROMISES[aim](sets, wanted, level)
-        chosen, low = found.chosen, found.low
-        values: tuple[float, ...] = (np.nan, 0, 0, np.nan, np.nan, np.nan)
-        if chosen is not None:
-            tp, n = int(sets.tp[chosen]), int(sets.n[chosen])
-            threshold = float(sets.threshold[chosen] * signs[row]) + 0.0
-            values = (threshold, n, tp, tp / n, tp / max(sets.positive, 1), low)
-            index[row] = tp / max(sets.positive, 1) - (n - tp) / max(sets.others, 1)
-        else:
-            reasons.append(found.why)
-        for column, value in zip(columns, values, strict=True):
-            column[row] = value
+        promise = _PROMISES[aim](sets, wanted, level)
+        if promise.chosen is None:
+            reasons.append(promise.why)
+            continue
+        tp, n = int(sets.tp[promise.chosen]), int(sets.n[promise.chosen])
+        recall = tp / max(sets.positive, 1)
+        values = {
+            "threshold": float(sets.threshold[promise.chosen] * signs[row]) + 0.0,
+            "n_accepted": n,
+            "tp": tp,
+            "precision": tp / n,
+            "recall": recall,
+            "ci_low": promise.low,
+            "youden": recall - (n - tp) / max(sets.others, 1),
+        }
+        for name, value in values.items():
+            columns[name][row] = value
     if reasons:
-        more = (
-            f" for {len(reasons)} rankings (with the reason for the first ranking)"
-            if len(reasons) > 1
-            else ""
-        )
         aimed = "a J above 0" if aim == "youden" else f"a {aim} of {wanted:g}"
+        more = ""
+        if len(reasons) > 1:
+            more = f" for {len(reasons)} rankings (with the reason for the first ranking)"
         warn(f"no threshold guarantees {aimed}{more}: {reasons[0]}.")
-    return (*columns, index) if aim == "youden" else tuple(columns)
+    return columns
 
 
 _PROMISES = {
-    "precision": rank_tests.precision, "recall": rank_tests.recall, "youden": rank_tests.youden
-}  # fmt: skip
+    "precision": rank_tests.precision,
+    "recall": rank_tests.recall,
+    "youden": rank_tests.youden,
+}

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import NamedTuple, Unpack
 
 import numpy as np
-import xarray as xr
 
-from rankeval_pd.forms.rankings.answers import answer
+from rankeval_pd.doors.rankings import Candidates, Rows, pair_names, pair_rows, tabulate
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import PairRanks, ask_pairs, only_pair, pair_names
-from rankeval_pd.forms.rankings.values import check_n, those
+from rankeval_pd.forms.rankings.kernel_calls import PairRanks, only_pair
+from rankeval_pd.forms.rankings.values import check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, check_draws, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, RankingRoles, Roles
-from rankeval_pd.progress import drawing_bar
+from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking, swap_draws
 from rankeval_pd.stats.rankings.swap_draws import Keys
 from rankeval_pd.stats.significance.fisher import fisher_test
 
-_TYPES: dict[str, type] = {"p_min": float, "p_median": float, "p_max": float, "cuts_tie": bool}
-COLUMNS = ("measure_a", "measure_b", "n", *_TYPES)
+COLUMNS = ("measure_a", "measure_b", "n", "p_min", "p_median", "p_max", "cuts_tie")
 
 
-@Capabilities(rankings="Is A better than B?", lists=True, heads=True)
+@Capabilities(rankings="Is A better than B?", lists=True, heads=True, layout="pair n")
 @with_roles
 def tie_sensitivity(
     data: Data,
@@ -94,50 +93,58 @@ def tie_sensitivity(
     chosen = Roles.of(roles)
     seed = chosen.draws
 
-    def question(inner: xr.Dataset, asked: IntArray) -> xr.Dataset:
-        with drawing_bar(
-            inner, progress, draws=keys - 1, what="ordering ties", unit="orders"
-        ) as advance:
-            return ask_pairs(
-                inner, pair_names(inner, a, b), _columns, _TYPES, n=those(sizes, asked),
-                ties=chosen.ties, options={"n_keys": keys, "seed": seed, "advance": advance},
-            )  # fmt: skip
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        pairs = pair_names(candidates.measures, a, b)
+        total = (keys - 1) * len(candidates.group)
+        with progress_bar(progress, total=total, what="ordering ties", unit="orders") as advance:
+            kernel = partial(_p_over_orders, n_keys=keys, seed=seed, advance=advance)
+            return pair_rows(candidates, pairs, kernel, n, ties=chosen.ties)
 
-    return answer(
-        data, only_pair(data, a, b, roles), question, COLUMNS, can(tie_sensitivity, n_keys=keys),
-        n=sizes, attrs={"n_keys": keys},
-    )  # fmt: skip
+    return tabulate(
+        data,
+        only_pair(data, a, b, roles),
+        question,
+        COLUMNS,
+        can(tie_sensitivity, n_keys=keys),
+        n=sizes,
+        attrs={"n_keys": keys},
+    )
 
 
-def _columns(
+def _p_over_orders(
     lists: PairRanks, n: IntArray, *, n_keys: int, seed: int, advance: Callable[[int], object]
-) -> tuple[AnyArray, ...]:
+) -> dict[str, AnyArray]:
+    """Return the range of p-values over orders of equal scores: (group, pair, n)."""
     shape = lists.exists.shape
     p_values = np.full((3, *shape), np.nan)
-    cuts = lists.exists & (lists.a.cuts_tie(n) | lists.b.cuts_tie(n))
     for row in np.ndindex(shape[:-1]):
-        asked = n[lists.exists[row]]
+        sizes = n[lists.exists[row]]
         a, b, gold = lists.of(row)
-        here = lists.present[row]
-        _refuse_cut_head(lists, row, asked, n_keys)
-        own, most = lists.draws_of(row), int(asked.max(initial=0))
-        tied = [Tied.of(side.score[row][here], r, most) for side, r in ((lists.a, a), (lists.b, b))]
-        first = _tables(a, b, gold, asked)
+        present = lists.present[row]
+        _refuse_cut_head(lists, row, sizes, n_keys)
+        own, most = lists.draws_of(row), int(sizes.max(initial=0))
+        sides = ((lists.a, a), (lists.b, b))
+        tied = [Tied.of(side.score[row][present], ranks, most) for side, ranks in sides]
+        first = _tables(a, b, gold, sizes)
         listed = [_p_value(first)]
         for number in range(1, n_keys):
             if any(x.candidate.size for x in tied):
                 keys = swap_draws.other_order(own, seed, number)
-                tables = _tables(tied[0].ranks(keys), tied[1].ranks(keys), gold, asked)
+                tables = _tables(tied[0].ranks(keys), tied[1].ranks(keys), gold, sizes)
                 other = (tables != first).any(axis=0)
                 p = listed[0].copy()
                 p[other] = _p_value(tables[:, other])
                 listed.append(p)
             advance(1)
-        if asked.size:
-            p_values[(slice(None), *row, lists.exists[row])] = (
-                np.quantile(listed, [0.0, 0.5, 1.0], axis=0) if len(listed) > 1 else listed[0]
-            )
-    return (*p_values, cuts)
+        if sizes.size:
+            quantiles = np.quantile(listed, [0.0, 0.5, 1.0], axis=0)
+            p_values[(slice(None), *row, lists.exists[row])] = quantiles
+    return {
+        "p_min": p_values[0],
+        "p_median": p_values[1],
+        "p_max": p_values[2],
+        "cuts_tie": lists.exists & (lists.a.cuts_tie(n) | lists.b.cuts_tie(n)),
+    }
 
 
 class Tied(NamedTuple):

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankeval_pd.decisions.verdicts import Interval
 from rankeval_pd.doors.heads import head_of
 from rankeval_pd.errors import warn_of_thresholds
 from rankeval_pd.forms.rankings.kernel_calls import PairRanks
 from rankeval_pd.nbest.difference_regions import RegionOptions, region_tests
 from rankeval_pd.nbest.grouped_lists import p_of_gap
 from rankeval_pd.nbest.precision import LEAST
-from rankeval_pd.nbest.region_intervals import Interval
-from rankeval_pd.nbest.tie_warnings import BLOCKS
+from rankeval_pd.nbest.tie_warnings import BLOCKS, TIE_TYPES
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS
@@ -112,7 +112,7 @@ def swap_ends(
 def tie_columns(
     lists: PairRanks, n: IntArray, cut: BoolArray, p_value: FloatArray, difference: FloatArray,
     options: RegionOptions, spread: tuple[FloatArray, FloatArray] | None = None,
-) -> tuple[AnyArray, ...]:  # fmt: skip
+) -> dict[str, AnyArray]:  # fmt: skip
     """Return columns for both limits, and the nearest n that splits no tie.
 
     If no list splits a tie, both limits equal the difference. P-values from swap tests are added
@@ -139,7 +139,7 @@ def tie_columns(
         for column, (tp_a, tp_b) in zip(columns[2:], found.regions, strict=True):
             tables = tp_a, found.only, tp_b, found.only
             column[at] = region_tests(*tables, options, there)[1]
-    return *columns, *blocks
+    return dict(zip((*TIE_TYPES, *BLOCKS), (*columns, *blocks), strict=True))
 
 
 class PairEnds(NamedTuple):
@@ -241,7 +241,7 @@ def mean_columns(
     *,
     options: RegionOptions,
     **drawing: Any,
-) -> tuple[AnyArray, ...]:
+) -> dict[str, AnyArray]:
     """Return the columns for a comparison of means over all tie orders."""
     swapped = ("p_swaps", "drawn", "margin") if options.swapped else ()
     names = (*_MEAN_COLUMNS, *MEANS, *swapped)
@@ -262,8 +262,8 @@ def mean_columns(
                 result[0], np.nan, *pair.effective(), error, np.inf, *result[1:],
             )
         )  # fmt: skip
-    before, own = found[: len(_MEAN_COLUMNS)], found[len(_MEAN_COLUMNS) :]
-    return *before, lists.a.cuts_tie(n) | lists.b.cuts_tie(n), *own
+    columns = dict(zip(names, found, strict=True))
+    return {**columns, "cuts_tie": lists.a.cuts_tie(n) | lists.b.cuts_tie(n)}
 
 
 def _swapped(
@@ -300,7 +300,7 @@ def half_width(
     return np.asarray(largest * error)
 
 
-def of_means(ci: str) -> tuple[Interval, tuple[str, ...]]:
+def of_means(ci: str) -> Interval:
     """Return limits for means over tie orders, from the wider of two intervals.
 
     The effective number of candidates in the regions is chosen to match the variance of the means.
@@ -323,4 +323,4 @@ def of_means(ci: str) -> tuple[Interval, tuple[str, ...]]:
         return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
     names = ("tp_only_a", "tp_only_b", "n_only_a", "n", "size_a", "size_b", "error")
-    return limits, names
+    return Interval(limits, names)

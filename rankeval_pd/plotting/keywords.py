@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
@@ -14,6 +15,7 @@ from rankeval_pd.errors import argument_check, hushed, no_table
 from rankeval_pd.forms.rankings.candidates import read_dataset, read_frame
 from rankeval_pd.forms.roles.columns import Form, measures_of
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_and
+from rankeval_pd.forms.roles.options import session_defaults
 from rankeval_pd.forms.roles.roles import (
     MEANINGS,
     AdjustOver,
@@ -208,6 +210,9 @@ def of_data_or_table(
         def drawn(data: Drawable, *args: Any, **options: Any) -> Any:
             check_drawable(data, needed, made_by)
             check_look(options)
+            takes = inspect.signature(draw if is_table(data, needed) else picture).parameters
+            settings = session_defaults(asked)
+            options = {**{k: x for k, x in settings.items() if k in takes}, **options}
             if not is_table(data, needed):
                 check((data, *args), options)
                 return spelled(data, *args, **options, order=measures_of(data, options))
@@ -220,7 +225,8 @@ def of_data_or_table(
             return draw(data, *args, **options)
 
         drawn.draws_tables = True  # type: ignore[attr-defined]
-        return cast(Picture, Capabilities(**headings, clusters=clusters)(drawn))
+        asked: Any = Capabilities(**headings, clusters=clusters)(drawn)
+        return cast(Picture, asked)
 
     return decorate
 

@@ -6,11 +6,18 @@ import ast
 import difflib
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rankeval_pd.errors import check_count, listed
-from rankeval_pd.stats.rankings.query_metrics import QUERY_METRICS, MetricRequest
+from rankeval_pd.stats.rankings.query_metrics import (
+    QUERY_METRICS,
+    Judgments,
+    MetricRequest,
+    gains,
+)
 
 _METRIC_ALIASES = {
     "map": "AP", "averageprecision": "AP", "rprecision": "Rprec", "mrr": "RR", "reciprank": "RR",
@@ -160,3 +167,22 @@ def _gains(text: str) -> tuple[tuple[float, float], ...]:
     if not found or any(not 0.0 <= gain < math.inf for _, gain in found):
         raise ValueError
     return found
+
+
+def check_grades(asked: Sequence[NamedMetric], judged: Judgments) -> None:
+    """Raise a ValueError for grades above a metric's highest grade, or infinite gains."""
+    top = judged.grade.max(initial=0.0)
+    for one in asked:
+        if one.request.metric == "ERR" and top > one.request.top:
+            raise ValueError(
+                f"metrics: {one.label!r} takes grades up to {one.request.top}, but gold "
+                f"contains {top:g}. Pass the highest possible grade: 'ERR(max_rel={top:g})'."
+            )
+        if one.request.metric in ("nDCG", "DCG"):
+            with np.errstate(over="ignore"):
+                total = gains(one.request, judged.grade).sum()
+            if not np.isfinite(total):
+                raise ValueError(
+                    f"metrics: the gains of {one.label!r} are too large for a sum, because gold"
+                    f" contains {top:g}. Pass gains={{grade: gain, ...}}, or smaller grades."
+                )

@@ -27,7 +27,7 @@ from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.options import details_wanted
 from rankeval_pd.forms.roles.roles import QueryRoles
-from rankeval_pd.queries.metric_names import NamedMetric, parse_metrics
+from rankeval_pd.queries.metric_names import NamedMetric, check_grades, parse_metrics
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.query_metrics import (
     QUERY_METRICS,
@@ -49,6 +49,7 @@ Undefined = Literal["zero", "skip", "raise"]
         " ddf[ddf['query'].isin(...)].compute()"
     ),
     short={"": "measure metric value", "wide": ""},
+    layout="measure metric",
 )
 @with_query_roles
 def per_query(
@@ -73,7 +74,8 @@ def per_query(
         ``Bpref``, ``infAP``, ``RBP(p=0.8)``, ``ERR@k``, ``Judged@k``, ``AUC``. Names from
         trec_eval are also allowed, such as ``map``, ``recip_rank``, ``ndcg_cut_10``, ``P_5``,
         ``mrr@10``, ``iprec_at_recall_0.10``. Options: ``nDCG(dcg='exp-log2')@k`` uses gains
-        2^grade − 1, ``nDCG(gains={1: 1, 2: 5})@k`` sets gains, ``P(rel=2)@k`` sets ``min_grade``,
+        2^grade − 1, ``nDCG(gains={1: 1, 2: 5})@k`` sets gains
+        (the gain of any other grade is the grade), ``P(rel=2)@k`` sets ``min_grade``,
         ``ERR(max_rel=3)@k`` sets the highest grade (default 4), and ``AP(norm='min')@k`` divides
         by min(k, positives) as in recommender systems.
     undefined : {"zero", "skip", "raise"}
@@ -108,7 +110,7 @@ def per_query(
     Warns
     -----
     RankevalWarning
-        If queries without judgments are omitted.
+        If queries without judgments are omitted, or if no document of a run is judged.
 
     Notes
     -----
@@ -283,13 +285,7 @@ def evaluate(
     two more rankings.
     """
     judged = judgments(rows.query, rows.grade, rows.n_queries)
-    top = judged.grade.max(initial=0.0)
-    for one in asked:
-        if one.request.metric == "ERR" and top > one.request.top:
-            raise ValueError(
-                f"metrics: {one.label!r} takes grades up to {one.request.top}, but gold "
-                f"contains {top:g}. Pass the highest possible grade: 'ERR(max_rel={top:g})'."
-            )
+    check_grades(asked, judged)
     kernels = EXPECTED_METRICS if roles.ties == "expected" else QUERY_METRICS
     value = np.empty((rows.n_queries, len(names), len(asked)))
     size = np.empty((rows.n_queries, len(names)), dtype=np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,10 +12,13 @@ import pandas as pd
 
 from rankeval_pd.errors import checked_call, listed, unknown_name, warn
 from rankeval_pd.forms.queries import trec_lines
+from rankeval_pd.forms.queries.documents import QueryOptions, grade_values
 from rankeval_pd.forms.queries.trec_lines import FileKind, TrecLines
+from rankeval_pd.forms.roles.columns import frame_column
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 
 Source = str | Path | pd.DataFrame
+_COLUMNS = ("query", "document", "grade")  # columns of the result, so no names of runs
 
 
 @checked_call
@@ -209,7 +212,7 @@ def _check_names(names: list[str]) -> None:
                 f"runs: {names.count(name)} runs are named {name!r}. Pass their names:"
                 " read_trec({'name': 'path', ...})."
             )
-        if name in ("query", "document", "grade"):
+        if name in _COLUMNS:
             raise ValueError(
                 f"runs: a run is named {name!r}, but the result already has a column with this"
                 " name. Pass another name: read_trec({'name': 'path', ...})."
@@ -314,6 +317,7 @@ def write_trec(
     query: str = "query",
     document: str = "document",
     grade: str = "grade",
+    min_grade: float | None = None,
 ) -> None:
     """Write the runs and judgments in a frame to files for trec_eval.
 
@@ -329,11 +333,16 @@ def write_trec(
         Path of the file with judgments.
     query, document, grade : str
         Names of the columns for queries, documents and grades.
+    min_grade : float, optional
+        Write grade 1 for this grade and above, and 0 for lower grades (grades below 0 stay). Pass
+        it if grades are fractions.
 
     Raises
     ------
     ValueError
-        If an identifier or run name is empty or contains whitespace.
+        If :func:`read_trec` could not read the files: an identifier or run name is empty, contains
+        whitespace or makes the line a comment, a run repeats a document, two runs have the same
+        name or path, a run name is not a file name, or grades are not whole numbers.
 
     Notes
     -----
@@ -350,40 +359,88 @@ def write_trec(
     ...     print(Path(folder, "bm25.run").read_text(), end="")
     1 Q0 d1 1 0.1 bm25
     """
-    for name in (query, document):
-        if name not in frame.columns:
-            raise unknown_name("query" if name == query else "document", name, frame.columns)
-    ids = {name: trec_lines.identifiers(frame[name], name) for name in (query, document)}
+    ids = {
+        name: trec_lines.identifiers(frame_column(frame, name, role), name)
+        for role, name in (("query", query), ("document", document))
+    }
     known = [
-        str(name)
+        name
         for name, dtype in frame.dtypes.items()
         if name not in (query, document, grade)
         and pd.api.types.is_numeric_dtype(dtype)
         and not pd.api.types.is_bool_dtype(dtype)
     ]
-    if isinstance(runs, Mapping):
-        paths = {name: Path(path) for name, path in runs.items()}
-        for name in paths:
-            if name not in known:
-                raise unknown_name("runs", name, known)
-    else:
-        paths = {name: Path(runs) / f"{name}.run" for name in known}
-    for name in paths:
-        if not name or any(x.isspace() for x in name):
-            raise ValueError(
-                f"runs: the name {name!r} is empty or contains whitespace, which the file format "
-                "forbids. Rename the column."
-            )
-    for name, path in paths.items():
-        score = frame[name].to_numpy(dtype=float, na_value=np.nan)
+    files: list[tuple[Path, list[Any]]] = []
+    for name, path in _run_paths(runs, known).items():
+        score = frame_column(frame, name, "runs").to_numpy(dtype=float, na_value=np.nan)
         rows = np.flatnonzero(~np.isnan(score))
         rows = rows[np.lexsort((-score[rows], pd.factorize(ids[query][rows])[0]))]
         of = ids[query][rows]
         rank = pd.Series(of).groupby(of, sort=False).cumcount().to_numpy() + 1
-        trec_lines.write_lines(path, [of, "Q0", ids[document][rows], rank, score[rows], name])
+        files.append((path, [of, "Q0", ids[document][rows], rank, score[rows], name]))
     if qrels is not None:
-        if grade not in frame.columns:
-            raise unknown_name("grade", grade, frame.columns)
-        rows = np.flatnonzero(frame[grade].notna())
-        values = frame[grade].iloc[rows].to_numpy(dtype=np.int64)
-        trec_lines.write_lines(Path(qrels), [ids[query][rows], "0", ids[document][rows], values])
+        grades = frame_column(frame, grade, "grade")
+        rows = np.flatnonzero(grades.notna())
+        values = _whole_grades(grades.iloc[rows], min_grade)
+        files.append((Path(qrels), [ids[query][rows], "0", ids[document][rows], values]))
+    if len({path.resolve() for path, _ in files}) < len(files):
+        raise ValueError("runs: two files have the same path. Pass one path per file.")
+    for path, (of, _, documents, *_) in files:
+        _check_pairs(path, pd.DataFrame({"query": of, "document": documents}))
+    for path, columns in files:
+        trec_lines.write_lines(path, columns)
+
+
+def _run_paths(
+    runs: str | Path | Mapping[str, str | Path], known: list[Hashable]
+) -> dict[Hashable, Path]:
+    """Return the path of each run; reject names that read_trec would not find."""
+    paths: dict[Hashable, Path] = {}
+    if isinstance(runs, Mapping):
+        paths = {name: Path(path) for name, path in runs.items()}
+    else:
+        paths = {name: Path(runs) / f"{name}.run" for name in known}
+    for name, path in paths.items():
+        if name not in known:
+            raise unknown_name("runs", name, known)
+        if not trec_lines.is_word(str(name)) or name in _COLUMNS:
+            raise ValueError(
+                f"runs: the name {name!r} is empty, contains whitespace, is not UTF-8 or is one of"
+                f" {listed(_COLUMNS)}. Rename the column."
+            )
+        if not isinstance(runs, Mapping) and (set(str(name)) & set("/\\*?") or str(name)[0] == "."):
+            raise ValueError(
+                f"runs: {str(path)!r} would not match '*.run' in the folder {str(runs)!r}. Pass a"
+                f" path for each run, such as runs={{{name!r}: 'a.run'}}."
+            )
+    return paths
+
+
+def _whole_grades(grades: pd.Series, min_grade: float | None) -> IntArray:
+    """Return grades as integers, or as 0 and 1 for a lowest positive grade."""
+    values = grade_values(grades, grades.name)
+    if min_grade is not None:
+        least = QueryOptions.of({"min_grade": min_grade}).min_grade
+        values = np.where(values < 0.0, values, (grades >= least).to_numpy(dtype=bool))
+    wrong = values[trec_lines.wrong_numbers(values, FileKind.QRELS)]
+    if wrong.size:
+        raise ValueError(
+            f"grade: {wrong.size:,} grades are not whole numbers below 2^53, such as {wrong[0]:g},"
+            " but a file holds whole numbers. Pass min_grade=... to write grades of at least"
+            " min_grade as 1, and lower grades as 0."
+        )
+    return values.astype(np.int64)
+
+
+def _check_pairs(path: Path, pairs: pd.DataFrame) -> None:
+    """Raise a ValueError if read_trec would refuse or skip a line."""
+    for row in np.flatnonzero(pairs.duplicated())[:1]:
+        query, document = pairs.iloc[row]
+        raise ValueError(
+            f"{path}: the query {query!r} and the document {document!r} appear together more than"
+            " once. Drop the repeated rows."
+        )
+    for query in pairs["query"][pairs["query"].str.startswith("#")]:
+        raise ValueError(
+            f"{path}: the query {query!r} begins with #, which marks a comment. Replace this name."
+        )

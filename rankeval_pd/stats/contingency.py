@@ -3,6 +3,9 @@
 The formulas follow Evert's (2004) online repository of association measures. R1 and C1 are the
 frequencies of the first and second words, and E11 = R1 C1 / N. Scores are high if the two words
 occur together more often than expected. A score of 0/0 is undefined and returned as NaN.
+
+Products of counts are exact before the only division, so scores that are equal as fractions are
+equal floats, also if the two words are swapped.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import numpy as np
 from rankeval_pd.stats._types import FloatArray
 from rankeval_pd.stats.distributions import binomial, hypergeometric
 from rankeval_pd.stats.distributions.hypergeometric import deviance
+from rankeval_pd.stats.exact_products import Exact, difference, product, quotient, root
 from rankeval_pd.stats.intervals.proportions import beta_logits
 
 Measure = Callable[..., FloatArray]  # frequencies of the four cells
@@ -22,14 +26,17 @@ Measure = Callable[..., FloatArray]  # frequencies of the four cells
 
 def expected(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
     """Return E11, the frequency of the pair if its words were independent."""
-    total = o11 + o12 + o21 + o22
-    result: FloatArray = (o11 + o12) * ((o11 + o21) / total)
-    return result
+    return quotient(product(o11 + o12, o11 + o21), _total(o11, o12, o21, o22))
 
 
-def _excess(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
-    """Return O11 - E11 as (O11 O22 - O12 O21) / N, which avoids cancellation."""
-    return (o11 * o22 - o12 * o21) / (o11 + o12 + o21 + o22)
+def _total(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
+    """Return N. Fractional counts also have the same sum if the words are swapped."""
+    return (o11 + o22) + (o12 + o21)
+
+
+def _excess(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> Exact:
+    """Return N (O11 - E11) as O11 O22 - O12 O21."""
+    return difference(product(o11, o22), product(o12, o21))
 
 
 def log_likelihood(
@@ -40,16 +47,18 @@ def log_likelihood(
     The sum of O log(O/E) is computed as the sum of four positive deviances. The two sums are equal
     because the differences O - E add up to 0.
     """
-    total = o11 + o12 + o21 + o22
-    excess = _excess(o11, o12, o21, o22)
-    result = np.zeros_like(total)
-    for cell, row, column, difference in (
-        (o11, o11 + o12, o11 + o21, excess),
-        (o12, o11 + o12, o12 + o22, -excess),
-        (o21, o21 + o22, o11 + o21, -excess),
-        (o22, o21 + o22, o12 + o22, excess),
-    ):
-        result = result + deviance(cell, row * (column / total), difference)
+    total = _total(o11, o12, o21, o22)
+    excess = quotient(_excess(o11, o12, o21, o22), total)
+    both, first, second, neither = (
+        deviance(cell, quotient(product(row, column), total), gap)
+        for cell, row, column, gap in (
+            (o11, o11 + o12, o11 + o21, excess),
+            (o12, o11 + o12, o12 + o22, -excess),
+            (o21, o21 + o22, o11 + o21, -excess),
+            (o22, o21 + o22, o12 + o22, excess),
+        )
+    )
+    result = (both + neither) + (first + second)
     return np.copysign(2.0 * result, excess) + 0.0
 
 
@@ -59,84 +68,89 @@ def chi_squared(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArr
 
 
 def _signed_square(
-    excess: FloatArray, o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+    excess: Exact, o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
-    """Return the sum of excess^2/E over the cells with the sign of the excess.
+    """Return the sum over the cells of excess^2 / (N^2 E) with the sign of the excess.
 
-    If the excess is the same in all cells, the result is excess^2 N^3 / (R1 R2 C1 C2).
+    If the excess is the same in all cells, the result is excess^2 N / (R1 R2 C1 C2).
     """
-    total = o11 + o12 + o21 + o22
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = ((o11 + o12) / total) * (o21 + o22) * ((o11 + o21) / total) * (o12 + o22)
-        statistic = excess * np.abs(excess) * (total / shares)
-    return np.where(shares > 0, statistic, 0.0)
+    margins = product(product(o11 + o12, o21 + o22), product(o11 + o21, o12 + o22))
+    statistic = quotient(product(excess, excess, _total(o11, o12, o21, o22)), margins)
+    return np.where(margins.high > 0, np.copysign(statistic, excess.high) + 0.0, 0.0)
 
 
 def chi_squared_yates(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
     """Return X2 with Yates's correction, which reduces abs(O11 - E11) by at most 1/2."""
-    return _signed_square(_corrected(_excess(o11, o12, o21, o22)), o11, o12, o21, o22)
+    return _signed_square(_corrected(o11, o12, o21, o22), o11, o12, o21, o22)
 
 
-def _corrected(excess: FloatArray) -> FloatArray:
-    """Return O11 - E11 moved toward 0 by 1/2 (Yates's correction)."""
-    return np.copysign(np.maximum(np.abs(excess) - 0.5, 0.0), excess) + 0.0
+def _corrected(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> Exact:
+    """Return N (O11 - E11) with O11 moved toward E11 by at most 1/2 (Yates's correction)."""
+    excess = _excess(o11, o12, o21, o22)
+    sign = np.sign(excess.high)
+    less = difference(product(excess, sign), Exact(0.5 * _total(o11, o12, o21, o22)))
+    return product(less, np.where(less.high > 0.0, sign, 0.0))
 
 
 def t_score(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
     """Return (O11 - E11) / sqrt(O11)."""
-    return _ratio(_excess(o11, o12, o21, o22), np.sqrt(o11))
+    total = _total(o11, o12, o21, o22)
+    return quotient(_excess(o11, o12, o21, o22), root(product(o11, total, total)))
 
 
 def z_score(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
     """Return (O11 - E11) / sqrt(E11)."""
-    return _ratio(_excess(o11, o12, o21, o22), np.sqrt(expected(o11, o12, o21, o22)))
+    return _per_root(_excess(o11, o12, o21, o22), o11, o12, o21, o22)
 
 
 def z_score_yates(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
     """Return the z-score with Yates's correction, which reduces abs(O11 - E11) by up to 1/2."""
-    corrected = _corrected(_excess(o11, o12, o21, o22))
-    return _ratio(corrected, np.sqrt(expected(o11, o12, o21, o22)))
+    return _per_root(_corrected(o11, o12, o21, o22), o11, o12, o21, o22)
 
 
-def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Return above / below, which is NaN for 0/0 and infinite for any other number / 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        result: FloatArray = np.true_divide(above, below)
-    return result
+def _per_root(
+    excess: Exact, o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+) -> FloatArray:
+    """Return excess / (N sqrt(E11))."""
+    margins = product(o11 + o12, o11 + o21)
+    return quotient(excess, root(product(margins, _total(o11, o12, o21, o22))))
 
 
-def _log_ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Return log(above / below); -inf for log 0, inf if only ``below`` is 0, NaN for 0/0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        result: FloatArray = np.log(above) - np.log(below)
-    return result
+def _log(x: FloatArray, log: Measure = np.log) -> FloatArray:
+    """Return log x, which is -inf for 0."""
+    with np.errstate(divide="ignore"):
+        return log(x)
+
+
+def _over_expected(
+    power: int, o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
+) -> FloatArray:
+    """Return O11^power / E11."""
+    above = product(*[o11] * power, _total(o11, o12, o21, o22))
+    return quotient(above, product(o11 + o12, o11 + o21))
 
 
 def mutual_information(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
     """Return log2(O11 / E11)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        score: FloatArray = np.log2(o11 / expected(o11, o12, o21, o22))
-    return score
+    return _log(_over_expected(1, o11, o12, o21, o22), np.log2)
 
 
 def mutual_information_2(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
     """Return log2(O11^2 / E11)."""
-    with np.errstate(divide="ignore"):
-        return mutual_information(o11, o12, o21, o22) + np.log2(o11)
+    return _log(_over_expected(2, o11, o12, o21, o22), np.log2)
 
 
 def mutual_information_3(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
     """Return log2(O11^3 / E11)."""
-    with np.errstate(divide="ignore"):
-        return mutual_information(o11, o12, o21, o22) + 2.0 * np.log2(o11)
+    return _log(_over_expected(3, o11, o12, o21, o22), np.log2)
 
 
 def local_mutual_information(
@@ -156,33 +170,33 @@ def average_mutual_information(
 
 def dice(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
     """Return 2 O11 / (R1 + C1)."""
-    return _ratio(2.0 * o11, (o11 + o12) + (o11 + o21))
+    return quotient(2.0 * o11, (o11 + o12) + (o11 + o21))
 
 
 def jaccard(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
     """Return O11 / (O11 + O12 + O21)."""
-    return _ratio(o11, o11 + o12 + o21)
+    return quotient(o11, o11 + (o12 + o21))
 
 
 def geometric_mean(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
     """Return O11 / sqrt(R1 C1), the geometric mean of O11/R1 and O11/C1."""
-    return _ratio(o11, np.sqrt(o11 + o12) * np.sqrt(o11 + o21))
+    return quotient(o11, root(product(o11 + o12, o11 + o21)))
 
 
 def minimum_sensitivity(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
     """Return the smaller of O11/R1 and O11/C1."""
-    return np.minimum(_ratio(o11, o11 + o12), _ratio(o11, o11 + o21))
+    return np.minimum(quotient(o11, o11 + o12), quotient(o11, o11 + o21))
 
 
 def log_odds_ratio(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
     """Return log(O11 O22 / (O12 O21)), the natural logarithm of the odds ratio."""
-    return _log_ratio(o11 * o22, o12 * o21)
+    return _log(quotient(product(o11, o22), product(o12, o21)))
 
 
 def log_odds_ratio_discounted(
@@ -196,19 +210,19 @@ def log_relative_risk(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
     """Return log((O11/C1) / (O12/C2)), the log relative risk of the first word given the second."""
-    return _log_ratio(o11 * (o12 + o22), o12 * (o11 + o21))
+    return _log(quotient(product(o11, o12 + o22), product(o12, o11 + o21)))
 
 
 def liddell(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
     """Return (O11 O22 - O12 O21) / (C1 C2) = O11/C1 - O12/C2."""
-    return _ratio(o11 * o22 - o12 * o21, (o11 + o21) * (o12 + o22))
+    return quotient(_excess(o11, o12, o21, o22), product(o11 + o21, o12 + o22))
 
 
 def poisson_stirling(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
     """Return O11 (log O11 - log E11 - 1), which is 0 if only O11 is 0."""
-    score = _log_ratio(o11, expected(o11, o12, o21, o22)) - 1.0
+    score = _log(_over_expected(1, o11, o12, o21, o22)) - 1.0
     return np.where(np.isneginf(score), 0.0, o11 * np.where(np.isneginf(score), 0.0, score))
 
 
@@ -223,15 +237,13 @@ def neglog10_fisher(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
     """Return -log10 of Fisher's p-value, P(X >= O11) given the margins, for integer cells."""
-    total = o11 + o12 + o21 + o22
-    return hypergeometric.tails(o11, total, o11 + o12, o11 + o21).ge / -math.log(10.0) + 0.0
+    total, (less, more) = _total(o11, o12, o21, o22), np.sort([o11 + o12, o11 + o21], axis=0)
+    return hypergeometric.tails(o11, total, less, more).ge / -math.log(10.0) + 0.0
 
 
 def log_dice(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
     """Return 14 + log2 of Dice's coefficient (Rychly 2008), which is -inf if O11 is 0."""
-    with np.errstate(divide="ignore"):
-        score: FloatArray = 14.0 + np.log2(dice(o11, o12, o21, o22))
-    return score
+    return 14.0 + _log(dice(o11, o12, o21, o22), np.log2)
 
 
 def normalised_mutual_information(
@@ -240,7 +252,7 @@ def normalised_mutual_information(
     """Return log(O11 / E11) / -log(O11 / N) (Bouma 2009), between -1 and 1."""
     information = mutual_information(o11, o12, o21, o22)
     with np.errstate(divide="ignore", invalid="ignore"):
-        score = information / -np.log2(o11 / (o11 + o12 + o21 + o22))
+        score = information / np.log2(_total(o11, o12, o21, o22) / o11)
     return np.where(np.isneginf(information), -1.0, score)
 
 
@@ -268,7 +280,7 @@ def delta_p_forward(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
     """Return O11/R1 - O21/R2, the effect of the first word on the second."""
-    return _ratio(o11 * o22 - o12 * o21, (o11 + o12) * (o21 + o22))
+    return quotient(_excess(o11, o12, o21, o22), product(o11 + o12, o21 + o22))
 
 
 def frequency(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:

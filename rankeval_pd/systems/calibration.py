@@ -41,7 +41,7 @@ Prior = Literal["flat", "estimated"]
 PAPER_BINS = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
 
 
-@Capabilities(pairs="Does a gain replicate on other data?")
+@Capabilities(pairs="Does a gain replicate on other data?", layout="row")
 @with_roles
 def calibration(
     data: Data,
@@ -255,6 +255,8 @@ _COLUMNS = 25  # number of columns in a table of pairs
     dask=(
         "the method draws test sets from all items. Compute the items first: ddf.compute().rankeval"
     ),
+    layout="row",
+    pooled=True,
 )
 @with_roles
 def population_calibration(

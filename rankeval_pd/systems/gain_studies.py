@@ -52,7 +52,7 @@ THRESHOLD_COLUMNS = (
 )  # fmt: skip
 
 
-@Capabilities(pairs="Which gain is worth reporting?")
+@Capabilities(pairs="Which gain is worth reporting?", layout="row")
 def gain_threshold(
     data: Data,
     *,
@@ -207,6 +207,7 @@ def _window(window: Any) -> tuple[float, float]:
         " ddf.sample(frac=...)"
     ),
     short="size system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
+    layout="size pair",
 )
 @with_roles
 def gain_by_size(

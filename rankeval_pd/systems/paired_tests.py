@@ -62,6 +62,7 @@ _PAIR_DTYPES = (
     clusters=True,
     short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior",
+    layout="pair",
 )
 @with_roles
 def paired_bootstrap(
@@ -284,6 +285,7 @@ def paired_bootstrap(
     clusters=True,
     short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior",
+    layout="pair",
 )
 @with_roles
 def paired_permutation(

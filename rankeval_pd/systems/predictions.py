@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import check_choice, checked_call, listed, shown
+from rankeval_pd.forms.rankings.values import true_values
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
 from rankeval_pd.stats.resampling.metric_sums import METRICS
 
@@ -21,7 +22,7 @@ def from_predictions(
     predictions: Any,
     metric: Literal["accuracy", "precision", "recall", "f1"],
     *,
-    positive: Any = 1,
+    positive: Any = None,
 ) -> pd.DataFrame:
     """Return a table for testing classifiers' accuracy, precision, recall or F1.
 
@@ -32,8 +33,9 @@ def from_predictions(
     predictions : mapping, DataFrame or sequence
         Predicted labels by model name, or the predicted labels of one model.
     metric : {"accuracy", "precision", "recall", "f1"}
-    positive : label
-        The positive class for precision, recall and F1. All other labels are negative.
+    positive : label or sequence of labels, optional
+        The positive class for precision, recall and F1. All other labels are negative. The default
+        is 1 or True; labels other than True, False, 1 and 0 require ``positive``.
 
     Returns
     -------
@@ -45,8 +47,8 @@ def from_predictions(
     Raises
     ------
     ValueError, TypeError
-        If lengths or indexes differ, labels are missing, ``positive`` is not a label, or
-        predictions are scores.
+        If lengths or indexes differ, labels are missing, ``positive`` is required or not a label,
+        or predictions are scores.
 
     See Also
     --------
@@ -71,29 +73,29 @@ def from_predictions(
     truth, index = _labels(y_true, "y_true")
     models, index = _models(predictions, "predictions", truth.size, index)
     known = pd.unique(truth)
-    columns: dict[Any, AnyArray] = {}
-    found: list[Any] = []
+    guesses: dict[Hashable, AnyArray] = {}
+    found: list[Any] = [*known]
     for name, values in models.items():
-        labels, _ = _labels(values, f"predictions[{shown(name)}]")
-        predicted = pd.unique(labels)
+        guesses[name], _ = _labels(values, f"predictions[{shown(name)}]")
+        predicted = pd.unique(guesses[name])
         _check_labels(name, predicted, known)
         found += [*predicted]
-        if metric == "accuracy":
-            columns[name] = _equal(labels, truth)
-            continue
-        counts = {"guess": _equal(labels, positive), "gold": _equal(truth, positive)}
+    if metric == "accuracy":
+        right = {name: _equal(labels, truth) for name, labels in guesses.items()}
+        return pd.DataFrame(right, index=index)
+    among = _positive_labels(positive, found)
+    columns: dict[Any, AnyArray] = {}
+    for name, labels in guesses.items():
+        counts = {"guess": _among(labels, among), "gold": _among(truth, among)}
         counts["correct"] = counts["guess"] & counts["gold"]
         columns |= {
             (name, part): counts[part].astype(np.int64) for part in METRICS[metric].statistics
         }
-    if metric != "accuracy":
-        _check_positive(positive, [*known, *found])
-    table = pd.DataFrame(columns, index=index)
-    return table if metric == "accuracy" else table.rename_axis(columns=["system", "statistic"])
+    return pd.DataFrame(columns, index=index).rename_axis(columns=["system", "statistic"])
 
 
 @checked_call
-def from_scores(y_true: Any, scores: Any, *, positive: Any = 1) -> pd.DataFrame:
+def from_scores(y_true: Any, scores: Any, *, positive: Any = None) -> pd.DataFrame:
     """Return candidates with classifier scores as measures and a gold label.
 
     Parameters
@@ -103,9 +105,11 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = 1) -> pd.DataFrame:
     scores : mapping, DataFrame, array or sequence
         Scores by model name, or the scores of one model. Larger scores indicate the positive
         class. You can pass sequences, or n x 2 arrays from ``predict_proba`` with classes sorted
-        as in scikit-learn. For such arrays, the positive-class column is used.
-    positive : label
-        The label of the positive class. All other labels are negative.
+        as in scikit-learn. For such arrays, the positive-class column is used. In a DataFrame of
+        probabilities, the columns can be named after the classes in any order.
+    positive : label or sequence of labels, optional
+        The label of the positive class. All other labels are negative. The default is 1 or True;
+        labels other than True, False, 1 and 0 require ``positive``.
 
     Returns
     -------
@@ -116,8 +120,8 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = 1) -> pd.DataFrame:
     Raises
     ------
     ValueError, TypeError
-        If lengths or indexes differ, labels are missing, ``positive`` is not a label, a score is
-        not a number, or a multi-column array does not contain probabilities for two classes.
+        If lengths or indexes differ, labels are missing, ``positive`` is required or not a label, a
+        score is not a number, or several columns are not probabilities of known classes.
 
     See Also
     --------
@@ -136,14 +140,14 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = 1) -> pd.DataFrame:
     """
     truth, index = _labels(y_true, "y_true")
     known = [*pd.unique(truth)]
-    _check_positive(positive, known)
+    among = _positive_labels(positive, known)
     models, index = _models(scores, "scores", truth.size, index, classes=known)
     if "gold" in models:
         raise ValueError(
             "scores: a model is named 'gold', which is reserved for the labels. Rename the model."
         )
-    columns = {name: _scores(x, name, known, positive) for name, x in models.items()}
-    return pd.DataFrame({**columns, "gold": _equal(truth, positive)}, index=index)
+    columns = {name: _scores(x, name, known, among) for name, x in models.items()}
+    return pd.DataFrame({**columns, "gold": _among(truth, among)}, index=index)
 
 
 def _labels(values: Any, name: str) -> tuple[AnyArray, pd.Index | None]:
@@ -173,6 +177,11 @@ def _equal(labels: AnyArray, other: Any) -> BoolArray:
     return np.asarray(labels.astype(object) == other, dtype=bool)
 
 
+def _among(labels: AnyArray, among: list[Any]) -> BoolArray:
+    """Return whether each label is in the positive class."""
+    return np.asarray(np.any([_equal(labels, label) for label in among], axis=0), dtype=bool)
+
+
 def _array(values: Any) -> AnyArray:
     """Return values as an array; keep mixed label types."""
     found = list(values) if not isinstance(values, np.ndarray) else values
@@ -185,15 +194,12 @@ def _models(
     given: Any, name: str, size: int, index: pd.Index | None, classes: list[Any] | None = None
 ) -> tuple[Mapping[Hashable, Any], pd.Index | None]:
     """Return each model's values, one per label, and the index of the values."""
-    probabilities = (
+    if (
         classes is not None
         and isinstance(given, pd.DataFrame)
-        and given.shape[1] == 2
-        and {*given.columns} <= {0, 1, *classes}
-        and _are_probabilities(given.to_numpy())
-    )
-    if probabilities:
-        given, index = {"score": given.to_numpy()}, _same(given.index, index, name)
+        and _by_class(given, classes) is not None
+    ):
+        given = {"score": given}
     elif not isinstance(given, (Mapping, pd.DataFrame)):
         alone = getattr(given, "name", None)
         given = {("score" if classes is not None else "model") if alone is None else alone: given}
@@ -248,45 +254,65 @@ def _check_labels(name: Hashable, predicted: AnyArray, known: AnyArray) -> None:
         )
 
 
-def _check_positive(positive: Any, known: list[Any]) -> None:
-    if not any(bool(x == positive) for x in known):
-        labels = pd.unique(pd.Series(known, dtype=object)).tolist()
-        advice = "Name the positive class, positive=..."
-        if len(labels) > 12 and all(isinstance(x, float) for x in labels):
-            advice = "These look like scores: pass y_true first, then the scores."
+def _positive_labels(positive: Any, known: list[Any]) -> list[Any]:
+    """Return the labels of the positive class, by default 1 or True."""
+    among = [1] if positive is None else true_values(positive)
+    labels = pd.unique(pd.Series(known, dtype=object)).tolist()
+    lacking = [x for x in among if not any(bool(x == label) for label in labels)]
+    advice = "Name the positive class, positive=..."
+    if len(labels) > 12 and all(isinstance(x, float) for x in labels):
+        advice = "These look like scores: pass y_true first, then the scores."
+    if positive is None and not {*labels} <= {0, 1}:
         raise ValueError(
-            f"positive={shown(positive)} is not one of the labels {listed(labels, 3)}. {advice}"
+            f"positive=None: the labels are {listed(labels, 3)}, but only True and False, or 1 and"
+            f" 0, show which class is positive. {advice}"
         )
+    if lacking or not among:
+        missing = shown(lacking[0] if lacking else positive)
+        raise ValueError(
+            f"positive={missing} is not one of the labels {listed(labels, 3)}. {advice}"
+        )
+    return among
+
+
+def _by_class(values: Any, known: list[Any]) -> pd.DataFrame | None:
+    """Return probabilities with a column per class, or None if these cannot be recognized."""
+    columns = getattr(values, "columns", None)
+    frame = pd.DataFrame(_array_of(values), columns=columns).infer_objects()
+    numbered = isinstance(frame.columns, pd.RangeIndex)
+    if not _are_probabilities(frame.to_numpy()) or (numbered and frame.shape[1] != 2):
+        return None
+    classes = sorted(known, key=lambda label: (isinstance(label, str), label))
+    if len(classes) == 2 and {*frame} == {0, 1}:  # scikit-learn sorts the classes
+        frame = frame.rename(columns=dict(enumerate(classes)))
+    return frame if {*known} <= {*frame} else None
+
+
+def _array_of(values: Any) -> AnyArray:
+    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
 
 
 def _are_probabilities(array: AnyArray) -> bool:
-    """Return whether the rows contain probabilities for two classes."""
-    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "fiub":
+    """Return whether the rows contain probabilities of two or more classes."""
+    if array.shape[1] < 2 or array.dtype.kind not in "fiub":
         return False
     rows = array.astype(float)
     return bool((np.abs(rows.sum(axis=1) - 1.0) < 1e-6).all() and (rows >= 0.0).all())
 
 
-def _scores(values: Any, name: Hashable, known: list[Any], positive: Any) -> FloatArray:
+def _scores(values: Any, name: Hashable, known: list[Any], among: list[Any]) -> FloatArray:
     """Return one score per candidate; select the positive-class column."""
-    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if _are_probabilities(array):
-        classes = sorted(known, key=lambda label: (isinstance(label, str), label))
-        if len(classes) != 2:
+    array = _array_of(values)
+    if array.ndim == 2:
+        found = _by_class(values, known)
+        if found is None:
             raise ValueError(
-                f"scores[{shown(name)}] has two columns, but the labels {listed(classes)} do not"
-                " show which column belongs to the positive class. Pass only that column, for"
-                " example proba[:, 1]."
+                f"scores[{shown(name)}] has shape {array.shape}, but its rows are not"
+                " probabilities or its columns are not the classes. Name the columns after the"
+                " classes, or pass one score for each candidate, such as proba[:, k]."
             )
-        array = array[:, 0 if classes[0] == positive else 1]
-    if array.ndim != 1:
-        raise ValueError(
-            f"scores[{shown(name)}] has shape {array.shape}, but its rows are not"
-            " probabilities for two classes. Pass one score for each candidate, a mapping of"
-            " models, or one class as proba[:, k] with positive=..."
-        )
+        array = found.to_numpy()[:, [label in among for label in found]].sum(axis=1)
     if array.dtype.kind not in "fiub":
         try:
             array = pd.to_numeric(pd.Series(array)).to_numpy(dtype=float)

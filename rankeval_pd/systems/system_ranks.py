@@ -62,6 +62,7 @@ _FAMILY = ("family_p", "family_low", "family_high")
     clusters=True,
     sums=True,
     short="system value ci_low ci_high rank_low rank_high letters",
+    layout="system",
 )
 @with_roles
 def system_ranks(

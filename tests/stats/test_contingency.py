@@ -383,3 +383,98 @@ def test_signs(table):
     for name in ("t", "z", "MI", "log_odds_ratio", "log_relative_risk", "liddell", "average_MI"):
         score = MEASURES[name](*cells)
         assert np.isnan(score) or np.sign(score) == sign or abs(score) < 1e-9, name
+
+
+# ------------------------------------------------------------- Scores that are equal stay equal
+
+
+def random_tables(whole: bool = True) -> tuple[np.ndarray, ...]:
+    """Return the cells of 3,000 tables of corpora of up to 1e12 words."""
+    rng = np.random.default_rng(8)
+    cells = rng.integers(0, 10 ** rng.integers(1, [5, 6, 6, 13], (3000, 4))).astype(float).T
+    cells[0] += 1.0
+    return tuple(cells if whole else cells + rng.random(cells.shape))
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("name", SYMMETRIC)
+def test_swapped_words_have_the_same_float(name, whole):
+    o11, o12, o21, o22 = random_tables(whole)
+    if name.startswith("neglog10"):  # counts only, and the cost grows with them
+        o11, o12, o21, o22 = (np.floor(x) for x in (o11 % 1e3, o12 % 1e3, o21 % 1e3, o22))
+    found, swapped = MEASURES[name](o11, o12, o21, o22), MEASURES[name](o11, o21, o12, o22)
+    assert_array_equal(swapped, found)
+
+
+@pytest.mark.parametrize("name", ["G2", "X2", "average_MI", "X2_yates"])
+def test_exchanged_rows_only_turn_the_sign(name):
+    o11, o12, o21, o22 = random_tables()
+    found, turned = MEASURES[name](o11, o12, o21, o22), MEASURES[name](o21, o22, o11, o12)
+    assert_array_equal(turned, -found)
+
+
+SHARES = {  # measures that depend only on proportions, as fractions
+    "dice": lambda a, b, c, d: Fraction(2 * a, 2 * a + b + c),
+    "jaccard": lambda a, b, c, d: Fraction(a, a + b + c),
+    "min_sensitivity": lambda a, b, c, d: Fraction(a, a + max(b, c)),
+    "liddell": lambda a, b, c, d: Fraction(a * d - b * c, (a + c) * (b + d)),
+    "deltaP_forward": lambda a, b, c, d: Fraction(a * d - b * c, (a + b) * (c + d)),
+}
+
+
+def fractions_of(wanted, cells):
+    """Return the floats nearest to the fractions of whole tables."""
+    whole = (tuple(int(x) for x in table) for table in zip(*cells, strict=True))
+    return np.array([float(wanted(*table)) for table in whole])
+
+
+@pytest.mark.parametrize("name", SHARES)
+def test_shares_are_the_nearest_floats(name):
+    cells = tuple(x + 1.0 for x in random_tables())
+    assert_array_equal(MEASURES[name](*cells), fractions_of(SHARES[name], cells))
+
+
+def test_x2_is_the_nearest_float():
+    def x2(a, b, c, d):
+        gap = a * d - b * c
+        margins = (a + b) * (c + d) * (a + c) * (b + d)
+        return Fraction(gap * abs(gap) * (a + b + c + d), margins)
+
+    cells = tuple(x + 1.0 for x in random_tables())
+    assert_array_equal(MEASURES["X2"](*cells), fractions_of(x2, cells))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [*SHARES, "MI", "gmean", "log_odds_ratio", "log_relative_risk", "logDice", "NPMI"],
+)
+@pytest.mark.parametrize("times", [3.0, 7.0, 10.0])
+def test_a_corpus_times_as_large_has_the_same_shares(name, times):
+    cells = random_tables()
+    larger = [times * x for x in cells]
+    assert_array_equal(MEASURES[name](*larger), MEASURES[name](*cells))
+
+
+@pytest.mark.parametrize("name", ["MI", "MI2", "MI3", "local_MI", "poisson_stirling", "z", "t"])
+def test_equal_products_of_the_margins(name):
+    """E11 of the margins (3 m, 35) and (5 m, 21) is the same fraction."""
+    o11, m, total = np.arange(1.0, 21.0), np.arange(7.0, 27.0), 10.0**9 + 7.0
+    one, other = (
+        MEASURES[name](o11, k * m - o11, f2 - o11, total - k * m - f2 + o11)
+        for k, f2 in ((3.0, 35.0), (5.0, 21.0))
+    )
+    assert_array_equal(one, other)
+
+
+def test_measures_of_equal_margins_and_bounds():
+    """With f1 = f2, the geometric mean is Dice's. NPMI is at most 1, X2 at most N."""
+    o11, other, _, o22 = random_tables()
+    same = (o11, other, other, o22)
+    assert_array_equal(MEASURES["gmean"](*same), MEASURES["dice"](*same))
+    assert_array_equal(MEASURES["min_sensitivity"](*same), MEASURES["dice"](*same))
+    always = (o11, 0.0 * o11, 0.0 * o11, o22 + 1.0)
+    assert_array_equal(MEASURES["NPMI"](*always), 1.0)
+    assert_array_equal(MEASURES["X2"](*always), o11 + (o22 + 1.0))
+    cells = random_tables()
+    assert (MEASURES["NPMI"](*cells) <= 1.0).all()
+    assert (np.abs(MEASURES["X2"](*cells)) <= (cells[0] + cells[3]) + (cells[1] + cells[2])).all()

@@ -12,6 +12,7 @@ import xarray as xr
 from rankeval_pd.errors import listed, no_table, shown, unknown_name
 from rankeval_pd.forms.roles.columns import frame_column, names_level
 from rankeval_pd.forms.roles.identifiers import refuse_text
+from rankeval_pd.forms.roles.label_types import check_types
 from rankeval_pd.forms.roles.roles import Roles, are_values, as_names, excluded_names
 from rankeval_pd.stats._types import IntArray
 
@@ -140,7 +141,7 @@ def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     if frame.columns.nlevels > 1 and not names_level(frame, name):
         places = [i for i, c in enumerate(frame.columns) if name in {c, c[0]}]
         if len(places) == 1:
-            return frame.iloc[:, places[0]]
+            name = frame.columns[places[0]]
     return frame_column(frame, name, role)
 
 
@@ -300,6 +301,7 @@ def item_order(labels: pd.Index) -> IntArray:
 
 def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
     """Return the group number of each item, with groups sorted by label."""
+    check_types(values, role, name)
     missing = int(values.isna().sum())
     if missing:
         raise ValueError(

@@ -44,10 +44,11 @@ from rankeval_pd.forms.out.tables import is_missing
 from rankeval_pd.forms.rankings.values import as_floats, group_numbers, lifted
 from rankeval_pd.forms.roles.columns import frame_column, labels_along, refuse_by, refuse_dim
 from rankeval_pd.forms.roles.identifiers import warn_of_identifiers
+from rankeval_pd.forms.roles.label_types import check_levels
 from rankeval_pd.forms.roles.roles import Roles, are_values, as_names, excluded_names
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.cluster_totals import factors_of, packed
-from rankeval_pd.stats.resampling.test_items import Items
+from rankeval_pd.stats.resampling.test_items import Items, scores_of
 
 
 class ItemTable(NamedTuple):
@@ -95,6 +96,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
             f"system {system!r} has no column for the statistic {statistic!r}, which metric"
             f" {metric.name!r} needs. Every system needs {listed(metric.chosen)}."
         )
+    check_levels(frame.index)
     order = item_order(frame.index)
     _warn_of_repeated(frame.index, [role_columns[name] for name in by], roles)
     values = np.full((len(systems), len(seeds), len(frame), len(metric.chosen)), np.nan)
@@ -309,7 +311,7 @@ def system_scores(
             f"a system is named {name!r}, which cannot be distinguished from a missing name in a"
             " table of pairs. Rename this system, or exclude it: measures=[...]."
         )
-    scores = items.sign * items.score(items.totals)
+    scores = scores_of(items)
     return dict(zip(systems, scores.tolist(), strict=True)), items.n_items
 
 

@@ -60,9 +60,9 @@ from rankeval_pd.forms.roles.columns import (
     find_measures,
     signs_of,
     split_measures,
-    with_given_dataset,
     with_roles_of,
 )
+from rankeval_pd.forms.roles.given_values import with_given_dataset
 from rankeval_pd.forms.roles.roles import Roles, are_values, as_names
 from rankeval_pd.stats._types import AnyArray
 

@@ -37,6 +37,7 @@ from rankeval_pd.forms.rankings.values import (
     true_values,
 )
 from rankeval_pd.forms.roles.columns import frame_column, native
+from rankeval_pd.forms.roles.label_types import check_kinds
 from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import cluster_totals
@@ -83,6 +84,7 @@ class Counts(NamedTuple):
     unscored: IntArray  #: (measure)
     unscored_true: IntArray  #: (measure): true positives among the unscored candidates
     seen: frozenset[int]  #: values of true positives found in the data
+    kinds: frozenset[type]  #: the types of the groups' names
 
     @classmethod
     def of(cls, rows: pd.DataFrame, worse: FloatArray, truth: FloatArray, request: Request) -> Self:
@@ -93,18 +95,22 @@ class Counts(NamedTuple):
         positive, unlabeled = int((truth == 1.0).sum()), int(np.isnan(truth).sum())
         lacking = np.isnan(worse)
         both = lacking.sum(axis=1), lacking[:, truth == 1.0].sum(axis=1)
-        return cls(len(rows), positive, unlabeled, *both, seen)
+        groups = request.groups
+        named = pd.Series() if groups is None else frame_column(rows, groups, "groups").dropna()
+        kinds = frozenset(map(type, named.head(1)))
+        return cls(len(rows), positive, unlabeled, *both, seen, kinds)
 
     @classmethod
     def merged(cls, parts: Sequence[Counts]) -> Self:
         """Add the counts of several parts."""
-        total, positive, unlabeled, unscored, untrue, seen = zip(*parts, strict=True)
+        total, positive, unlabeled, unscored, untrue, seen, kinds = zip(*parts, strict=True)
         lacking = np.sum(unscored, axis=0), np.sum(untrue, axis=0)
-        occurring = frozenset[int]().union(*seen)
-        return cls(sum(total), sum(positive), sum(unlabeled), *lacking, occurring)
+        occurring, named = frozenset[int]().union(*seen), frozenset[type]().union(*kinds)
+        return cls(sum(total), sum(positive), sum(unlabeled), *lacking, occurring, named)
 
     def check(self, request: Request, roles: Roles, dropped: str) -> None:
         """Reject missing labels and scores. ``dropped`` is the text for missing="drop"."""
+        check_kinds(self.kinds, "groups", request.groups)
         if roles.unjudged == "skip" or roles.ties == "trec":
             raise ValueError(
                 f"unjudged={roles.unjudged!r}, ties={roles.ties!r}: without by=, a Dask DataFrame"
@@ -306,7 +312,7 @@ def _labels(rows: pd.DataFrame, request: Request) -> Any:
     if request.numbered or not request.label:
         return rows.index
     levels = [
-        pd.Index(frame_column(rows, name, "by"), tupleize_cols=False) for name in request.label
+        pd.Index(frame_column(rows, name, "label"), tupleize_cols=False) for name in request.label
     ]
     return levels if len(levels) > 1 else levels[0]
 

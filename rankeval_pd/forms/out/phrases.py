@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from rankeval_pd.errors import check_attrs
 from rankeval_pd.forms.out.tables import listed_in
 from rankeval_pd.stats.resampling.metric_sums import WRITTEN
 from rankeval_pd.stats.significance.adjust import rejects
@@ -310,11 +311,7 @@ def called(attrs: Mapping[Any, Any]) -> tuple[str, bool]:
 
 def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
     """Describe how a table was computed."""
-    if "method" not in attrs:
-        raise ValueError(
-            "table has lost its attrs, which record how the table was made. Pass the table that the"
-            " method returned, not the result of pd.merge or pd.concat."
-        )
+    check_attrs(attrs)
     method = str(attrs["method"])
     sizes = f" at n = {sizes_text(frame['n'].tolist())}" if "n" in frame else ""
     made = f"`{method}` of rankeval_pd {attrs.get('version', '')}"

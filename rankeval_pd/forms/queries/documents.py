@@ -15,12 +15,18 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import check_choice, listed, unknown_keyword, unknown_name
+from rankeval_pd.errors import check_choice, listed, unknown_keyword, unknown_name, warn
 from rankeval_pd.forms.lazy.batches import in_chunks
 from rankeval_pd.forms.lazy.engine import Batches
 from rankeval_pd.forms.rankings.candidates import check_dim
 from rankeval_pd.forms.rankings.tie_keys import label_order
-from rankeval_pd.forms.rankings.values import group_numbers, lifted, lifted_scores, score_values
+from rankeval_pd.forms.rankings.values import (
+    dense,
+    group_numbers,
+    lifted,
+    lifted_scores,
+    score_values,
+)
 from rankeval_pd.forms.roles.columns import (
     along_measures,
     batch_of,
@@ -33,10 +39,11 @@ from rankeval_pd.forms.roles.columns import (
     refuse_dim,
     signs_of,
     split_measures,
-    with_given_frame,
 )
 from rankeval_pd.forms.roles.declarations import with_roles_and
+from rankeval_pd.forms.roles.given_values import with_given_frame
 from rankeval_pd.forms.roles.identifiers import named_so, refuse_text, warn_of_identifiers
+from rankeval_pd.forms.roles.label_types import check_types, mixed_types
 from rankeval_pd.forms.roles.roles import Names, QueryMissing, QueryTies, Roles, Unjudged, as_names
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.query_metrics import TieRanks
@@ -211,11 +218,7 @@ def _number_queries(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFra
         try:
             order = np.asarray(columns[0].iloc[first].reset_index(drop=True).argsort())
         except TypeError:
-            kinds = sorted({type(x).__name__ for x in columns[0]})
-            raise TypeError(
-                f"by={by[0]!r} mixes names of types {', '.join(kinds)}: 7 and '7' would be two"
-                f" queries. Convert the names to one type: data[{by[0]!r}].astype(str)."
-            ) from None
+            raise mixed_types({*map(type, columns[0])}, "by", by[0]) from None
         # renumber the queries from order of first appearance to sorted order
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
@@ -244,6 +247,9 @@ def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
             f" the grades to numbers: data.assign(grade=data[{name!r}].map({{...}}))."
         )
     grades = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    if api.is_float_dtype(values.dtype):  # 0.7 as float32 reaches min_grade=0.7
+        kinds, place = np.unique(grades, return_inverse=True)
+        grades = kinds.astype(dense(values.dtype)).astype(str).astype(np.float64)[place]
     if np.isinf(grades).any():
         raise ValueError(
             f"gold={name!r} has {int(np.isinf(grades).sum())} infinite grades. Correct these"
@@ -261,10 +267,16 @@ def admitted_scores(
             f"missing='raise': {measure!r} has no score for {int(np.isnan(score).sum())} of"
             f" {score.size} rows. Pass missing='absent' if these documents were not retrieved."
         )
+    retrieved, judged = ~np.isnan(score), grade >= 0.0
+    if retrieved.any() and not (retrieved & judged).any() and (grade >= roles.min_grade).any():
+        warn(
+            f"measures: {measure!r} retrieved {int(retrieved.sum()):,} documents, and none of them"
+            " is judged. Check that the run and the judgments use the same names."
+        )
     if roles.unjudged == "negative":
         return score
-    unknown = np.isnan(grade) if roles.unjudged == "raise" else ~(grade >= 0.0)
-    unjudged = unknown & ~np.isnan(score)
+    unknown = np.isnan(grade) if roles.unjudged == "raise" else ~judged
+    unjudged = unknown & retrieved
     if roles.unjudged == "raise" and unjudged.any():
         raise ValueError(
             f"unjudged='raise': {measure!r} retrieved {int(unjudged.sum())} documents without a"
@@ -467,6 +479,8 @@ def rows_of_arrays(
     query = rows // max(grade.shape[-1], 1)
     labels = document.ravel()[rows]
     documents = pd.Series(labels, dtype=object) if labels.dtype == object else pd.Series(labels)
+    if named is not None:
+        check_types(documents, "key", named)
     index = pd.Index(labels.tolist(), tupleize_cols=False) if named is None else documents
     ties = tie_breaker(index, query, roles, name=named)
     return QueryRows(query, grade.shape[0], grade.ravel()[rows], ties), rows

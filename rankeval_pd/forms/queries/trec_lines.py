@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from enum import Enum
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import listed
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
 
 class FileKind(Enum):
@@ -72,16 +73,27 @@ def read_lines(source: str | Path | pd.DataFrame, kind: FileKind) -> TrecLines:
 
 # Files
 
+_COMMENTS = re.compile(rb"(?:^|[\r\n])[ \t\v\f]*#[^\r\n]*")
+_PACKED = re.compile(rb"BZh[1-9]1AY&SY|\xfd7zXZ|PK\x03\x04|\x28\xb5\x2f\xfd")
+"""The first bytes of bzip2, xz, zip and zstd files."""
+
 
 def _content(path: str | Path) -> bytes:
-    """Return the text of a file, plain or compressed."""
+    """Return the text of a file, plain or compressed, without a byte order mark."""
     content = Path(path).read_bytes()
-    if content[:2] != b"\x1f\x8b":  # the first bytes of gzip files
-        return content
-    try:
-        return gzip.decompress(content)
-    except (EOFError, OSError, zlib.error) as error:
-        raise ValueError(f"{path} is not a complete gzip file: {error}. Copy it again.") from None
+    if content[:2] == b"\x1f\x8b":  # the first bytes of gzip files
+        try:
+            content = gzip.decompress(content)
+        except (EOFError, OSError, zlib.error) as error:
+            raise ValueError(
+                f"{path} is not a complete gzip file: {error}. Copy it again."
+            ) from None
+    if _PACKED.match(content):
+        raise ValueError(
+            f"{path} is a bzip2, xz, zip or zstd file. Decompress the file, or compress it with"
+            " gzip."
+        )
+    return content.removeprefix(b"\xef\xbb\xbf")
 
 
 def _of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
@@ -89,15 +101,15 @@ def _of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
 
     As in trec_eval, lines that begin with # are comments, and extra words are ignored.
     """
+    text = _COMMENTS.sub(b"\n", content).lstrip() if b"#" in content else content
     try:
-        columns = _by_arrow(content, kind) if b"#" not in content else None
-        columns = columns or _by_pandas(content, kind) or _by_pandas(_plain(content, kind), kind)
+        if b"\0" in text:
+            raise ValueError("the file has NUL bytes")
+        columns = _by_arrow(text, kind) or _by_pandas(text, kind)
     except ValueError as error:
         raise _malformed(content, path, kind, str(error)) from None
-    if columns is None:
-        raise _malformed(content, path, kind, "the lines have different numbers of words")
     number = columns[kind.number]
-    if np.isnan(number).any() or (kind is FileKind.QRELS and (number != np.floor(number)).any()):
+    if wrong_numbers(number, kind).any():
         raise _malformed(content, path, kind, f"a {kind.number} is not a number")
     return TrecLines(
         columns["query"], columns["document"], number, columns.get("tag"), path,
@@ -109,12 +121,6 @@ def _words(line: bytes) -> list[bytes]:
     """Split a line into words, or return an empty list for a comment."""
     words = line.split()
     return [] if words and words[0].startswith(b"#") else words
-
-
-def _plain(content: bytes, kind: FileKind) -> bytes:
-    """Return the lines without comments or extra words."""
-    lines = (_words(line) for line in content.splitlines())
-    return b"\n".join(b" ".join(words[: len(kind.columns)]) for words in lines if words)
 
 
 def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
@@ -160,27 +166,37 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
     return by_name
 
 
-def _by_pandas(content: bytes, kind: FileKind) -> dict[str, Any] | None:
-    """Read lines separated by any whitespace, or return None."""
-    # an extra column detects lines with too many words
-    names = [*kind.columns, "more"]
+def _by_pandas(content: bytes, kind: FileKind) -> dict[str, Any]:
+    """Read lines separated by any whitespace; ``usecols`` ignores extra words."""
     if not content.strip():
         none = np.zeros(0, dtype=object)
         return {**dict.fromkeys(("query", "document", "tag"), none), kind.number: np.zeros(0)}
-    try:
-        table = pd.read_csv(
-            io.BytesIO(content), sep=r"\s+", header=None, names=names, index_col=False,
-            dtype=object, keep_default_na=False, na_values=[""], quoting=3, engine="c",
-        )  # fmt: skip
-    except pd.errors.ParserError:
-        return None
-    if table["more"].notna().any() or table[list(kind.columns)].isna().to_numpy().any():
-        return None
-    by_name: dict[str, Any] = {kind.number: table[kind.number].to_numpy().astype(np.float64)}
+    names = list(kind.columns)
+    table = pd.read_csv(
+        io.BytesIO(content), sep=r"\s+", header=None, names=names, usecols=names, index_col=False,
+        dtype=object, keep_default_na=False, na_values=[""], quoting=3, engine="c",
+    )  # fmt: skip
+    if table.isna().to_numpy().any():
+        raise ValueError("a line has too few words")
+    by_name: dict[str, Any] = {kind.number: np.array([*map(_number, table[kind.number])])}
     for name in ("query", "document", "tag"):
         if name in table:
             by_name[name] = table[name].to_numpy()
     return by_name
+
+
+def _number(word: str) -> float:
+    """Return the number that a word spells; Python also reads "1_0" and digits beyond ASCII."""
+    if "_" in word or not word.isascii():
+        raise ValueError(f"{word!r} is not a number")
+    return float(word)
+
+
+def wrong_numbers(numbers: FloatArray, kind: FileKind) -> BoolArray:
+    """Return which numbers cannot be scores, or cannot be grades, which are whole numbers."""
+    if kind is FileKind.RUN:
+        return np.isnan(numbers)
+    return np.asarray(~(np.abs(numbers) < 2.0**53) | (numbers != np.floor(numbers)))
 
 
 def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueError:
@@ -189,17 +205,15 @@ def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueErro
     place = kind.columns.index(kind.number)
     for number, line in enumerate(content.splitlines(), 1):
         try:
-            words = line.decode("utf-8").split()
+            words = [word.decode("utf-8") for word in _words(line.replace(b"\0", b"\xff"))]
         except UnicodeDecodeError:
             return ValueError(
                 f"{path}, line {number}: {line[:80]!r} is not encoded as UTF-8. Convert the file."
             )
-        if words and words[0].startswith("#"):
-            continue
         if words and len(words) < len(kind.columns):
             problem = f"{len(words)} words instead of {wanted!r}"
         elif words and not _is_number(words[place], kind):
-            whole = "a whole number" if kind is FileKind.QRELS else "a number"
+            whole = "a whole number below 2^53" if kind is FileKind.QRELS else "a number"
             problem = f"the {kind.number} {words[place]!r} is not {whole}"
         else:
             continue
@@ -211,10 +225,9 @@ def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueErro
 
 def _is_number(word: str, kind: FileKind) -> bool:
     try:
-        number = float(word)
+        return not wrong_numbers(np.array(_number(word)), kind).any()
     except ValueError:
         return False
-    return number == number and (kind is FileKind.RUN or number.is_integer())
 
 
 # Frames
@@ -247,9 +260,7 @@ def _of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
             " column, for example with pd.to_numeric."
         )
     values = number.to_numpy(dtype=np.float64, na_value=np.nan)
-    wrong = np.isnan(values)
-    if kind is FileKind.QRELS:
-        wrong |= values != np.floor(values)
+    wrong = wrong_numbers(values, kind)
     if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(
@@ -292,13 +303,19 @@ def identifiers(values: pd.Series, name: str) -> AnyArray:
             )
     codes, unique = pd.factorize(plain)
     text = np.array([str(x) for x in unique], dtype=object)
-    spaced = [x for x in text if not x or any(c.isspace() for c in x)]
+    spaced = [x for x in text if not is_word(x)]
     if spaced:
         raise ValueError(
             f"{name}: the identifier {spaced[0]!r} is empty or contains whitespace, which separates"
-            " the fields of a line. Replace this identifier."
+            " the fields of a line, or is not UTF-8. Replace this identifier."
         )
     return np.asarray(text[codes])
+
+
+def is_word(text: str) -> bool:
+    """Return whether a UTF-8 file gives the text back as one word."""
+    words = text.encode("utf-8", "ignore").decode("utf-8-sig").split()
+    return words == [text] and "\0" not in text
 
 
 # Several

@@ -62,12 +62,11 @@ from rankeval_pd.forms.roles.columns import (
     refuse_dim,
     signs_of,
     split_measures,
-    with_given_dataset,
-    with_given_frame,
     with_roles_of,
 )
 from rankeval_pd.forms.roles.copies import warn_of_copied_groups
 from rankeval_pd.forms.roles.declarations import cached_reading, check_memory
+from rankeval_pd.forms.roles.given_values import with_given_dataset, with_given_frame
 from rankeval_pd.forms.roles.identifiers import (
     check_clusters,
     cluster_codes,
@@ -77,6 +76,7 @@ from rankeval_pd.forms.roles.identifiers import (
     warn_of_one_class,
     warn_of_repeated,
 )
+from rankeval_pd.forms.roles.label_types import check_levels
 from rankeval_pd.forms.roles.roles import Roles, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.cluster_totals import packed
@@ -116,6 +116,7 @@ class Groups:
     places: IntArray | None = None  #: positions in the data if rows were excluded
 
     same: SameOrder | None = None  #: measures that rank all candidates identically
+    dtypes: Sequence[object] = ()  #: dtypes of the measures, in which thresholds are compared
 
     @cached_property
     def members(self) -> list[xr.Dataset]:
@@ -148,7 +149,12 @@ class Groups:
         return xr.Dataset(
             {"row": row, "sign": sign, **columns},
             coords={"measure": ("measure", tables.labels(self.measures)), tables.GROUP: chosen},
-            attrs={"ends": self.ends, "whole": self.whole, "same": self.same},
+            attrs={
+                "ends": self.ends,
+                "whole": self.whole,
+                "same": self.same,
+                "dtypes": self.dtypes,
+            },
         )
 
     def head(self, n_max: int) -> Groups:
@@ -243,8 +249,11 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     scores = np.full(
         (max(len(measures), 1), len(frame)), np.nan
     )  # without a measure, there are no scores
+    dtypes = []
     for row, measure in enumerate(measures):
-        scores[row] = score_values(frame_column(frame, measure, "measures"), measure)
+        column = frame_column(frame, measure, "measures")
+        scores[row] = score_values(column, measure)
+        dtypes.append(column.dtype)
     scores = as_compared(scores, roles.ties, roles.key)
     whole = None if head is None else head.of(measures, asked)
     result, measures = measures, measures or [None]
@@ -260,6 +269,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         cluster = packed(
             *(cluster_codes(frame_column(frame, x, "groups"), x) for x in roles.factors)
         )
+    check_levels(frame.index)
     levels = [_as_index(frame_column(frame, name, "label")) for name in label]
     labels = frame.index if not levels else levels if len(levels) > 1 else levels[0]
     if roles.key is None and not scored:  # counts do not depend on the order of candidates
@@ -295,7 +305,9 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         SHARE: share,
     }  # fmt: skip
     known = {name: values for name, values in inner.items() if values is not None}
-    return Groups(keys, number, order, known, measures, signs, roles.ends, whole, places, same)
+    return Groups(
+        keys, number, order, known, measures, signs, roles.ends, whole, places, same, dtypes
+    )
 
 
 def _as_index(values: pd.Series) -> pd.Index:
@@ -437,7 +449,13 @@ def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -
     whole = isinstance(dtype, np.dtype) and dtype.kind in "bui"
     ragged = roles.missing == "drop" or not whole
     return inner.assign_attrs(
-        ragged=ragged, batch=batch, ends=roles.ends, padded=not whole, whole=None, same=same
+        ragged=ragged,
+        batch=batch,
+        ends=roles.ends,
+        padded=not whole,
+        whole=None,
+        same=same,
+        dtypes=[split[name].dtype for name in result],
     )
 
 

@@ -11,6 +11,7 @@ import xarray as xr
 from rankeval_pd.errors import listed, unknown_name
 from rankeval_pd.forms.rankings.tie_keys import label_order, value_keys, value_order
 from rankeval_pd.forms.roles.columns import labels_along, one_chunk
+from rankeval_pd.forms.roles.label_types import check_types
 from rankeval_pd.forms.roles.roles import Roles, as_names
 from rankeval_pd.stats._types import AnyArray, IntArray
 
@@ -63,6 +64,7 @@ def _labels(data: xr.Dataset, roles: Roles) -> pd.Index | list[pd.Index]:
                 f" whose only dimension is {roles.dim!r}."
             )
         levels.append(pd.Index(data[name].to_numpy(), tupleize_cols=False))
+        check_types(levels[-1], "label", name)
     return levels if len(levels) > 1 else levels[0]
 
 

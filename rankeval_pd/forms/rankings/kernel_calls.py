@@ -152,25 +152,25 @@ def only_pair(
             raise unknown_name(role, name, _known(data))
     if isinstance(data, pd.DataFrame):
         _check_measure("a", a, data.columns)
-        for name in _others(b):
+        for name in others_of(b):
             _check_measure("b", name, data.columns)
     if b is None:
         return dict(roles)
-    if a in set(_others(b)):
+    if a in set(others_of(b)):
         raise ValueError(f"a and b both name {shown(a)}: pass two different measures.")
     if roles.get("measures") is not None:
         meant = as_names(roles["measures"], getattr(data, "columns", ()))
-        for role, name in (("a", a), *(("b", other) for other in _others(b))):
+        for role, name in (("a", a), *(("b", other) for other in others_of(b))):
             if not is_known(name, meant):
                 raise unknown_name(role, name, meant)
         known = _known(data)
         for name in meant:
             if not is_known(name, known):
                 raise unknown_name("measures", name, known)
-    return {**roles, "measures": [a, *_others(b)]}
+    return {**roles, "measures": [a, *others_of(b)]}
 
 
-def _others(b: Names) -> list[Hashable]:
+def others_of(b: Names) -> list[Hashable]:
     """Return a list of the measures to compare with ``a``."""
     if isinstance(b, list):
         return list(dict.fromkeys(b))
@@ -204,7 +204,7 @@ def pair_names(inner: xr.Dataset, a: Hashable, b: Names) -> list[Pair]:
     elif a not in set(measures):
         raise unknown_name("a", a, measures)
     else:
-        others = [m for m in measures if m not in {a}] if b is None else _others(b)
+        others = [m for m in measures if m not in {a}] if b is None else others_of(b)
         for other in (name for name in others if name not in set(measures)):
             raise unknown_name("b", other, measures)
         pairs = [(a, other) for other in others]
@@ -440,11 +440,11 @@ def _on_ranks(
     of_row = None if cluster is None else np.broadcast_to(cluster, a.score.shape)
     exists = np.broadcast_to(exists, (*a.here.shape, n.size))
     result = PairRanks(a, b, draws, a.size.total, exists, of_row)
-    result = _with_empty_places(result) if ends else result
+    result = with_empty_places(result) if ends else result
     return (*kernel(result, n, **options), exists)
 
 
-def _with_empty_places(lists: PairRanks) -> PairRanks:
+def with_empty_places(lists: PairRanks) -> PairRanks:
     """Pad the rankings with empty places after the last score.
 
     Empty places count as false positives, so that precision refers to n. The two rankings share the

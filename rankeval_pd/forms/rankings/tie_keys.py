@@ -11,13 +11,14 @@ import datetime
 import decimal
 import fractions
 import numbers
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import listed
+from rankeval_pd.forms.roles.label_types import check_types
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.swap_draws import Keys, mix
 
@@ -263,10 +264,11 @@ def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
 
 
 def value_order(
-    values: AnyArray, gold: FloatArray, name: object, *, falling: bool = False
+    values: AnyArray, gold: FloatArray, name: Hashable, *, falling: bool = False
 ) -> IntArray:
     """Return sorted positions along the last axis, with padding at the end."""
     values, gold = np.broadcast_arrays(values, gold)
+    check_types(pd.Series(values.ravel()), "key", name)
     result = np.empty(values.shape, dtype=np.int64)
     for row in np.ndindex(values.shape[:-1]):
         key = pd.Series(values[row])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,9 +94,27 @@ def as_floats(values: pd.Series, who: str, then: str) -> FloatArray:
 
 def _is_finer(dtype: Any) -> bool:
     """Return whether this dtype has more precision than float64."""
-    dense = dtype.subtype if isinstance(dtype, pd.SparseDtype) else dtype
-    plain = np.dtype(getattr(dense, "numpy_dtype", dense))
+    plain = dense(dtype)
     return bool(plain.kind == "O" or plain.itemsize > 8)
+
+
+def dense(dtype: Any) -> np.dtype[Any]:
+    """Return the NumPy dtype of the numbers in a column."""
+    inner = dtype.subtype if isinstance(dtype, pd.SparseDtype) else dtype
+    return np.dtype(getattr(inner, "numpy_dtype", inner))
+
+
+def as_dtype(numbers: Any, dtype: Any) -> Any:
+    """Return thresholds in the dtype of a column, so that 0.7 is a float32 score of 0.7."""
+    if not pd.api.types.is_float_dtype(dtype):
+        return numbers
+    with np.errstate(over="ignore"):  # no number of the dtype reaches the threshold
+        return np.asarray(numbers, dtype=dense(dtype)).astype(np.float64)
+
+
+def cut_scores(cuts: FloatArray, dtypes: Iterable[Any]) -> FloatArray:
+    """Return thresholds (measure, ...) in the dtypes of the measures."""
+    return np.array([as_dtype(*x) for x in zip(cuts, dtypes, strict=True)])
 
 
 def gold_values(
@@ -115,6 +133,7 @@ def gold_values(
     """
     if positive is not None:
         return _among(values, name, positive, all_there=all_there)
+    dtype = values.dtype
     if values.dtype == object or isinstance(values.dtype, pd.CategoricalDtype):
         values = pd.Series(values.astype(object).to_numpy(), dtype=object)
         if all(isinstance(x, (bool, np.bool_, int, float, np.number)) for x in values.dropna()):
@@ -130,7 +149,7 @@ def gold_values(
                 f"min_grade={min_grade!r}, but gold={name!r} contains {value_counts(values)},"
                 " which are not grades. Pass the value(s) that mark true positives as positive=..."
             )
-        return np.where(np.isnan(truth), np.nan, truth >= min_grade)
+        return np.where(np.isnan(truth), np.nan, truth >= as_dtype(min_grade, dtype))
     if truth is None or not (np.isnan(truth) | (truth == 0) | (truth == 1)).all():
         grades = "" if truth is None else ", or their lowest grade as min_grade=1"
         raise ValueError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Literal
 
@@ -14,10 +14,10 @@ from pandas.api.types import is_bool_dtype
 from rankeval_pd.errors import hushed, listed, unknown_name
 from rankeval_pd.forms.out.tables import check_names, is_missing, listed_in
 from rankeval_pd.forms.roles.copies import likely_gold
+from rankeval_pd.forms.roles.label_types import IDENTIFYING, check_levels, check_types
 from rankeval_pd.forms.roles.roles import (
     CONTINGENCY,
     MARGINS,
-    Names,
     Roles,
     are_values,
     as_names,
@@ -67,7 +67,10 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
             f"{role}: data has {times} columns named {name!r}. Rename or drop all but one of them;"
             " data.columns.duplicated() shows repeated names."
         )
-    return frame.iloc[:, result]
+    column = frame.iloc[:, result]
+    if role in IDENTIFYING:
+        check_types(column, role, name)
+    return column
 
 
 def names_level(frame: pd.DataFrame, name: object) -> bool:
@@ -266,131 +269,6 @@ def signs_of(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray
     return np.array([-1.0 if name in lower else 1.0 for name in measures])
 
 
-# ------------------------------------ Roles passed as an array, a Series, or an index level
-
-_ONE = ("gold", "key", "groups")
-_SEVERAL = ("by", "label")
-
-
-def with_given_frame(frame: pd.DataFrame, roles: Roles) -> tuple[pd.DataFrame, Roles]:
-    """Return a frame with a column for every role, and the column names.
-
-    Arrays and index levels become columns of a shallow copy.
-    """
-    named = {role: _entries(getattr(roles, role), frame.columns) for role in (*_ONE, *_SEVERAL)}
-    added: dict[Hashable, Any] = {}
-    taken = _named_measures(roles)
-    for role, entries in named.items():
-        for place, entry in enumerate(entries):
-            if are_values(entry):
-                name = _name_of(entry, role, {*taken, *added})
-                added[name] = _aligned(entry, frame.index, role)
-            elif _is_level(entry, frame):
-                name = entry
-                added[name] = frame.index.get_level_values(list(frame.index.names).index(entry))
-            else:
-                continue
-            entries[place] = name
-    if not added:
-        return frame, roles
-    kept = frame.drop(columns=[name for name in added if name in frame.columns])
-    columns = {
-        name: pd.Series(values.array if hasattr(values, "array") else values, index=frame.index)
-        for name, values in added.items()
-    }
-    whole = pd.concat([kept, pd.DataFrame(columns, index=frame.index)], axis=1)
-    whole.attrs = frame.attrs
-    return whole, _renamed(roles, named)
-
-
-def with_given_dataset(data: xr.Dataset, roles: Roles) -> tuple[xr.Dataset, Roles]:
-    """Return a Dataset with a variable for every role, and the variable names."""
-    named = {role: _entries(getattr(roles, role), data.variables) for role in (*_ONE, "label")}
-    added: dict[Hashable, Any] = {}
-    for role, entries in named.items():
-        for place, entry in enumerate(entries):
-            if not are_values(entry):
-                continue
-            name = _name_of(entry, role, {*_named_measures(roles), *added})
-            if isinstance(entry, xr.DataArray):
-                added[name] = xr.align(data, entry, join="exact")[1].drop_vars(
-                    [c for c in entry.coords if c not in entry.dims]
-                )
-            else:
-                index = data.indexes.get(roles.dim, pd.RangeIndex(data.sizes[roles.dim]))
-                added[name] = (roles.dim, np.asarray(_aligned(entry, index, role)))
-            entries[place] = name
-    if not added:
-        return data, roles
-    return data.drop_vars([n for n in added if n in data]).assign(added), _renamed(roles, named)
-
-
-def _entries(given: Any, columns: Any) -> list[Any]:
-    """Return names and values for a role."""
-    if given is None:
-        return []
-    if are_values(given) or isinstance(given, str) or not isinstance(given, Iterable):
-        return [given]
-    if isinstance(given, tuple) and _is_in(given, columns):
-        return [given]
-    return list(given)
-
-
-def _renamed(roles: Roles, named: dict[str, list[Any]]) -> Roles:
-    by_name: dict[str, Any] = {}
-    for role, entries in named.items():
-        several = role not in _ONE or isinstance(getattr(roles, role), list)
-        if entries:
-            by_name[role] = entries if several else entries[0]
-    return replace(roles, **by_name)
-
-
-def _named_measures(roles: Roles) -> list[Hashable]:
-    given: Names = roles.measures
-    if given is None or isinstance(given, str) or not isinstance(given, Iterable):
-        return [given]
-    return list(given)
-
-
-def _name_of(values: Any, role: str, taken: set[Hashable]) -> Hashable:
-    """Return an unused name for added values, preferably the name of the values."""
-    own = getattr(values, "name", None)
-    name = role if own is None else own
-    while name in taken:
-        name = f"{role}_given" if name == own else f"{name}_"
-    return name
-
-
-def _is_level(name: Any, frame: pd.DataFrame) -> bool:
-    return not _is_in(name, frame.columns) and _is_in(name, list(frame.index.names))
-
-
-def _is_in(name: Any, names: Any) -> bool:
-    try:
-        return name is not None and name in names
-    except TypeError:
-        return False
-
-
-def _aligned(values: Any, index: pd.Index, role: str) -> Any:
-    """Return values in row order. A Series is aligned by index."""
-    if np.ndim(values) != 1 or len(values) != len(index):
-        raise ValueError(
-            f"{role} has values of shape {np.shape(values)} for {len(index)} candidates: pass one"
-            " value for each candidate, or the name of a column."
-        )
-    if not isinstance(values, pd.Series) or values.index.equals(index):
-        return values
-    there, here = values.index, index
-    if there.is_unique and here.is_unique and there.isin(here).all():
-        return values.reindex(here)
-    raise ValueError(
-        f"{role} is a Series whose index differs from the data's index, so the values cannot be"
-        " matched to the rows. Give the Series the data's index, or pass .to_numpy() if the values"
-        " are in row order."
-    )
-
-
 # ------------------------------------------------- Functions for rankings, items and queries
 
 
@@ -413,8 +291,9 @@ def refuse_by(by: Any, dim: Hashable, groups: str, advice: str) -> None:
 
 def labels_along(data: xr.Dataset, dim: Hashable) -> pd.Index:
     """Return the labels along a dimension, or numbers if there are no labels."""
-    labels = data.indexes.get(dim)
-    return pd.RangeIndex(data.sizes[dim]) if labels is None else labels
+    labels: pd.Index = data.indexes.get(dim, pd.RangeIndex(data.sizes[dim]))
+    check_levels(labels)
+    return labels
 
 
 def one_chunk(variable: xr.DataArray, dim: Hashable) -> xr.DataArray:

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import xarray as xr
 
+from rankeval_pd.doors.datasets import taking_datasets
 from rankeval_pd.errors import check_count
 from rankeval_pd.forms.roles.options import Short, with_options
 from rankeval_pd.forms.roles.roles import MEANINGS, Roles, default_of
@@ -69,13 +70,29 @@ class Capabilities:
     short: Short = ""  #: the columns of the short table, or "" for all columns
     #: whether the result contains rows of the data with all columns and attrs
     own_rows: bool = False
+    #: the dimensions of the result for a Dataset after those of the groups; a mapping contains them
+    #: for a form or keyword. "row" keeps the rows, "data" returns rows of the data, "cut" numbers
+    #: the rows, and "" leaves Datasets to the function
+    layout: str | Mapping[str, str] = ""
+    pooled: bool = False  #: whether all groups together make one result
     dask: str = IN_MEMORY  #: why Dask DataFrames are not supported, and what to do instead
 
     def __call__(self, function: Function) -> Function:
         """Attach the capabilities, and apply the session's options to the function."""
-        asked = with_options(function, self.short, noted=not self.own_rows)
+        answered = taking_datasets(function, self) if self.layout else function
+        asked = with_options(answered, self.short, noted=not self.own_rows)
         asked.capabilities = self  # type: ignore[attr-defined]
         return asked
+
+    def layout_of(self, options: Mapping[str, Any], form: str) -> tuple[str, ...]:
+        """Return the dimensions of the result for a Dataset, for these keywords and this form."""
+        blocks = self.lists and options.get("ties") == "blocks" and options.get("n") is None
+        if blocks or self.any_rows:
+            return ("row",)
+        if isinstance(self.layout, str):
+            return tuple(self.layout.split())
+        special = (x for x in self.layout if x == form or options.get(x) is not None)
+        return tuple(self.layout[next(special, "")].split())
 
 
 def can(function: Any, **differences: Any) -> Capabilities:
@@ -284,6 +301,16 @@ def check_rows(inner: xr.Dataset, rows: int, columns: int, what: str) -> None:
         f"{what} would give a table with {every:,} rows",
         "Pass fewer measures, or only the list sizes that you need: n=...",
     )
+
+
+def check_table(rows: int, what: str, columns: int = 12) -> None:
+    """Raise a MemoryError if a table would have too many rows."""
+    if rows * columns >= _SMALL:
+        check_memory(
+            rows * (3.0 * columns + 5.0),  # values, rows with names, and table
+            f"{what} would give a table with {rows:,} rows",
+            "Pass fewer measures, or only the list sizes that you need: n=...",
+        )
 
 
 def free_memory() -> int | None:

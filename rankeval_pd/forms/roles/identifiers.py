@@ -14,6 +14,7 @@ from rankeval_pd.errors import listed, warn
 from rankeval_pd.forms.rankings.tie_keys import label_hashes
 from rankeval_pd.forms.roles.columns import is_score
 from rankeval_pd.forms.roles.copies import gold_reason, likely_gold, vote_reason
+from rankeval_pd.forms.roles.label_types import check_types
 from rankeval_pd.forms.roles.roles import CONTINGENCY, Roles, excluded_names
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 
@@ -236,6 +237,7 @@ def _constant_within(numbers: FloatArray, number: IntArray) -> bool:
 
 def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
     """Return each candidate's group number, independent of the row order."""
+    check_types(values, "groups", name)
     try:
         number, labels = pd.factorize(values)
     except TypeError as error:

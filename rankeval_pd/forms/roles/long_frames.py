@@ -7,7 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from rankeval_pd.errors import listed, shown, unknown_name
+from rankeval_pd.errors import listed, shown
+from rankeval_pd.forms.roles.columns import frame_column
+from rankeval_pd.forms.roles.label_types import check_types
 from rankeval_pd.forms.roles.roles import LONG, are_values, as_names
 
 _OF_ITEMS = ("by", "strata", "groups")
@@ -58,8 +60,7 @@ def _names(role: str, given: Any, frame: pd.DataFrame) -> list[Hashable]:
         )
     names = as_names(given, frame.columns)
     for name in names:
-        if name not in frame.columns:
-            raise unknown_name(role, name, frame.columns)
+        frame_column(frame, name, role)  # rejects unknown names and labels of several types
     return names
 
 
@@ -134,6 +135,8 @@ def _rows(
             " the items. Pass one or more columns: item='...' or item=['...', '...']."
         )
     rows = list(dict.fromkeys([*beside, *items] if role == "measure" else [*items, *beside]))
+    for name in rows:
+        check_types(frame[name], "item", name)
     for name in rows if role == "measure" else [*rows, *others]:
         if missing := int(frame[name].isna().sum()):
             raise ValueError(

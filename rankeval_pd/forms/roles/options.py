@@ -24,8 +24,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Table = TypeVar("Table", pd.DataFrame, xr.Dataset)
 
 _FILLED = ("alpha", "level", "progress")  # options that set defaults for keywords
-# options are global because notebooks run each cell in a new context
-_settings: dict[str, Any] = {}
+# options of the session are global, because notebooks run each cell in a new context
+_session: dict[set_options, None] = {}
+#: the options of open blocks, and whether each is a block or a call inside a block
+_blocks: ContextVar[tuple[tuple[set_options, bool], ...]] = ContextVar("blocks", default=())
 _whole: ContextVar[bool] = ContextVar("whole", default=False)
 _details: ContextVar[bool] = ContextVar("details", default=False)
 
@@ -37,6 +39,8 @@ _SHORT_LIST = 20  # largest number of names to store in attrs
 
 class set_options:
     """Set options for a session or a ``with`` block.
+
+    A block applies only to its own thread or asyncio task.
 
     Parameters
     ----------
@@ -77,15 +81,35 @@ class set_options:
                 check_share(name, value)
             else:
                 check_flag(name, value)
-        self._before = dict(_settings)
-        _settings.update(given)
+        self._given = given
+        if blocks := _blocks.get():
+            _blocks.set((*blocks, (self, False)))
+        else:
+            _session[self] = None
 
     def __enter__(self) -> None:
-        """Use the options until the end of the block."""
+        """Use the options until the end of the block, only in this thread or task."""
+        _session.pop(self, None)
+        others = [x for x in _blocks.get() if x != (self, False)]
+        _blocks.set((*others, (self, True)))
 
     def __exit__(self, *_: object) -> None:
-        _settings.clear()
-        _settings.update(self._before)
+        _session.pop(self, None)
+        blocks = _blocks.get()
+        mine = [place for place, (options, _) in enumerate(blocks) if options is self]
+        _blocks.set(blocks[: mine[-1]] if mine else blocks)
+
+
+def _settings() -> dict[str, Any]:
+    """Return the options of the session, overridden by those of open blocks."""
+    every = [*_session, *(options for options, _ in _blocks.get())]
+    return {name: value for options in every for name, value in options._given.items()}
+
+
+def session_defaults(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the defaults that the session options set for keywords of a public function."""
+    settings = _settings()
+    return {name: settings[name] for name in function.filled if name in settings}  # type: ignore[attr-defined]
 
 
 @contextmanager
@@ -96,6 +120,17 @@ def whole_tables() -> Iterator[None]:
         yield
     finally:
         _whole.reset(before)
+
+
+@contextmanager
+def in_full(*, details: bool) -> Iterator[None]:
+    """Return all columns from calls in the block, on a worker too."""
+    before = _details.set(details)
+    try:
+        with whole_tables():
+            yield
+    finally:
+        _details.reset(before)
 
 
 def details_wanted() -> bool:
@@ -124,6 +159,8 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
     parameters = inspect.signature(function).parameters
     # a plot of a finished table needs no other arguments
     check = argument_check(function, 1 if hasattr(function, "draws_tables") else None)
+    # columns that are added to the user's rows are scores, which no option changes
+    filled = [x for x in _FILLED if noted and x in parameters and parameters[x].kind is _KEYWORD]
 
     @functools.wraps(function)
     def asked(*args: Any, details: bool | None = None, **keywords: Any) -> Any:
@@ -137,8 +174,8 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
             args = (data, *args[1:])
         if _whole.get():
             return function(*args, **keywords)
-        defaults = session_defaults(parameters)
-        before = _details.set(bool(_settings.get("details") if details is None else details))
+        defaults = {} if hasattr(function, "draws_tables") else session_defaults(asked)
+        before = _details.set(bool(_settings().get("details") if details is None else details))
         begun = BEGUN.set(time.monotonic())
         try:
             with whole_tables():
@@ -152,16 +189,11 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
         data = args[0] if args else None
         return as_asked(result, function.__name__, short, told, data)  # type: ignore[type-var]
 
+    asked.filled = filled  # type: ignore[attr-defined]
     return asked  # type: ignore[return-value]
 
 
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
-
-
-def session_defaults(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Any]:
-    """Return the session's options that a function takes as keywords."""
-    names = [x for x in _FILLED if x in parameters and parameters[x].kind is _KEYWORD]
-    return {name: _settings[name] for name in names if name in _settings}
 
 
 def as_asked(
@@ -169,7 +201,7 @@ def as_asked(
 ) -> Table:
     """Shorten a table as the options request, and record how the table was computed."""
     details = keywords.get("details")
-    everything = _settings.get("details", False) if details is None else details
+    everything = _settings().get("details", False) if details is None else details
     if isinstance(result, pd.DataFrame) and callable(short):
         result = result if everything else short(result)
     elif isinstance(result, pd.DataFrame) and short and not (everything or callable(short)):

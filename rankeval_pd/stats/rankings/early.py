@@ -285,6 +285,9 @@ class Bedroc(NamedTuple):
     chance: FloatArray
 
 
+_ROUNDING = 1e-13  # one misplaced candidate among millions changes the mean weight by more
+
+
 def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
     """Return BEDROC with influences in O(N log N); NaN if a class is empty.
 
@@ -306,13 +309,17 @@ def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
         best = -np.expm1(-alpha * share) / step / at.positive
         worst = best * np.exp(-alpha * (1.0 - share))
         scale = np.where((share > 0.0) & (share < 1.0), 1.0 / (best - worst), np.nan)
-        value, chance = (mean - worst) * scale, (every - worst) * scale
-        # each candidate moves lower candidates down by one rank, which reduces their weights by
-        # alpha / N
-        moved = _sums_below(np.where(at.true, weight, 0.0), at) * alpha / size
+        value, chance = np.clip((mean - worst) * scale, 0.0, 1.0), (every - worst) * scale
+        # each candidate moves lower candidates down by one rank. The factor is between the changes
+        # if a candidate is left out or repeated, and gives a perfect ranking a variance of 0
+        lost = 2.0 * np.tanh(0.5 * alpha / size)
+        moved = _sums_below(np.where(at.true, weight, 0.0), at) * lost
         of_positive = (weight - moved) * scale
         of_other = -moved * (at.total - at.positive) / at.positive * scale
         influence = _by_candidate(at, of_positive, of_other)
+    for end, exact in ((best, 1.0), (worst, 0.0)):  # rounding must not move the ends of the scale
+        at_end = np.isclose(mean, end, rtol=_ROUNDING, atol=0.0) & ~np.isnan(value)
+        value = np.where(at_end, exact, value)
     early = EarlyShare(value[..., 0], influence, ranking.gold, ranking.present)
     return Bedroc(early, chance[..., 0])
 
@@ -413,6 +420,9 @@ def with_end_pairs(ranking: Ranking) -> Ranking:
     )
 
 
+_FAR = 4.0  # limits this far away on the logit scale multiply the odds by 55
+
+
 def logit_limits(
     share: FloatArray,
     error: FloatArray,
@@ -423,12 +433,20 @@ def logit_limits(
     """Return limits that are symmetric on the logit scale, using Student's quantile.
 
     If the value is 0 or 1, the variance is 0. The limits are then the exact limits for no
-    successes, or only successes, in ``positive`` trials.
+    successes, or only successes, in ``positive`` trials. Near 0 and 1, where the logit scale
+    multiplies the standard error by any factor, the limits are those of the arcsine scale.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        odds = np.log(share) - np.log1p(-share)
-        half = student_quantile(freedom, level) * error / (share * (1.0 - share))
+        odds, spread = np.log(share) - np.log1p(-share), np.sqrt(share * (1.0 - share))
+        quantile = student_quantile(freedom, level)
+        half = quantile * error / spread**2
         low, high = 1.0 / (1.0 + np.exp(half - odds)), 1.0 / (1.0 + np.exp(-half - odds))
+        # no share varies by more than its spread; on the arcsine scale, this is half a radian
+        turn = 0.5 * quantile * np.minimum(error / spread, 1.0)
+        angle, far = np.arcsin(np.sqrt(share)), half > _FAR
+        low = np.where(far, np.maximum(low, np.sin(np.maximum(angle - turn, 0.0)) ** 2), low)
+        most = np.sin(np.minimum(angle + turn, 0.5 * np.pi)) ** 2
+        high = np.where(far, np.minimum(high, most), high)
         alone = (0.5 - 0.5 * level) ** (1.0 / positive)
     low = np.where(share >= 1.0, alone, np.where(share <= 0.0, 0.0, low))
     high = np.where(share <= 0.0, 1.0 - alone, np.where(share >= 1.0, 1.0, high))

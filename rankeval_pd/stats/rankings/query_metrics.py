@@ -322,13 +322,17 @@ def rank_discounts(last: int) -> FloatArray:
 
 
 def gains(request: MetricRequest, grade: FloatArray) -> FloatArray:
-    """Return the gain for each grade; 0 for grades below 0."""
-    above = np.maximum(grade, 0.0)
+    """Return the gain for each grade; 0 for grades below 0.
+
+    As in ir_measures, a grade that is not in the mapping of gains is its own gain.
+    """
     if request.gains:
         known, gain = np.array(sorted(request.gains)).T
-        at = np.minimum(np.searchsorted(known, above), known.size - 1)
-        return np.where(known[at] == above, gain[at], 0.0)
-    return np.exp2(above) - 1.0 if request.exponential else above
+        at = np.minimum(np.searchsorted(known, grade), known.size - 1)
+        return np.maximum(np.where(known[at] == grade, gain[at], grade), 0.0)
+    above = np.maximum(grade, 0.0)
+    with np.errstate(over="ignore"):  # the caller refuses infinite gains
+        return np.exp2(above) - 1.0 if request.exponential else above
 
 
 def ideal_gain(request: MetricRequest, judged: Judgments) -> FloatArray:

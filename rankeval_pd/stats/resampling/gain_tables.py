@@ -13,7 +13,13 @@ from rankeval_pd.stats.resampling import bootstrap_tests
 from rankeval_pd.stats.resampling.item_draws import Draws
 from rankeval_pd.stats.resampling.lattice import MOST_POINTS, Lattice
 from rankeval_pd.stats.resampling.resamples import ENUMERATED
-from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, better_counts
+from rankeval_pd.stats.resampling.test_items import (
+    AnyItems,
+    Items,
+    PairOptions,
+    better_counts,
+    scores_of,
+)
 from rankeval_pd.stats.significance import skewness
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, MaxT, adjust, interval_levels
 from rankeval_pd.stats.significance.equivalence import mean_p, of_margin, paired_p
@@ -125,7 +131,7 @@ def oriented(
     items: AnyItems, pairs: IntArray, options: PairOptions
 ) -> tuple[FloatArray, IntArray, BoolArray]:
     """Return scores (larger is better), pairs with the better system first, and swaps."""
-    theta = items.sign * items.score(items.totals)
+    theta = scores_of(items)
     swapped = theta[pairs[:, 0]] < theta[pairs[:, 1]]
     if options.keep_order:
         swapped = np.zeros_like(swapped)

@@ -29,6 +29,7 @@ from rankeval_pd.stats.resampling.test_items import (
     better_counts,
     nearly_normal,
     quiet,
+    scores_of,
     signs_rank,
     studentises,
 )
@@ -41,7 +42,7 @@ class Draws:
 
     def __init__(self, items: AnyItems, pairs: IntArray, options: PairOptions, step: Step) -> None:
         self.items, self.pairs, self.options, self.step = items, pairs, options, step
-        self.theta = items.sign * items.score(items.totals)
+        self.theta = scores_of(items)
 
     @property
     def there(self) -> Items:

@@ -17,7 +17,14 @@ from rankeval_pd.stats.resampling.gain_tables import (
     table,
 )
 from rankeval_pd.stats.resampling.lattice import MOST_POINTS, SignedSum
-from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, Step, quiet
+from rankeval_pd.stats.resampling.test_items import (
+    AnyItems,
+    Items,
+    PairOptions,
+    Step,
+    quiet,
+    scores_of,
+)
 
 _EQUAL = 1e-12  # relative to the largest difference; closer differences share a rank
 
@@ -42,7 +49,7 @@ def signed_rank_pairs(
             f"test='wilcoxon' with adjust={options.adjust!r}: signed ranks have no t statistic."
             " Pass adjust='holm'."
         )
-    theta = items.sign * items.score(items.totals)
+    theta = scores_of(items)
     values = items.sign * items.statistics[..., 0]
     scale = np.abs(values).max(axis=1)
     sorted_ = [np.sort(values[a] - values[b]) for a, b in pairs]
@@ -57,7 +64,7 @@ def signed_rank_pairs(
     rows = no_rows(len(pairs))
     for k, x in enumerate(sorted_):
         up, down = signed_rank_tails(x, float(room[k]))
-        rows.put(k, np.nan, up, down if gain[k] < 0.0 else up)
+        rows.put(k, np.nan, up, min(up, down))  # a gain of 0 has no sign, but the ranks may differ
 
     near = np.array([_next_to_0(x, float(r)) for x, r in zip(sorted_, room, strict=True)])
 
@@ -170,8 +177,8 @@ def walsh_average(ordered: FloatArray, which: int) -> float:
     below, reached = _count_means(ordered, low), n * (n + 1) // 2
     if below >= which:
         return low
-    halve = False
-    while reached - below > 4 * n and high - low > _EQUAL * max(abs(low), abs(high)):
+    halve, least = False, _EQUAL**2 * max(abs(low), abs(high))  # near 0, no distance is relative
+    while reached - below > 4 * n and high - low > max(_EQUAL * max(abs(low), abs(high)), least):
         part = 0.5 if halve else min(max((which - below) / (reached - below), 0.01), 0.99)
         middle, halve = low + part * (high - low), not halve
         count = _count_means(ordered, middle)

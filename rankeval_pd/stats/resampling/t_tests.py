@@ -15,7 +15,14 @@ from rankeval_pd.stats.resampling.gain_tables import (
     oriented,
     table,
 )
-from rankeval_pd.stats.resampling.test_items import AnyItems, Items, PairOptions, Step, quiet
+from rankeval_pd.stats.resampling.test_items import (
+    AnyItems,
+    Items,
+    PairOptions,
+    Step,
+    quiet,
+    scores_of,
+)
 from rankeval_pd.stats.significance.adjust import level_of_each
 
 _TOGETHER = 4_000_000  # number of differences in memory at a time
@@ -78,7 +85,7 @@ def t_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quie
     systems = items.n_systems
     pairs = np.stack(np.triu_indices(systems, 1), axis=1)
     tested = t_pairs(items, pairs, options, step)
-    theta = items.sign * items.score(items.totals)
+    theta = scores_of(items)
     rank = 1 + (theta[:, np.newaxis] > theta).sum(axis=0)
     p = tested.p_value if options.adjust is None else tested.p_adjusted
     open_ = rank_limits(rank, p, options.alpha)

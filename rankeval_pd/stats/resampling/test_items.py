@@ -210,6 +210,24 @@ def better_counts(items: AnyItems, pairs: IntArray) -> tuple[IntArray, IntArray]
     return (one, other) if items.sign > 0.0 else (other, one)
 
 
+_EQUAL = 1e-12  # closer scores, relative to their size, differ only by rounding
+
+
+def scores_of(items: AnyItems) -> FloatArray:
+    """Return each system's score, oriented so that larger is better; equal scores do not differ.
+
+    Scores from sums in different orders can differ in the last digit. Such scores all become the
+    smallest of them.
+    """
+    scores: FloatArray = items.sign * items.score(items.totals)
+    order = np.argsort(scores)
+    ranked = scores[order]
+    near = np.diff(ranked) <= _EQUAL * np.abs(ranked[1:])
+    first = np.where(np.append(False, near), 0, np.arange(ranked.size))
+    scores[order] = ranked[np.maximum.accumulate(first)]
+    return scores
+
+
 def sums_of_products(right: FloatArray) -> FloatArray:
     """Return the sums of products (system, system) for integers (system, item)."""
     result = np.zeros((len(right), len(right)))

@@ -1,0 +1,1 @@
+"""Decide: families and adjustment, intervals that agree with the test, better, ties."""

@@ -1,0 +1,110 @@
+"""Average rows over groups, such as queries, as means or as ratios of sums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from rankeval_pd.decisions.verdicts import GROUP, PAIR, Rows
+from rankeval_pd.forms.roles.roles import Alternative
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals import cluster_totals
+
+KEYS = ("measure", PAIR, "n")  # what rows of different groups have in common
+
+
+class GroupCells(NamedTuple):
+    """Rows arranged by key (measure or pair, and n) and group."""
+
+    keys: Rows  #: (key): the columns of KEYS, and the names of a pair
+    row: IntArray  #: (key, group): the row, or -1 if the group has none
+
+    @classmethod
+    def of(cls, table: Rows, n_groups: int) -> GroupCells:
+        """Arrange the rows of all groups."""
+        names = [name for name in KEYS if name in table]
+        columns = np.stack([table[name] for name in names])
+        distinct, first, key = np.unique(columns, axis=1, return_index=True, return_inverse=True)
+        row = np.full((distinct.shape[1], n_groups), -1, dtype=np.int64)
+        row[key.ravel(), table[GROUP]] = np.arange(columns.shape[1])
+        kept = [*names, *(x for x in ("measure_a", "measure_b") if x in table)]
+        return cls({name: table[name][first] for name in kept}, row)
+
+    @property
+    def exists(self) -> BoolArray:
+        """Return whether each group has a row: (key, group)."""
+        return self.row >= 0
+
+    def of_column(self, values: AnyArray) -> FloatArray:
+        """Return the values by key and group, NaN if a group has no row."""
+        return np.where(self.exists, values[self.row].astype(float), np.nan)
+
+    def sums(self, values: AnyArray) -> AnyArray:
+        """Return sums over groups, of the same type as the values."""
+        return np.where(self.exists, values[self.row], 0).sum(axis=-1).astype(values.dtype)
+
+
+class GroupAverage(NamedTuple):
+    """The average of a quantity over groups, and the test of this average."""
+
+    value: FloatArray
+    p_value: FloatArray
+    n_queries: IntArray
+    se: FloatArray
+
+    def limits(self, level: float) -> dict[str, FloatArray]:
+        """Return the confidence limits for an average of proportions."""
+        low, high = cluster_totals.share_limits(self.value, self.se, self.n_queries, level=level)
+        return {"ci_low": low, "ci_high": high}
+
+
+def over_groups(
+    above: FloatArray, below: FloatArray | None = None, alternative: Alternative = "two-sided"
+) -> GroupAverage:
+    """Return the mean of ``above`` over groups, or a ratio of sums if ``below`` is given.
+
+    The groups are the last axis, and NaN marks groups without a value.
+    """
+    if below is None:
+        below = np.where(np.isnan(above), np.nan, 1.0)
+    # contiguous arrays, so that sums always follow group order
+    over, under = (np.ascontiguousarray(x) for x in np.broadcast_arrays(above, below))
+    means = cluster_totals.query_ratio(over, under)
+    return GroupAverage(means.value, cluster_totals.t_test(means, alternative), means.n, means.se)
+
+
+Combination = Callable[[Rows, int], Rows]
+
+
+def of_lists(average: str, level: float) -> Combination:
+    """Return a function that averages n-best lists over groups."""
+
+    def combine(lists: Rows, n_groups: int) -> Rows:
+        cells = GroupCells.of(lists, n_groups)
+        tp, positive, total, drawn, n = (
+            cells.of_column(lists[name]) for name in ("tp", "positive", "total", "drawn", "n")
+        )
+        if average == "macro":
+            precision, recall, lift = (
+                over_groups(cells.of_column(lists[name]))
+                for name in ("precision", "recall", "lift")
+            )
+        else:
+            precision = over_groups(tp, n)
+            recall = over_groups(np.where(positive > 0, tp, np.nan), positive)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                lift = over_groups(tp, n * drawn / total)
+        return {
+            **cells.keys,
+            "tp": cells.sums(lists["tp"]),
+            "precision": precision.value,
+            "recall": recall.value,
+            "lift": lift.value,
+            **precision.limits(level),
+            "n_queries": precision.n_queries,
+            "n_missing": (~cells.exists).sum(axis=-1),
+        }
+
+    return combine

@@ -1,0 +1,153 @@
+"""Families of tests: which rows are adjusted together, and their adjusted p-values and levels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.forms.roles.declarations import check_needed
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.rankings import swaps
+from rankeval_pd.stats.significance.adjust import adjust, interval_levels, step_down
+
+OVER = ("all", "group")
+OVER_LISTS = ("all", "n", "group")
+
+
+def family_numbers(over: str, *, group: AnyArray, place: AnyArray | None = None) -> IntArray:
+    """Return the number of each row's family.
+
+    Parameters
+    ----------
+    over : {"all", "n", "group"}
+        Rows that form a family: all rows, rows with the same list size, or rows of one group.
+    group, place : array (row)
+        Number of the group, and position of the list size among the sizes of the group.
+    """
+    if over == "group":
+        return np.asarray(group)
+    if over == "n" and place is not None:
+        return np.asarray(place)
+    return np.zeros(len(group), dtype=np.int64)
+
+
+def in_families(
+    families: IntArray, values: FloatArray, compute: Callable[[FloatArray], FloatArray]
+) -> FloatArray:
+    """Apply a function of one family's values to each family."""
+    result = np.empty(values.shape)
+    for rows in _members(families):
+        result[rows] = compute(values[rows])
+    return result
+
+
+def _members(families: IntArray) -> list[Any]:
+    """Return the rows of each family."""
+    if not families.size or (families == families[0]).all():
+        return [slice(None)]
+    order = np.argsort(families, kind="stable")
+    ends = np.flatnonzero(np.diff(families[order])) + 1
+    return np.split(order, ends)
+
+
+def adjusted_p(
+    p_values: FloatArray, method: str, families: IntArray, pairs: IntArray
+) -> FloatArray:
+    """Return p-values adjusted within each family; NaN means no test.
+
+    Parameters
+    ----------
+    p_values : array (row)
+        With "max-t", p-values that are already simultaneous over the list sizes of a pair.
+    method : {"holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
+        "max-t" multiplies by the number of pairs in the family, "max-t-stepdown" by Holm's
+        step-down factors.
+    families, pairs : array (row)
+        Numbers of the family, and of the pair within all groups.
+    """
+    if not method.startswith("max-t"):
+        return in_families(families, p_values, lambda p: adjust(p, method))
+    result = np.empty(p_values.shape)
+    for rows in _members(families):
+        p, pair = p_values[rows], pairs[rows]
+        if method == "max-t":
+            tested = np.unique(pair[~np.isnan(p)]).size
+            result[rows] = np.minimum(tested * p, 1.0)
+        else:
+            result[rows] = step_down(p, pair)
+    return result
+
+
+def family_levels(
+    p_values: FloatArray, method: str, families: IntArray, level: float
+) -> FloatArray:
+    """Return the confidence level of each row's interval, given the adjustment."""
+    return in_families(families, p_values, lambda p: interval_levels(p, method, level))
+
+
+def numbered(*columns: AnyArray) -> IntArray:
+    """Return one number for each combination of values in the columns."""
+    return np.asarray(
+        pd.DataFrame(dict(enumerate(columns))).groupby([*range(len(columns))]).ngroup()
+    )
+
+
+def compared_with(a: Any, b: Any) -> Any:
+    """Return the measure that is compared with several others, or None."""
+    return a if a is not None and (b is None or isinstance(b, list)) else None
+
+
+def family_note(how: Any, tests: int, candidates: Any, n: Any, one: Any) -> dict[str, str]:
+    """Return the attribute that describes the family of adjusted p-values."""
+    if how.adjust is None:
+        return {}
+    sizes = 0 if n is None else n.size
+    over = [how.adjust_over]
+    return {"family": family_of(tests, one, sizes=sizes, groups=candidates.n_groups, over=over)}
+
+
+def family_of(
+    pairs: int, one: Any = None, *, sizes: int = 1, groups: int = 1, over: Collection[str] = ()
+) -> str:
+    """Describe the family of all pairs, or of all comparisons with ``one``.
+
+    ``sizes=0`` means every n. ``over`` contains "n" and "group" if n and groups define families.
+    """
+    who = "1 pair" if pairs == 1 else f"all {pairs} pairs"
+    if one is not None:
+        who = f"{pairs} comparison{'s'[: pairs != 1]} with {one}"
+    if sizes == 0 and "n" not in over:
+        who += " at every n"
+    elif sizes != 1 and "n" in over:
+        who += " at each n"
+    elif sizes != 1:
+        who += f" at {sizes} sizes"
+    if groups > 1:
+        who += " in each group" if "group" in over else f" in all {groups} groups"
+    return who
+
+
+_MOST_SWAPS = 1e15
+
+
+def enough_draws(n_tests: int, options: Any) -> int:
+    """Return the number of draws, and reject numbers too small for significance."""
+    if n_tests / options.alpha > _MOST_SWAPS:
+        raise ValueError(
+            f"alpha={options.alpha:g}: a resampling test would need more than {_MOST_SWAPS:.0e} "
+            "draws. Pass a larger alpha."
+        )
+    if options.n_resamples is None:
+        return check_needed(swaps.enough_swaps(n_tests, options.alpha), f"alpha={options.alpha!r}")
+    needed = swaps.least_swaps(n_tests, options.alpha)
+    if options.n_resamples < needed:
+        what = "pairs in all groups" if options.adjust_over == "all" else "pairs"
+        raise ValueError(
+            f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g}: the smallest"
+            f" adjusted p-value for {n_tests} {what if n_tests > 1 else 'pair'} is"
+            f" {n_tests}/(n_resamples + 1). Pass n_resamples={needed} or more, or omit n_resamples."
+        )
+    return int(options.n_resamples)

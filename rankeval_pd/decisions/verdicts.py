@@ -1,0 +1,331 @@
+"""Decide comparisons: adjusted p-values, intervals that agree with them, the better measure, ties.
+
+Every comparison goes through :func:`decide`. The table has one row per test, with ``p_value``, the
+columns of its :class:`Interval`, and the numbers of group, pair and list size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from rankeval_pd.decisions.families import adjusted_p, family_levels, family_numbers, numbered
+from rankeval_pd.errors import warn
+from rankeval_pd.progress import progress_bar
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals.differences import agree_with_test, one_sided
+from rankeval_pd.stats.intervals.proportions import Limits
+from rankeval_pd.stats.rankings import swaps
+from rankeval_pd.stats.significance.adjust import rejects
+from rankeval_pd.stats.significance.equivalence import interval_p, margin_name, regions_margin_p
+
+Rows = dict[str, AnyArray]  # named columns of equal length; names of measures are numbers
+GROUP = "_group"  # number of the group
+PLACE = "_place"  # position of n among the list sizes of the group
+PAIR = "_pair"  # number of the pair
+STANDS = "_stands"  # first pair that has the same two rankings, or -1 for equal rankings
+TIE_ENDS = ("tie_low", "tie_high")
+P_ENDS = ("p_tie_low", "p_tie_high")
+TIE_COLUMNS = (*TIE_ENDS, *P_ENDS, "tie_decides")
+UNCUT = ("uncut_below", "uncut_above")  # the nearest n at which no list ends inside a tie
+REGIONS = ("tp_only_a", "tp_only_b", "n_only_a", "n")
+_MULTIPLES = ("difference", "ci_low", "ci_high", "ci_low_alone", "ci_high_alone", *TIE_ENDS)
+_ROWS = 1 << 16  # number of rows per step, small enough to fit in the cache
+
+
+class Interval(NamedTuple):
+    """Store a function from columns and ``level=`` to two-sided limits, and the columns."""
+
+    limits: Callable[..., Limits]
+    columns: tuple[str, ...]
+
+
+class Decision(Protocol):
+    """Describe the options that a decision needs."""
+
+    @property
+    def adjust(self) -> str | None:
+        """Adjustment of the p-values, or None."""
+
+    @property
+    def adjust_over(self) -> str:
+        """Rows that form a family: "all", "n" or "group"."""
+
+    @property
+    def alternative(self) -> str:
+        """Direction of the tests."""
+
+    @property
+    def alpha(self) -> float:
+        """Significance level."""
+
+    @property
+    def level(self) -> float:
+        """Confidence level of the intervals."""
+
+
+def decision_columns(how: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the decision columns for the middle and for the end of a table."""
+    margin = getattr(how, "margin", None)
+    beside = () if margin is None else (margin_name(how.alternative),)
+    if how.adjust is None:
+        return (*beside, "significant", "better"), ("leaning",)
+    alone = ("ci_low_alone", "ci_high_alone")
+    return ("p_adjusted", *beside, "significant", "better"), ("leaning", *alone)
+
+
+def decide(
+    table: Rows,
+    names: Sequence[Hashable],
+    *,
+    how: Decision,
+    interval: Interval,
+    towards: str = "difference",
+) -> Rows:
+    """Add intervals, adjusted p-values and decisions to the rows of all groups.
+
+    Decisions rest on p_adjusted, or on p_value if p-values are not adjusted. An interval includes
+    0 if the p-value is above 1 - level.
+
+    Parameters
+    ----------
+    table : Rows
+        With max-t, also with ``p_swaps``, ``drawn`` and ``margin``, half the width of the
+        simultaneous band.
+    names : sequence
+        Names of the measures.
+    how : Decision
+    interval : Interval
+    towards : str
+        Column whose sign shows which measure is better.
+    """
+    if getattr(how, "margin", None) is not None:
+        table = _with_margin(table, how, interval)
+    p = table["p_value"]
+    low, high = limits(table, p, np.full(p.size, how.level), how, interval)
+    held, ends = p, [table[name] for name in P_ENDS if name in table]
+    if how.adjust is not None:
+        table["ci_low_alone"], table["ci_high_alone"] = low, high
+        family = Family.of(table, how)
+        held = family.adjusted(how.adjust)
+        if family.swapped:
+            low, high = _band(table, (low, high), family.adjusted("max-t"), how)
+        else:
+            low, high = limits(table, held, family.levels(how.adjust, how.level), how, interval)
+        ends = [family.adjusted_ends(p_end, how.adjust) for p_end in ends]
+        table["p_adjusted"] = held
+    table["ci_low"], table["ci_high"] = low, high
+    if ends:
+        table = with_tie_decisions(table, held, ends, how.alpha, towards)
+    table["significant"] = rejects(held, how.alpha)
+    table = with_better(table, towards)
+    if "times" in table:
+        table = _multiplied(table)
+    if len(ends):
+        warn_of_order(table, names)
+    if "drawn" in table:
+        error, undecided = swaps.monte_carlo_error(
+            table["p_swaps"], held, table["drawn"], alpha=how.alpha
+        )
+        table["p_stderr"], table["undecided"] = error, undecided
+    return table
+
+
+class Family(NamedTuple):
+    """Rows whose tests are adjusted together."""
+
+    p_value: FloatArray  #: (row): with max-t, simultaneous over the list sizes of a pair
+    families: IntArray  #: (row)
+    pairs: IntArray  #: (row): number of the pair within all groups
+    stands: IntArray | None  #: (row): the row of the same two rankings, or -1 if they are equal
+    swapped: bool
+
+    @classmethod
+    def of(cls, table: Rows, how: Decision) -> Family:
+        """Return the families of a table."""
+        group, pair = table[GROUP], table[PAIR]
+        place = table.get(PLACE)
+        families = family_numbers(how.adjust_over, group=group, place=place)
+        swapped = (how.adjust or "").startswith("max-t")
+        p = table["p_swaps" if swapped else "p_value"]
+        pairs = pair if not group.any() else numbered(group, pair)
+        return cls(p, families, pairs, _standing_rows(table), swapped)
+
+    def _once(self) -> FloatArray:
+        """Return p-values, with NaN for repeated tests and for identical rankings."""
+        if self.stands is None:
+            return self.p_value
+        return np.where(self.stands == np.arange(self.stands.size), self.p_value, np.nan)
+
+    def _shared(self, values: FloatArray, own: FloatArray) -> FloatArray:
+        """Copy values to all rows with the same two rankings."""
+        if self.stands is None:
+            return values
+        return np.where(self.stands < 0, own, values[np.maximum(self.stands, 0)])
+
+    def adjusted(self, method: str) -> FloatArray:
+        """Return the adjusted p-value of each row."""
+        values = adjusted_p(self._once(), method, self.families, self.pairs)
+        return self._shared(values, self.p_value)
+
+    def adjusted_ends(self, p_value: FloatArray, method: str) -> FloatArray:
+        """Return adjusted p-values for another order of equal scores."""
+        return adjusted_p(p_value, method, self.families, self.pairs)
+
+    def levels(self, method: str, level: float) -> FloatArray:
+        """Return the confidence level of each row's interval."""
+        values = family_levels(self._once(), method, self.families, level)
+        return self._shared(values, np.full(values.shape, level))
+
+
+def _standing_rows(table: Rows) -> IntArray | None:
+    """Return, for each row, the row of the first pair with the same two rankings."""
+    if STANDS not in table:
+        return None
+    keys = [
+        table[GROUP].tolist(),
+        table[PLACE].tolist() if PLACE in table else [0] * table[PAIR].size,
+    ]
+    rows = {key: k for k, key in enumerate(zip(*keys, table[PAIR].tolist(), strict=True))}
+    wanted = zip(*keys, table[STANDS].tolist(), strict=True)
+    return np.array([rows.get(key, -1) for key in wanted], dtype=np.int64)
+
+
+# ------------------------------------------------------------------------------------- Intervals
+
+
+def limits(
+    table: Rows, p: FloatArray, levels: FloatArray, how: Decision, interval: Interval
+) -> Limits:
+    """Return limits at the given levels, including 0 if the test is not significant."""
+    columns = [table[name] for name in interval.columns]
+    result, total = np.empty((2, p.size)), p.size
+    shown = getattr(how, "progress", None)
+    bar = progress_bar(shown, total=total, what="intervals of differences", unit="rows")
+    with bar as advance:
+        for start in range(0, total, _ROWS):
+            rows = slice(start, start + _ROWS)
+            some = [x[rows] for x in columns]
+            low, high = one_sided(interval.limits, levels[rows], some, how.alternative)
+            agreed = agree_with_test(low, high, p[rows], how.alternative, how.level)
+            result[:, rows] = agreed
+            advance(p[rows].size)
+    low, high = result
+    return low, high
+
+
+def _band(table: Rows, alone: Limits, p: FloatArray, how: Decision) -> Limits:
+    """Return simultaneous limits, at least as wide as the individual interval."""
+    difference, margin = table["difference"], table["margin"]
+    low = np.minimum(alone[0], np.maximum(difference - margin, -1.0))
+    high = np.maximum(alone[1], np.minimum(difference + margin, 1.0))
+    return agree_with_test(low, high, p, how.alternative, how.level)
+
+
+# ----------------------------------------------------------- The better measure, and its multiples
+
+
+def with_better(table: Rows, towards: str = "difference") -> Rows:
+    """Add the columns ``leaning`` and ``better``.
+
+    ``leaning`` is the first measure if ``towards`` is above 0, the second measure if ``towards`` is
+    below 0, and missing at 0. ``better`` is ``leaning`` if ``significant`` is True.
+    """
+    sign = table[towards]
+    leaning = np.full(sign.shape, -1)
+    leaning[sign > 0] = table["measure_a"][sign > 0]
+    leaning[sign < 0] = table["measure_b"][sign < 0]
+    table["leaning"] = leaning
+    table["better"] = np.where(table["significant"], leaning, -1)
+    return table
+
+
+def _multiplied(table: Rows) -> Rows:
+    """Convert differences of precision to recall or lift: ``times``, at most ``most``."""
+    times, most = table["times"], table["most"]
+    for name in _MULTIPLES:
+        if name in table:
+            table[name] = np.clip(table[name], -most, most) * times
+    return table
+
+
+# ---------------------------------------------------------------------------- Margins (equivalence)
+
+
+def _with_margin(table: Rows, how: Decision, interval: Interval) -> Rows:
+    """Add the unadjusted p-value for the margin to each row.
+
+    The p-value is exact for two regions. For other comparisons, the p-value agrees with the
+    interval.
+    """
+    margin = np.full(len(table["p_value"]), float(getattr(how, "margin")))  # noqa: B009
+    if "times" in table:
+        margin = margin / table["times"]
+    columns = [table[name] for name in interval.columns]
+    if interval.columns[:4] == REGIONS:
+        p_value = _of_two_regions(margin, columns[:4], how)
+    else:
+        p_value = interval_p(
+            lambda level: interval.limits(*columns, level=level), margin, how.alternative
+        )
+    table[margin_name(how.alternative)] = p_value
+    return table
+
+
+def _of_two_regions(margin: FloatArray, counts: list[AnyArray], how: Decision) -> FloatArray:
+    """Return exact p-values, with the margin multiplied by n / n_only."""
+    columns = np.column_stack([margin, *counts])
+    rows, back = np.unique(columns, axis=0, return_inverse=True)
+    p_values = []
+    for share, a, b, only, n in rows.tolist():
+        if not share > 0.0:  # recall and lift are undefined without true positives
+            p_values.append(np.nan)
+            continue
+        scaled = share * n / only if only else np.inf
+        counted = (int(a), int(b), int(only))
+        p_values.append(regions_margin_p(*counted, scaled, how.alternative, how.alpha))
+    return np.array(p_values, dtype=float)[back.ravel()]
+
+
+# ----------------------------------------------- Decisions that depend on the order of equal scores
+
+
+def with_tie_decisions(
+    table: Rows, p: FloatArray, ends: list[FloatArray], alpha: float, towards: str
+) -> Rows:
+    """Add p-values at both ends over tie orders, and whether either end changes the decision."""
+    own = np.nan_to_num(np.sign(table[towards])) * rejects(p, alpha)
+    differs: BoolArray = np.zeros(p.size, dtype=bool)
+    for name, p_name, p_end in zip(TIE_ENDS, P_ENDS, ends, strict=True):
+        differs |= np.sign(table[name]) * rejects(p_end, alpha) != own
+        table[p_name] = p_end
+    table["tie_decides"] = differs & table["cuts_tie"]
+    return table
+
+
+def warn_of_order(table: Rows, names: Sequence[Hashable]) -> None:
+    """Warn once if the order of equal scores can change a decision."""
+    deciding = np.flatnonzero(table["tie_decides"])
+    if not deciding.size:
+        return
+    first = deciding[0]
+    pair = [names[table[name][first]] for name in ("measure_a", "measure_b")]
+    uncut = [int(table[name][first]) for name in UNCUT if name in table]
+    row = (*pair, int(table["n"][first]), *uncut)
+    warn_of_rows([row], deciding.size, combined="n_left_out" in table)
+
+
+def warn_of_rows(rows: list[tuple[Any, ...]], count: int, *, combined: bool = False) -> None:
+    """Warn about rows (two measures, n, nearest n that splits no tie)."""
+    a, b, n, *uncut = rows[0]
+    more = "" if count == 1 else f" (and in {count - 1:,} more comparisons)"
+    near = " or ".join(f"n={int(x)}" for x in uncut if x)
+    near = f", or {near}, at which no list ends inside a tie" if near else ""
+    of = "average='macro' and " if combined else ""
+    warn(
+        f"ties='shared': at n={int(n)}, the order of equal scores determines whether {a!r} and"
+        f" {b!r} differ significantly{more}. Pass {of}ties='expected', which averages all"
+        f" orders{near}."
+    )

@@ -1,0 +1,913 @@
+"""Answer a Dataset as the DataFrame that it equals.
+
+::
+
+    Dataset        one row per candidate, item, or query and document; the other dimensions
+       |           (the batch) become columns with the numbers of the groups, by=[...]
+    DataFrame      the functions only get DataFrames
+       |
+    table          one row per group, measure or pair, and n
+       |
+    Dataset        the layout that is declared beside the function: Capabilities(layout="pair n")
+
+A Dataset in chunks stays lazy: :func:`xarray.map_blocks` asks the same question of each block of
+groups. A block of the same shape with made-up values shows the labels and dtypes of the answer.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from pandas.api.extensions import ExtensionDtype
+
+from rankeval_pd.errors import RankevalWarning, listed
+from rankeval_pd.forms.items.item_roles import check_dimension
+from rankeval_pd.forms.out.tables import as_rows, check_names, labels
+from rankeval_pd.forms.rankings.values import Shares, check_n, true_values
+from rankeval_pd.forms.roles.columns import form_of, is_score, refuse_by
+from rankeval_pd.forms.roles.given_values import with_given_dataset
+from rankeval_pd.forms.roles.options import details_wanted, in_full
+from rankeval_pd.forms.roles.roles import ANNOTATOR, Roles, are_values, as_names
+from rankeval_pd.stats._types import AnyArray, IntArray
+
+if TYPE_CHECKING:
+    from rankeval_pd.forms.roles.declarations import Capabilities
+
+# -------------------------------------------------------------------------------------------------
+# The door: what is asked, and of which kind of data
+
+
+def taking_datasets(function: Callable[..., Any], able: Capabilities) -> Callable[..., Any]:
+    """Let a function of DataFrames answer Datasets, in the layout of its capabilities."""
+    names = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def answered(*args: Any, **keywords: Any) -> Any:
+        data = args[0] if args else keywords.get("data")
+        if not isinstance(data, xr.Dataset):
+            return function(*args, **keywords)
+        named = dict(zip(names, args, strict=False))
+        if {*named} & {*keywords}:
+            return function(*args, **keywords)  # raises Python's error
+        del (options := {**named, **keywords})[names[0]]
+        return answer_dataset(function, able, data, options)
+
+    return answered
+
+
+@dataclass(frozen=True)
+class Question:
+    """Store what is asked of a Dataset."""
+
+    function: Callable[..., Any]  #: takes a DataFrame, and returns a table
+    form: str  #: rankings, items or queries
+    layout: tuple[str, ...]  #: the dimensions of the result after those of the batch
+    options: dict[str, Any]  #: the other arguments
+    dim: Hashable  #: the dimension of the candidates or items
+    scored: bool  #: whether the function needs scores
+    pooled: bool = False  #: whether all groups together make one result
+
+
+def answer_dataset(
+    function: Callable[..., Any], able: Capabilities, data: xr.Dataset, options: dict[str, Any]
+) -> xr.Dataset:
+    """Return what the function answers for the DataFrame that equals the data."""
+    parameters = inspect.signature(function).parameters
+    if able.pairs:
+        return _answer_pairs(function, data, options)
+    form = _form(parameters, data, options)
+    dim = options.pop("dim", "item" if form == "items" else "candidate")
+    used = able.scores or options.get("missing") == "drop"
+    layout = able.layout_of(options, form)
+    question = Question(function, form, layout, options, dim, used, able.pooled)
+    data, question = _checked(data, question)
+    if form == "items" and able.pooled:
+        _refuse_batch(_read_items(data, question).batch)
+    if "data" in question.layout:
+        return _rows_of_data(data.compute(), question)
+    lazy = any(x.chunks is not None for x in data.variables.values())
+    if not lazy or "row" in question.layout or not all(data.sizes.values()):
+        return _answer(data.compute(), question)
+    return _in_blocks(data, question, together=_is_together(able, parameters, options, form))
+
+
+def _form(parameters: Mapping[str, Any], data: xr.Dataset, options: Mapping[str, Any]) -> str:
+    """Return whether the data are rankings, items or queries."""
+    if "metrics" in parameters:
+        return "queries"
+    if "undefined" in parameters and _are_names(options.get("n")):
+        return "queries"
+    if "seeds" not in parameters:
+        return "rankings"
+    return form_of(data, options) if "key" in parameters else "items"
+
+
+def _are_names(n: Any) -> bool:
+    """Return whether n contains names of metrics instead of list sizes."""
+    several = isinstance(n, Iterable) and not isinstance(n, str)
+    return any(isinstance(x, str) for x in (n if several else [n]))
+
+
+def _is_together(
+    able: Capabilities,
+    parameters: Mapping[str, inspect.Parameter],
+    options: Mapping[str, Any],
+    form: str,
+) -> bool:
+    """Return whether a row depends on several groups, so that one block needs all of them."""
+    if able.pooled or options.get("combine"):
+        return True
+    if form == "queries" and "metrics" not in parameters:  # means over all queries
+        return True
+    if options.get("average") is not None and form != "items":
+        return True
+    if "adjust" not in parameters or "adjust_over" not in parameters:
+        return False
+    usual = parameters["adjust_over"].default
+    adjusted = options.get("adjust", parameters["adjust"].default)
+    return adjusted is not None and usual == "all" and options.get("adjust_over") != "group"
+
+
+def _checked(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, Question]:
+    """Check the dimensions, and store values given for a role as variables."""
+    by, dim, form = question.options.get("by"), question.dim, question.form
+    if form == "items":
+        refuse_by(by, dim, "domains", "Omit by, or pass a DataFrame.")
+        seeds = question.options.get("seeds")
+        for name in (dim, "system", *([] if seeds is None else [seeds])):
+            check_dimension(data, name)
+        return data, question
+    _check_dim(data, dim)
+    if form == "queries":
+        refuse_by(by, dim, "queries", "Omit by.")
+        return data, question
+    advice = (
+        "Omit by. To add such a dimension, use data.groupby and unstack, which pad smaller groups"
+        " with NaN."
+    )
+    refuse_by(by, dim, "groups", advice)
+    return _with_values(data, question)
+
+
+def _check_dim(data: xr.Dataset, dim: Hashable) -> None:
+    """Raise a ValueError unless the Dataset has the candidate dimension."""
+    if dim not in data.dims:
+        raise ValueError(
+            f"dim={dim!r} is not a dimension of data, which has the dimensions"
+            f" {listed(data.dims)}. Pass the candidate dimension as dim=..."
+        )
+    if dim != "candidate" and "candidate" in data.dims:
+        raise ValueError(
+            f"dim={dim!r}, but data also has a dimension 'candidate', which would be treated"
+            " as a batch. Omit dim if 'candidate' is the dimension of the candidates; otherwise"
+            " rename 'candidate': data.rename(candidate='batch')."
+        )
+
+
+_GIVEN = ("gold", "key", "label", "groups")
+_NAMED = (*_GIVEN, "judged_with")
+
+
+def _with_values(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, Question]:
+    """Store the arrays, Series and DataArrays given for a role as variables."""
+    options = question.options
+    given = {x: options[x] for x in _GIVEN if options.get(x) is not None}
+    if any(are_values(x) for value in given.values() for x in _each(value)):
+        named = {x: options[x] for x in ("measures", *given) if options.get(x) is not None}
+        roles = Roles.of({**named, "dim": question.dim})
+        data, roles = with_given_dataset(data, roles)
+        options = {**options, **{x: getattr(roles, x) for x in given}}
+    rate = options.get("judged_with")
+    if are_values(rate):
+        values = rate if isinstance(rate, xr.DataArray) else (question.dim, np.asarray(rate))
+        data = data.assign({"judged_with": values})
+        options = {**options, "judged_with": "judged_with"}
+    return data, replace(question, options=options)
+
+
+def _each(given: Any) -> list[Any]:
+    """Return what is given for a role as a list."""
+    if given is None:
+        return []
+    return list(given) if isinstance(given, list | set) else [given]
+
+
+# -------------------------------------------------------------------------------------------------
+# From a Dataset to a frame
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Store the frame that equals a Dataset."""
+
+    frame: pd.DataFrame
+    batch: list[Hashable]  #: dimensions that are groups; the frame numbers the groups
+    names: list[Hashable]  #: the measures or systems in order
+    options: dict[str, Any]  #: the arguments of the function
+    ragged: bool = False  #: whether rows can be missing, so that counts are floats
+    kept: Any = None  #: whether each candidate is a row and not padding
+
+
+def _read(data: xr.Dataset, question: Question) -> Reading:
+    read = _read_items if question.form == "items" else _read_rankings
+    reading = read(data, question)
+    reading.frame.attrs = dict(data.attrs)
+    return reading
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Store the variables of a Dataset of rankings that become columns."""
+
+    columns: dict[Hashable, xr.Variable]
+    golds: list[Hashable]  #: the gold label, or the labels of several annotators
+    scores: list[Hashable]
+    batch: list[Hashable]
+    sources: set[Hashable]  #: the names of these variables in the data
+
+
+def _columns_of(data: xr.Dataset, question: Question) -> _Columns:
+    """Find the variables that have a role or may be measures."""
+    dim, options = question.dim, question.options
+    golds = _golds(data, question)
+    roles = [x for role in _NAMED[1:] for x in _each(options.get(role))]
+    if question.form == "queries" and options.get("key") is None:
+        roles.append("document")
+    roles = [x for x in roles if x in data.variables and x not in data.xindexes]
+    for name in dict.fromkeys([*golds, *roles]):
+        if dim not in data[name].dims:
+            raise ValueError(
+                f"{name!r} has the dimensions {listed(data[name].dims)}, but a variable with a role"
+                f" needs the dimension {dim!r}. Pass another variable."
+            )
+        if "measure" in data[name].dims:
+            raise ValueError(
+                f"gold={name!r} has the dimension 'measure', but all measures share the gold label."
+                " Select one measure, .isel(measure=0), or rename the dimension."
+            )
+    columns: dict[Hashable, xr.Variable] = {}
+    source: dict[Hashable, Hashable] = {}
+    for name, variable in data.data_vars.items():
+        if dim in variable.dims:
+            parts = _parts_of(data, name, "measure" if name not in golds else ANNOTATOR)
+            if twice := [x for x in parts if x in columns or (x != name and x in data.data_vars)]:
+                raise ValueError(
+                    f"measures: the Dataset has several measures named {twice[0]!r}, as variables"
+                    " or along the dimension 'measure'. Rename or drop all but one of them."
+                )
+            columns |= parts
+            source |= dict.fromkeys(parts, name)
+    for name in [*golds, *roles]:
+        if name in data.coords:
+            columns[name], source[name] = data[name].variable, name
+    labels_of_golds = [x for name in golds for x in columns if source[x] == name]
+    taken = {*labels_of_golds, *roles}
+    scores = _scores(columns, taken, options) if question.scored else []
+    meant = [*labels_of_golds, *scores, *roles]
+    dims = {d for x in meant for d in columns[x].dims}
+    batch = [d for d in data.dims if d in dims and d not in (dim, "measure", ANNOTATOR)]
+    check_names("the dimension ", batch, ())
+    columns = {x: v for x, v in columns.items() if {*v.dims} <= {dim, *batch}}
+    return _Columns(columns, labels_of_golds, scores, batch, {source[x] for x in meant})
+
+
+def _golds(data: xr.Dataset, question: Question) -> list[Hashable]:
+    """Return the variables that contain the gold label or votes, as far as they are known."""
+    given = _each(question.options.get("gold"))
+    if given:
+        return [x for x in given if x in data.variables and x not in data.xindexes]
+    along = [x for x, v in data.data_vars.items() if question.dim in v.dims]
+    usual = [x for x in ("grade", "gold")[question.form != "queries" :] if x in along]
+    flags = [x for x in along if data[x].dtype == bool]
+    return usual[:1] or (flags if len(flags) == 1 else [])
+
+
+def _parts_of(data: xr.Dataset, name: Hashable, dim: str) -> dict[Hashable, xr.Variable]:
+    """Return one variable for each label along a dimension."""
+    variable = data[name].variable
+    if dim not in variable.dims:
+        return {name: variable}
+    names = data[dim].to_numpy().tolist()
+    return {label: variable.isel({dim: k}) for k, label in enumerate(names)}
+
+
+def _scores(
+    columns: Mapping[Hashable, xr.Variable], taken: set[Hashable], options: Mapping[str, Any]
+) -> list[Hashable]:
+    """Return the columns that are measures."""
+    given = options.get("measures")
+    if given is None and options.get("b") is not None:
+        given = [options["a"], *_each(options["b"])]
+    if given is not None:
+        return [x for x in as_names(given, columns) if x in columns]
+    out = {*taken, *_each(options.get("exclude"))}
+    return [x for x, v in columns.items() if is_score(v.dtype) and x not in out]
+
+
+def _read_rankings(data: xr.Dataset, question: Question) -> Reading:
+    """Return one row per candidate, or per query and document."""
+    found, options = _columns_of(data, question), question.options
+    dims = [*found.batch, question.dim]
+    shape = [data.sizes[d] for d in dims]
+    numbers = [x.ravel() for x in np.indices(shape[:-1])]
+    columns = [_flat(v, dims, shape) for v in found.columns.values()]
+    columns += [np.repeat(number, shape[-1]) for number in numbers]
+    by = found.batch
+    if question.form == "queries" and not by:  # the only query also needs a name
+        by, columns = [_QUERY], [*columns, np.zeros(shape[-1], dtype=np.int64)]
+    frame = pd.DataFrame(dict(enumerate(columns)), index=_index(data, question.dim, shape))
+    frame.columns = pd.Index([*found.columns, *by], tupleize_cols=False)
+    whole = [_is_whole(found.columns[x]) for x in found.golds]
+    kept = np.ones(len(frame), dtype=bool)
+    if not all(whole):  # padding has neither a gold label nor a score
+        places = {name: k for k, name in enumerate(found.columns)}
+        judged = [*found.golds, *found.scores]
+        kept = ~np.all([frame.iloc[:, places[x]].isna() for x in judged], axis=0)
+        frame = frame if kept.all() else frame[kept]
+    if by:
+        options = {**options, "by": by}
+    if len(found.golds) > 1 and not isinstance(options.get("gold"), list):
+        options = {**options, "gold": found.golds}
+    ragged = options.get("missing") == "drop" or whole != [True]
+    ragged = ragged and question.form == "rankings" and not question.pooled
+    return Reading(frame, found.batch, found.scores, options, ragged, kept)
+
+
+_QUERY = "query"
+
+
+def _is_whole(variable: xr.Variable) -> bool:
+    """Return whether a gold label of this dtype cannot be missing."""
+    return isinstance(variable.dtype, np.dtype) and variable.dtype.kind in "bui"
+
+
+def _flat(variable: xr.Variable, dims: Sequence[Hashable], shape: Sequence[int]) -> Any:
+    """Return the values of a variable with one value per row."""
+    if isinstance(variable.dtype, ExtensionDtype):
+        [own] = variable.dims
+        places = np.indices(shape)[list(dims).index(own)].ravel()
+        return pd.Series(variable.data).array.take(places)
+    values = variable.transpose(*(d for d in dims if d in variable.dims)).to_numpy()
+    within = [n if d in variable.dims else 1 for d, n in zip(dims, shape, strict=True)]
+    return np.broadcast_to(values.reshape(within), shape).ravel()
+
+
+def _index(data: xr.Dataset, dim: Hashable, shape: Sequence[int]) -> pd.Index:
+    """Return the labels of the rows."""
+    index = data.indexes.get(dim, pd.RangeIndex(shape[-1], name=dim))
+    groups = prod(shape[:-1])
+    return index if len(shape) == 1 else index.take(np.tile(np.arange(shape[-1]), groups))
+
+
+def _read_items(data: xr.Dataset, question: Question) -> Reading:
+    """Return one row per item, and one column per system, training seed and statistic."""
+    dim, options = question.dim, question.options
+    seeds = options.get("seeds")
+    header: list[Any] = ["system", *([] if seeds is None else [seeds])]
+    beside = [*_each(options.get("groups")), *_each(options.get("strata"))]
+    beside = [x for x in beside if x in data.variables and x not in header]
+    for name in beside:
+        if data[name].dims != (dim,):
+            raise ValueError(
+                f"{name!r} has the dimensions {listed(data[name].dims)}: pass a variable whose only"
+                f" dimension is {dim!r}."
+            )
+    statistics = _statistics(data, dim, [*beside, *_each(options.get("exclude"))])
+    used = {d for x in statistics for d in data[x].dims}
+    batch = [d for d in data.dims if d in used and d not in (dim, *header)]
+    check_names("the dimension ", batch, ())
+    dims = [*batch, dim]
+    shape = [data.sizes[d] for d in dims]
+    of_header = [data.indexes.get(d, pd.RangeIndex(data.sizes[d])) for d in header]
+    columns: list[AnyArray] = []
+    keys: list[tuple[Hashable, ...]] = []
+    for places in np.ndindex(*map(len, of_header)):
+        names = [index[k] for index, k in zip(of_header, places, strict=True)]
+        at = dict(zip(header, places, strict=True))
+        for name in statistics:
+            columns.append(_flat(data[name].variable.isel(at, missing_dims="ignore"), dims, shape))
+            keys.append((*names, name))
+    numbers = [x.ravel() for x in np.indices(shape[:-1])]
+    for name, number in zip(batch, numbers, strict=True):
+        columns.append(np.repeat(number, shape[-1]))
+        keys.append((name, *[""] * len(header)))
+    for name in beside:
+        columns.append(_flat(data[name].variable, dims, shape))
+        keys.append((name, *[""] * len(header)))
+    frame = pd.DataFrame(dict(enumerate(columns)), index=_index(data, dim, shape))
+    frame.columns = pd.MultiIndex.from_tuples(keys, names=[*header, "statistic"])
+    options = {**options, "by": batch} if batch else options
+    return Reading(frame, batch, of_header[0].tolist(), options)
+
+
+def _statistics(data: xr.Dataset, dim: Hashable, out: Sequence[Hashable]) -> list[Hashable]:
+    """Return the variables that are statistics of items."""
+    along = [x for x, v in data.data_vars.items() if dim in v.dims and x not in out]
+    found = [x for x in along if is_score(data[x].dtype) or data[x].dtype == bool]
+    if not found:
+        raise ValueError(
+            f"data has no numeric variable along {dim!r} (variables: {listed(data.data_vars)})."
+            " Pass one variable per statistic of the metric."
+        )
+    return found
+
+
+# -------------------------------------------------------------------------------------------------
+# From a table to a Dataset
+
+_MEASURES, _SAMPLES = ("measure_a", "measure_b"), ("sample_a", "sample_b")
+_SYSTEMS = ("system_a", "system_b")
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """Store a dimension of a result."""
+
+    dim: Any
+    place: IntArray  #: the position of each row of the table
+    labels: Any = None  #: the coordinate, pairs of labels, or the size of a dimension without one
+    columns: tuple[Hashable, ...] = ()  #: the columns of the table that become the coordinates
+    group: Hashable = None  #: the dimension of the data, if the dimension consists of groups
+
+    @property
+    def size(self) -> int:
+        """Return the number of positions."""
+        return self.labels if isinstance(self.labels, int) else len(self.labels)
+
+    @property
+    def coords(self) -> dict[Hashable, Any]:
+        """Return the coordinates along the dimension."""
+        if isinstance(self.labels, int):
+            return {}
+        if self.dim == "pair":
+            sides = [labels([pair[k] for pair in self.labels]) for k in (0, 1)]
+            return {x: ("pair", v) for x, v in zip(self.columns, sides, strict=True)}
+        values = np.asarray(self.labels)
+        return {self.dim: (self.dim, np.array(values.tolist()) if self.dim == "metric" else values)}
+
+
+def _answer(data: xr.Dataset, question: Question) -> xr.Dataset:
+    """Return the answer for data in memory."""
+    reading = _read(data, question)
+    table = question.function(reading.frame, **reading.options)
+    if question.form == "queries" and not reading.batch and table.columns[0] == _QUERY:
+        table = table.drop(columns=_QUERY)
+    if "row" in question.layout:
+        table = _with_labels(table, _group_columns(table, reading), data)
+        return as_rows(table, attrs=table.attrs)
+    table = _with_samples(table, reading, data)
+    return _laid_out(table, _axes(table, reading, question, data), reading, data)
+
+
+def _group_columns(table: pd.DataFrame, reading: Reading) -> dict[Hashable, Hashable]:
+    """Return the column of the table for each dimension of the groups, if there are any."""
+    each = [ANNOTATOR] if reading.options.get("agreement") == "each" else []
+    columns = dict(zip([*each, *reading.batch], table.columns, strict=False))
+    if not all(x == d or str(x).endswith(f"by_{d}") for d, x in columns.items()):
+        return {}
+    return {d: columns[d] for d in [*reading.batch, *each]}
+
+
+def _with_labels(
+    table: pd.DataFrame, groups: Mapping[Hashable, Hashable], data: xr.Dataset
+) -> pd.DataFrame:
+    """Return the table with the labels of the groups instead of their numbers."""
+    named = table.copy(deep=False)
+    for dim, column in groups.items():
+        if dim in data.indexes:
+            named[column] = data.indexes[dim].take(table[column].to_numpy(dtype=int)).to_numpy()
+    return named
+
+
+def _with_samples(table: pd.DataFrame, reading: Reading, data: xr.Dataset) -> pd.DataFrame:
+    """Return the table with the labels of samples instead of the numbers of groups."""
+    if _SAMPLES[0] not in table:
+        return table
+    batch = reading.batch
+    places = list(np.ndindex(*(data.sizes[d] for d in batch)))
+    names = [data.indexes.get(d, range(data.sizes[d])) for d in batch]
+    each = [tuple(index[k] for index, k in zip(names, place, strict=True)) for place in places]
+    if len(batch) == 1:
+        places, each = [k for (k,) in places], [label for (label,) in each]
+    label_of = dict(zip(places, each, strict=True))
+    columns = [x for x in (*_SAMPLES, "leaning", "better") if x in table]
+    named = {x: labels([label_of.get(k, np.nan) for k in table[x]]) for x in columns}
+    return table.assign(**named)
+
+
+def _axes(
+    table: pd.DataFrame,
+    reading: Reading,
+    question: Question,
+    data: xr.Dataset,
+    known: Mapping[str, Any] | None = None,
+) -> list[_Axis]:
+    """Return the dimensions of a table. ``known`` contains labels that are known in advance."""
+    axes = []
+    for dim, column in _group_columns(table, reading).items():
+        if dim in reading.batch:
+            number = table[column].to_numpy(dtype=np.int64)
+            axes.append(_Axis(column, number, data.sizes[dim], (column,), dim))
+        else:
+            votes = _each(reading.options["gold"])
+            number = pd.Index(votes, tupleize_cols=False).get_indexer(table[column])
+            names = data[ANNOTATOR].to_numpy() if ANNOTATOR in data.coords else labels(votes)
+            axes.append(_Axis(ANNOTATOR, number, names, (column,)))
+    for word in question.layout:
+        axis = _axis(word, table, axes, reading, question, known or {})
+        if axis is not None:
+            axes.append(axis)
+    return axes
+
+
+def _axis(
+    word: str,
+    table: pd.DataFrame,
+    before: Sequence[_Axis],
+    reading: Reading,
+    question: Question,
+    known: Mapping[str, Any],
+) -> _Axis | None:
+    """Return the dimension that a word of the layout names, or None."""
+    if word == "n" and isinstance(sizes := _sizes(question), Shares):
+        return _labeled("share", table, pd.Index(sizes.values))
+    if word == "pair":
+        return _pairs(table, before, reading, known)
+    if word == "cut":
+        return _numbered("cut", table, before, known)
+    if word not in table or any(word in x.columns for x in before):
+        return None
+    if word in known:
+        return _labeled(word, table, pd.Index(known[word], tupleize_cols=False))
+    if word in ("measure", "system"):
+        there = pd.Index(table[word].unique(), tupleize_cols=False)
+        names = pd.Index(labels(reading.names), tupleize_cols=False)
+        return _labeled(word, table, names[names.isin(there)])
+    if word != "n":
+        return _labeled(word, table, pd.Index(table[word].unique()))
+    there = np.unique(table["n"].to_numpy())
+    asked = [] if sizes is None else sizes[np.isin(sizes, there)]
+    return _labeled("n", table, pd.Index([*asked, *np.setdiff1d(there, asked)], dtype=np.int64))
+
+
+def _sizes(question: Question) -> Any:
+    """Return the list sizes that the user passed."""
+    n = question.options.get("n")
+    return None if question.form != "rankings" or _are_names(n) else check_n(n)
+
+
+def _labeled(word: str, table: pd.DataFrame, index: pd.Index) -> _Axis:
+    return _Axis(word, index.get_indexer(table[word]), index, (word,))
+
+
+def _numbered(
+    word: str, table: pd.DataFrame, before: Sequence[_Axis], known: Mapping[str, Any]
+) -> _Axis:
+    """Number the rows with equal labels along all dimensions before."""
+    if before:
+        number = table.groupby([x.place for x in before]).cumcount().to_numpy()
+    else:
+        number = np.arange(len(table))
+    return _Axis(word, number, known.get(word, int(number.max(initial=-1)) + 1))
+
+
+def _pairs(
+    table: pd.DataFrame, before: Sequence[_Axis], reading: Reading, known: Mapping[str, Any]
+) -> _Axis | None:
+    """Return the pairs: of measures in their order, of samples, or of systems by number."""
+    if "system_a" in table:
+        return _numbered("pair", table, before, known)
+    sides = next((x for x in (_MEASURES, _SAMPLES) if x[0] in table), None)
+    if sides is None:
+        return None
+    pairs = list(zip(*(table[x] for x in sides), strict=True))
+    order = {x: k for k, x in enumerate(reading.names)}
+    distinct = known.get("pair") or sorted(
+        dict.fromkeys(pairs), key=lambda pair: [order.get(x, 0) for x in pair]
+    )
+    number = {pair: k for k, pair in enumerate(distinct)}
+    return _Axis("pair", np.array([number[x] for x in pairs], dtype=int), distinct, sides)
+
+
+def _laid_out(
+    table: pd.DataFrame,
+    axes: list[_Axis],
+    reading: Reading,
+    data: xr.Dataset,
+    *,
+    lazy: bool = False,
+) -> xr.Dataset:
+    """Place the rows of a table in the cells of a Dataset."""
+    axes = [*(x for x in axes if x.dim == "size"), *(x for x in axes if x.dim != "size")]
+    dims, shape = [x.dim for x in axes], tuple(x.size for x in axes)
+    cells = np.ravel_multi_index([x.place for x in axes], shape) if axes else np.zeros(1, dtype=int)
+    in_order = len(cells) == prod(shape) and bool((cells == np.arange(len(cells))).all())
+    keys = {column for x in axes for column in x.columns}
+    variables: dict[Hashable, Any] = {}
+    for name in (x for x in table.columns if x not in keys):
+        values = table[name].to_numpy()
+        if reading.ragged and values.dtype.kind in "iu":
+            values = values.astype(float)
+        variables[name] = (dims, _in_cells(values, None if in_order else cells, shape))
+    result = xr.Dataset(variables, attrs=table.attrs)
+    if "share" in dims and "n" in result and not (reading.ragged and lazy):
+        result["n"] = _without_groups(result["n"], "share")
+    if "relation" in result and "pair" in dims:
+        result["relation"] = _without_groups(result["relation"], "pair")
+    if "n_retrieved" in result and "metric" in dims:
+        result = _by_metric(result, axes[-1].labels)
+    coords = _coords_of_groups(data, axes, result)
+    coords |= {name: x for axis in axes for name, x in axis.coords.items()}
+    coords = {x: c for x, c in coords.items() if x in result.dims or x != "metric"}
+    return result.assign_coords(coords).set_coords([x for x in _SYSTEMS if x in result])
+
+
+def _by_metric(result: xr.Dataset, metrics: pd.Index) -> xr.Dataset:
+    """Return one variable per metric, and counts of the documents without further dimensions."""
+    value = result["value"]
+    by_name = {
+        str(name): value.isel(metric=k, drop=True).assign_attrs(metric=str(name))
+        for k, name in enumerate(metrics)
+    }
+    positive, each = result["n_positive"].isel(measure=0, drop=True), result["n_retrieved"]
+    if len({*map(tuple, map(_GRADES.findall, by_name))}) == 1:
+        positive = positive.isel(metric=0, drop=True)
+    counts = {
+        "n_positive": positive,
+        "n_retrieved": each.isel(metric=0, drop=True),
+        "n_judged": result["n_judged"].isel(measure=0, metric=0, drop=True),
+    }
+    others = {x: v for x, v in result.data_vars.items() if x not in ("value", *counts)}
+    return xr.Dataset({**by_name, **counts, **others}, attrs=result.attrs)
+
+
+_GRADES = re.compile(r"rel=[\d.]+")  # the lowest grade of a positive document, as part of a name
+
+
+def _in_cells(values: AnyArray, cells: IntArray | None, shape: tuple[int, ...]) -> AnyArray:
+    """Return the values in their cells; a cell without a row is NaN, 0 or False."""
+    if cells is None:
+        return values.reshape(shape)
+    if values.dtype.kind not in "bif":
+        result = np.full(prod(shape), np.nan, dtype=object)
+    else:
+        result = np.full(prod(shape), np.nan if values.dtype.kind == "f" else 0, values.dtype)
+    result[cells] = values
+    return result.reshape(shape)
+
+
+def _without_groups(column: xr.DataArray, dim: str) -> xr.DataArray:
+    """Return a column along one dimension if it is equal in all groups."""
+    first = column.isel({d: 0 for d in column.dims if d != dim}, drop=True)
+    return first if column.size and bool(((column == first) | column.isnull()).all()) else column
+
+
+def _coords_of_groups(
+    data: xr.Dataset, axes: Sequence[_Axis], result: xr.Dataset
+) -> dict[Hashable, Any]:
+    """Return the coordinates along the groups, with names apart from those of the result."""
+    renamed = {x.group: x.dim for x in axes if x.group is not None}
+    coords: dict[Hashable, Any] = {}
+    for name, coord in data.coords.items():
+        if coord.dims and {*coord.dims} <= {*renamed}:
+            new = renamed.get(name, name)
+            while name not in renamed and new in result.variables:
+                new = f"by_{new}"
+            moved = {d: renamed[d] for d in coord.dims if renamed[d] != d}
+            coords[new] = coord.reset_coords(drop=True).rename(moved).rename(new)
+    return coords
+
+
+# -------------------------------------------------------------------------------------------------
+# Tables of pairs of systems, and results that consist of rows of the data
+
+
+def _answer_pairs(
+    function: Callable[..., Any], data: xr.Dataset, options: dict[str, Any]
+) -> xr.Dataset:
+    """Return the answer for a table of pairs of systems."""
+    other = options.get("other")
+    if isinstance(other, xr.Dataset):  # the systems on other items
+        roles = {x: options[x] for x in ("seeds", "groups", "strata", "exclude") if x in options}
+        dim = options.get("dim", "item")
+        question = Question(function, "items", (), roles, dim, scored=True)
+        reading = _read(_checked(other, question)[0].compute(), question)
+        _refuse_batch(reading.batch)
+        options = {**options, "other": reading.frame}
+    if "gain" not in data.variables:
+        return function(pd.DataFrame(columns=list(data.variables)), **options)
+    groups = [d for d in data["gain"].dims if d != "pair"]
+    frame = data.compute().to_dataframe().reset_index().drop(columns="pair", errors="ignore")
+    frame = frame[[*groups, *(x for x in frame if x not in groups)]]
+    frame.attrs = dict(data.attrs)
+    table = function(frame, **options)
+    return as_rows(table, attrs=table.attrs)
+
+
+def _refuse_batch(batch: list[Hashable]) -> None:
+    """Raise a ValueError if items have further dimensions."""
+    if batch:
+        raise ValueError(
+            f"the items have the batch dimensions {listed(batch)}, but this method needs a single"
+            " table. Select one element, data.isel(...)."
+        )
+
+
+_ROW = "_row"
+
+
+def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
+    """Return the rows of the data that the function selects, along ``row``."""
+    added = ("list", "rank_a", "rank_b", *(["row"] if question.dim != "row" else []))
+    for name in added:
+        if name in {*data.variables, *data.dims}:
+            raise ValueError(
+                f"data has a column {name!r}, but the result adds a column of the same name."
+                f" Rename the column: data.rename({{{name!r}: ...}})."
+            )
+    reading = _read(data, question)
+    sizes = [data.sizes[d] for d in [*reading.batch, question.dim]]
+    reading.frame[_ROW] = np.flatnonzero(reading.kept)
+    out = [*_each(reading.options.get("exclude")), _ROW]
+    table = question.function(reading.frame, **{**reading.options, "exclude": out})
+    places = np.unravel_index(table.pop(_ROW).to_numpy(), sizes)
+    pick = dict(zip([*reading.batch, question.dim], places, strict=True))
+    picked = _picked(data, pick)
+    beside = {
+        name: picked[name].expand_dims(row=len(table))
+        for name, variable in picked.variables.items()
+        if "row" not in variable.dims
+    }
+    return picked.assign({**beside, **{x: ("row", table[x].to_numpy()) for x in added[:3]}})
+
+
+def _picked(data: xr.Dataset, pick: Mapping[Hashable, IntArray]) -> xr.Dataset:
+    """Return one row of the data for each position."""
+    whole = {  # xarray can index these dimensions only by slices
+        name: ("row", pd.Series(variable.data).array.take(pick[variable.dims[0]]))
+        for name, variable in data.variables.items()
+        if isinstance(variable.dtype, ExtensionDtype)
+    }
+    plain = data.drop_vars(list(whole))
+    rows = {d: xr.DataArray(x, dims="row") for d, x in pick.items()}
+    return plain.isel(rows).reset_coords().assign(whole)[list(data.variables)]
+
+
+# -------------------------------------------------------------------------------------------------
+# Datasets in chunks
+
+
+@dataclass(frozen=True)
+class _Public:
+    """Call a public function by its name, so that tasks do not contain the function."""
+
+    module: str
+    name: str
+
+    def __call__(self, frame: pd.DataFrame, **options: Any) -> Any:
+        return getattr(import_module(self.module), self.name)(frame, **options)
+
+
+def _in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Dataset:
+    """Return the answer for lazy data, block by block."""
+    kept, batch = _needed(data, question)
+    whole = [d for d in kept.dims if together or d not in batch]
+    kept = kept.chunk(dict.fromkeys(whole, -1)).unify_chunks()
+    _check_blocks(kept)
+    few = {} if together else {d: slice(2) for d in batch}
+    small = _made_up(kept.isel(few), question)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankevalWarning)
+        reading = _read(small, question)
+        table = question.function(reading.frame, **reading.options)
+    table = _with_samples(table, reading, small)
+    axes = _axes(table, reading, question, small)
+    shown = _laid_out(table, axes, reading, small, lazy=True)
+    renamed = {x.group: x.dim for x in axes if x.group is not None and x.group != x.dim}
+    kept, groups = kept.rename(renamed), [x.dim for x in axes if x.group is not None]
+    function = question.function
+    asked = replace(question, function=_Public(function.__module__, function.__name__))
+    known = {x.dim: x.labels for x in axes if x.group is None}
+    options = {"question": asked, "known": known, "details": details_wanted()}
+    template = _template(shown, kept, groups)
+    result = xr.map_blocks(_block, kept, kwargs=options, template=template)
+    fixed = {x: c for x, c in shown.coords.items() if not {*c.dims} & {*groups}}
+    result = result.assign_coords({**_coords_of_groups(data, axes, shown), **fixed})
+    return result.set_coords([x for x in _SYSTEMS if x in result])
+
+
+def _needed(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, list[Hashable]]:
+    """Return the variables of the data that have a role, and the dimensions of the groups."""
+    if question.form == "items":
+        found = _read_items(_made_up(data.isel({question.dim: slice(2)}), question), question)
+        out = [x for x, v in data.data_vars.items() if question.dim not in v.dims]
+        return data.drop_vars(out), found.batch
+    columns = _columns_of(data, question)
+    out = [x for x in data.variables if x not in columns.sources and x not in data.xindexes]
+    return data.drop_vars(out), columns.batch
+
+
+def _check_blocks(data: xr.Dataset) -> None:
+    """Raise a MemoryError if the candidates of one block do not fit in memory."""
+    numbers = 0
+    for variable in data.variables.values():
+        chunks = variable.chunks or [(n,) for n in variable.shape]
+        numbers += prod(max(along, default=0) for along in chunks)
+    from rankeval_pd.forms.roles.declarations import check_memory
+
+    check_memory(
+        4.0 * numbers,
+        "A Dataset in which all candidates of a group, or all groups, form one chunk",
+        "Call data.to_dask_dataframe().rankeval, which reads rankings of any size.",
+    )
+
+
+def _template(shown: xr.Dataset, data: xr.Dataset, groups: Sequence[Hashable]) -> xr.Dataset:
+    """Return a lazy Dataset without values, in the shape of the answer."""
+    import dask.array as da
+
+    variables = {}
+    for name in [*shown.data_vars, *(x for x in _SYSTEMS if x in shown.coords)]:
+        column = shown[name].variable
+        chunks = [
+            data.chunks.get(d, (data.sizes[d],)) if d in groups else (n,)
+            for d, n in column.sizes.items()
+        ]
+        shape = [sum(along) for along in chunks]
+        values = da.zeros(shape, dtype=column.dtype, chunks=chunks)
+        variables[name] = (column.dims, values, column.attrs)
+    # which interval a test of systems uses depends on the values
+    attrs = {x: v for x, v in shown.attrs.items() if x != "ci" or "system" not in data.dims}
+    return xr.Dataset(variables, attrs=attrs)
+
+
+def _block(
+    part: xr.Dataset, *, question: Question, known: Mapping[str, Any], details: bool
+) -> xr.Dataset:
+    """Return the answer for one block, without coordinates."""
+    with in_full(details=details):
+        reading = _read(part, question)
+        table = question.function(reading.frame, **reading.options)
+    table = _with_samples(table, reading, part)
+    axes = _axes(table, reading, question, part, known)
+    result = _laid_out(table, axes, reading, part, lazy=True)
+    return result.drop_vars([x for x in result.coords if x not in _SYSTEMS]).reset_coords()
+
+
+def _made_up(data: xr.Dataset, question: Question) -> xr.Dataset:
+    """Return data of the same shape in memory, in which lazy values are made up."""
+    draws = np.random.default_rng(0)
+    made: dict[Hashable, Any] = {}
+    of_items = {d: draws.integers(0, 2, n) for d, n in data.sizes.items()}
+    for name, variable in data.variables.items():
+        if variable.chunks is None:
+            continue
+        if question.form == "items" and question.options.get("metric") in (None, "mean"):
+            values = draws.random(variable.shape)
+        elif question.form == "items":  # equal statistics of an item are valid counts
+            outer = [xr.Variable(d, of_items[d]) for d in variable.dims]
+            values = sum(outer[1:], outer[0]).transpose(*variable.dims).to_numpy() % 2
+        else:
+            number = np.indices(variable.shape)[variable.dims.index(question.dim)]
+            values = _made_up_values(name, number, variable.dtype, question, data, draws)
+        made[name] = (variable.dims, values.astype(variable.dtype))
+    return data.assign(made)
+
+
+def _made_up_values(
+    name: Hashable,
+    number: IntArray,
+    dtype: Any,
+    question: Question,
+    data: xr.Dataset,
+    draws: np.random.Generator,
+) -> AnyArray:
+    """Return values of a variable for numbered candidates that suit its role."""
+    options = question.options
+    if name in _golds(data, question):
+        values = true_values(options.get("positive"))
+        if values:
+            others: list[Any] = [not values[0]] if dtype == bool else ["-", 0, 1, 2, 3]
+            if dtype != bool and dtype.kind in "iuf":
+                others = [x for x in range(len(values) + 1) if x not in values]
+            return np.where(number % 2 == 0, np.array(values[0], dtype=object), others[0])
+        least = options.get("min_grade")
+        return (number % 2 == 0) * (1 if least is None else least)
+    if name in _each(options.get("groups")):
+        return number % max(2, number.shape[-1] // 3)
+    if name in _each(options.get("judged_with")):
+        return np.full(number.shape, 0.5)
+    if name in [*_each(options.get("key")), *_each(options.get("label")), "document"]:
+        return number
+    return draws.permuted(number % 100, axis=number.ndim - 1)

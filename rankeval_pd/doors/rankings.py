@@ -1,0 +1,597 @@
+"""Ask questions about rankings: candidates come in as arrays, rows leave as a table.
+
+A *question* is a function that takes :class:`Candidates` and list sizes and returns :data:`Rows`,
+one row per measure or pair and list size. :func:`tabulate` asks it for every group of a DataFrame.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.decisions.verdicts import GROUP, PAIR, PLACE, STANDS
+from rankeval_pd.doors.heads import refuse_head
+from rankeval_pd.errors import unknown_name
+from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.out.averages import check_groups
+from rankeval_pd.forms.rankings.annotators import SHARE, refuse_each
+from rankeval_pd.forms.rankings.candidates import Groups, check_data, read_frame
+from rankeval_pd.forms.rankings.copied_measures import SameOrder
+from rankeval_pd.forms.rankings.kernel_calls import PairRanks, others_of, with_empty_places
+from rankeval_pd.forms.rankings.values import Shares, Sizes, check_not_above, longest_list
+from rankeval_pd.forms.roles.copies import warn_of_same_order
+from rankeval_pd.forms.roles.declarations import Capabilities, check_table
+from rankeval_pd.forms.roles.roles import Names, Roles
+from rankeval_pd.progress import progress_bar
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.rankings import ranking
+from rankeval_pd.stats.rankings.copies import stands_for
+from rankeval_pd.stats.rankings.ranking import Ranking, Size, Whole
+from rankeval_pd.stats.rankings.swap_draws import Keys
+
+Pair = tuple[Hashable, Hashable]
+Rows = dict[str, AnyArray]  # named columns of equal length; names of measures are numbers
+NAMES = ("measure", "measure_a", "measure_b", "leaning", "better")  # columns of numbers, or -1
+_TOGETHER = 1_000_000  # largest number of scores that are ranked in one call
+_RANKS = 4_000_000  # largest number of ranks in one block of pairs
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Candidates:
+    """Groups of equally many candidates, sorted by the tie key."""
+
+    measures: Sequence[Hashable]
+    score: FloatArray  #: (group, measure, candidate); larger is better
+    gold: BoolArray  #: (group, candidate)
+    present: BoolArray  #: (group, measure, candidate): whether the measure ranks the candidate
+    row: IntArray  #: (group, candidate): position in the data
+    sign: FloatArray  #: (measure): -1 if lower scores are better
+    group: IntArray  #: (group): the number of each group
+    n_groups: int  #: number of groups in the data
+    ends: bool  #: whether lists end before candidates without a score
+    dtypes: Sequence[object]  #: (measure): in which thresholds are compared
+    draws: Keys | None = None  #: (group, candidate): keys for random draws
+    cluster: IntArray | None = None  #: (group, candidate): number of the candidate's cluster
+    votes: FloatArray | None = None  #: (group, candidate): mean vote of the annotators
+    whole: Whole | None = None  #: counts of all candidates, if these are only the best
+    same: SameOrder | None = None  #: measures that rank all candidates identically
+
+    @property
+    def total(self) -> int:
+        """Return the number of candidates in a group."""
+        return self.gold.shape[-1] if self.whole is None else self.whole.total
+
+    def sizes(self, n: IntArray | None) -> IntArray:
+        """Return the list sizes; None means every n."""
+        return ranking.every(self.gold.shape[-1], self.whole) if n is None else n
+
+    @cached_property
+    def order(self) -> IntArray:
+        """Return the candidates in order of rank, (group, measure, rank), sorted once."""
+        return ranking.order(self.score, self.present)
+
+    @property
+    def keys(self) -> Keys:
+        """Return the keys for random draws, the same for all measures: (group, 1, candidate)."""
+        assert self.draws is not None
+        return self.draws[:, np.newaxis]
+
+    def sides(self, pairs: Sequence[Pair]) -> IntArray:
+        """Return the numbers of the two measures of each pair: (pair, 2)."""
+        numbers = {name: k for k, name in enumerate(self.measures)}
+        return np.array([[numbers[a], numbers[b]] for a, b in pairs], dtype=int).reshape(-1, 2)
+
+    def rankings(self, measures: Sequence[int] | None = None) -> Ranking:
+        """Return the ranking of each measure: (group, measure)."""
+        score, present, whole = self.score, self.present, self.whole
+        if measures is not None:
+            chosen = np.asarray(measures)
+            score, present = score[:, chosen], present[:, chosen]
+            whole = None if whole is None else whole.of(chosen)
+        gold = self.gold[:, np.newaxis]
+        return Ranking.of(score, gold, present, ends=self.ends, whole=whole)
+
+    def blocks(self) -> Iterator[list[int]]:
+        """Yield blocks of measures whose rankings fit in memory together."""
+        width = max(1, _TOGETHER // max(1, self.gold.size))
+        width = len(self.measures) if self.whole is not None else width
+        for start in range(0, max(len(self.measures), 1), width):
+            yield list(range(start, min(start + width, len(self.measures))))
+
+    def positives(self) -> IntArray:
+        """Return the number of true positives that each measure ranks: (group, measure)."""
+        return (self.gold[:, np.newaxis] & self.present).sum(axis=-1)
+
+    def common_size(self) -> Size:
+        """Return N and N+ of each group, which must be equal for all measures: (group)."""
+        size = ranking.size(self.gold[:, np.newaxis], self.present, self.whole)
+        return Size(*(_same_for_all(counts) for counts in size))
+
+
+def _same_for_all(counts: IntArray) -> IntArray:
+    """Drop the measure axis of counts, which must be equal for all measures."""
+    if (counts != counts[..., :1]).any():
+        raise ValueError(
+            "missing='drop': the measures score different candidates, so there"
+            " is no common random model. Pass one measure at a time, measures=..., or"
+            " missing='last'."
+        )
+    return counts[..., 0]
+
+
+def stacks(groups: Groups) -> list[Candidates]:
+    """Stack groups of equal size, smallest first."""
+    sizes = np.bincount(groups.number, minlength=len(groups.keys))
+    starts = np.cumsum(sizes) - sizes
+    known = groups.columns
+    result = []
+    same = groups.same
+    for size in np.unique(sizes):
+        chosen = np.flatnonzero(sizes == size)
+        rows = groups.order[starts[chosen, np.newaxis] + np.arange(size)]  # (group, candidate)
+        arrays = {name: np.moveaxis(x[..., rows], -2, 0) for name, x in known.items()}
+        places = rows if groups.places is None else groups.places[rows]
+        result.append(
+            Candidates(
+                measures=list(groups.measures),
+                score=arrays["score"],
+                gold=arrays["gold"],
+                present=arrays["present"],
+                draws=arrays.get("draws"),
+                cluster=arrays.get("cluster"),
+                votes=arrays.get(SHARE),
+                row=places,
+                sign=groups.signs,
+                group=chosen,
+                n_groups=len(groups.keys),
+                ends=groups.ends,
+                dtypes=groups.dtypes,
+                whole=groups.whole,
+                same=same,
+            )
+        )
+        if same is not None:
+            same = same._replace(named=True)  # warn about measures only once
+    return result
+
+
+# -------------------------------------------------------------------------------------------------
+# Apply a kernel to each measure, or to the two rankings of each pair
+
+
+def measure_rows(
+    candidates: Candidates,
+    kernel: Callable[[Ranking, Candidates], Mapping[str, AnyArray]],
+    along: Mapping[str, AnyArray] | None = None,
+) -> Rows:
+    """Return one row per group, measure and list size.
+
+    Parameters
+    ----------
+    candidates : Candidates
+    kernel : callable
+        A function that takes the rankings of some measures and the candidates with these measures,
+        and returns named columns (group, measure, ...) along the sizes, or (group, measure).
+        ``exists`` marks the rows to keep.
+    along : mapping, optional
+        Names and labels of the axes behind the measures.
+    """
+    along = along or {}
+    wide = int(np.prod([len(labels) for labels in along.values()]))
+    number = len(candidates.measures)
+    what = f"{number:,} measures at {wide:,} values of {' and '.join(map(str, along))}"
+    check_table(len(candidates.group) * number * wide, what)
+    blocks = list(candidates.blocks())
+    if len(blocks) == 1:
+        columns = kernel(candidates.rankings(), candidates)
+        return rows_of(columns, candidates, "measure", blocks[0], along)
+    parts = []
+    bar = progress_bar(None, total=number, what="ranking candidates", unit="measures", alone=True)
+    with bar as advance:
+        for block in blocks:
+            columns = kernel(candidates.rankings(block), _only(candidates, block))
+            parts.append(rows_of(columns, candidates, "measure", block, along))
+            advance(len(block))
+    return _in_group_order(parts)
+
+
+def _only(candidates: Candidates, measures: list[int]) -> Candidates:
+    """Return the candidates with fewer measures."""
+    return replace(
+        candidates,
+        measures=[candidates.measures[k] for k in measures],
+        score=candidates.score[:, measures],
+        present=candidates.present[:, measures],
+        sign=candidates.sign[measures],
+        dtypes=[candidates.dtypes[k] for k in measures],
+    )
+
+
+def rows_of(
+    columns: Mapping[str, AnyArray],
+    candidates: Candidates,
+    name: str,
+    numbers: Sequence[int],
+    along: Mapping[str, AnyArray],
+) -> Rows:
+    """Return columns (group, measure or pair, ...) as rows in this order."""
+    groups = candidates.group
+    shape = (len(groups), len(numbers), *(len(labels) for labels in along.values()))
+    labels = [groups, np.asarray(numbers), *along.values()]
+    names = [GROUP, name, *along]
+    flat: dict[str, AnyArray] = {}
+    for axis, (key, values) in enumerate(zip(names, labels, strict=True)):
+        flat[key] = _spread(np.asarray(values), axis, shape)
+    if along:
+        flat[PLACE] = _spread(np.arange(shape[2]), 2, shape)
+    for key, values in columns.items():
+        missing = (1,) * (len(shape) - values.ndim)
+        flat[key] = np.broadcast_to(values.reshape(*values.shape, *missing), shape).reshape(-1)
+    exists = flat.pop("exists", None)
+    if exists is not None and not exists.all():
+        flat = {key: values[exists] for key, values in flat.items()}
+    return flat
+
+
+def _spread(labels: AnyArray, axis: int, shape: tuple[int, ...]) -> AnyArray:
+    """Repeat labels of one axis for all rows."""
+    along = [1] * len(shape)
+    along[axis] = labels.size
+    return np.broadcast_to(labels.reshape(along), shape).reshape(-1)
+
+
+def _in_group_order(parts: Sequence[Rows]) -> Rows:
+    """Concatenate rows, with the rows of each group together."""
+    table = concatenated(parts)
+    return rows_at(table, np.argsort(table[GROUP], kind="stable"))
+
+
+def concatenated(parts: Sequence[Rows]) -> Rows:
+    """Concatenate rows with the same columns."""
+    if len(parts) == 1:
+        return parts[0]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def rows_at(table: Rows, rows: AnyArray) -> Rows:
+    """Return the rows at these positions, or where a mask is True."""
+    return {name: values[rows] for name, values in table.items()}
+
+
+PairKernel = Callable[[PairRanks, IntArray], Mapping[str, AnyArray]]
+
+
+def pair_rows(
+    candidates: Candidates,
+    pairs: Sequence[Pair],
+    kernel: PairKernel,
+    n: IntArray | None,
+    *,
+    ties: str,
+    over_n: bool = True,
+    alternative: str = "two-sided",
+    advance: Callable[[int], object] = lambda _: None,
+) -> Rows:
+    """Return one row per group, pair and list size, for pairs of measures.
+
+    Parameters
+    ----------
+    candidates : Candidates
+    pairs : sequence of pairs of names
+    kernel : callable
+        A function that takes :class:`PairRanks` and the sizes, and returns named columns
+        (group, pair, n), or (group, pair) if not ``over_n``.
+    n : array of int or None
+        List sizes. None means every n.
+    ties : str
+        How tied candidates are counted.
+    over_n : bool
+        Whether there is one row for each n. If not, a row exists if all requested lists exist.
+    alternative : str
+        Direction of the tests: one-sided tests of (a, b) and (b, a) differ.
+    advance : callable, optional
+        A function to call with the number of finished pairs, multiplied by the groups.
+    """
+    sizes = candidates.sizes(n)
+    sides = candidates.sides(pairs)
+    groups = len(candidates.group)
+    if over_n:
+        what = f"{len(pairs):,} pairs of measures at {sizes.size:,} list sizes"
+        check_table(groups * len(pairs) * sizes.size, what)
+    along = {"n": sizes} if over_n else {}
+    width = max(1, _RANKS // max(1, candidates.gold.size))
+    parts = []
+    for start in range(0, max(len(pairs), 1), width):
+        block = sides[start : start + width]
+        lists = _pair_ranks(candidates, block, sizes, ties, every=n is None)
+        columns = dict(kernel(lists, sizes))
+        exists = lists.exists
+        if not over_n:
+            exists = exists.any(axis=-1) if n is None else exists.all(axis=-1)
+        columns.setdefault("exists", exists)
+        chosen = np.arange(start, start + len(block))
+        parts.append(rows_of(columns, candidates, PAIR, chosen, along))
+        advance(len(block) * groups)
+    table = parts[0] if len(parts) == 1 else _in_group_order(parts)
+    return with_pairs(table, candidates, pairs, alternative)
+
+
+def with_pairs(
+    table: Rows, candidates: Candidates, pairs: Sequence[Pair], alternative: str
+) -> Rows:
+    """Add the two measures of each pair, and the first pair with the same two rankings."""
+    place, sides = table[PAIR], candidates.sides(pairs)
+    table["measure_a"], table["measure_b"] = sides[place, 0], sides[place, 1]
+    stands = standing_pairs(candidates, pairs, alternative)
+    if stands is not None:
+        table[STANDS] = stands[place]
+    return table
+
+
+def pair_names(measures: Sequence[Hashable], a: Hashable, b: Names) -> list[Pair]:
+    """Return the pairs to compare, given up to two names."""
+    if a is None:
+        pairs = list(itertools.combinations(measures, 2))
+    elif a not in set(measures):
+        raise unknown_name("a", a, measures)
+    else:
+        others = [m for m in measures if m not in {a}] if b is None else others_of(b)
+        for other in (name for name in others if name not in set(measures)):
+            raise unknown_name("b", other, measures)
+        pairs = [(a, other) for other in others]
+    if not pairs:
+        raise ValueError(
+            f"a={a!r}, b={b!r}: there is only one measure, {measures[0]!r}, but a comparison needs"
+            " two. Add a column with the scores of another measure."
+        )
+    return pairs
+
+
+def common_counts(candidates: Candidates, pairs: Sequence[Pair]) -> tuple[IntArray, IntArray]:
+    """Return N and N+ among the candidates that both measures rank: (group, pair)."""
+    a, b = candidates.sides(pairs).T
+    both = candidates.present[:, a] & candidates.present[:, b]
+    return both.sum(axis=-1), (both & candidates.gold[:, np.newaxis]).sum(axis=-1)
+
+
+def _pair_ranks(
+    candidates: Candidates, sides: IntArray, sizes: IntArray, ties: str, *, every: bool
+) -> PairRanks:
+    """Return the two rankings of each pair, among the candidates that both measures rank."""
+    both = candidates.present[:, sides[:, 0]] & candidates.present[:, sides[:, 1]]
+    gold = candidates.gold[:, np.newaxis]
+    a, b = (
+        Ranking.of(
+            candidates.score[:, measures],
+            gold,
+            candidates.present[:, measures],
+            ends=candidates.ends,
+            whole=None if candidates.whole is None else candidates.whole.of(measures),
+            positions=candidates.order[:, measures],
+        ).among(both)
+        for measures in (sides[:, 0], sides[:, 1])
+    )
+    exists = sizes <= a.size.total[..., np.newaxis]  # (group, pair, n)
+    if ties != "shared":
+        for side in (a, b):
+            exists = exists & side.nbest(None if every else sizes, ties).exists
+    exists = np.broadcast_to(exists, (*a.here.shape, sizes.size))
+    draws = _for_pairs(candidates.draws, a.score.shape)
+    cluster = None if candidates.cluster is None else _for_pairs(candidates.cluster, a.score.shape)
+    lists = PairRanks(a, b, draws, a.size.total, exists, cluster)
+    return with_empty_places(lists) if candidates.ends else lists
+
+
+def _for_pairs(values: AnyArray, shape: tuple[int, ...]) -> AnyArray:
+    """Return values of candidates for every pair: (group, pair, candidate)."""
+    return np.broadcast_to(values[:, np.newaxis], shape)
+
+
+# ----------------------------------------------- Measures with identical rankings count only once
+
+
+def standing_pairs(
+    candidates: Candidates, pairs: Sequence[Pair], alternative: str = "two-sided"
+) -> IntArray | None:
+    """Return, for each pair, the first pair with the same two rankings, or -1 for equal rankings.
+
+    The result is None if no two measures rank all candidates identically.
+    """
+    if candidates.same is None:
+        return None
+    a, b = candidates.same.first[candidates.sides(pairs)].T
+    return stands_for(a, b, ordered=alternative != "two-sided")
+
+
+def distinct_tests(candidates: Candidates, pairs: Sequence[Pair], alternative: str) -> int:
+    """Count the distinct tests of pairs; identical rankings have none.
+
+    If the user did not name measures that are identical, the function warns once.
+    """
+    stands = standing_pairs(candidates, pairs, alternative)
+    if stands is None:
+        return len(pairs)
+    same = candidates.same
+    if same is not None and not same.named:
+        warn_of_same_order(list(candidates.measures), same.first.tolist())
+    return max(len({*stands.tolist()} - {-1}), 1)
+
+
+# -------------------------------------------------------------------------------------------------
+# Ask a question for every group of a DataFrame
+
+RankingQuestion = Callable[[Candidates, "IntArray | None"], Rows]
+Finish = Callable[[Rows, Sequence[Hashable]], Rows]
+Combination = Callable[[Rows, int], Rows]
+
+
+def tabulate(
+    data: pd.DataFrame,
+    roles: Mapping[str, Any],
+    question: RankingQuestion,
+    columns: Sequence[str],
+    able: Capabilities,
+    *,
+    n: Sizes = None,
+    combine: Combination | None = None,
+    finish: Finish | None = None,
+    attrs: Mapping[str, Any] | None = None,
+) -> pd.DataFrame:
+    """Ask the question for every group, and return one table.
+
+    Parameters
+    ----------
+    data : DataFrame
+    roles : mapping
+        The roles given as keywords.
+    question : callable
+        A function that takes :class:`Candidates` and list sizes (None means every n), and returns
+        rows with the number of the group in the column ``GROUP``.
+    columns : sequence of str
+        The columns of the result, in order.
+    able : Capabilities
+        The capabilities from ``can(function)``, adjusted for the current call.
+    n : array of int, Shares, optional
+        List sizes. Shares are fractions of the candidates in each group, and add the column
+        ``share``.
+    combine : callable, optional
+        A function that takes the rows of all groups and the number of groups, and returns rows
+        without groups.
+    finish : callable, optional
+        A function that takes all rows and the names of the measures, for decisions
+        about families.
+    attrs : mapping, optional
+        Notes on how the result was computed.
+    """
+    chosen = Roles.of(roles)
+    _check_roles(chosen, able, combine)
+    check_data(data)
+    if len(chosen.factors) > 1:  # a head contains the number of levels only for a single factor
+        able = replace(able, heads=False)
+    if not able.heads:
+        refuse_head(data)
+    groups = read_frame(data, chosen, scored=able.scores)
+    added = ["share"] if isinstance(n, Shares) else []
+    groups = replace(groups, keys=tables.keys_apart(groups.keys, [*columns, *added]))
+    check_not_above(n, groups.largest, groups.whole if able.scores else None)
+    if combine is not None:
+        check_groups(list(groups.keys.columns))
+    if able.heads and able.n_keys == 1 and able.scores and isinstance(n, np.ndarray):
+        groups = groups.head(longest_list(n, groups.largest))
+    nothing = len(groups.keys) == 0
+    parts = _empty_stack(data, chosen, able) if nothing else stacks(groups)
+    asked = [_question_of(question, part, n) for part in parts]
+    table = concatenated(asked)
+    if nothing:
+        table = rows_at(table, slice(0))
+    elif above := _above_all(n, table):
+        raise ValueError(f"{above}. Pass smaller n.")
+    if combine is not None:
+        table = combine(table, len(groups.keys))
+        table[GROUP] = np.zeros(len(table[columns[0]]), dtype=np.int64)
+    if finish is not None:
+        table = finish(table, groups.measures)
+    if isinstance(n, Shares) and "n" in table:
+        table = _along_shares(table, n, {k: x.total for x in parts for k in x.group.tolist()})
+        columns = [*columns, "share"]
+    keys = groups.keys
+    if combine is not None:
+        keys = pd.DataFrame(index=[0])
+    elif len(parts) > 1:
+        table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
+    return _leave(table, keys, columns, groups.measures, attrs)
+
+
+def _check_roles(chosen: Roles, able: Capabilities, combine: Combination | None) -> None:
+    """Refuse roles that the question does not support."""
+    if not able.any_ties:
+        chosen.check_ties()
+    if able.scores and not able.ends:
+        chosen.check_ends()
+    if not (able.clusters and able.crossed):
+        chosen.check_groups(crossed=able.clusters)
+    if combine is not None:
+        refuse_each(chosen, "combine=True or average=...")
+
+
+def _empty_stack(data: pd.DataFrame, chosen: Roles, able: Capabilities) -> list[Candidates]:
+    """Return one group without candidates, whose answer has the columns but no rows."""
+    return stacks(read_frame(data, replace(chosen, by=None), scored=able.scores))[:1]
+
+
+def _question_of(question: RankingQuestion, candidates: Candidates, n: Sizes) -> Rows:
+    """Ask the question for groups of one size."""
+    if isinstance(n, Shares):
+        return question(candidates, np.unique(n.of(candidates.total)))
+    return question(candidates, n)
+
+
+def _above_all(n: Sizes, table: Rows) -> str:
+    """Return the error text for list sizes larger than every group."""
+    if not isinstance(n, np.ndarray) or "n" not in table:
+        return ""
+    lacking = n[~np.isin(n, table["n"])]
+    if not lacking.size:
+        return ""
+    return (
+        f"n={int(lacking.flat[0])} exceeds the number of available candidates (excluding"
+        " padding and, if missing='drop', missing scores)"
+    )
+
+
+def _along_shares(table: Rows, n: Shares, totals: Mapping[int, int]) -> Rows:
+    """Repeat rows for shares that give the same n, and add the column ``share``."""
+    group, place = table[GROUP], table[PLACE]
+    taken, share = [], []
+    # the rows of one measure or pair follow one another, with n ascending
+    starts = np.flatnonzero(np.diff(group, prepend=-1) | (np.diff(place, prepend=0) < 0))
+    for rows in np.split(np.arange(group.size), starts[1:]):
+        if not rows.size:
+            continue
+        sizes = n.of(totals[int(group[rows[0]])])
+        for value, size in zip(n.values.tolist(), sizes.tolist(), strict=True):  # noqa: PD011
+            at = rows[table["n"][rows] == size]
+            taken.append(at)
+            share.append(np.full(at.size, value))
+    if not taken:
+        return {**table, "share": np.zeros(0)}
+    return {**rows_at(table, np.concatenate(taken)), "share": np.concatenate(share)}
+
+
+def _leave(
+    table: Rows,
+    keys: pd.DataFrame,
+    columns: Sequence[str],
+    measures: Sequence[Hashable],
+    attrs: Mapping[str, Any] | None,
+) -> pd.DataFrame:
+    """Return the columns in order, with the columns of ``by`` first."""
+    leaving = {}
+    for name in columns:
+        values = table[name]
+        leaving[name] = named(values, measures) if name in NAMES else values.copy()
+    result = pd.DataFrame(leaving, copy=False)
+    if keys.shape[1]:
+        groups = keys.iloc[table[GROUP]].reset_index(drop=True)
+        result = pd.concat([groups, result], axis=1)
+    result.attrs.update(attrs or {})
+    return result
+
+
+def named(numbers: IntArray, names: Sequence[Hashable]) -> Any:
+    """Return names by number, with the dtype that pandas uses for headers; -1 is missing."""
+    present = pd.unique(numbers)
+    present = present[present >= 0]
+    known = [names[k] for k in present.tolist()] or list(names)
+    header = pd.Series(pd.Index(known, tupleize_cols=False))
+    place = np.full(len(names) + 1, -1, dtype=np.intp)
+    place[present] = np.arange(present.size)
+    if numbers.size and numbers.min() < 0:
+        return header.reindex(place[numbers]).array
+    return header.array.take(place[numbers])
