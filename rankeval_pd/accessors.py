@@ -20,8 +20,8 @@ from rankeval_pd.curves import (
     ranking_areas,
     unpaired_areas,
 )
+from rankeval_pd.doors.heads import is_dask_frame
 from rankeval_pd.errors import checked_call
-from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.roles.columns import form_of
 from rankeval_pd.forms.roles.declarations import with_roles

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from rankeval_pd.forms.lazy.frame_heads import ROWS
+from rankeval_pd.doors.heads import ROWS
 from rankeval_pd.registration import registered
 
 __all__ = ["ROWS"]

@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Unpack, cast
 
+import numpy as np
 import pandas as pd
 
 from rankeval_pd.accessors import Accessor, FrameAccessor, methods_of
-from rankeval_pd.chance import random_tests
-from rankeval_pd.curves import curve_shapes, ranking_areas
-from rankeval_pd.errors import check_count, checked_call, listed
-from rankeval_pd.forms.lazy.frame_heads import ROWS, collect_head
-from rankeval_pd.forms.lazy.heads import Head, HeadFrame
-from rankeval_pd.forms.lazy.outlines import outlines, ranks_of
+from rankeval_pd.curves import ranking_areas
+from rankeval_pd.doors import dask as door
+from rankeval_pd.doors.heads import ROWS, Head, HeadFrame, lower_of
+from rankeval_pd.errors import argument_check, check_count, checked_call, listed
+from rankeval_pd.forms.out.tables import family_of
 from rankeval_pd.forms.rankings.kernel_calls import only_pair
-from rankeval_pd.forms.rankings.values import Shares, check_n
+from rankeval_pd.forms.rankings.values import Shares, check_n, check_not_above
 from rankeval_pd.forms.roles.columns import find_gold, find_measures, with_roles_of
 from rankeval_pd.forms.roles.declarations import can, declared, with_roles
 from rankeval_pd.forms.roles.options import as_asked, session_defaults, with_order
-from rankeval_pd.forms.roles.roles import AnyRoles, AreaKind, RankingRoles, Roles
-from rankeval_pd.forwarding import by_groups, dask_method, of_turns
-from rankeval_pd.nbest import acceptance_sets, difference_regions
+from rankeval_pd.forms.roles.roles import AnyRoles, RankingRoles, Roles
+from rankeval_pd.forwarding import without_parameter
+from rankeval_pd.nbest import difference_regions
 from rankeval_pd.overview import SYNONYMS, not_there
-from rankeval_pd.stats._types import IntArray
-
-# ----------------------------- The accessors for Dask DataFrames
+from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, interval_levels, rejects
+from rankeval_pd.stats.significance.adjust import adjust as adjusted
 
 QUESTIONS = declared(Accessor)
 METHODS = list(dict.fromkeys([*methods_of("rankings"), *methods_of("items")]))
+HEAD_METHODS = tuple(name for name, (_, able) in QUESTIONS.items() if able.heads)
+_ROLES = RankingRoles.__annotations__ | {"ties": None}
 _NO_PLOT = "plots require a head in memory. Call the plot methods of ddf.rankeval.head(n_max)"
+
+# ----------------------------------------------------------------- The accessor for Dask DataFrames
 
 
 class DaskAccessor:
@@ -108,137 +113,22 @@ class DaskAccessor:
         0    good  100  49       0.49  0.388644  0.591964  5.505618     0
         1    fair  100  32       0.32  0.230220  0.420767  3.595506     0
         """
-        return self._collected(n_max, n_keys)
-
-    def _collected(self, n_max: int, n_keys: int, columns: Sequence[Hashable] = ()) -> HeadAccessor:
-        roles = Roles.of(self._roles)
-        largest, orders = check_count("n_max", n_max), check_count("n_keys", n_keys)
-        collected = collect_head(self._data, roles, largest, n_keys=orders, columns=columns)
-        total = collected.known.whole.total
-        if largest > total:
-            raise ValueError(
-                f"n_max={largest} exceeds the number of candidates, {total}. Pass a whole number"
-                f" from 1 to {total}."
-            )
-        return self._as_head(collected)
-
-    @checked_call
-    def difference_region(
-        self, a: Hashable, b: Hashable, n: int, **roles: Unpack[RankingRoles]
-    ) -> pd.DataFrame:
-        """Return the candidates found in only one of two n-best lists.
-
-        The result matches :func:`rankeval_pd.difference_region` with all columns. The method
-        counts the ranks in a second pass over the data.
-        """
-        asked = self(**only_pair(self._data._meta, a, b, {**self._roles, **roles}))
-        columns = list(self._data.columns)
-        head = asked._up_to(n, None, 1, columns)
-
-        def ranks(few: pd.DataFrame) -> IntArray:
-            return ranks_of(self._data, head._head.request, few)
-
-        region = difference_regions.region_of_head(head._frame, a, b, n, ranks, **head._roles)
-        return region[[*columns, "list", "rank_a", "rank_b"]]
-
-    def area(self, kind: AreaKind = "roc", **options: Any) -> pd.DataFrame:
-        """Return the area under each measure's ROC curve with an interval.
-
-        Without ``by``, the method computes :func:`rankeval_pd.area` for the whole ranking in two
-        passes over the data. The first pass collects the scores of the true positives, and the
-        second pass counts the false positives between these scores. The area is identical to the
-        area from pandas. ``se`` and the limits can differ in the last digits. Average precision
-        requires ``by``.
-
-        Examples
-        --------
-        >>> import dask.dataframe as dd, rankeval_pd.dask
-        >>> df = rankeval_pd.datasets.simulate_candidates(300)
-        >>> dd.from_pandas(df, npartitions=4).rankeval.area(measures="good")
-          measure     area    ci_low   ci_high  chance
-        0    good  0.89424  0.815954  0.939748     0.5
-        """
-        keywords = {**self._roles, **options}
-        roles = Roles.of({k: x for k, x in keywords.items() if k in RankingRoles.__annotations__})
-        if roles.by is not None:
-            found: pd.DataFrame = _area_of_groups(self, kind, **options)
-            return found
-        own = {k: x for k, x in keywords.items() if k not in RankingRoles.__annotations__}
-        own = {**session_defaults(ranking_areas.area), **own}
-        if kind != "roc":
-            raise ValueError(
-                f"kind={kind!r}: the chance level of this area requires the whole ranking in"
-                " memory. Pass kind='roc', or pass the group columns with by=..."
-            )
-        roles.check_groups()
-        found_outlines = outlines(self._data, roles)
-        of_all = ranking_areas.area_of_outlines(
-            found_outlines.request.measures, found_outlines.outlines, **own
-        )
-        return as_asked(of_all, "area", can(ranking_areas.area).short, keywords, self._data)
-
-    def acceptance_precision(
-        self, threshold: float | Mapping[Hashable, Any] | None = None, **options: Any
-    ) -> pd.DataFrame:
-        """Return precision, recall and lift for candidates accepted at each threshold.
-
-        The result matches :func:`rankeval_pd.acceptance_precision`. The data are read once.
-        """
-        keywords = {**self._roles, **options}
-        if keywords.get("by") is not None:
-            found: pd.DataFrame = _sets_of_groups(self, threshold, **options)
-            return found
-        if threshold is None:
-            raise ValueError(
-                "threshold=None requires the ranking to be in memory. Pass threshold=...;"
-                " ddf.rankeval.nbest_precision(n) returns the score of the n-th candidate."
-            )
-        known = RankingRoles.__annotations__
-        given = {k: x for k, x in keywords.items() if k in known and k not in ("label", "key")}
-        own = {k: x for k, x in keywords.items() if k not in known}
-        asked = type(self)(self._data)(**given)
-        counted = collect_head(self._data, Roles.of(given), 1, threshold=threshold)
-        result = acceptance_sets.acceptance_precision(
-            counted, threshold, **own, **asked._as_head(counted)._roles
-        )
-        return with_order(result, self._data, keywords)
-
-    def _as_head(self, collected: HeadFrame) -> HeadAccessor:
-        """Return the head with only the required columns, and the roles for this head."""
-        kept = {name: collected.known.roles[name] for name in ("label", "lower_is_better")}
-        roles = {**self._roles, **kept, "exclude": None}
-        return HeadAccessor(collected, {k: x for k, x in roles.items() if x is not None})
-
-    def _counts(self) -> HeadAccessor:
-        return self._as_head(collect_head(self._data, Roles.of(self._roles), 1, scored=False))
-
-    def _up_to(
-        self, n: Any, n_max: int | None, n_keys: int, columns: Sequence[Hashable] = ()
-    ) -> HeadAccessor:
-        """Return the head for lists of these sizes."""
-        sizes = check_n(n)
-        if n_max is not None:
-            return self._collected(n_max, n_keys, columns)
-        if sizes is None:
-            raise ValueError(
-                "n=None needs all ranks in memory. Pass list sizes, n=..., or the largest size,"
-                " n_max=... For all ranks, call gain, precision_recall, roc, random_test or area."
-            )
-        if isinstance(sizes, Shares):
-            sizes = sizes.of(len(self._data))
-        return self._collected(int(sizes.max(initial=1)), n_keys, columns)
+        with _files_named():
+            head = _head(self._data, self._roles, n_max, n_keys)
+        return HeadAccessor(head, _roles_of_head(head, self._roles))
 
     def __repr__(self) -> str:
         meta, roles = self._data._meta, Roles.of(self._roles)
-        plain = roles if roles.label is not ROWS else Roles.of({**self._roles, "label": None})
-        gold = find_gold(meta, plain)
-        taken = with_roles_of(gold, plain, meta.columns)
+        if roles.label is ROWS:
+            roles = Roles.of({**self._roles, "label": None})
+        gold = find_gold(meta, roles)
+        taken = with_roles_of(gold, roles, meta.columns)
         return "\n".join(
             [
                 "<rankings in a Dask DataFrame>",
-                (f"  partitions  {self._data.npartitions:,} (lazy data; rows are not counted)"),
+                f"  partitions  {self._data.npartitions:,} (lazy data; rows are not counted)",
                 f"  gold        {gold!r}",
-                f"  measures    {listed(find_measures(meta, plain, taken, needed=True))}",
+                f"  measures    {listed(find_measures(meta, roles, taken, needed=True))}",
                 f"  methods     {', '.join(dir(self))}",
             ]
         )
@@ -255,52 +145,312 @@ class DaskAccessor:
             )
         raise AttributeError(not_there(name, "method", METHODS, SYNONYMS))
 
-    # curves and the test against chance use all ranks, but change only at certain list sizes
-    random_test = of_turns(random_tests.random_test, random_tests.random_test_of_turns, {})
-    roc = of_turns(curve_shapes.roc, curve_shapes.curve_of_turns("roc"), curve_shapes.DEFAULTS)
-    precision_recall = of_turns(
-        curve_shapes.precision_recall,
-        curve_shapes.curve_of_turns("precision_recall"),
-        curve_shapes.DEFAULTS,
+
+@contextmanager
+def _files_named() -> Iterator[None]:
+    """Explain how to find a file that pyarrow cannot read."""
+    try:
+        yield
+    except Exception as error:
+        if not type(error).__module__.startswith("pyarrow"):
+            raise
+        raise ValueError(
+            f"A partition of data cannot be read: {error} To find the partition, run `for part"
+            " in ddf.partitions: part.compute()`, then rewrite its file."
+        ) from error
+
+
+def _method(question: Callable[..., Any]) -> Callable[..., pd.DataFrame]:
+    """Return a method that reduces the data, and then calls the function."""
+    signature = inspect.signature(question)
+    data, *others = signature.parameters.values()
+    check = argument_check(question, closed=True)
+
+    @functools.wraps(question)
+    def forwarded(self: Any, *args: Any, **keywords: Any) -> pd.DataFrame:
+        longest = keywords.pop("n_max", None)
+        keywords = {**self._roles, **keywords}
+        check((None, *args), keywords)
+        options = signature.bind(None, *args, **keywords).arguments
+        del options[data.name]
+        roles = {name: value for name, value in keywords.items() if name in _ROLES}
+        options = {name: value for name, value in options.items() if name not in _ROLES}
+        options = {**session_defaults(question), **options}
+        with _files_named():
+            if can(question).sums:
+                return cast(pd.DataFrame, question(self._data, *args, **keywords))
+            if roles.get("by") is not None:
+                return _rows_of_groups(self._data, question, options, roles)
+            reduce = _OWN.get(question.__name__, _rows_of_head)
+            return reduce(self._data, question, options, roles, longest)
+
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    n_max = inspect.Parameter("n_max", inspect.Parameter.KEYWORD_ONLY, default=None)
+    own = [n_max] if can(question).heads else []
+    forwarded.__signature__ = signature.replace(parameters=[itself, *others, *own])  # type: ignore[attr-defined]
+    notes = _NOTES.get(question.__name__, "")
+    forwarded.__doc__ = f"{without_parameter(question.__doc__, data.name)}{notes}"
+    return forwarded
+
+
+# ------------------------------------------------------------------------------- Rankings as heads
+
+Options = dict[str, Any]
+
+
+def _head(
+    ddf: Any, roles: Mapping[str, Any], n_max: int, n_keys: int, columns: Sequence[Hashable] = ()
+) -> HeadFrame:
+    n_max, n_keys = check_count("n_max", n_max), check_count("n_keys", n_keys)
+    head = door.collect_head(ddf, Roles.of(roles), n_max, n_keys=n_keys, columns=columns)
+    total = head.known.whole.total
+    if n_max > total:
+        raise ValueError(
+            f"n_max={n_max} exceeds the number of candidates, {total}. Pass a whole number"
+            f" from 1 to {total}."
+        )
+    return head
+
+
+def _roles_of_head(head: HeadFrame, roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the roles for a head, which has only the required columns."""
+    fixed = {name: head.known.roles[name] for name in ("label", "lower_is_better")}
+    roles = {**roles, **fixed, "exclude": None}
+    return {name: value for name, value in roles.items() if value is not None}
+
+
+def _longest(ddf: Any, n: Any, n_max: int | None) -> int:
+    """Return the size of the longest list."""
+    sizes = check_n(n)
+    if n_max is not None:
+        return n_max
+    if sizes is None:
+        raise ValueError(
+            "n=None needs all ranks in memory. Pass list sizes, n=..., or the largest size,"
+            " n_max=... For the whole ranking, call area."
+        )
+    if isinstance(sizes, Shares):
+        sizes = sizes.of(len(ddf))
+    return int(sizes.max(initial=1))
+
+
+def _rows_of_head(
+    ddf: Any, question: Callable[..., Any], options: Options, roles: Options, n_max: int | None
+) -> pd.DataFrame:
+    """Call the function for the head, or for the counts N and N+."""
+    able, parameters = can(question), inspect.signature(question).parameters
+    if not able.heads:
+        raise ValueError(
+            f"{question.__name__} requires all candidates of a ranking in memory. Compute the"
+            " columns that you use, ddf[[...]].compute().rankeval, or pass by=... for groups that"
+            " each fit on one worker."
+        )
+    reading = roles
+    if "a" in options and "b" in options:
+        reading = only_pair(ddf._meta, options["a"], options["b"], roles)
+    pooled = "pool" in parameters and roles.get("missing") == "absent"
+    if able.scores or pooled:
+        n_keys = 1
+        if "n_keys" in parameters:
+            n_keys = options.get("n_keys", parameters["n_keys"].default)
+        head = _head(ddf, reading, _longest(ddf, options.get("n"), n_max), n_keys)
+    else:
+        head = door.collect_head(ddf, Roles.of(reading), 1, scored=False)
+    table: pd.DataFrame = question(head, **options, **_roles_of_head(head, reading))
+    return with_order(table, ddf, roles)
+
+
+# ---------------------------------------------- Rankings as counts, outlines and difference regions
+
+
+def _difference_region(
+    ddf: Any, _: Callable[..., Any], options: Options, roles: Options, __: int | None
+) -> pd.DataFrame:
+    """Return the candidates found in only one of two n-best lists, with all columns."""
+    a, b, columns = options["a"], options["b"], list(ddf.columns)
+    roles = only_pair(ddf._meta, a, b, roles)
+    head = _head(ddf, roles, _longest(ddf, options["n"], None), 1, columns)
+    ranks = functools.partial(door.ranks_of, ddf, head.known.request)
+    region = difference_regions.region_of_head(
+        head, a, b, options["n"], ranks, **cast(RankingRoles, _roles_of_head(head, roles))
     )
-    det = of_turns(curve_shapes.det, curve_shapes.curve_of_turns("det"), curve_shapes.DEFAULTS)
-    gain = of_turns(curve_shapes.gain, curve_shapes.curve_of_turns("gain"), curve_shapes.DEFAULTS)
-    lift = of_turns(curve_shapes.lift, curve_shapes.curve_of_turns("lift"), curve_shapes.DEFAULTS)
+    return region[[*columns, "list", "rank_a", "rank_b"]]
 
 
-# all other methods are generated from the declared capabilities of the functions
-for _name, (_question, _able) in QUESTIONS.items():
-    if _name not in vars(DaskAccessor) and (_method := dask_method(_question, _able)):
-        setattr(DaskAccessor, _name, _method)
+def _acceptance_precision(
+    ddf: Any, question: Callable[..., Any], options: Options, roles: Options, _: int | None
+) -> pd.DataFrame:
+    """Count the accepted candidates in one pass."""
+    threshold = options.pop("threshold", None)
+    if threshold is None:
+        raise ValueError(
+            "threshold=None requires the ranking to be in memory. Pass threshold=...;"
+            " ddf.rankeval.nbest_precision(n) returns the score of the n-th candidate."
+        )
+    reading = {name: value for name, value in roles.items() if name not in ("label", "key")}
+    head = door.collect_head(ddf, Roles.of(reading), 1, threshold=threshold)
+    table: pd.DataFrame = question(head, threshold, **options, **_roles_of_head(head, reading))
+    return with_order(table, ddf, roles)
 
 
-def _naming_files(method: Any) -> Any:
-    """Wrap the method to raise a helpful error for files that pyarrow cannot read."""
-
-    @functools.wraps(method)
-    def asked(self: DaskAccessor, *args: Any, **keywords: Any) -> Any:
-        try:
-            return method(self, *args, **keywords)
-        except Exception as error:
-            if not type(error).__module__.startswith("pyarrow"):
-                raise
+def _area(
+    ddf: Any, question: Callable[..., Any], options: Options, roles: Options, _: int | None
+) -> pd.DataFrame:
+    """Return the areas of whole rankings from their outlines."""
+    chosen = Roles.of(roles)
+    chosen.check_groups()
+    for name, plain in (("average", None), ("equal", "block")):
+        if options.pop(name, plain) != plain:
             raise ValueError(
-                f"A partition of data cannot be read: {error} To find the partition, run `for part"
-                " in ddf.partitions: part.compute()`, then rewrite its file."
-            ) from error
+                f"{name}: the area of a whole Dask DataFrame supports only {name}={plain!r}. Pass"
+                " this value, or compute the columns that you use, ddf[[...]].compute().rankeval."
+            )
+    table = ranking_areas.area_of_outlines(
+        door.outlines_of(ddf, chosen),
+        functools.partial(door.inverse_ends, ddf, chosen),
+        ends=chosen.ends,
+        **options,
+    )
+    return as_asked(table, "area", can(question).short, roles, ddf)
 
-    return asked
+
+_OWN = {
+    "difference_region": _difference_region,
+    "acceptance_precision": _acceptance_precision,
+    "area": _area,
+}
+_NOTES = {
+    "difference_region": """
+
+For a Dask DataFrame, the method counts the ranks in a second pass over the data.
+""",
+    "area": """
+
+For a whole Dask DataFrame, the method makes two passes over the data. The first pass collects the
+scores of the true positives, and the second pass counts the false positives between these scores.
+The area is identical to the area from pandas. The standard error and the limits can differ in the
+last digits. Average precision also shuffles the distinct scores, to find the chance level.
+""",
+}
+
+# ---------------------------------------------------------------------------------------- By groups
 
 
-for _name in {*METHODS, "head"} & {*vars(DaskAccessor)}:
-    setattr(DaskAccessor, _name, _naming_files(vars(DaskAccessor)[_name]))
-_area_of_groups = by_groups(ranking_areas.area)
-_sets_of_groups = by_groups(acceptance_sets.acceptance_precision)
+def _rows_of_groups(
+    ddf: Any, question: Callable[..., Any], options: Options, roles: Options
+) -> pd.DataFrame:
+    """Call the function for the groups in ``by``, with each group in one partition."""
+    usual = inspect.signature(question).parameters.get("adjust_over")
+    adjust, over = options.get("adjust"), options.get("adjust_over", usual and usual.default)
+    # a family is one group or all groups, but ranks are always compared within a group
+    across = adjust is not None and usual is not None and usual.default == "all" and over != "group"
+    one_family = across and over == "all" and adjust in ADJUSTMENTS
+    one_family = one_family and question.__name__ != "significant_ranges"  # a series of tests
+    for option in ("combine", "average"):
+        if options.get(option):
+            raise ValueError(
+                f"{option}={options[option]!r} requires all groups on one worker. Omit"
+                f" {option}, and average the group rows."
+            )
+    if across and not one_family:
+        raise ValueError(
+            f"adjust={adjust!r}, adjust_over={over!r} require all groups on one worker. Pass"
+            " adjust_over='group', or adjust='holm' in compare."
+        )
+    chosen = Roles.of(roles)
+    groups = door.whole_groups(ddf, chosen)
+    fixed = {
+        "measures": groups.measures,
+        "lower_is_better": lower_of(chosen, groups.measures),
+        "exclude": None,
+        "details": True,
+    }
+    if roles.get("label") is ROWS:
+        fixed["label"] = None
+    plain = {**options, "adjust": None} if one_family else options
+    sizes = check_n(options.get("n"))
+    rows = functools.partial(_rows, question=question, sizes=sizes, roles={**roles, **fixed})
+    table, largest = groups.rows(functools.partial(rows, options=plain))
+    if isinstance(sizes, np.ndarray):
+        check_not_above(sizes, largest)
+    if table is None:
+        raise ValueError("data has no candidates. Pass at least one row.")
+    if one_family:
+        levels = interval_levels(
+            table["p_value"].to_numpy(), str(adjust), options.get("level", 0.95)
+        )
+        wider: Any = table
+        if levels.size and "ci_low" in table:  # a second pass computes the intervals of the family
+            plain["level"] = float(levels.max())
+            wider, _ = groups.rows(functools.partial(rows, options=plain))
+        table = _as_one_family(table, wider, options)
+    return as_asked(table, question.__name__, can(question).short, {**options, **roles}, ddf)
+
+
+def _rows(
+    frame: pd.DataFrame,
+    largest: int,
+    *,
+    question: Callable[..., Any],
+    sizes: Any,
+    options: Options,
+    roles: Options,
+) -> pd.DataFrame | None:
+    """Return the rows of the groups in a frame; None if no group reaches the list sizes."""
+    if isinstance(sizes, np.ndarray):
+        options = {**options, "n": sizes[sizes <= largest]}
+        if not options["n"].size:
+            return None
+    table: pd.DataFrame = question(frame, **options, **roles)
+    return table
+
+
+def _as_one_family(table: pd.DataFrame, wider: Any, options: Options) -> pd.DataFrame:
+    """Adjust the p-values over all groups, with the limits at the level of the family."""
+    adjust, level = str(options["adjust"]), options.get("level", 0.95)
+    alpha = options.get("alpha", 0.05 if "significant" in table else round(1.0 - level, 12))
+    columns = list(table.columns)
+    place = columns.index("p_mid" if "p_mid" in columns else "p_value") + 1
+    p_adjusted = adjusted(table["p_value"].to_numpy(), adjust)
+    significant = rejects(p_adjusted, alpha)
+    limits = [name for name in ("ci_low", "ci_high") if name in table]
+    alone = table[limits].add_suffix("_alone")
+    table = table.assign(**{name: wider[name] for name in limits})
+    table.insert(place, "p_adjusted", p_adjusted)
+    if "tie_decides" in table:
+        differs = np.zeros(len(table), dtype=bool)
+        verdict = np.sign(table["difference"]) * significant
+        for end in ("low", "high"):
+            table[f"p_tie_{end}"] = adjusted(table[f"p_tie_{end}"].to_numpy(), adjust)
+            at_end = np.sign(table[f"tie_{end}"]) * rejects(table[f"p_tie_{end}"], alpha)
+            differs |= (at_end != verdict).to_numpy()
+        table["tie_decides"] = table["cuts_tie"] & differs
+    if "significant" in table:
+        table["significant"] = significant
+    table["better"] = table["leaning"].where(significant)
+    table = pd.concat([table, alone], axis=1)
+    first = columns.index("measure_a")
+    one = options.get("a") if options.get("b") is None else None
+    sizes = int("n" not in table)
+    if options.get("n") is not None:
+        sizes = table["n"].nunique()
+    pairs, groups = columns[first : first + 2], columns[:first]
+    family = family_of(
+        len(table[pairs].drop_duplicates()),
+        one,
+        sizes=sizes,
+        groups=len(table[groups].drop_duplicates()),
+    )
+    table.attrs |= {"adjust": adjust, "adjust_over": "all", "level": level, "family": family}
+    return table
+
+
+for _name, (_question, _able) in QUESTIONS.items():
+    if _able.heads or _able.by_groups or _able.sums or _name in _OWN:
+        setattr(DaskAccessor, _name, _method(_question))
 
 
 # ------------------------------------------------------------------------- The accessor for heads
-
-HEAD_METHODS = tuple(name for name, (_, able) in QUESTIONS.items() if able.heads)
 
 
 class HeadAccessor(FrameAccessor):
@@ -335,12 +485,8 @@ class HeadAccessor(FrameAccessor):
         return self._head.whole.positive
 
     @property
-    def _frame(self) -> HeadFrame:
-        return cast(HeadFrame, self._data)
-
-    @property
     def _head(self) -> Head:
-        return self._frame.known
+        return cast(HeadFrame, self._data).known
 
     def __repr__(self) -> str:
         share = self.n_positive / self.n_candidates if self.n_candidates else float("nan")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import subprocess
 import sys
@@ -505,77 +504,84 @@ def test_the_area_of_few(gold):
     pd.testing.assert_frame_equal(found, few.rankeval.area(), rtol=1e-11)
 
 
-CURVES = ("roc", "precision_recall", "det", "gain", "lift", "random_test")
+@pytest.mark.parametrize("missing", ["last", "absent"])
+def test_the_average_precision_of_all_candidates(df, stores, missing):
+    roles = {**ROLES, "missing": missing, "label": "id"}
+    expected = df.rankeval(**roles).area("ap", level=0.9)
+    tables = [dd.read_parquet(stores[files]).rankeval(**roles) for files in (1, 7, 60)]
+    tables = [table.area("ap", level=0.9) for table in tables]
+    pd.testing.assert_frame_equal(tables[0], expected, rtol=1e-11)
+    assert tables[0].attrs == expected.attrs
+    for other in tables[1:]:
+        pd.testing.assert_frame_equal(other, tables[0], check_exact=True)
 
 
-@pytest.mark.parametrize(
-    ("ties", "missing"),
-    at_length(
-        itertools.product(["expected", "shared", "best", "worst", "blocks"], ["last", "absent"]),
-        [("expected", "last"), ("shared", "absent")],
-    ),
-)
-def test_curves_of_all_candidates_have_the_rows_at_which_they_turn(df, missing, ties):
-    few = df.head(500).assign(gold=df["gold"] & (df["b"] > 0.5))
-    roles = {**ROLES, "missing": missing, "label": "id", "measures": ["a", "d"], "ties": ties}
-    ddf = dd.from_pandas(few, npartitions=3)
-    for name in CURVES[:: 1 if ties == "shared" else 5]:
-        found = getattr(ddf.rankeval(**roles), name)()
-        every = getattr(few.rankeval(**roles), name)()
-        rows = found.set_index(["measure", "n"]).index
-        expected = every.set_index(["measure", "n"]).loc[rows].reset_index()[every.columns]
-        same(found, expected.assign(n=expected["n"].astype(found["n"].dtype)))
-        for measure, curve in every.groupby("measure"):
-            corners = found[found["measure"] == measure]
-            y = "tp" if name == "random_test" else "tpr"
-            if y in every and ties != "blocks":  # nothing happens between the corners
-                between = np.interp(curve["n"], corners["n"], corners[y])
-                np.testing.assert_allclose(between, curve[y], atol=1e-12)
-
-
-def test_curves_by_row_numbers_and_by_a_key(df, stores):
-    ddf = dd.read_parquet(stores[7])
-    for roles in ({}, {"key": "id"}):
-        asked = {**ROLES, **roles, "missing": "last", "ties": "shared", "measures": "c"}
-        found = ddf.rankeval(**asked).gain()
-        every = df.rankeval(**asked).gain().set_index("n").loc[found["n"]].reset_index()
-        same(found, every[found.columns])
-
-
-@pytest.mark.parametrize("gold", [[1, 1, 1, 1], [0] * 4, [0, 1, 0, 1]])
-def test_curves_of_few(gold):
+@pytest.mark.parametrize("gold", [[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0, 0], [1, 1, 1, 1], [0] * 4])
+def test_the_average_precision_of_few(gold):
     few = pd.DataFrame({"a": [4, 3, 2, 1], "b": [1, 1, 1, 1], "gold": gold})
-    ddf = dd.from_pandas(few, npartitions=2)
-    for name in CURVES:
-        found, every = getattr(ddf.rankeval, name)(), getattr(few.rankeval, name)()
-        rows = found.set_index(["measure", "n"]).index
-        same(found, every.set_index(["measure", "n"]).loc[rows].reset_index()[every.columns])
-        assert {4} <= set(found["n"])
+    found = dd.from_pandas(few, npartitions=2).rankeval.area("ap")
+    pd.testing.assert_frame_equal(found, few.rankeval.area("ap"), rtol=1e-11)
 
 
+@pytest.mark.parametrize("options", [{"average": "macro"}, {"equal": "mean"}])
+def test_areas_that_cannot_be_asked(df, options):
+    ddf = dd.from_pandas(df, npartitions=3)
+    with pytest.raises(ValueError, match=r"compute the columns that you use"):
+        ddf.rankeval(**ROLES, missing="last").area("ap", **options)
+
+
+@pytest.mark.parametrize("name", ["roc", "precision_recall", "det", "gain", "lift"])
+def test_curves_of_all_candidates_say_what_to_do(df, name):
+    ddf = dd.from_pandas(df, npartitions=3)
+    with pytest.raises(ValueError, match=rf"{name} requires all candidates .*\.compute\(\)"):
+        getattr(ddf.rankeval(**ROLES, missing="last"), name)()
+    with pytest.raises(ValueError, match="n=None needs all ranks in memory"):
+        ddf.rankeval(**ROLES, missing="last").random_test()
+
+
+@pytest.mark.parametrize("kind", ["roc", "ap"])
 @pytest.mark.parametrize(
-    ("ask", "message"),
+    ("roles", "message"),
     [
-        (lambda r: r.roc(average="macro"), "average='macro' combines groups"),
-        (lambda r: r.lift([0.1]), r"nbest_precision\(\[0.01\]\)"),
-        (lambda r: r.roc(ties="error"), "ties='error'"),
-        (lambda r: r.random_test(adjust="envelope"), "Pass the list sizes that you need"),
-        (lambda r: r(label="c").gain(ties="shared"), "repeated values"),
-        (
-            lambda r: r(label="twice").gain(ties="shared"),
-            "has repeated values among tied candidates",
-        ),
-        (lambda r: r(missing="raise").gain(), "missing='raise'"),
-        (lambda r: r(missing="drop").gain(), "missing='drop'"),
-        (lambda r: r(gold="id", positive=["w1", "x"], measures="c").gain(), "the value 'x'"),
+        ({"missing": "raise"}, "missing='raise'"),
+        ({"missing": "drop"}, "missing='drop'"),
+        ({"gold": "id", "positive": ["w1", "x"], "measures": "c"}, "the value 'x'"),
     ],
 )
-def test_curves_that_cannot_be_asked(df, ask, message):
-    twice = df["id"].where(df["gold"] | (df.index > 2_000), df["id"][df["gold"]].iloc[0])
-    ddf = dd.from_pandas(df.assign(twice=twice), npartitions=3)
-    roles = {"lower_is_better": "d", "missing": "last", "measures": ["a", "d"], "label": "id"}
+def test_areas_of_candidates_that_lack_something(df, kind, roles, message):
+    ddf = dd.from_pandas(df, npartitions=3)
     with pytest.raises(ValueError, match=message):
-        ask(ddf.rankeval(**roles))
+        ddf.rankeval(**{"measures": ["a", "d"], **roles}).area(kind)
+
+
+OF_OPTIONS = {
+    "nbest_precision": lambda r: r.nbest_precision([5, 10]),
+    "compare": lambda r: r.compare(n=[5, 10]),
+    "compare, holm": lambda r: r.compare(n=[5, 10], adjust="holm"),
+    "compare, bh": lambda r: r.compare("a", n=[5], adjust="bh", alternative="greater"),
+    "compare with a margin": lambda r: r.compare(n=[5, 10], adjust="holm", margin=0.2),
+    "compare_area": lambda r: r.compare_area(adjust="holm"),
+    "area": lambda r: r.area("ap"),
+}
+
+
+@pytest.mark.parametrize("by", ["query", None])
+@pytest.mark.parametrize("name", OF_OPTIONS)
+def test_options_of_the_session_are_those_of_frames(queries, name, by):
+    """Adjusted tests by groups took level and alpha from the defaults."""
+    if by is None and name == "compare_area":
+        return
+    others = ["domain"] if by else ["domain", "query"]
+    roles = {"lower_is_better": "d", "label": "id", "by": by, "exclude": others}
+    ddf = dd.from_pandas(queries, npartitions=5)
+    for options in ({"level": 0.8, "alpha": 0.4}, {"details": True, "alpha": 0.3, "level": 0.99}):
+        with rankeval_pd.set_options(**options):
+            found, expected = (OF_OPTIONS[name](x.rankeval(**roles)) for x in (ddf, queries))
+        if by is not None:
+            found = found.astype({"query": expected["query"].dtype})
+        exact = {"rtol": 1e-11} if name == "area" and by is None else {"check_exact": True}
+        pd.testing.assert_frame_equal(found, expected, **exact)
+        assert found.attrs == expected.attrs
 
 
 @pytest.mark.slow

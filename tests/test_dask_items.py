@@ -19,7 +19,7 @@ dd = pytest.importorskip("dask.dataframe")
 import dask  # noqa: E402
 
 import rankeval_pd.dask  # noqa: E402
-from rankeval_pd.forms.lazy import item_sums  # noqa: E402
+from rankeval_pd.doors import dask as door  # noqa: E402
 from rankeval_pd.stats.resampling import resamples, test_items  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
@@ -116,7 +116,7 @@ def test_the_numbers_of_pandas(name):
 def test_any_partitions(name, partitions, monkeypatch):
     """Blocks of a few partitions, or parts of one."""
     kind, ask = QUESTIONS[name]
-    monkeypatch.setattr(item_sums, "_BLOCK", 50 * items(kind).shape[1])
+    monkeypatch.setattr(door, "_BLOCK", 50 * items(kind).shape[1])
     same(ask(dd.from_pandas(items(kind), npartitions=partitions).rankeval), expected(name))
 
 

@@ -8,13 +8,11 @@ from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-import pandas as pd
 
 from rankeval_pd.chance.pools import (
     Pool,
     able_with,
     chosen_pool,
-    in_collection,
     pool_of,
     warn_of_whole_lists,
 )
@@ -22,8 +20,6 @@ from rankeval_pd.chance.published_chance import LOG_10, POPULATIONS, population_
 from rankeval_pd.decisions.averages import GroupCells
 from rankeval_pd.doors.rankings import GROUP, Candidates, Rows, measure_rows, rows_at, tabulate
 from rankeval_pd.errors import check_choice, check_flag
-from rankeval_pd.forms.lazy.outlines import Curves
-from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.values import Shares, check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
@@ -37,7 +33,7 @@ from rankeval_pd.stats.distributions.hypergeometric import Tails
 from rankeval_pd.stats.distributions.hypergeometric import tails as hypergeometric_tails
 from rankeval_pd.stats.random_model.boundary import EVERY, simultaneous_p_values
 from rankeval_pd.stats.random_model.random_counts import averaged_tails
-from rankeval_pd.stats.rankings.ranking import NBest, Ranking, Size, TieBlock
+from rankeval_pd.stats.rankings.ranking import NBest, Ranking, Size
 
 TEST_COLUMNS = (
     "measure",
@@ -336,54 +332,6 @@ def _adjusted_for_all_n(
             model.advance,
         )
     return p_adjusted
-
-
-def random_test_of_turns(
-    found: Curves,
-    *,
-    adjust: str | None = None,
-    combine: bool = False,
-    population: PopulationKind = "finite",
-    pool: Pool | None = None,
-    n_candidates: int | None = None,
-    ties: str = "shared",
-) -> pd.DataFrame:
-    """Test larger-than-memory rankings at each n where tp changes."""
-    check_choice("population", population, POPULATIONS)
-    check_choice("adjust", adjust, ADJUSTMENTS)
-    if adjust is not None or combine:
-        raise ValueError(
-            f"adjust={adjust!r}, combine={combine!r}: without n, a whole Dask DataFrame supports"
-            " only a separate test at each n. Pass the list sizes that you need, n=..., or name"
-            " groups, by=..."
-        )
-    ended = any(lists.n.max(initial=0) < found.total for lists in found.turns)
-    pool = n_candidates if pool is None else pool
-    pool = chosen_pool(pool, {"missing": "absent" if ended else "raise"}, population)
-    whole = Size(np.array(found.total), np.array(found.positive))
-    whole = whole if isinstance(pool, str) else in_collection(whole, pool)
-    columns: dict[str, list[AnyArray]] = {}
-    for measure, lists in zip(found.measures, found.turns, strict=True):
-        n = np.union1d(lists.n[lists.n > 0], [found.total] if found.total else [])
-        n = n.astype(np.int64)
-        tp = lists.tp[np.searchsorted(lists.n, n, side="right") - 1]  # tp is constant after the end
-        nobody = np.zeros_like(n)
-        nbest = NBest(
-            tp.astype(float) if ties == "expected" else tp,
-            np.full(n.shape, np.nan),
-            nobody,
-            n > 0,
-            TieBlock(nobody, nobody, nobody, nobody),
-        )
-        last = Size(np.array(np.max(lists.n, initial=0)), np.array(np.max(lists.tp, initial=0)))
-        size = last if pool == "retrieved" else whole
-        values = _tested(nbest, n, size, _Model(population, None, ties, pool))
-        values |= {"measure": tables.labels([measure] * n.size), "n": n}
-        for name in TEST_COLUMNS:
-            if name in values:
-                columns.setdefault(name, []).append(values[name])
-    attrs = {"population": population, "ties": ties, "combine": combine, "pool": pool}
-    return tables.rows_of(columns, attrs=attrs)
 
 
 # ------------------------------------------------- The sum of true positives over all groups

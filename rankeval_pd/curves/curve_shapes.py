@@ -8,14 +8,11 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
-import pandas as pd
 
 from rankeval_pd.curves.curve_intervals import RANGE, check_interval, heights, sizes_of
 from rankeval_pd.decisions.averages import average_curves
 from rankeval_pd.doors.rankings import Candidates, Rows, measure_rows, tabulate
 from rankeval_pd.errors import check_share
-from rankeval_pd.forms.lazy.outlines import Curves
-from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.averages import Average, check_average
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.values import Shares
@@ -71,6 +68,7 @@ _CURVE = Capabilities(
     any_ties=True,
     ends=True,
     clusters=True,
+    by_groups=True,
     layout="measure n",
 )
 
@@ -230,30 +228,6 @@ def _counted_columns(
     }
 
 
-def curve_of_turns(space: str) -> Callable[..., pd.DataFrame]:
-    """Return a function that computes a curve from the lists at its turning points."""
-    return partial(_shape_of_turns, space)
-
-
-def _shape_of_turns(space: str, found: Curves, *, ties: str, level: float = 0.95) -> pd.DataFrame:
-    check_share("level", level)
-    columns: dict[str, list[AnyArray]] = {}
-    for measure, lists, threshold in zip(
-        found.measures, found.turns, found.thresholds, strict=True
-    ):
-        asked = lists.n >= (1 if space in _FROM_ONE else 0)
-        n, tp = lists.n[asked], lists.tp[asked]
-        x, y = rates(space, tp, n, found.total, found.positive)
-        if space == "lift" and n.size:  # chance level: the last list contains all scored candidates
-            y = rates(space, tp, n, n[-1], tp[-1])[1]
-        rows = (tables.labels([measure] * n.size), n, threshold[asked], x, y)
-        for name, values in zip(("measure", "n", "threshold", *SPACES[space]), rows, strict=True):
-            columns.setdefault(name, []).append(values)
-    return tables.rows_of(columns, attrs={"space": space, "ties": ties})
-
-
-@_CURVE
-@with_roles_and(DEFAULTS, _IDLE_ROLES)
 def roc(
     data: Data,
     *,

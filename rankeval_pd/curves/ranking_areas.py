@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Protocol, Unpack
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from rankeval_pd.decisions.averages import average_areas
 from rankeval_pd.decisions.intervals import OF_CLUSTERS
 from rankeval_pd.decisions.verdicts import Interval
 from rankeval_pd.doors.rankings import Candidates, Rows, measure_rows, tabulate
-from rankeval_pd.errors import check_choice, check_share, checked_call, warn
+from rankeval_pd.errors import check_choice, check_share, warn
 from rankeval_pd.forms.out.averages import Average, check_average
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
@@ -252,34 +252,108 @@ def _with_limits(
     }
 
 
-@checked_call
+class WholeRanking(Protocol):
+    """Describe a ranking that is larger than memory."""
+
+    @property
+    def measure(self) -> Hashable:
+        """Return the name of the measure."""
+        ...
+
+    @property
+    def outline(self) -> roc_areas.Outline:
+        """Return the numbers of negatives between the true positives."""
+        ...
+
+    @property
+    def unscored(self) -> int:
+        """Return the number of candidates without a score."""
+        ...
+
+    @property
+    def unscored_true(self) -> int:
+        """Return the number of true positives without a score."""
+        ...
+
+
 def area_of_outlines(
-    measures: Sequence[Hashable],
-    rankings: Sequence[roc_areas.Outline],
+    rankings: Sequence[WholeRanking],
+    inverse_ends: Callable[[Any], float],
     *,
+    kind: AreaKind = "roc",
     ci: AreaInterval | None = None,
     level: float = 0.95,
+    ends: bool = False,
 ) -> pd.DataFrame:
-    """Return :func:`area` for rankings given by their outlines."""
-    interval = _interval("roc", ci)
+    """Return :func:`area` for rankings given by their outlines.
+
+    ``inverse_ends`` returns the sum that the chance level of average precision needs.
+    """
+    interval = _interval(kind, ci)
     level = check_share("level", level)
-    found = [roc_areas.outline_area(ranking) for ranking in rankings]
-    sizes = (np.array([getattr(x, k) for x in rankings]) for k in ("positive", "negative"))
+    if kind == "roc":
+        columns = _roc_of_outlines([ranking.outline for ranking in rankings], level, interval)
+    else:
+        columns = _precision_of_outlines(rankings, inverse_ends, level, ends)
+    names = pd.Index([ranking.measure for ranking in rankings], tupleize_cols=False)
+    leaving = {name: columns[name] for name in AREA_COLUMNS[1:]}
+    table = pd.DataFrame({"measure": pd.Series(names), **leaving})
+    table.attrs.update({"kind": kind, "ci": interval, "level": level})
+    return table
+
+
+def _roc_of_outlines(
+    outlines: Sequence[roc_areas.Outline], level: float, interval: str
+) -> dict[str, AnyArray]:
+    """Return the columns of ROC areas of whole rankings."""
+    areas = [roc_areas.outline_area(outline) for outline in outlines]
+    sizes = (np.array([getattr(x, k) for x in outlines]) for k in ("positive", "negative"))
     spread = roc_areas.AreaSpread(
-        np.array([float(x.variance) for _, x in found]),
-        np.array([float(x.freedom) for _, x in found]),
-        untied=np.array([float(x.untied) for _, x in found]),
+        np.array([float(x.variance) for _, x in areas]),
+        np.array([float(x.freedom) for _, x in areas]),
+        untied=np.array([float(x.untied) for _, x in areas]),
         better=(
-            np.array([float(x.better[0]) for _, x in found if x.better]),
-            np.array([float(x.better[1]) for _, x in found if x.better]),
+            np.array([float(x.better[0]) for _, x in areas if x.better]),
+            np.array([float(x.better[1]) for _, x in areas if x.better]),
         ),
     )
-    value = np.array([one for one, _ in found])
-    columns = _with_limits(value, found_of(spread, *sizes), level, interval)
-    names = pd.Index(list(measures), tupleize_cols=False)
-    table = pd.DataFrame({"measure": pd.Series(names), **columns})
-    table.attrs.update({"kind": "roc", "ci": interval, "level": level})
-    return table
+    value = np.array([area for area, _ in areas])
+    return _with_limits(value, found_of(spread, *sizes), level, interval)
+
+
+def _precision_of_outlines(
+    rankings: Sequence[WholeRanking],
+    inverse_ends: Callable[[Any], float],
+    level: float,
+    ends: bool,
+) -> dict[str, AnyArray]:
+    """Return the columns of average precision of whole rankings."""
+    precisions = [
+        roc_areas.outline_precision(
+            ranking.outline,
+            inverse_ends(ranking),
+            ranking.unscored,
+            unscored_true=ranking.unscored_true > 0,
+            ends=ends,
+        )
+        for ranking in rankings
+    ]
+    value, corrected, variance, chance = (np.array(x) for x in zip(*precisions, strict=True))
+    positive, negative = (
+        np.array([getattr(ranking.outline, k) for ranking in rankings])
+        for k in ("positive", "negative")
+    )
+    _warn_if_few(positive, negative, "area")
+    error, freedom = np.sqrt(variance), np.minimum(positive, negative) - 1.0
+    low, high = early.ap_limits(value, corrected, error, freedom, positive, level)
+    return {
+        "area": value,
+        "chance": chance,
+        "ci_low": low,
+        "ci_high": high,
+        "se": error,
+        "p_value": np.full(value.shape, np.nan),
+    }
 
 
 def _warn_if_reversed(area: FloatArray, high: FloatArray) -> None:

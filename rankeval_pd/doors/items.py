@@ -17,21 +17,13 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.decisions.verdicts import GROUP, Rows
+from rankeval_pd.doors.dask import FROM_FRAME, ItemNeeds, check_needs, sums_of_items
+from rankeval_pd.doors.heads import is_dask_frame
 from rankeval_pd.doors.rankings import concatenated, leave_table, named
 from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.forms.items.item_roles import check_items, item_roles
 from rankeval_pd.forms.items.items import ItemTable, read_frame, warn_of_shape
 from rankeval_pd.forms.items.metric_columns import Metric, frame_as_items, metric_of_queries
-from rankeval_pd.forms.lazy.engine import Graph
-from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
-from rankeval_pd.forms.lazy.item_sums import (
-    FEW,
-    OF_FRAME,
-    ItemNeeds,
-    check_asked,
-    frame_items,
-    gather,
-)
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.progress import progress_bar
@@ -89,7 +81,7 @@ def tabulate_items(
     distributed = is_dask_frame(data)
     frame = data
     if distributed:
-        check_asked(None if needs is None else needs(1), chosen, OF_FRAME)
+        check_needs(None if needs is None else needs(1), chosen, FROM_FRAME)
         frame = data._meta
     check_items(frame)
     frame = frame_as_items(frame)
@@ -130,15 +122,11 @@ def _sums_of(
     ddf: Any, table: ItemTable, roles: Roles, needs: ItemNeeds, pairs: IntArray
 ) -> AnyItems:
     """Return the statistics of the items in a Dask DataFrame, summed on the workers."""
-    graph = Graph()
-    parts, n_items = frame_items(graph, ddf, table, roles)
-    if n_items <= FEW:
-        whole = ddf.compute()
-        few = read_frame(whole, replace(roles, measures=table.systems, exclude=None))
-        return few.items(np.arange(n_items))
-    name = gather(graph, parts, n_items, table.metric, table.systems, pairs, needs)
-    sums: AnyItems = graph.delayed(name).compute()
-    return sums
+    sums = sums_of_items(ddf, table, roles, needs, pairs)
+    if not isinstance(sums, pd.DataFrame):
+        return sums
+    few = read_frame(sums, replace(roles, measures=table.systems, exclude=None))
+    return few.items(np.arange(len(sums)))
 
 
 def _within_range(rows: Rows, metric: Metric) -> Rows:

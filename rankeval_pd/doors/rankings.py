@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.decisions.verdicts import GROUP, PAIR, PLACE, STANDS
+from rankeval_pd.doors.heads import refuse_head
 from rankeval_pd.errors import unknown_name
-from rankeval_pd.forms.lazy.heads import refuse_head
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.averages import check_groups
 from rankeval_pd.forms.rankings.annotators import SHARE, refuse_each

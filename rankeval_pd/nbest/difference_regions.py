@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.decisions.families import OVER_LISTS
+from rankeval_pd.doors.heads import HeadFrame, head_of
 from rankeval_pd.doors.rankings import Candidates, Rows, concatenated, rows_at, stacks
 from rankeval_pd.errors import check_at_least_one, check_choice, check_share, unknown_name
-from rankeval_pd.forms.lazy.heads import HeadFrame, head_of
 from rankeval_pd.forms.rankings.candidates import Data, check_data, read_frame
 from rankeval_pd.forms.rankings.kernel_calls import only_pair
 from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n, check_not_above

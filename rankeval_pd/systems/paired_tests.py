@@ -10,9 +10,9 @@ import numpy as np
 
 from rankeval_pd.decisions.gains import over_groups, with_systems
 from rankeval_pd.decisions.verdicts import Rows
+from rankeval_pd.doors.dask import ItemNeeds
 from rankeval_pd.doors.items import resampling_bar, tabulate_items
 from rankeval_pd.errors import check_choice, check_flag, check_margin, warn
-from rankeval_pd.forms.lazy.item_sums import ItemNeeds
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
 from rankeval_pd.forms.roles.roles import (

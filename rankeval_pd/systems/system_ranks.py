@@ -11,10 +11,10 @@ import pandas as pd
 
 from rankeval_pd.decisions.gains import FAMILY, ranks_over_groups
 from rankeval_pd.decisions.verdicts import GROUP, Rows
+from rankeval_pd.doors.dask import ItemNeeds
 from rankeval_pd.doors.items import resampling_bar, tabulate_items
 from rankeval_pd.doors.rankings import rows_at
 from rankeval_pd.errors import check_choice, check_count, check_share, listed, unknown_name
-from rankeval_pd.forms.lazy.item_sums import ItemNeeds
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.declarations import Capabilities, check_memory, with_roles

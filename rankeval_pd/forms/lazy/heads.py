@@ -18,13 +18,15 @@ smallest value is the best and NaN comes last.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 
+from rankeval_pd.doors.heads import Head, HeadFrame
+from rankeval_pd.doors.heads import lower_of as lower_of
+from rankeval_pd.doors.heads import needed_ranks as needed_ranks
 from rankeval_pd.errors import listed
 from rankeval_pd.forms.rankings.tie_keys import label_hashes, refuse_missing, sort_key, value_keys
 from rankeval_pd.forms.rankings.values import (
@@ -36,7 +38,7 @@ from rankeval_pd.forms.rankings.values import (
 )
 from rankeval_pd.forms.roles.columns import frame_column, native
 from rankeval_pd.forms.roles.label_types import check_kinds
-from rankeval_pd.forms.roles.roles import Roles, as_names
+from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.rankings import swap_draws
@@ -51,17 +53,6 @@ OWN = (  # advice for repeated candidates
     "to break ties, each candidate needs a unique label. Pass the label column as label=..., or"
     " use row numbers across all partitions: label=rankeval_pd.dask.ROWS."
 )
-
-
-def needed_ranks(n_max: int) -> int:
-    """Return the last rank to keep for lists up to n_max.
-
-    The precision at the end of a list is estimated from candidates near the end. Swapping labels
-    moves the end by up to six standard deviations; this limit allows for four times that distance.
-    """
-    around = max(20, int(0.5 * n_max**0.8) + 1)
-    swapped = 4 * (math.ceil(6.0 * math.sqrt(n_max / 2.0)) + 2)
-    return n_max + max(around, swapped)
 
 
 class Request(NamedTuple):
@@ -339,85 +330,6 @@ def _equal(one: FloatArray, other: FloatArray | float) -> BoolArray:
     return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
 
 
-def lower_of(roles: Roles, measures: Sequence[Hashable]) -> list[Hashable]:
-    """Return the measures whose small values rank first."""
-    if isinstance(roles.lower_is_better, bool):
-        return list(measures) if roles.lower_is_better else []
-    lower = as_names(roles.lower_is_better, measures)
-    return [name for name in measures if name in lower]
-
-
-class Head(NamedTuple):
-    """Store a head's counts over all candidates."""
-
-    whole: Whole
-    measures: tuple[Hashable, ...]
-    roles: dict[str, Any]  #: the roles that determined the candidates in the head
-    request: Request
-
-    def of(self, measures: Sequence[Hashable], roles: Roles) -> Whole:
-        """Return the counts of all candidates for these measures and roles."""
-        for role in _FIXED:
-            made, asked = self.roles[role], getattr(roles, role)
-            if role == "gold" and asked is None:
-                continue
-            if role == "lower_is_better":
-                asked = lower_of(roles, self.measures)
-            if made is not asked and made != asked:
-                raise ValueError(
-                    f"{role}={asked!r}, but the head was made with {role}={made!r}, which"
-                    " determines the candidates in the head. Make a new head:"
-                    " ddf.rankeval(...).head(n_max)."
-                )
-        if roles.groups is not None and roles.ends:
-            raise ValueError(
-                "groups with missing='absent': each empty rank in a list counts as a group, but a"
-                " head does not contain the number of empty ranks. Pass missing='last'."
-            )
-        if roles.seed != self.request.seed:
-            raise ValueError(
-                f"rng={roles.rng!r}, but the head was made with the seed {self.request.seed}, "
-                "which determines the order of equal scores. Make a new head: "
-                "ddf.rankeval(rng=...).head(n_max)."
-            )
-        for name in measures:
-            if name is not None and name not in self.measures:
-                raise ValueError(
-                    f"measures: {name!r} is not one of the head's measures,"
-                    f" {listed(self.measures)}. Collect a head with this measure:"
-                    " ddf.rankeval(measures=...).head(n_max)."
-                )
-        places = [self.measures.index(name) for name in measures if name is not None]
-        return self.whole.of(np.array(places, dtype=np.int64))
-
-
-class HeadFrame(pd.DataFrame):
-    """Store the candidates of a head. Pandas methods return a plain DataFrame."""
-
-    _metadata = ["known"]  # noqa: RUF012
-    known: Head
-
-    @property
-    def _constructor(self) -> Any:
-        return pd.DataFrame
-
-
-def head_of(data: object) -> Head | None:
-    """Return the counts of all candidates if the data are a head."""
-    return data.known if isinstance(data, HeadFrame) else None
-
-
-def refuse_head(data: object) -> None:
-    """Raise a ValueError if a head is not sufficient."""
-    head = head_of(data)
-    if head is not None:
-        raise ValueError(
-            f"this method needs all {head.whole.total:,} candidates, but the head contains only the"
-            f" best {head.whole.asked:,} for each measure. Call the method on ddf.rankeval, or on a"
-            " sample: ddf.sample(frac=...).compute().rankeval."
-        )
-
-
 _DROPPED = (
     "missing='drop': the measures and pairs would use different candidates, so there is no common"
     " head. First drop rows without a score, ddf.dropna(subset=[...]), or pass missing='last' or"
@@ -434,7 +346,7 @@ def finished(part: PartialHead, request: Request, roles: Roles, n_max: int) -> H
     fixed = {role: getattr(roles, role) for role in _FIXED}
     fixed |= {"gold": request.gold, "lower_is_better": lower_of(roles, request.measures)}
     whole = _whole(part, request, n_max)
-    frame.known = Head(whole, request.measures, fixed, request)
+    frame.known = Head(whole, request.measures, fixed, request)  # type: ignore[arg-type]
     return frame
 
 

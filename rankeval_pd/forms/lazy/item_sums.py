@@ -28,155 +28,16 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.doors.dask import ItemNeeds
 from rankeval_pd.forms.items.item_roles import item_order
-from rankeval_pd.forms.items.items import ItemTable, read_frame
 from rankeval_pd.forms.items.metric_columns import Metric, check_complete, check_counts, check_size
 from rankeval_pd.forms.lazy.engine import Graph, box, boxes, cluster, lazy_columns
-from rankeval_pd.forms.roles.identifiers import warn_of_identifiers
-from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.resampling import blocks, resamples
 from rankeval_pd.stats.resampling.blocks import Facts, ItemStatistics, Plan
-from rankeval_pd.stats.resampling.bootstrap_tests import INTERVALS
 from rankeval_pd.stats.resampling.gathered_draws import RemoteFacts
-from rankeval_pd.stats.resampling.test_items import PairOptions, studentises
 
-FEW = 64  # with this many items or fewer, one machine can enumerate all signs
 _BLOCK = 2**22  # how many numbers a block of items holds (32 MB)
-_LOOKED_AT = 1_000  # number of rows that are checked to recognize an identifier
-
-
-# ----------------------------------------------------------------------------------------- refusals
-
-
-def check_asked(asked: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeeds:
-    """Raise a ValueError for methods that do not support distributed items.
-
-    ``instead`` explains how to use one machine.
-    """
-    for role in ("by", "groups", "strata", "seeds"):
-        if getattr(roles, role) is not None:
-            raise ValueError(
-                f"{role}={getattr(roles, role)!r}: items from the same {_ONE[role]} are spread"
-                f" across the workers. {_NEXT[role]} {instead}"
-            )
-    if roles.missing != "raise":
-        raise ValueError(
-            f"missing={roles.missing!r}: items are spread across workers, but every system needs"
-            f" all items. Drop incomplete items, ddf.dropna(). {instead}"
-        )
-    if asked is None:
-        raise ValueError(f"this method needs all items in memory. {instead}")
-    options = asked.options
-    if studentises(options) and not asked.swaps:
-        raise ValueError(
-            "event='studentised', ci='studentised' and adjust='max-t' with resampled items need"
-            " another pass over the items for standard errors. Pass event='wild', or another ci"
-            f" with adjust='holm'. {instead}"
-        )
-    if options.ci == "bca":
-        raise ValueError(
-            "ci='bca' leaves out one item at a time, but the items are spread across workers."
-            f" Pass {' or '.join(repr(x) for x in INTERVALS if x in _OTHER)}, or omit ci. {instead}"
-        )
-    return asked
-
-
-_OTHER = ("wild", "percentile", "basic")
-_ONE = {"by": "domain", "groups": "cluster", "strata": "stratum", "seeds": "training"}
-_NEXT = {
-    "by": "Call this method for each domain, ddf[ddf['domain'] == ...].",
-    "groups": (
-        "First sum each cluster, ddf.groupby(...).sum().compute(), then pass metric='ratio' or"
-        " another metric based on sums."
-    ),
-    "strata": "Omit strata.",
-    "seeds": "Average each system over its seeds, and mention this in your report.",
-}
-OF_FRAME = "Call ddf.compute() if the data fit in memory."
-
-# ---------------------------------------------------------------------------------- Dask DataFrames
-
-
-def frame_items(
-    graph: Graph, ddf: Any, table: ItemTable, roles: Roles
-) -> tuple[list[ItemBlock], int]:
-    """Return the item blocks of a Dask DataFrame, and the number of items.
-
-    To number the items, the scheduler runs once over the index or the first column.
-    """
-    systems, metric = table.systems, table.metric
-    meta: pd.DataFrame = ddf._meta
-    columns = [c for c in meta.columns if _system_of(c, systems)]
-    frames = ddf[columns].to_delayed()
-    numbered = isinstance(meta.index, pd.RangeIndex) and not ddf.known_divisions
-    one = ddf[columns[:1]].to_delayed()
-    cheap = one if len(one) == len(frames) else frames
-    look, sight = Graph(), functools.partial(_labels, plain=numbered)
-    looked = look.ask_partitions(sight, cheap)
-    if roles.measures is None:
-        looked.append(look.add(_first_rows, look.of(frames[0])))
-    found = list(look.compute(*looked))
-    rows = found.pop() if roles.measures is None else None
-    if rows is not None and meta.columns.nlevels == 1:
-        warn_of_identifiers({name: rows[name] for name in systems}, taken_as="systems")
-    sizes = [labels.size for labels in found]
-    in_order = numbered or _ascend(found)
-    ranks = None
-    if not in_order:
-        ranks = graph.add(_ranks, [graph.add(_index_of, graph.of(frame)) for frame in cheap])
-    named = {"measures": systems, "metric": roles.metric, "better": roles.higher_is_better}
-    parts = []
-    for pieces in _pieces(sizes, len(systems) * len(metric.chosen)):
-        listed = [graph.of(frames[number]) for number, _, _ in pieces]
-        spans = [(start, stop, sizes[number]) for number, start, stop in pieces]
-        begins = [sum(sizes[:number]) + start for number, start, _ in pieces]
-        stop = begins[0] + sum(stop - start for start, stop, _ in spans)
-        at = slice(begins[0], stop)
-        block = graph.add(functools.partial(_read, spans=spans, named=named), listed)
-        parts.append(ItemBlock(block, at if ranks is None else graph.add(_cut, ranks, at)))
-    return parts, sum(sizes)
-
-
-def _system_of(column: Any, systems: Sequence[Hashable]) -> bool:
-    return any(x in systems for x in (column if isinstance(column, tuple) else (column,))) or (
-        column in systems
-    )
-
-
-def _first_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.head(_LOOKED_AT)
-
-
-class Labels(NamedTuple):
-    """Summarize the labels of a partition."""
-
-    size: int
-    ascending: bool
-    ends: tuple[Any, Any] | None
-
-
-def _labels(frame: pd.DataFrame, *, plain: bool) -> Labels:
-    if plain or not len(frame):
-        return Labels(len(frame), True, None)
-    index = frame.index
-    return Labels(len(frame), bool(index.is_monotonic_increasing), (index[0], index[-1]))
-
-
-def _ascend(found: Sequence[Labels]) -> bool:
-    """Return whether labels are in ascending order across all partitions."""
-    filled = [labels for labels in found if labels.ends is not None]
-    if not all(labels.ascending for labels in filled):
-        return False
-    ends = [x for labels in filled for x in labels.ends or ()]
-    try:
-        return all(not last > first for last, first in zip(ends[1::2], ends[2::2], strict=False))
-    except TypeError:  # labels of several types
-        return False
-
-
-def _index_of(frame: pd.DataFrame) -> pd.Index:
-    return frame.index
 
 
 def _ranks(indexes: Sequence[pd.Index]) -> IntArray:
@@ -185,10 +46,6 @@ def _ranks(indexes: Sequence[pd.Index]) -> IntArray:
     ranks = np.empty(order.size, dtype=np.int64)
     ranks[order] = np.arange(order.size)
     return ranks
-
-
-def _cut(ranks: IntArray, at: slice) -> IntArray:
-    return ranks[at].copy()
 
 
 def _pieces(sizes: Sequence[int], width: int) -> list[list[tuple[int, int, int]]]:
@@ -205,29 +62,6 @@ def _pieces(sizes: Sequence[int], width: int) -> list[list[tuple[int, int, int]]
             listed[-1].append((number, start, stop))
             filled += stop - start
     return listed
-
-
-def _read(
-    frames: Sequence[pd.DataFrame], *, spans: Sequence[tuple[int, int, int]], named: dict[str, Any]
-) -> ItemStatistics:
-    """Return checked statistics (system, item, statistic) for the rows in some partitions."""
-    for frame, (_, _, size) in zip(frames, spans, strict=True):
-        if len(frame) != size:
-            raise RuntimeError(
-                f"a partition had {size:,} rows when counted and {len(frame):,} when read: the "
-                "files changed or were split differently. Give the files an index, or read them "
-                "again."
-            )
-    rows = [frame.iloc[start:stop] for frame, (start, stop, _) in zip(frames, spans, strict=True)]
-    frame = pd.concat(rows) if len(rows) > 1 else rows[0]
-    roles = Roles.of(
-        {
-            "dim": "item", "measures": named["measures"], "metric": named["metric"],
-            "higher_is_better": named["better"],
-        }
-    )  # fmt: skip
-    table = read_frame(frame.reset_index(drop=True), roles)
-    return checked(table.statistics, table.metric, table.systems, frame.index)
 
 
 def checked(
@@ -290,15 +124,6 @@ def _same(x: IntArray) -> IntArray:
 
 # -------------------------------------------------------------------------------------------------
 # The graph in which workers sum items block by block. All blocks use the same resamples.
-
-
-class ItemNeeds(NamedTuple):
-    """Declare the sums that a function needs from distributed items."""
-
-    options: PairOptions
-    signs: bool = False  #: whether random signs of the items' contributions to scores are needed
-    swaps: bool = False  #: whether sums over swapped items are needed
-    ranked: bool = False  #: whether resampled scores are always needed
 
 
 class ItemBlock(NamedTuple):

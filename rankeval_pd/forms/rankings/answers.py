@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.doors.heads import refuse_head
 from rankeval_pd.errors import warn
 from rankeval_pd.forms.lazy.batches import (
     Columns,
@@ -27,7 +28,6 @@ from rankeval_pd.forms.lazy.batches import (
     with_heads,
 )
 from rankeval_pd.forms.lazy.engine import Batches
-from rankeval_pd.forms.lazy.heads import refuse_head
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.averages import check_groups
 from rankeval_pd.forms.rankings.annotators import refuse_each

@@ -14,7 +14,7 @@ following variables:
 
 The attribute ``ends`` is True if lists end with the last scored candidate (missing="absent"). The
 attribute ``whole`` contains the counts of all candidates if the data are a head (see
-:mod:`rankeval_pd.forms.lazy.heads`).
+:mod:`rankeval_pd.doors.heads`).
 
 The leading dimensions form the batch. The batch dimensions are the other dimensions of a Dataset,
 or ``tables.GROUP`` for a DataFrame.
@@ -31,9 +31,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.doors.heads import HeadFrame, is_dask_frame, needed_ranks
 from rankeval_pd.errors import listed, no_table, unknown_name
-from rankeval_pd.forms.lazy.frame_heads import is_dask_frame
-from rankeval_pd.forms.lazy.heads import HeadFrame, needed_ranks
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.annotators import SHARE, one_label, warn_of_undecided
 from rankeval_pd.forms.rankings.copied_measures import SameOrder, known_copies

@@ -367,56 +367,11 @@ class Outline(NamedTuple):
         return int(self.tied.sum() + self.between.sum())
 
 
-class Turns(NamedTuple):
-    """Lists at turning points, between which ``tp`` is constant or linear in n."""
-
-    n: IntArray  #: ascending from 0
-    tp: IntArray
-
-
-def turns(outline: Outline, ties: str, ranks: IntArray | None = None) -> Turns:
-    """Return the lists that end just before or after true positives, and the longest list.
-
-    True positives with equal scores form blocks. With ``ties="best"`` or ``"worst"``, one more
-    list ends inside each block. With ``"shared"``, ``ranks`` gives each true positive its own rank.
-    """
-    start, end = _outline_blocks(outline)
-    tp = np.cumsum(outline.tp)
-    before = tp - outline.tp
-    lists = [(start, before), (end, tp)]
-    if ties == "best":
-        lists.append((start + outline.tp, tp))
-    elif ties == "worst":
-        lists.append((end - outline.tp, before))
-    elif ties == "shared":
-        assert ranks is not None
-        rank, number = np.sort(ranks), np.arange(ranks.size)
-        lists = [(rank - 1, number), (rank, number + 1)]
-    lists.append((np.array([0, outline.positive + outline.negative]), np.array([0, tp[-1:].sum()])))
-    sizes, counts = (np.concatenate(parts) for parts in zip(*lists, strict=True))
-    n, first = np.unique(sizes, return_index=True)
-    return Turns(n, counts[first])
-
-
 def _outline_blocks(outline: Outline) -> tuple[IntArray, IntArray]:
     """Return the numbers of candidates above, and at or above, each true positive score."""
     size = outline.tp + outline.tied
     end = np.cumsum(outline.between[:-1] + size)
     return end - size, end
-
-
-def scores_at(n: IntArray, outline: Outline, scores: FloatArray, last: FloatArray) -> FloatArray:
-    """Return the n-th score for the lists at turning points.
-
-    ``scores`` contains the true positives' scores. ``last`` contains the score of the last negative
-    above each of them, and that of the last negative below them all. The 0th score is -inf.
-    """
-    # the block that ends at or after n: n is inside the block or among the negatives above it
-    start, end = _outline_blocks(outline)
-    block = np.searchsorted(end, n, side="left")
-    inside = n > np.concatenate([start, [np.inf]])[block]
-    found = np.where(inside, np.concatenate([scores, [np.nan]])[block], last[block])
-    return np.where(n == 0, -np.inf, found)
 
 
 def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
@@ -446,6 +401,61 @@ def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
     one, other = (np.array(float(x[0]) if two else np.nan) for x in (outline.tp, outline.tied))
     freedom = freedom_of(both, sizes)
     return value, AreaSpread(both[0] + both[1], freedom, False, untied, (one, other))
+
+
+class OutlinePrecision(NamedTuple):
+    """Average precision of one ranking, with equal scores as one block."""
+
+    value: float
+    corrected: float  #: see :class:`rankeval_pd.stats.rankings.early.Influence`
+    variance: float  #: the variance of the mean influences
+    chance: float
+
+
+def outline_precision(
+    outline: Outline, inverse_ends: float, unscored: int, *, unscored_true: bool, ends: bool
+) -> OutlinePrecision:
+    """Return average precision with its variance and chance level.
+
+    The results equal those of :func:`rankeval_pd.stats.rankings.early.influences`.
+    ``inverse_ends`` is the sum of 1 / n over the scored candidates, where n is the end of the
+    candidate's block. ``unscored`` candidates are the last block, which contains a positive if
+    ``unscored_true``. If ``ends``, no list contains them.
+    """
+    positive, negative = outline.positive, outline.negative
+    total = positive + negative
+    _, n = _outline_blocks(outline)
+    tp, true = np.cumsum(outline.tp), outline.tp.astype(float)
+    inside = np.ones(n.size, dtype=bool)
+    if ends and unscored_true:
+        inside[-1] = False
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = np.where(inside, tp / n, 0.0)
+        others = np.where(n <= 1, 1.0, (tp - 1.0) / (n - 1.0))
+        value = (true * precision).sum() / np.float64(positive)
+        corrected = (true * np.where(inside, others, 0.0)).sum() / np.float64(positive)
+        # contribution of a candidate to the lists of the positives at or below its rank
+        weight = np.where(inside, true / n.astype(float) ** 2, 0.0)
+        gained = np.cumsum((weight * (n - tp))[::-1])[::-1]
+        lost = np.append(
+            np.cumsum((weight * tp)[::-1])[::-1] * negative / np.float64(positive), 0.0
+        )
+        scale = positive / (positive - 1.0) if positive > 1 else np.nan
+        share = (positive - 1.0) / max(total - 1.0, 1.0)
+    variance = _class_variance((precision - value + gained) * scale, outline.tp)
+    variance += _class_variance(
+        np.concatenate([-lost, -lost[:-1]]) * scale,
+        np.concatenate([outline.between, outline.tied]),
+    )
+    lists = total
+    if ends:
+        lists -= unscored
+    elif unscored:
+        inverse_ends += unscored / total
+    chance = np.nan
+    if positive:
+        chance = ((1.0 - share) * inverse_ends + share * lists) / total
+    return OutlinePrecision(float(value), float(corrected), float(variance), chance)
 
 
 def _class_variance(placement: FloatArray, times: IntArray) -> float:

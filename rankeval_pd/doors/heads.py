@@ -1,0 +1,523 @@
+r"""Collect the exact head of a ranking that is larger than memory.
+
+Methods for n-best lists up to ``n_max`` need the candidates in the first ``n_max`` ranks of each
+measure, a few more candidates, and the counts N and N+ of all candidates::
+
+    part      part      part      part    all candidates
+      |         |         |         |
+    reduced   reduced   reduced   reduced    the best of the part, and counts of all rows
+        \     /             \     /
+         merged              merged       the best of the best, the counts added
+              \             /
+               finished                   checked, in data order: a HeadFrame
+
+The best candidates of all are also among the best of their part, so the head is exact. Scores are
+negated before comparisons: the smallest value is the best, and NaN comes last.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import Any, Final, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.errors import listed
+from rankeval_pd.forms.rankings.tie_keys import label_hashes, refuse_missing, sort_key, value_keys
+from rankeval_pd.forms.rankings.values import (
+    gold_values,
+    refuse_unlabeled,
+    refuse_unscored,
+    score_values,
+    true_values,
+)
+from rankeval_pd.forms.roles.columns import frame_column, native
+from rankeval_pd.forms.roles.label_types import check_kinds
+from rankeval_pd.forms.roles.roles import Roles, as_names
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.intervals import cluster_totals
+from rankeval_pd.stats.rankings import swap_draws
+from rankeval_pd.stats.rankings.ranking import Ranking, Whole
+
+_FIXED = (
+    "gold",
+    "positive",
+    "min_grade",
+    "key",
+    "label",
+    "lower_is_better",
+    "missing",
+    "groups",
+    "by",
+    "dim",
+)
+_LARGEST_PART = 2**40  # the largest possible number of rows in a part
+UNIQUE = (  # advice for repeated candidates
+    "to break ties, each candidate needs a unique label. Pass the label column as label=..., or"
+    " use row numbers across all partitions: label=rankeval_pd.dask.ROWS."
+)
+_DROPPED = (
+    "missing='drop': the measures and pairs would use different candidates, so there is no common"
+    " head. First drop rows without a score, ddf.dropna(subset=[...]), or pass missing='last' or"
+    " 'absent'."
+)
+
+
+class RowNumbers:
+    """Request the row number across all partitions as a candidate's label."""
+
+    def __repr__(self) -> str:
+        return "rankeval_pd.dask.ROWS"
+
+    def __reduce__(self) -> str:
+        return "ROWS"
+
+
+ROWS: Final = RowNumbers()
+
+
+def is_dask_frame(data: object) -> bool:
+    """Return whether the data are a Dask DataFrame, without importing Dask."""
+    kind = type(data)
+    named = kind.__name__ in ("DataFrame", "_Frame")
+    return named and kind.__module__.startswith("dask") and hasattr(data, "npartitions")
+
+
+def needed_ranks(n_max: int) -> int:
+    """Return the last rank to keep for lists up to n_max.
+
+    The precision at the end of a list is estimated from candidates near the end. Swapping labels
+    moves the end by up to six standard deviations; this limit allows for four times that distance.
+    """
+    around = max(20, int(0.5 * n_max**0.8) + 1)
+    swapped = 4 * (math.ceil(6.0 * math.sqrt(n_max / 2.0)) + 2)
+    return n_max + max(around, swapped)
+
+
+class Request(NamedTuple):
+    """Name the columns of a ranking, the order of ties, and the candidates to keep."""
+
+    gold: Hashable
+    measures: tuple[Hashable, ...]
+    signs: FloatArray  #: (measure) -1 if smaller scores are better
+    key: Hashable | None
+    label: tuple[Hashable, ...]
+    numbered: bool  #: whether row numbers across all parts are labels
+    seed: int
+    positive: Any
+    min_grade: float | None
+    groups: Hashable | None
+    keep: int  #: number of ranks to keep; 0 keeps no candidate
+    orders: int = 1  #: number of orders of tied candidates, including the key order
+    draws: int = 0  #: the seed of the random orders
+    cuts: FloatArray | None = None  #: (measure, cut) thresholds, NaN if missing
+
+    @property
+    def columns(self) -> list[Hashable]:
+        """Return the columns to read."""
+        others = [name for name in (self.key, self.groups) if name is not None]
+        return list(dict.fromkeys([self.gold, *self.measures, *others, *self.label]))
+
+
+# -------------------------------------------------------------------------------------------------
+# The columns of one part as arrays
+
+
+def true_labels(rows: pd.DataFrame, request: Request) -> FloatArray:
+    """Return the gold label (row) as 1.0, 0.0 or NaN."""
+    gold = frame_column(rows, request.gold, "gold")
+    return gold_values(gold, request.gold, request.positive, request.min_grade, all_there=False)
+
+
+def negated_scores(rows: pd.DataFrame, request: Request) -> FloatArray:
+    """Return the negated scores (measure, row), so that the smallest is the best."""
+    worse = np.empty((len(request.measures), len(rows)))
+    for k, measure in enumerate(request.measures):
+        column = frame_column(rows, measure, "measures")
+        scores = column.to_numpy()
+        if column.dtype != np.float64:  # otherwise avoid changing the memory layout
+            scores = score_values(column, measure)
+        np.multiply(scores, -request.signs[k], out=worse[k])
+    return worse
+
+
+def tie_keys(rows: pd.DataFrame, request: Request) -> AnyArray:
+    """Return numbers (row) that determine the order of equal scores."""
+    if request.key is None:
+        return _draw_keys(rows, request)
+    values = frame_column(rows, request.key, "key")
+    refuse_missing(values, request.key)
+    ascending = sort_key(values, request.key)
+    keys = np.empty(len(rows), dtype=np.int64)
+    keys[ascending.index] = np.cumsum((ascending != ascending.shift()).to_numpy(dtype=bool))
+    return keys
+
+
+def _draw_keys(rows: pd.DataFrame, request: Request) -> swap_draws.Keys:
+    """Return the keys that seed the candidates' random draws."""
+    if request.key is not None:
+        return value_keys(frame_column(rows, request.key, "key").to_numpy())
+    seed = swap_draws.mix(np.array([request.seed % 2**64], dtype=np.uint64))
+    return swap_draws.mix(label_hashes(_labels(rows, request)) + seed)
+
+
+def _labels(rows: pd.DataFrame, request: Request) -> Any:
+    if request.numbered or not request.label:
+        return rows.index
+    columns = [frame_column(rows, name, "label") for name in request.label]
+    levels = [pd.Index(column, tupleize_cols=False) for column in columns]
+    return levels if len(levels) > 1 else levels[0]
+
+
+def with_numbers(rows: pd.DataFrame, start: int) -> pd.DataFrame:
+    """Return the rows, numbered across all parts."""
+    return rows.set_axis(pd.RangeIndex(start, start + len(rows)), axis=0)
+
+
+class Counts(NamedTuple):
+    """Store counts over all candidates."""
+
+    total: int
+    positive: int
+    unlabeled: int
+    unscored: IntArray  #: (measure)
+    unscored_true: IntArray  #: (measure) true positives among the unscored candidates
+    present: frozenset[int]  #: which of the values that mark true positives occur
+    kinds: frozenset[type]  #: the types of the groups' names
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, worse: FloatArray, truth: FloatArray, request: Request) -> Self:
+        """Count the candidates in a part of the data."""
+        present = []
+        for k, value in enumerate(true_values(request.positive)):
+            if frame_column(rows, request.gold, "gold").isin([value]).any():
+                present.append(k)
+        names = pd.Series(dtype=object)
+        if request.groups is not None:
+            names = frame_column(rows, request.groups, "groups").dropna().head(1)
+        missing = np.isnan(worse)
+        return cls(
+            total=len(rows),
+            positive=int((truth == 1.0).sum()),
+            unlabeled=int(np.isnan(truth).sum()),
+            unscored=missing.sum(axis=1),
+            unscored_true=missing[:, truth == 1.0].sum(axis=1),
+            present=frozenset(present),
+            kinds=frozenset(map(type, names)),
+        )
+
+    @classmethod
+    def merged(cls, parts: Sequence[Counts]) -> Self:
+        """Add the counts of several parts."""
+        return cls(
+            total=sum(part.total for part in parts),
+            positive=sum(part.positive for part in parts),
+            unlabeled=sum(part.unlabeled for part in parts),
+            unscored=np.sum([part.unscored for part in parts], axis=0),
+            unscored_true=np.sum([part.unscored_true for part in parts], axis=0),
+            present=frozenset[int]().union(*(part.present for part in parts)),
+            kinds=frozenset[type]().union(*(part.kinds for part in parts)),
+        )
+
+    def check(self, request: Request, roles: Roles, dropped: str = _DROPPED) -> None:
+        """Reject missing labels and scores. ``dropped`` is the text for missing="drop"."""
+        check_kinds(self.kinds, "groups", request.groups)
+        if roles.unjudged == "skip" or roles.ties == "trec":
+            raise ValueError(
+                f"unjudged={roles.unjudged!r}, ties={roles.ties!r}: without by=, a Dask DataFrame"
+                " supports only unjudged='negative' and ties='shared'. Pass these values, or pass"
+                " the query column as by=..."
+            )
+        if roles.unjudged != "negative":
+            refuse_unlabeled(self.unlabeled, self.total, request.gold)
+        if roles.missing == "raise":
+            sizes = np.full(self.unscored.shape, self.total)
+            refuse_unscored(self.unscored, sizes, self.total, request.measures)
+        if roles.missing == "drop" and self.unscored.any():
+            raise ValueError(dropped)
+        for k, value in enumerate(true_values(request.positive)):
+            if k not in self.present:
+                raise ValueError(
+                    f"positive={request.positive!r}: no candidate has the value {value!r} in"
+                    f" gold={request.gold!r}. Pass values that occur in this column."
+                )
+
+
+# -------------------------------------------------------------------------------------------------
+# The head of a part, of several parts, and of all
+
+
+class Edge(NamedTuple):
+    """Store the last kept rank of each measure: all fields are (measure)."""
+
+    omits: BoolArray  #: whether candidates were omitted
+    bound: FloatArray  #: the negated score of the last kept rank if candidates were omitted
+    tied: IntArray  #: number of candidates with this score, kept or omitted
+    tied_true: IntArray  #: number of true positives with this score
+
+
+class PartialHead(NamedTuple):
+    """Store the head of one or more parts of the data."""
+
+    rows: pd.DataFrame  #: the candidates with all columns
+    place: IntArray  #: (candidate) the part and the row within the part, in one number
+    edge: Edge
+    counts: Counts
+    clusters: pd.DataFrame  #: candidates and true positives by the hash of the group's name
+    accepted: IntArray  #: (2, measure, cut) candidates and true positives that thresholds accept
+
+
+def reduced(
+    frame: pd.DataFrame, request: Request, number: int, start: int, limit: FloatArray | None = None
+) -> PartialHead:
+    """Return the head of part ``number``, which begins at row ``start``.
+
+    ``limit`` contains a negated score for each measure. Candidates beyond all limits are dropped.
+    The cost is O(rows).
+    """
+    frame = native(frame)
+    truth, worse = true_labels(frame, request), negated_scores(frame, request)
+    if request.numbered:
+        frame = with_numbers(frame, start)
+    rows = np.arange(len(frame))
+    if limit is not None and not np.isnan(limit).any():
+        rows = np.flatnonzero(np.any(worse <= limit[:, np.newaxis], axis=0))
+    best, edge = _best(worse[:, rows], truth[rows] == 1.0, frame.iloc[rows], request)
+    kept = rows[best]
+    return PartialHead(
+        rows=frame.iloc[kept],
+        place=number * _LARGEST_PART + kept,
+        edge=edge,
+        counts=Counts.of(frame, worse, truth, request),
+        clusters=_clusters(frame, truth, request),
+        accepted=_accepted(worse, truth, request),
+    )
+
+
+def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
+    """Return the head of several parts."""
+    if len(parts) == 1:
+        return parts[0]
+    rows = pd.concat([part.rows for part in parts if len(part.rows)] or [parts[0].rows])
+    worse, true = negated_scores(rows, request), true_labels(rows, request) == 1.0
+    kept, edge = _best(worse, true, rows, request)
+    # candidates tied at the last rank: counted in the rows, unless their part omitted some
+    tied = np.zeros((2, len(request.measures)), dtype=np.int64)
+    same, stop = _equal(worse, edge.bound[:, np.newaxis]), 0
+    for part in parts:
+        own = slice(stop, stop + len(part.rows))
+        stop = own.stop
+        omits = part.edge.omits & _equal(part.edge.bound, edge.bound)
+        tied[0] += np.where(omits, part.edge.tied, same[:, own].sum(axis=1))
+        tied[1] += np.where(omits, part.edge.tied_true, (same[:, own] & true[own]).sum(axis=1))
+    return PartialHead(
+        rows=rows.iloc[kept],
+        place=np.concatenate([part.place for part in parts])[kept],
+        edge=edge._replace(tied=tied[0], tied_true=tied[1]),
+        counts=Counts.merged([part.counts for part in parts]),
+        clusters=pd.concat([part.clusters for part in parts]).groupby(level=0).sum(),
+        accepted=np.sum([part.accepted for part in parts], axis=0),
+    )
+
+
+def _best(
+    worse: FloatArray, true: BoolArray, rows: pd.DataFrame, request: Request
+) -> tuple[IntArray, Edge]:
+    """Return the ascending positions of candidates ranked high enough by at least one measure."""
+    measures, total = worse.shape
+    kept = np.zeros(total, dtype=bool)
+    omits, bound = np.zeros(measures, dtype=bool), np.full(measures, np.nan)
+    tied, tied_true = np.zeros((2, measures), dtype=np.int64)
+    if request.keep == 0:
+        return np.flatnonzero(kept), Edge(omits, bound, tied, tied_true)
+    if total < request.keep:
+        return np.arange(total if measures else 0), Edge(omits, bound, tied, tied_true)
+    for k, scores in enumerate(worse):
+        last = np.partition(scores, request.keep - 1)[request.keep - 1]
+        better = ~np.isnan(scores) if np.isnan(last) else scores < last
+        same = np.flatnonzero(_equal(scores, last))
+        free = request.keep - int(better.sum())
+        kept |= better
+        if free < same.size:
+            kept[same[_first(rows.iloc[same], free, request)]] = True
+        else:
+            kept[same] = True
+        omits[k], bound[k] = True, last
+        tied[k], tied_true[k] = same.size, int(true[same].sum())
+    return np.flatnonzero(kept), Edge(omits, bound, tied, tied_true)
+
+
+def _first(rows: pd.DataFrame, count: int, request: Request) -> IntArray:
+    """Return the positions of the first ``count`` rows in every requested order of ties."""
+    orders = [tie_keys(rows, request)]
+    if request.orders > 1:
+        own = _draw_keys(rows, request)
+        numbers = range(1, request.orders)
+        orders += [swap_draws.other_order(own, request.draws, number) for number in numbers]
+    return np.unique([np.argpartition(order, count - 1)[:count] for order in orders])
+
+
+def _equal(one: FloatArray, other: FloatArray | float) -> BoolArray:
+    return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
+
+
+def _clusters(frame: pd.DataFrame, truth: FloatArray, request: Request) -> pd.DataFrame:
+    """Count candidates and true positives by the hash of each group's name."""
+    if request.groups is None:
+        return pd.DataFrame({"size": [], "positive": []})
+    column = frame_column(frame, request.groups, "groups")
+    codes, names = pd.factorize(column, use_na_sentinel=False)
+    sums = {
+        "size": np.bincount(codes, minlength=len(names)),
+        "positive": np.bincount(codes, truth == 1.0, len(names)),
+    }
+    return pd.DataFrame(sums, index=label_hashes(pd.Index(names, tupleize_cols=False)))
+
+
+def _accepted(worse: FloatArray, truth: FloatArray, request: Request) -> IntArray:
+    """Count accepted candidates and accepted true positives for each threshold."""
+    if request.cuts is None:
+        return np.zeros((2, len(request.measures), 0), dtype=np.int64)
+    cuts = request.cuts * request.signs[:, np.newaxis]
+    sets = Ranking.of(-worse, truth == 1.0, ~np.isnan(worse)).accepted(cuts)
+    return np.stack([sets.size, sets.tp])
+
+
+# -------------------------------------------------------------------------------------------------
+# The finished head, which leaves as a DataFrame that knows the counts of all candidates
+
+
+def lower_of(roles: Roles, measures: Sequence[Hashable]) -> list[Hashable]:
+    """Return the measures whose small values rank first."""
+    if isinstance(roles.lower_is_better, bool):
+        return list(measures) if roles.lower_is_better else []
+    lower = as_names(roles.lower_is_better, measures)
+    return [name for name in measures if name in lower]
+
+
+class Head(NamedTuple):
+    """Store a head's counts over all candidates."""
+
+    whole: Whole
+    measures: tuple[Hashable, ...]
+    roles: dict[str, Any]  #: the roles that determined the candidates in the head
+    request: Request
+
+    def of(self, measures: Sequence[Hashable], roles: Roles) -> Whole:
+        """Return the counts of all candidates for these measures and roles."""
+        for role in _FIXED:
+            made, wanted = self.roles[role], getattr(roles, role)
+            if role == "gold" and wanted is None:
+                continue
+            if role == "lower_is_better":
+                wanted = lower_of(roles, self.measures)
+            if made is not wanted and made != wanted:
+                raise ValueError(
+                    f"{role}={wanted!r}, but the head was made with {role}={made!r}, which"
+                    " determines the candidates in the head. Make a new head:"
+                    " ddf.rankeval(...).head(n_max)."
+                )
+        if roles.groups is not None and roles.ends:
+            raise ValueError(
+                "groups with missing='absent': each empty rank in a list counts as a group, but a"
+                " head does not contain the number of empty ranks. Pass missing='last'."
+            )
+        if roles.seed != self.request.seed:
+            raise ValueError(
+                f"rng={roles.rng!r}, but the head was made with the seed {self.request.seed}, "
+                "which determines the order of equal scores. Make a new head: "
+                "ddf.rankeval(rng=...).head(n_max)."
+            )
+        names = [name for name in measures if name is not None]
+        for name in names:
+            if name not in self.measures:
+                raise ValueError(
+                    f"measures: {name!r} is not one of the head's measures,"
+                    f" {listed(self.measures)}. Collect a head with this measure:"
+                    " ddf.rankeval(measures=...).head(n_max)."
+                )
+        return self.whole.of(np.array([self.measures.index(x) for x in names], dtype=np.int64))
+
+
+class HeadFrame(pd.DataFrame):
+    """Store the candidates of a head. Pandas methods return a plain DataFrame."""
+
+    _metadata = ["known"]  # noqa: RUF012
+    known: Head
+
+    @property
+    def _constructor(self) -> Any:
+        return pd.DataFrame
+
+
+def head_of(data: object) -> Head | None:
+    """Return the counts of all candidates if the data are a head."""
+    return data.known if isinstance(data, HeadFrame) else None
+
+
+def refuse_head(data: object) -> None:
+    """Raise a ValueError if a head is not sufficient."""
+    head = head_of(data)
+    if head is not None:
+        raise ValueError(
+            f"this method needs all {head.whole.total:,} candidates, but the head contains only the"
+            f" best {head.whole.asked:,} for each measure. Call the method on ddf.rankeval, or on a"
+            " sample: ddf.sample(frac=...).compute().rankeval."
+        )
+
+
+def finished(part: PartialHead, request: Request, roles: Roles, n_max: int) -> HeadFrame:
+    """Return the checked head with rows in their original order."""
+    part.counts.check(request, roles)
+    refuse_repeated(part.rows, request)
+    order = np.argsort(part.place, kind="stable")
+    frame = HeadFrame(part.rows.iloc[order].copy())
+    fixed = {role: getattr(roles, role) for role in _FIXED}
+    fixed |= {"gold": request.gold, "lower_is_better": lower_of(roles, request.measures)}
+    frame.known = Head(_whole(part, request, n_max), request.measures, fixed, request)
+    return frame
+
+
+def _whole(part: PartialHead, request: Request, n_max: int) -> Whole:
+    """Return the counts of all candidates, and of the block that the last kept rank is in."""
+    worse, true = negated_scores(part.rows, request), true_labels(part.rows, request) == 1.0
+    edge, counts = part.edge, part.counts
+    bound = edge.bound[:, np.newaxis]
+    better = np.where(np.isnan(bound), ~np.isnan(worse), worse < bound)
+    size, tp = better.sum(axis=1) + edge.tied, (better & true).sum(axis=1) + edge.tied_true
+    return Whole(
+        total=counts.total,
+        positive=counts.positive,
+        reach=min(request.keep, counts.total),
+        asked=min(n_max, counts.total),
+        end=np.where(edge.omits, size, counts.total),
+        tp_end=np.where(edge.omits, tp, counts.positive),
+        scored=counts.total - counts.unscored,
+        tp_scored=counts.positive - counts.unscored_true,
+        clusters=len(part.clusters) if request.groups is not None else None,
+        positives_variance=cluster_totals.positives_variance(*part.clusters.to_numpy().T),
+        orders=request.orders,
+        accepted=None if request.cuts is None else part.accepted,
+    )
+
+
+def refuse_repeated(rows: pd.DataFrame, request: Request) -> None:
+    """Raise a ValueError if several of the best candidates have the same label."""
+    if request.key is not None:
+        values = frame_column(rows, request.key, "key")
+        what, repeated = f"key={request.key!r}", values.duplicated().to_numpy()
+        levels = [pd.Index(values, tupleize_cols=False)]
+    else:
+        labels = _labels(rows, request)
+        what = f"label={listed(request.label)}" if request.label else "the index"
+        repeated = pd.Index(label_hashes(labels)).duplicated()
+        levels = [labels] if isinstance(labels, pd.Index) else labels
+    if repeated.any():
+        several = [level[repeated][:3].tolist() for level in levels]
+        shown = several[0] if len(several) == 1 else list(zip(*several, strict=True))
+        raise ValueError(
+            f"{what} has {int(repeated.sum()):,} repeated values among the best candidates"
+            f" ({listed(dict.fromkeys(shown))}): {UNIQUE}"
+        )
