@@ -192,7 +192,7 @@ def _letters(value: FloatArray, told_apart: BoolArray) -> AnyArray:
             order = np.argsort(-value[(*row, slice(None), k)], kind="stable")
             apart = told_apart[row][:, :, k][np.ix_(order, order)]
             result[(*row, order, k)] = letters(apart)
-    return result
+    return result.astype(str)  # also pandas' dtype of strings without rows
 
 
 def of_measures(pairs: BoolArray, count: int) -> BoolArray:
