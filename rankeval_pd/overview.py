@@ -17,7 +17,6 @@ from pandas.api.types import is_numeric_dtype
 
 from rankeval_pd.errors import listed
 from rankeval_pd.forms.items.item_roles import item_roles
-from rankeval_pd.forms.items.items import read_dataset
 from rankeval_pd.forms.items.items import read_frame as read_items
 from rankeval_pd.forms.items.metric_columns import frame_as_items
 from rankeval_pd.forms.queries.documents import QueryOptions
@@ -167,24 +166,15 @@ def _cell_facts(data: pd.DataFrame) -> list[tuple[str, str]]:
     ]
 
 
-def _item_facts(
-    data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]
-) -> list[tuple[str, str]]:
+def _item_facts(data: pd.DataFrame, keywords: Mapping[str, Any]) -> list[tuple[str, str]]:
     roles = item_roles(keywords)
-    if isinstance(data, xr.Dataset):
-        values, metric, systems, _, _ = read_dataset(data, roles)
-        batch = [d for d in values.dims if d not in ("system", "item", "statistic")]
-        items = f"{values.sizes['item']:,} along {roles.dim!r}"
-        beside = ("batch dimensions", ", ".join(map(str, batch)) or "none")
-    else:
-        table = read_items(data, roles)
-        metric, systems = table.metric, table.systems
-        each = [len(rows) for rows in table.members]
-        if roles.seeds is not None:  # one row for each seed
-            each = [table.items(rows).statistics.shape[1] for rows in table.members]
-        items = f"{sum(each):,}"
-        by = as_names(roles.by, data.columns)
-        beside = ("domains", f"{len(table.keys):,} of {listed(by)}" if by else "none")
+    table = read_items(data, roles)
+    metric, systems = table.metric, table.systems
+    each = [len(rows) for rows in table.members]
+    if roles.seeds is not None:  # one row for each seed
+        each = [table.items(rows).statistics.shape[1] for rows in table.members]
+    by = as_names(roles.by, data.columns)
+    beside = ("domains", f"{len(table.keys):,} of {listed(by)}" if by else "none")
     better = "higher" if metric.sign > 0 else "lower"
     drawn = []
     if roles.strata is not None:
@@ -192,7 +182,7 @@ def _item_facts(
     if roles.seeds is not None:
         drawn.append(("seeds", repr(roles.seeds)))
     return [
-        ("test items", items),
+        ("test items", f"{sum(each):,}"),
         ("systems", listed(systems)),
         ("metric", f"{metric.name!r}, {better} is better"),
         ("statistics", _statistics(metric.chosen)),

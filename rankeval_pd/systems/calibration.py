@@ -15,10 +15,9 @@ from rankeval_pd.errors import check_choice, check_shapes, check_share, checked_
 from rankeval_pd.forms.items.item_roles import check_better, item_order, item_roles
 from rankeval_pd.forms.items.items import roles_of_systems, system_scores
 from rankeval_pd.forms.items.pair_tables import (
-    as_came,
+    as_frame,
     check_sizes,
     grouped,
-    item_labels,
     made_by,
     numbers_of,
     pairs_table,
@@ -139,12 +138,14 @@ def calibration(
         for row in _calibrated(part, edges, ci, level, draws, seed)
     ]
     attrs = {**made_by(data), "ci": ci, "level": level, "prior": prior}
-    return as_came(data, rows, groups, table, CALIBRATION_COLUMNS, attrs)
+    return as_frame(rows, groups, table, CALIBRATION_COLUMNS, attrs)
 
 
 def _needed(prior: str) -> list[str]:
     """Return the columns that expected_agreement needs."""
-    return ["n_items", *(["gain_se"] if prior == "estimated" else [])]
+    if prior == "estimated":
+        return ["n_items", "gain_se"]
+    return ["n_items"]
 
 
 def _shrunken(table: pd.DataFrame, groups: list[Hashable], prior: str) -> pd.DataFrame:
@@ -344,15 +345,15 @@ def population_calibration(
         "Pass a smaller n_test_sets=...",
     )
     seed = resamples.entropy(chosen.rng)
-    order = item_order(item_labels(data, chosen))
-    named = roles_of_systems(data, roles)
+    order = item_order(data.index)
+    systems = roles_of_systems(data, roles)
     tables = []
     with progress_bar(progress, total=sets, what="drawing test sets", unit="sets") as advance:
         for number in range(sets):
             child = np.random.SeedSequence(seed, spawn_key=(number, 3))
             drawn = np.sort(np.random.default_rng(child).integers(0, total, size))
             sample = take_items(data, order[drawn], chosen)
-            result = paired_bootstrap(sample, n_resamples=n_resamples, progress=False, **named)
+            result = paired_bootstrap(sample, n_resamples=n_resamples, progress=False, **systems)
             pairs, groups = pairs_table(result, *_needed(prior))
             pairs = _shrunken(pairs, groups, prior)
             tables.append(pairs[pairs["gain"] > 0.0])
@@ -361,9 +362,9 @@ def population_calibration(
     agrees = np.array([scores[a] > scores[b] for a, b in _named(table)], dtype=bool)
     expected = pair_studies.agreement(table["p_value"], table["n_items"], np.inf, table["_part"])
     table = table.assign(agrees=agrees, expected=expected)
-    rows_found = list(_calibrated(table, edges, ci, level, 1000, seed))
+    rows = list(_calibrated(table, edges, ci, level, 1000, seed))
     attrs = {**made_by(result), "ci": ci, "level": level, "prior": prior}
-    return as_came(data, rows_found, [], table, CALIBRATION_COLUMNS, attrs)
+    return as_frame(rows, [], table, CALIBRATION_COLUMNS, attrs)
 
 
 # ------------------------------------------------- The expected agreement

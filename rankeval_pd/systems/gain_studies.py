@@ -7,15 +7,13 @@ from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_share, unknown_name
 from rankeval_pd.forms.items.item_roles import check_items, item_order, item_roles, role_column
 from rankeval_pd.forms.items.items import roles_of_systems
 from rankeval_pd.forms.items.pair_tables import (
-    as_came,
+    as_frame,
     check_sizes,
-    item_labels,
     made_by,
     numbers_of,
     pairs_table,
@@ -177,10 +175,14 @@ def gain_threshold(
             listed.append(z * _quantile(errors, share))
         rows.append(keys + listed)
     attrs = {
-        **made_by(data), "window": (low, high), "quantile": share, "alternative": alternative,
-        "ci": ci, "level": level,
-    }  # fmt: skip
-    return as_came(data, rows, groups, table, columns, attrs)
+        **made_by(data),
+        "window": (low, high),
+        "quantile": share,
+        "alternative": alternative,
+        "ci": ci,
+        "level": level,
+    }
+    return as_frame(rows, groups, table, columns, attrs)
 
 
 def _quantile(values: FloatArray, share: float) -> float:
@@ -272,63 +274,55 @@ def gain_by_size(
     check_choice("draw", draw, ("prefix", "random"))
     check_items(data)
     chosen = item_roles(roles)
-    by_size = isinstance(data, xr.Dataset)
-    by = as_names(chosen.by, getattr(data, "columns", ()))
+    by = as_names(chosen.by, data.columns)
     places = _domains(data, by, chosen, draw)
     whole = check_sizes(sizes, max((len(rows) for rows in places), default=0))
-    named = roles_of_systems(data, roles)
+    systems = roles_of_systems(data, roles)
     listed = []
     for size in whole:
         rows = np.sort(np.concatenate([p[:size] for p in places if len(p) >= size]))
-        part = data.iloc[rows] if isinstance(data, pd.DataFrame) else data.isel({chosen.dim: rows})
-        listed.append(
-            paired_bootstrap(
-                part, n_resamples=n_resamples, event=event, method=method, ci=ci,
-                families=families, baseline=baseline, alternative=alternative, adjust=adjust,
-                adjust_over=adjust_over, alpha=alpha, level=level, progress=progress, **named,
-            )
-        )  # fmt: skip
-    joined: Data = _along_size(listed, whole) if by_size else _one_by_one(listed, whole, by)
-    joined.attrs.pop("n_items", None)  # n_items differs between sizes
-    return joined
+        table = paired_bootstrap(
+            data.iloc[rows],
+            n_resamples=n_resamples,
+            event=event,
+            method=method,
+            ci=ci,
+            families=families,
+            baseline=baseline,
+            alternative=alternative,
+            adjust=adjust,
+            adjust_over=adjust_over,
+            alpha=alpha,
+            level=level,
+            progress=progress,
+            **systems,
+        )
+        listed.append(keys_apart(table, ("size",), len(by)))
+    return _one_by_one(listed, whole, len(by))
 
 
-def _one_by_one(found: list[Any], sizes: list[int], by: list[Hashable]) -> Any:
+def _one_by_one(listed: list[pd.DataFrame], sizes: list[int], n_keys: int) -> pd.DataFrame:
     """Combine the tables for all sizes, and group the rows by domain."""
-    found = [keys_apart(table, ("size",), len(by)) for table in found]
-    by = list(found[0].columns[: len(by)])  # as in the table of pairs
-    for size, table in zip(sizes, found, strict=True):
-        table.insert(len(by), "size", size)
-    joined = pd.concat(found, ignore_index=True)
-    joined.attrs = dict(found[0].attrs)
+    by = list(listed[0].columns[:n_keys])
+    for size, table in zip(sizes, listed, strict=True):
+        table.insert(n_keys, "size", size)
+    joined = pd.concat(listed, ignore_index=True)
+    joined.attrs = dict(listed[0].attrs)
+    joined.attrs.pop("n_items", None)  # n_items differs between sizes
     if by:
         number = joined.groupby(by, sort=True, observed=True).ngroup().to_numpy()
         joined = joined.iloc[np.argsort(number, kind="stable")].reset_index(drop=True)
     return joined
 
 
-def _along_size(found: list[Any], sizes: list[int]) -> Any:
-    plain = [part.reset_coords(["system_a", "system_b"]) for part in found]
-    joined = xr.concat(plain, pd.Index(sizes, name="size"), data_vars="all", coords="minimal",
-                       compat="override", join="override", combine_attrs="override")  # fmt: skip
-    order = [name for name in joined["gain"].dims if name != "size"]
-    return joined.transpose("size", *order).set_coords(["system_a", "system_b"])
-
-
-def _domains(data: Any, by: list[Hashable], roles: Roles, draw: str) -> list[IntArray]:
+def _domains(data: pd.DataFrame, by: list[Hashable], roles: Roles, draw: str) -> list[IntArray]:
     """Return each domain's rows in the order in which subsets use them."""
-    labels = item_labels(data, roles)
-    number = np.zeros(len(labels), dtype=np.int64)
-    if by and isinstance(data, xr.Dataset):
-        raise ValueError(
-            f"by={roles.by!r}: a Dataset stores domains along a dimension. Omit by, or pass a"
-            " DataFrame."
-        )
+    number = np.zeros(len(data), dtype=np.int64)
     if by:
         number = group_numbers([role_column(data, name, "by") for name in by], by, len(data))[1]
-    order = np.arange(len(labels))
+    order = np.arange(len(data))
     if draw == "random":
-        order = item_order(labels)
+        order = item_order(data.index)
         child = np.random.SeedSequence(resamples.entropy(roles.rng), spawn_key=(0, 2))
-        order = order[np.random.default_rng(child).permutation(len(labels))]
+        order = order[np.random.default_rng(child).permutation(len(data))]
     return [order[number[order] == group] for group in range(int(number.max(initial=0)) + 1)]

@@ -104,8 +104,8 @@ def check_dimension(data: xr.Dataset, dim: Hashable) -> None:
 
 
 def check_items(data: object) -> None:
-    """Raise a TypeError unless the data are a DataFrame or a Dataset."""
-    if not isinstance(data, pd.DataFrame | xr.Dataset):
+    """Raise a TypeError unless the data are a DataFrame."""
+    if not isinstance(data, pd.DataFrame):
         wanted = "a pandas DataFrame with one row per test item and one column per system, or an"
         raise no_table("data", data, f"{wanted} xarray Dataset with dimensions 'item' and 'system'")
 

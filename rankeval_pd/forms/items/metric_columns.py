@@ -249,11 +249,6 @@ class ItemDesign(NamedTuple):
         pooled = roles.seed_variance == "pooled"
         return cls(cluster, strata, roles.average or "macro", known, roles.missing, weight, pooled)
 
-    @property
-    def inner(self) -> list[str]:
-        """Return the dimensions of the statistics."""
-        return ["system", *([] if self.seeds is None else ["seed"]), "item", "statistic"]
-
     def of(self, member: IntArray) -> ItemDesign:
         """Return the design for a selection of the items."""
         cluster = None if self.cluster is None else self.cluster[member]
@@ -424,12 +419,12 @@ def _of_metric(table: pd.DataFrame, metrics: Sequence[Hashable]) -> pd.DataFrame
     return table
 
 
-def metric_of_queries(data: pd.DataFrame | xr.Dataset) -> str | None:
+def metric_of_queries(data: pd.DataFrame) -> str | None:
     """Return the metric that is recorded for per-query values, if any."""
-    said = [data] if isinstance(data, pd.DataFrame) else list(data.data_vars.values())
-    found = {x.attrs.get("metric") for x in said}
-    (one,) = found if len(found) == 1 else (None,)
-    return one if isinstance(one, str) else None
+    metric = data.attrs.get("metric")
+    if isinstance(metric, str):
+        return metric
+    return None
 
 
 def _check_one_metric(metrics: Sequence[Hashable], one: str) -> None:

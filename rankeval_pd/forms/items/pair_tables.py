@@ -7,13 +7,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.errors import listed, shown
-from rankeval_pd.forms.items.item_roles import check_dimension, check_items
-from rankeval_pd.forms.out.tables import apart, as_rows
-from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.roles.columns import labels_along
+from rankeval_pd.forms.items.item_roles import check_items
+from rankeval_pd.forms.out.tables import apart
 from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.stats._types import IntArray
 
@@ -32,21 +29,17 @@ def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
             f"data has p-values adjusted by {data.attrs['adjust']}, which changes the test. Pass"
             " the table that paired_bootstrap returns without adjust=, or with adjust='holm'."
         )
-    there = data.variables if isinstance(data, xr.Dataset) else data.columns
-    found = {name: data.attrs[name] for name in more if name in data.attrs and name not in there}
-    missing = [name for name in (*_NEEDED, *more) if name not in there and name not in found]
+    known = data.columns
+    added = {name: data.attrs[name] for name in more if name in data.attrs and name not in known}
+    missing = [name for name in (*_NEEDED, *more) if name not in known and name not in added]
     if missing:
         raise ValueError(
             f"data has no columns {listed(missing)}. Pass the table of pairs that paired_bootstrap"
             " returns, computed with details=True if necessary."
         )
-    if isinstance(data, xr.Dataset):
-        groups = [d for d in data["gain"].dims if d != "pair"]
-        table = data.to_dataframe().reset_index().drop(columns="pair")
-    else:
-        groups = list(data.columns[: list(data.columns).index("system_a")])
-        table = data.set_flags(allows_duplicate_labels=True)
-    return _directed(_in_numbers(table.assign(**found), more), data.attrs), groups
+    groups = list(data.columns[: list(data.columns).index("system_a")])
+    table = data.set_flags(allows_duplicate_labels=True).assign(**added)
+    return _directed(_in_numbers(table, more), data.attrs), groups
 
 
 def _directed(table: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
@@ -95,7 +88,7 @@ def _in_numbers(table: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
 _MADE_BY = ("metric", "higher_is_better", "groups", "test", "event", "seed", "n_resamples")
 
 
-def made_by(pairs: pd.DataFrame | xr.Dataset) -> dict[str, Any]:
+def made_by(pairs: pd.DataFrame) -> dict[str, Any]:
     """Return attrs that describe the p-values in a table of pairs."""
     return {name: pairs.attrs[name] for name in _MADE_BY if name in pairs.attrs}
 
@@ -130,49 +123,36 @@ def numbers_of(pairs: pd.DataFrame) -> IntArray:
     return np.asarray(number.reshape(2, -1).T, dtype=np.int64)
 
 
-def as_came(
-    data: Data,
+def as_frame(
     rows: list[list[Any]],
     groups: list[Hashable],
     table: pd.DataFrame,
     columns: Sequence[str],
     attrs: dict[str, Any],
-) -> Data:
-    """Return rows as a frame with the keys' dtypes, or as a Dataset."""
+) -> pd.DataFrame:
+    """Return rows as a frame with the keys' dtypes."""
     keys: list[Hashable] = apart(groups, columns)
     header: list[Any] = [*keys, *columns]
     result = pd.DataFrame(rows, columns=pd.Index(header, tupleize_cols=False))
     dtypes: dict[Any, Any] = dict(zip(keys, (table[x].dtype for x in groups), strict=True))
-    if "relation" in columns:
-        dtypes["relation"] = table["relation"].dtype if "relation" in table else float
-    for name in columns:
-        if name != "relation":
-            dtypes[name] = np.int64 if name == "n_pairs" else float
+    dtypes |= dict.fromkeys(columns, float)
+    if "n_pairs" in columns:
+        dtypes["n_pairs"] = np.int64
+    if "relation" in columns and "relation" in table:
+        dtypes["relation"] = table["relation"].dtype
     result = result.astype(dtypes)
-    if isinstance(data, xr.Dataset):
-        return as_rows(result, attrs=attrs)
     result.attrs.update(attrs)
     return result
 
 
-def item_labels(data: Any, roles: Roles) -> pd.Index:
-    """Return the items' labels, or numbers for unlabeled items."""
-    if isinstance(data, pd.DataFrame):
-        return data.index
-    check_dimension(data, roles.dim)
-    return labels_along(data, roles.dim)
-
-
-def take_items(data: Data, rows: IntArray, roles: Roles) -> Data:
+def take_items(data: pd.DataFrame, rows: IntArray, roles: Roles) -> pd.DataFrame:
     """Return the requested items, numbered from 0. Items can occur repeatedly."""
-    if isinstance(data, pd.DataFrame):
-        taken = data.set_flags(allows_duplicate_labels=True).iloc[rows]
-        levels: list[Any] = list(taken.index.names)
-        strata = [x for x in [roles.strata] if x is not None and x in levels]
-        kept: list[Any] = [taken.index.get_level_values(levels.index(x)) for x in strata]
-        numbers = pd.RangeIndex(len(rows))
-        return taken.set_axis(pd.MultiIndex.from_arrays([numbers, *kept]) if kept else numbers)
-    return data.isel({roles.dim: rows}).drop_vars([roles.dim], errors="ignore")
+    taken = data.set_flags(allows_duplicate_labels=True).iloc[rows]
+    numbers: pd.Index = pd.RangeIndex(len(rows))
+    if roles.strata is not None and roles.strata in taken.index.names:
+        strata = taken.index.get_level_values(roles.strata)
+        numbers = pd.MultiIndex.from_arrays([numbers, strata])
+    return taken.set_axis(numbers)
 
 
 def check_sizes(sizes: Any, largest: int | None, *, least: int = 2) -> list[int]:
