@@ -228,6 +228,8 @@ def _counted_columns(
     }
 
 
+@_CURVE
+@with_roles_and(DEFAULTS, _IDLE_ROLES)
 def roc(
     data: Data,
     *,
