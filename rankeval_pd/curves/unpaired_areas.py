@@ -155,13 +155,9 @@ def unpaired_area(
     }
     attrs: dict[str, Any] = dict(options)
     dropped = [] if adjust is not None else list(_IN_FAMILY)
-    if isinstance(each, xr.Dataset):
-        result = _of_dataset(each, options).drop_vars(dropped)
-        pairs, measures = result.sizes["pair"], result.sizes["measure"]
-    else:
-        result = _of_frame(each, options).drop(columns=dropped)
-        measures = result["measure"].nunique(dropna=False)
-        pairs = len(result) // max(measures, 1)
+    result: Any = _of_frame(each, options).drop(columns=dropped)
+    measures = result["measure"].nunique(dropna=False)
+    pairs = len(result) // max(measures, 1)
     if adjust is not None:
         attrs["family"] = family_of(pairs) + (f" for {measures} measures" * (measures > 1))
     result.attrs.update(attrs)
@@ -210,39 +206,6 @@ def _named(found: Sequence[Any], number: Any, a: AnyArray, b: AnyArray) -> dict[
 
 
 _FAVORED = ("leaning", "better")
-
-
-def _of_dataset(each: xr.Dataset, options: dict[str, Any]) -> xr.Dataset:
-    """Return the pairs of batch elements along ``pair``."""
-    batch = [dim for dim in each.dims if dim != "measure"]
-    flat = each.stack(sample=batch, create_index=False) if batch else each.expand_dims("sample")  # noqa: PD013
-    flat = flat.drop_vars([name for name in flat.coords if name != "measure"])
-    labels = list(
-        itertools.product(
-            *(each[d].to_numpy().tolist() if d in each.coords else range(each.sizes[d])
-              for d in batch)
-        )
-    )  # fmt: skip
-    samples: list[Hashable] = [label[0] if len(label) == 1 else label for label in labels]
-    pairs = _pairs(samples)
-    whole = {"sample": -1, "measure": -1}
-    flat = flat.chunk(whole) if flat["area"].chunks is not None else flat
-    given = [
-        flat[name].isel(sample=xr.DataArray([pair[side] for pair in pairs], dims="pair"))
-        for side in (0, 1)
-        for name in _SAMPLE_COLUMNS
-    ]
-    core = ["pair", "measure"]
-    found = xr.apply_ufunc(
-        area_contrasts, *given, kwargs=options, input_core_dims=[core] * len(given),
-        output_core_dims=[core] * 12, dask="parallelized", output_dtypes=[float] * 11 + [bool],
-    )  # fmt: skip
-    first, second = (tables.labels([samples[pair[side]] for pair in pairs]) for side in (0, 1))
-    named = _named(found, xr.DataArray(np.arange(len(pairs)), dims="pair"), first, second)
-    result = tables.as_columns(_PAIR_COLUMNS, [named[name] for name in _PAIR_COLUMNS])
-    return result.assign_coords(
-        measure=each["measure"], sample_a=("pair", first), sample_b=("pair", second)
-    )
 
 
 def _samples(groups: pd.DataFrame, names: list[Hashable]) -> list[Hashable]:

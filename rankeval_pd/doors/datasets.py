@@ -428,6 +428,34 @@ def _statistics(data: xr.Dataset, dim: Hashable, out: Sequence[Hashable]) -> lis
     return found
 
 
+def frame_of(
+    data: Any, roles: Mapping[str, Any], form: str = "rankings"
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return the DataFrame that a Dataset equals, and its roles; other data are returned as is."""
+    options = {name: x for name, x in roles.items() if name != "dim" or not _is_dataset(data)}
+    if not _is_dataset(data):
+        return data, options
+    dim = roles.get("dim", "item" if form == "items" else "candidate")
+    question = Question(_unasked, form, (), options, dim, scored=True)
+    data, question = _checked(data.compute(), question)
+    reading = _read(data, question)
+    frame = reading.frame
+    several = frame.columns.nlevels
+    for name in reading.batch:
+        column: Any = name if several == 1 else (name, *[""] * (several - 1))
+        if name in data.indexes:
+            frame[column] = data.indexes[name].take(frame[column].to_numpy(dtype=int)).to_numpy()
+    return frame, reading.options
+
+
+def _is_dataset(data: object) -> bool:
+    return isinstance(data, xr.Dataset)
+
+
+def _unasked(_: pd.DataFrame) -> None:
+    """Stand for a function where only the frame is needed."""
+
+
 # -------------------------------------------------------------------------------------------------
 # From a table to a Dataset
 
@@ -546,7 +574,7 @@ def _axis(
     known: Mapping[str, Any],
 ) -> _Axis | None:
     """Return the dimension that a word of the layout names, or None."""
-    if word == "n" and table.columns[-1] == "share":  # the sizes are shares of the candidates
+    if word == "n" and "share" in table and _are_shares(question.options.get("n")):
         word = "share"
     if word == "pair":
         return _pairs(table, before, reading, known)
@@ -570,6 +598,11 @@ def _axis(
         last = int(there[-1]) + data.sizes[question.dim] - int(longest)
         there = np.union1d(there, np.arange(there[-1], last + 1))
     return _labeled("n", table, pd.Index([*asked, *np.setdiff1d(there, asked)], dtype=np.int64))
+
+
+def _are_shares(n: Any) -> bool:
+    """Return whether list sizes are shares of the candidates."""
+    return n is not None and any(isinstance(x, float | np.floating) for x in np.ravel(n).tolist())
 
 
 def _labeled(word: str, table: pd.DataFrame, index: pd.Index) -> _Axis:

@@ -9,23 +9,20 @@ from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.errors import check_share
-from rankeval_pd.forms.out.tables import apart, as_rows
+from rankeval_pd.forms.out.tables import apart
 from rankeval_pd.forms.rankings.annotators import annotators_of
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.rankings.values import gold_values, group_numbers
 from rankeval_pd.forms.roles.columns import (
     find_gold,
     frame_column,
-    refuse_by,
     refuse_dim,
-    with_given_dataset,
     with_given_frame,
 )
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_but
-from rankeval_pd.forms.roles.roles import ANNOTATOR, JudgedRoles, Roles, as_names
+from rankeval_pd.forms.roles.roles import JudgedRoles, Roles, as_names
 from rankeval_pd.stats import agreement
 from rankeval_pd.stats._types import IntArray
 
@@ -101,12 +98,6 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
             f"gold={chosen.gold!r} is the label of one annotator. Pass several columns, "
             "for example gold=['a1', 'a2', 'a3']."
         )
-    if isinstance(data, xr.Dataset):
-        refuse_by(chosen.by, chosen.dim, "groups", "Select one of them, data.isel(...).")
-        rows = _rows(_codes(_columns_of(data, chosen, names), chosen), names, level)
-        table = pd.DataFrame(rows, columns=list(_COLUMNS))
-        answered: Any = as_rows(table, attrs={"level": level})
-        return answered  # type: ignore[no-any-return]
     answered = _of_frame(data, chosen, names, level)
     return answered  # type: ignore[no-any-return]
 
@@ -130,20 +121,6 @@ def _of_frame(
     result = pd.concat(parts, ignore_index=True)
     result.attrs["level"] = level
     return result
-
-
-def _columns_of(
-    data: xr.Dataset, roles: Roles, names: list[Hashable]
-) -> Mapping[Hashable, pd.Series]:
-    """Return the labels from each annotator, with all other dimensions flattened."""
-    if isinstance(roles.gold, list):
-        data, roles = with_given_dataset(data, roles)
-        votes = [data[name] for name in roles.gold]
-    else:
-        gold = data["gold" if roles.gold is None else roles.gold]
-        votes = [gold.isel({ANNOTATOR: k}, drop=True) for k in range(len(names))]
-    columns = xr.broadcast(*(xr.DataArray(x.variable) for x in votes))
-    return {name: pd.Series(x.to_numpy().ravel()) for name, x in zip(names, columns, strict=True)}
 
 
 def _codes(columns: Mapping[Hashable, pd.Series], roles: Roles) -> IntArray:

@@ -12,18 +12,16 @@ from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.grids import few_or
 from rankeval_pd.forms.rankings.kernel_calls import ask_measures, only_pair, with_names
-from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n
+from rankeval_pd.forms.rankings.values import Sizes, check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.forms.roles.roles import JudgedRoles, ListSizes, PartlyJudged, Roles
 from rankeval_pd.judging.judged_rankings import (
-    LazySample,
     ask_sample,
     average_columns,
-    find_sample,
     list_columns,
     region_columns,
 )
-from rankeval_pd.judging.samples import JudgingScheme, Sample, warn_if_chosen
+from rankeval_pd.judging.samples import JudgingScheme, Sample, read_sample, warn_if_chosen
 from rankeval_pd.progress import drawing_bar
 from rankeval_pd.stats._types import IntArray
 
@@ -163,7 +161,7 @@ def judged_precision(
     """
     asked = JudgingScheme(unjudged, judged_with, windows, estimator, level)
     sizes = check_n(n)
-    sample = find_sample(data, roles, asked, in_chunks=not isinstance(sizes, Shares))
+    sample = read_sample(data, roles, asked)
     result: Data = _of_lists(sample, sizes, PRECISION, progress)
     return result
 
@@ -224,7 +222,7 @@ def judged_recall(
     """
     asked = JudgingScheme(unjudged, judged_with, windows, estimator, level)
     sizes = check_n(n)
-    sample = find_sample(data, roles, asked, in_chunks=not isinstance(sizes, Shares))
+    sample = read_sample(data, roles, asked)
     result: Data = _of_lists(sample, sizes, RECALL, progress)
     return result
 
@@ -295,7 +293,7 @@ def judged_average_precision(
     0    good           0.607596  0.461621  0.766358       303         697
     """
     asked = JudgingScheme(unjudged, judged_with, windows, estimator, level)
-    sample = find_sample(data, roles, asked)
+    sample = read_sample(data, roles, asked)
     design = sample.design()
 
     def question(inner: xr.Dataset, _: IntArray) -> xr.Dataset:
@@ -381,7 +379,7 @@ def judged_difference(
     asked = JudgingScheme(unjudged, judged_with, windows, estimator, level)
     sizes = check_n(n)
     pair = only_pair(data, a, b, roles, one=True)
-    sample = find_sample(data, pair, asked, in_chunks=not isinstance(sizes, Shares))
+    sample = read_sample(data, pair, asked)
     design, chosen = sample.design(), Roles.of(sample.roles)
 
     def question(inner: xr.Dataset, asked_n: IntArray) -> xr.Dataset:
@@ -416,9 +414,7 @@ def judged_difference(
     return answered
 
 
-def _of_lists(
-    sample: Sample | LazySample, sizes: Sizes, columns: dict[str, type], progress: bool | None
-) -> Any:
+def _of_lists(sample: Sample, sizes: Sizes, columns: dict[str, type], progress: bool | None) -> Any:
     """Compute the precision or recall of lists for every measure."""
     design, chosen = sample.design(), Roles.of(sample.roles)
     noted: dict[str, Any] = {}

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
-import xarray as xr
 
-from rankeval_pd.forms.lazy.batches import find_batches
 from rankeval_pd.forms.rankings.answers import RankingQuestion, answer
-from rankeval_pd.forms.rankings.candidates import check_data, read_part
 from rankeval_pd.forms.rankings.values import Sizes
 from rankeval_pd.forms.roles.declarations import Capabilities
-from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.judging.samples import (
-    JudgingScheme,
     Sample,
-    by_name,
     counts_of,
     quietly,
-    read_sample,
 )
 from rankeval_pd.nbest.grouped_lists import warn_of_few
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -32,60 +24,9 @@ from rankeval_pd.stats.rankings.ranking import Ranking
 
 # ------------------ Samples from lazy, partly judged rankings are read chunk by chunk
 
-BESIDE = {"judged": bool, "probability": float, "stratum": np.int64}
-
-
-class LazySample(NamedTuple):
-    """Store lazy data without selection probabilities."""
-
-    data: xr.Dataset
-    roles: dict[str, Any]
-    gold: Hashable
-    asked: JudgingScheme
-
-    def design(self) -> Design:
-        """Return the sampling design for the sums."""
-        return self.asked.design(len(self.asked.ends) + 1)
-
-    def beside(self, inner: xr.Dataset) -> list[xr.DataArray]:
-        """Return judged flags, probabilities and strata for the candidates.
-
-        The arrays are in the internal form of the chunk. A missing array is replaced with zeros.
-        """
-        gold = inner["gold"]
-        return [inner.get(name, xr.zeros_like(gold, dtype=kind)) for name, kind in BESIDE.items()]
-
-    def reader(self) -> Callable[..., xr.Dataset]:
-        """Return a function that reads a chunk without storing data."""
-        return partial(_read_part, asked=self.asked)
-
-
-def _read_part(part: xr.Dataset, roles: Roles, *, scored: bool, asked: JudgingScheme) -> xr.Dataset:
-    """Return the internal form and the sample for a chunk."""
-    sample = read_sample(part, by_name(roles), asked)
-    inner = read_part(sample.data, Roles.of(sample.roles), scored=scored)
-    return inner.assign(dict(zip(BESIDE, sample.beside(inner), strict=True)))
-
-
-def find_sample(
-    data: Any, roles: Mapping[str, Any], asked: JudgingScheme, *, in_chunks: bool = True
-) -> Sample | LazySample:
-    """Return the sample, deferring computation for lazy rankings in chunks.
-
-    Strata depend on all distinct probabilities, so probabilities are computed first.
-    """
-    check_data(data)
-    if in_chunks and isinstance(data, xr.Dataset) and asked.judged_with is None:
-        chosen = Roles.of(roles)
-        batches = find_batches(data, chosen, partial(read_part, scored=True), scored=True)
-        if batches is not None and chosen.groups is None:
-            gold: Hashable = batches.roles.gold
-            return LazySample(data, {**roles, "gold": gold}, gold, asked.checked())
-    return read_sample(data, roles, asked)
-
 
 def ask_sample(
-    sample: Sample | LazySample,
+    sample: Sample,
     question: RankingQuestion,
     columns: tuple[str, ...],
     able: Capabilities,
@@ -93,15 +34,11 @@ def ask_sample(
     noted: dict[str, Any] | None = None,
 ) -> Any:
     """Apply ``question`` to a sample, and add ``noted`` to ``attrs``."""
-    # a sample in memory contains all rankings, so rankings cannot be computed separately
-    read = sample.reader() if isinstance(sample, LazySample) else None
     attrs = {} if noted is None else noted  # ``question`` can add entries
     attrs.update(sample.asked.attrs)
     return quietly(
         sample.gold,
-        lambda: answer(
-            sample.data, sample.roles, question, columns, able, n=n, read=read, attrs=attrs
-        ),
+        lambda: answer(sample.data, sample.roles, question, columns, able, n=n, attrs=attrs),
     )
 
 

@@ -15,7 +15,6 @@ from rankeval_pd.errors import (
     check_count,
     check_share,
     hushed,
-    is_known,
     no_table,
     unknown_name,
     warn,
@@ -26,12 +25,9 @@ from rankeval_pd.forms.rankings.values import gold_values
 from rankeval_pd.forms.roles.columns import (
     find_gold,
     frame_column,
-    split_measures,
-    with_given_dataset,
     with_given_frame,
-    with_roles_of,
 )
-from rankeval_pd.forms.roles.roles import PartlyJudged, Roles, are_values, as_names
+from rankeval_pd.forms.roles.roles import PartlyJudged, Roles, are_values
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
 from rankeval_pd.stats.rankings.judged_sums import MOST_STRATA, Design, windows_of
@@ -187,27 +183,18 @@ def read_sample(data: Any, roles: Mapping[str, Any], asked: JudgingScheme) -> Sa
     check_data(data)
     asked = asked.checked()
     chosen = Roles.of(roles)
-    frame = isinstance(data, pd.DataFrame)
-    taken = with_given_frame(data, chosen) if frame else with_given_dataset(data, chosen)
     refuse_each(chosen, "candidates judged in part")
-    found = one_label(*taken)
+    found = one_label(*with_given_frame(data, chosen))
     data, chosen = found.data, found.roles
     gold = find_gold(data, chosen)
-    values = frame_column(data, gold, "gold") if frame else pd.Series(data[gold].to_numpy().ravel())
+    values = frame_column(data, gold, "gold")
     truth = gold_values(values, gold, chosen.positive, chosen.min_grade)
-    shape, dims = ((len(data),), (_ROWS,)) if frame else _shape(data[gold], chosen)
-    label = xr.DataArray(truth.reshape(shape), dims=dims)
+    label = xr.DataArray(truth, dims=(_ROWS,))
     judged: xr.DataArray = ~np.isnan(label)  # type: ignore[assignment]
-    data, probability = _with_probability(data, asked, chosen, judged)
+    data, probability = _with_probability(data, asked, judged)
     filled = label.fillna(0.0)
-    if frame:
-        data = data.copy()
-        data[gold] = filled.to_numpy() == 1.0
-    else:
-        filled = filled.where(judged | _scored(data, chosen, gold))
-        padded = bool(np.isnan(filled).any())
-        label = filled if padded else filled == 1.0
-        data = data.assign({gold: label.rename({_ROWS: chosen.dim}).variable})
+    data = data.copy()
+    data[gold] = filled.to_numpy() == 1.0
     settled = replace(chosen, gold=gold, agreement="majority", positive=None, min_grade=None)
     given = {f.name for f in fields(Roles)} & {*roles, "gold"}
     kept = {name: x for name, x in by_name(settled).items() if name in given}
@@ -221,25 +208,8 @@ def by_name(roles: Roles) -> dict[str, Any]:
     return {field.name: getattr(roles, field.name) for field in fields(roles)}
 
 
-def _shape(gold: xr.DataArray, roles: Roles) -> tuple[tuple[int, ...], tuple[Hashable, ...]]:
-    return gold.shape, tuple(_ROWS if d == roles.dim else d for d in gold.dims)
-
-
-def _scored(data: xr.Dataset, roles: Roles, gold: Hashable) -> xr.DataArray:
-    """Return a mask of candidates with a score, to identify padding."""
-    parts = split_measures(data, roles, with_roles_of(gold, roles, data.variables))
-    named = as_names(roles.measures, parts)
-    chosen = [x for name, x in parts.items() if roles.measures is None or is_known(name, named)]
-    numbers = [x for x in chosen if x.dtype.kind in "iuf"]
-    there = [xr.DataArray((~np.isnan(x)).variable) for x in numbers]
-    result = xr.zeros_like(xr.DataArray(data[gold].variable), dtype=bool)
-    for one in there:
-        result = result | one
-    return result.compute().rename({roles.dim: _ROWS})
-
-
 def _with_probability(
-    data: Any, asked: JudgingScheme, roles: Roles, judged: xr.DataArray
+    data: Any, asked: JudgingScheme, judged: xr.DataArray
 ) -> tuple[Any, xr.DataArray]:
     """Separate the probabilities from the data."""
     given = asked.judged_with
@@ -250,26 +220,19 @@ def _with_probability(
         return data, _of_all(rate, judged.sizes[_ROWS], _ROWS)
     if are_values(given):
         values: Any = given
-        if isinstance(given, pd.Series) and isinstance(data, pd.DataFrame):
+        if isinstance(given, pd.Series):
             values = given.reindex(data.index) if given.index.is_unique else given
-        if isinstance(given, xr.DataArray):
-            return data, given.rename({roles.dim: _ROWS}).astype(float).reset_coords(drop=True)
         if np.ndim(values) != 1:
             raise ValueError(
                 f"judged_with has values of shape {np.shape(values)}: pass one probability per "
                 "candidate, or the name of a column."
             )
         return data, xr.DataArray(np.asarray(values, dtype=float), dims=(_ROWS,))
-    if isinstance(data, pd.DataFrame):
-        if not isinstance(given, Hashable) or given not in data.columns:
-            raise unknown_name("judged_with", given, data.columns)
-        column = frame_column(data, given, "judged_with")
-        array = column.to_numpy(dtype=float, na_value=np.nan)
-        return data.drop(columns=given), xr.DataArray(array, dims=(_ROWS,))
-    if not isinstance(given, Hashable) or given not in data.variables:
-        raise unknown_name("judged_with", given, data.data_vars)
-    variable = xr.DataArray(data[given].variable.astype(float)).rename({roles.dim: _ROWS})
-    return data.drop_vars(given), variable.compute()
+    if not isinstance(given, Hashable) or given not in data.columns:
+        raise unknown_name("judged_with", given, data.columns)
+    column = frame_column(data, given, "judged_with")
+    array = column.to_numpy(dtype=float, na_value=np.nan)
+    return data.drop(columns=given), xr.DataArray(array, dims=(_ROWS,))
 
 
 def _check_probability(

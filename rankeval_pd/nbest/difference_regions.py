@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -11,7 +10,6 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_at_least_one, check_choice, check_share, unknown_name
-from rankeval_pd.forms.lazy.batches import find_batches
 from rankeval_pd.forms.lazy.heads import HeadFrame, head_of
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.tables import OVER_LISTS
@@ -19,9 +17,7 @@ from rankeval_pd.forms.rankings.answers import size_of
 from rankeval_pd.forms.rankings.candidates import (
     Data,
     check_data,
-    read_dataset,
     read_frame,
-    read_part,
 )
 from rankeval_pd.forms.rankings.kernel_calls import only_pair
 from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n, check_not_above
@@ -124,24 +120,17 @@ def _of(data: Data, a: Hashable, b: Hashable, n: int, roles: RankingRoles) -> Da
         raise ValueError(f"n={n!r}: pass the size of the lists as one whole number or fraction.")
     chosen = Roles.of(only_pair(data, a, b, roles, one=True))
     chosen.check_ties()
-    frame = isinstance(data, pd.DataFrame)
-    present = data.columns if frame else {*data.variables, *data.dims}
-    added = ["list", "rank_a", "rank_b"]
-    added += [] if frame or chosen.dim == "row" else ["row"]
-    for name in added:
-        if name in present:
-            how = "columns=" if frame else ""
+    for name in ("list", "rank_a", "rank_b"):
+        if name in data.columns:
             raise ValueError(
                 f"data has a column {name!r}, but the result adds a column of the same name."
-                f" Rename the column: data.rename({how}{{{name!r}: ...}})."
+                f" Rename the column: data.rename(columns={{{name!r}: ...}})."
             )
 
     def region(inner: xr.Dataset) -> _Region:
         n_here = sizes.of(size_of(inner)) if isinstance(sizes, Shares) else sizes
         return _region(inner, a=a, b=b, n=n_here, ties=chosen.ties)
 
-    if isinstance(data, xr.Dataset):
-        return _dataset_region(data, chosen, sizes, region)
     return _frame_region(data, chosen, sizes, region)
 
 
@@ -152,11 +141,6 @@ class _Region(NamedTuple):
     list: AnyArray
     rank_a: IntArray
     rank_b: IntArray
-
-
-_NONE = {
-    name: np.zeros(0, dtype=object if name == "list" else np.int64) for name in _Region._fields
-}
 
 
 def _frame_region(
@@ -176,78 +160,6 @@ def _frame_region(
         for name in _Region._fields[1:]
     }
     return with_columns(native(data).iloc[rows[order]], columns)
-
-
-def _dataset_region(
-    data: xr.Dataset, roles: Roles, n: Sizes, region: Callable[[xr.Dataset], _Region]
-) -> xr.Dataset:
-    batches = find_batches(data, roles, partial(read_part, scored=True), scored=True)
-    inner = read_dataset(data if batches is None else batches.stand_in, roles)
-    check_not_above(n, inner.sizes["candidate"])
-    batch: list[Hashable] = list(inner.attrs["batch"])
-    if batches is None:
-        where, joined = _of_cells(inner.compute(), batch, data.sizes, region)
-    else:
-        parts = batches.collected(batch, partial(_of_chunk, batch=batch, region=region))
-        where = np.concatenate([np.array(start) + here for start, (here, _) in parts])
-        order = np.lexsort(where.T[::-1])  # a stable sort preserves the order within a ranking
-        where = where[order]
-        joined = {
-            name: np.concatenate([x[name] for _, (_, x) in parts])[order]
-            for name in _Region._fields
-        }
-    pick = {**dict(zip(batch, where.T, strict=True)), roles.dim: joined.pop("rows")}
-    if not len(where):
-        data = data.compute()  # Dask cannot index empty arrays
-    picked = _picked(data, pick)
-    of_all = {
-        name: picked[name].expand_dims(row=len(where))
-        for name, variable in picked.variables.items()
-        if "row" not in variable.dims
-    }
-    return picked.assign({**of_all, **{name: ("row", x) for name, x in joined.items()}})
-
-
-def _picked(data: xr.Dataset, pick: Mapping[Hashable, IntArray]) -> xr.Dataset:
-    """Return one row of the data for each position."""
-    whole = {  # xarray can index these dimensions only by slices
-        name: ("row", _taken(variable.data, pick[variable.dims[0]]))
-        for name, variable in data.variables.items()
-        if isinstance(variable.dtype, pd.api.extensions.ExtensionDtype)
-    }
-    plain = data.drop_vars(list(whole))
-    rows = {d: xr.DataArray(x, dims="row") for d, x in pick.items()}
-    return plain.isel(rows).reset_coords().assign(whole)[list(data.variables)]
-
-
-def _taken(values: Any, places: IntArray) -> Any:
-    return pd.Series(values).array.take(places)
-
-
-def _of_chunk(
-    inner: xr.Dataset, *, batch: list[Hashable], region: Callable[[xr.Dataset], _Region]
-) -> tuple[IntArray, dict[str, AnyArray]]:
-    return _of_cells(inner, batch, inner.sizes, region)
-
-
-def _of_cells(
-    inner: xr.Dataset,
-    batch: list[Hashable],
-    sizes: Mapping[Hashable, int],
-    region: Callable[[xr.Dataset], _Region],
-) -> tuple[IntArray, dict[str, AnyArray]]:
-    """Return the stacked regions for all rankings, and the batch positions."""
-    cells = list(np.ndindex(*(sizes[d] for d in batch)))
-    regions = [
-        region(inner.isel({d: i for d, i in zip(batch, cell, strict=True) if d in inner.dims}))
-        for cell in cells
-    ]
-    joined = {
-        name: np.concatenate([_NONE[name], *(getattr(x, name) for x in regions)])
-        for name in _Region._fields
-    }
-    of_cell = np.repeat(np.arange(len(cells)), [len(x.rows) for x in regions])
-    return np.array(cells, dtype=np.int64).reshape(len(cells), len(batch))[of_cell], joined
 
 
 def _region(inner: xr.Dataset, *, a: Hashable, b: Hashable, n: IntArray, ties: str) -> _Region:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping
-from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -12,26 +11,18 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_count, check_flag, check_share, listed
-from rankeval_pd.forms.lazy.batches import find_batches
-from rankeval_pd.forms.lazy.engine import Batches
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.annotators import refuse_each
 from rankeval_pd.forms.rankings.candidates import (
     Data,
     check_data,
-    read_dataset,
     read_frame,
-    read_part,
 )
 from rankeval_pd.forms.rankings.values import asked_thresholds
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_but
 from rankeval_pd.forms.roles.roles import ProportionInterval, RankingRoles, Roles, as_names
 from rankeval_pd.nbest.repetition_parts import (
-    accepted,
     least_score,
-    least_scores,
-    top_of_all,
-    top_scores,
 )
 from rankeval_pd.progress import drawing_bar, nothing_moves
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -150,11 +141,10 @@ def repetition(
     check_flag("progress", progress, none=True)
     study = _Study.of(threshold, n, ci, level, roles)._replace(progress=progress)
     result = study.ask(data, _study_columns, _STUDY)
-    if isinstance(data, pd.DataFrame):
-        computed = tables.as_frame(result, COLUMNS)
-        computed.attrs.update(study.noted())
-        return computed
-    return tables.leave_dataset(result, COLUMNS, ragged=False, attrs=study.noted())
+    computed: Any = tables.as_frame(result, COLUMNS)
+    computed.attrs.update(study.noted())
+    answered: Data = computed
+    return answered
 
 
 @Capabilities(rankings="Would it happen again?", layout="row")
@@ -212,8 +202,6 @@ def repetition_samples(
     rows = result.rename(sample=tables.GROUP).transpose(tables.GROUP, "measure")
     rows = rows.assign_coords({tables.GROUP: np.arange(len(keys))})
     table: Any = tables.leave_frame([rows], keys, SAMPLE_COLUMNS, attrs=study.noted())
-    if isinstance(data, xr.Dataset):
-        table = tables.as_rows(table, attrs=study.noted())
     answered: Data = table
     return answered
 
@@ -252,10 +240,6 @@ class _Study(NamedTuple):
     ) -> xr.Dataset:
         """Compute the columns for every measure from the candidates in all samples."""
         check_data(data)
-        if isinstance(data, xr.Dataset) and self.roles.dim in data.dims:
-            batches = find_batches(data, self.roles, partial(read_part, scored=True), scored=True)
-            if batches is not None:
-                return self._ask_chunks(batches, columns, types, per_sample=per_sample)
         inner, samples = self._all_samples(data)
         cuts = self._cuts(inner)
         core = [*samples, "candidate"]
@@ -282,57 +266,6 @@ class _Study(NamedTuple):
         result = tables.as_columns(types, computed)
         return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
 
-    def _ask_chunks(
-        self, batches: Batches, columns: Any, types: Mapping[str, type], *, per_sample: bool
-    ) -> xr.Dataset:
-        """Compute thresholds and then counts for samples in chunks."""
-        import dask.array as da
-        from dask.delayed import delayed
-
-        inner = read_dataset(batches.stand_in, self.roles)
-        samples: list[Hashable] = inner.attrs["batch"]
-        shape = [inner.sizes[d] for d in samples]
-        if math.prod(shape) < 2:
-            raise _too_few(math.prod(shape))
-        least: Any = (self._cuts(inner) * inner["sign"]).to_numpy()
-        if self.n is not None:
-            most = self.n * math.prod(shape)
-            top = partial(top_scores, most=most)
-            found = batches.reduced(samples, top, partial(top_of_all, most=most))
-            least = delayed(least_scores, pure=False)(found, most, self.n)
-        measures = inner.sizes["measure"]
-        nobody = da.zeros((measures, *shape), dtype=np.int64, chunks=-1)
-        template = xr.Dataset(dict.fromkeys(("sizes", "tp"), (("measure", *samples), nobody)))
-        counted = batches.filled(template, samples, accepted, least)
-        counted = counted.chunk(dict.fromkeys(samples, -1))
-        cuts = least if self.n is None else da.from_delayed(least, (measures,), dtype=float)
-        computed = xr.apply_ufunc(
-            self._of_counts,
-            counted["sizes"],
-            counted["tp"],
-            xr.DataArray(cuts, dims="measure"),
-            inner["sign"],
-            kwargs={"columns": columns},
-            input_core_dims=[samples, samples, [], []],
-            output_core_dims=[["sample"] if per_sample else []] * len(types),
-            dask="parallelized",
-            dask_gufunc_kwargs={"output_sizes": {"sample": math.prod(shape)}} if per_sample else {},
-            output_dtypes=[*types.values()],
-        )
-        result = tables.as_columns(types, computed)
-        result = result.assign_coords(measure=inner["measure"])
-        return result.assign(exists=xr.ones_like(result["threshold"], dtype=bool))
-
-    def _of_counts(
-        self, sizes: IntArray, tp: IntArray, least: FloatArray, sign: FloatArray, *, columns: Any
-    ) -> tuple[AnyArray, ...]:
-        """Return the columns from sizes and tp (measure, sample dimensions)."""
-        result = [
-            columns(size.ravel(), true.ravel(), cut * way + 0.0, self)
-            for size, true, cut, way in zip(sizes, tp, least, sign, strict=True)
-        ]
-        return tuple(np.array(column) for column in zip(*result, strict=True))
-
     def _cuts(self, inner: xr.Dataset) -> xr.DataArray:
         """Return the threshold for each measure, or NaN if the user passes n."""
         measures = inner.indexes["measure"].tolist()
@@ -355,18 +288,6 @@ class _Study(NamedTuple):
     def _all_samples(self, data: Any) -> tuple[xr.Dataset, list[Hashable]]:
         """Return the internal form of the padded samples, and the sample dimensions."""
         refuse_each(self.roles, "samples")
-        if isinstance(data, xr.Dataset):
-            inner = read_dataset(data, self.roles)
-            batch = list(inner.attrs["batch"])
-            if not batch:
-                raise ValueError(
-                    "data needs a sample dimension in addition to the candidate dimension. Combine"
-                    " the samples with xarray.concat(parts, 'sample')."
-                )
-            score, gold, present = xr.broadcast(inner["score"], inner["gold"], inner["present"])
-            whole = inner.assign(score=score, gold=gold, present=present).drop_vars("row")
-            lazy = any(variable.chunks is not None for variable in whole.variables.values())
-            return (whole.chunk(dict.fromkeys(batch, -1)) if lazy else whole), batch
         if not as_names(self.roles.by, data.columns):
             raise ValueError(
                 "by is missing. Pass the sample column, for example by='sample', or add a sample"
@@ -389,13 +310,7 @@ class _Study(NamedTuple):
 
     def keys(self, data: Any) -> pd.DataFrame:
         """Return the sample labels with one row per sample."""
-        if isinstance(data, pd.DataFrame):
-            return read_frame(data, self.roles).keys.reset_index(drop=True)
-        batch = list(read_dataset(data, self.roles).attrs["batch"])
-        labels = [
-            data.indexes[d] if d in data.indexes else pd.RangeIndex(data.sizes[d]) for d in batch
-        ]
-        return pd.MultiIndex.from_product(labels, names=batch).to_frame(index=False)
+        return read_frame(data, self.roles).keys.reset_index(drop=True)
 
     def _of_measures(
         self,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.doors.datasets import frame_of
 from rankeval_pd.forms.items.item_roles import item_roles
-from rankeval_pd.forms.items.items import read_dataset, read_frame, to_items
+from rankeval_pd.forms.items.items import read_frame
 from rankeval_pd.forms.items.metric_columns import as_items
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.roles.roles import AreaKind, FamilyAdjustment, ListSizes
@@ -129,27 +129,13 @@ _Group = tuple[Items, dict[Any, Any], list[Hashable], pd.Index]
 
 def groups_of_items(data: Any, roles: Any) -> list[_Group]:
     """Return the items and the key of each group, and the names of systems and items."""
-    chosen = item_roles(roles)
-    if isinstance(data, pd.DataFrame):
-        table = read_frame(data, chosen)
-        keys = table.keys.to_dict("records") if table.keys.shape[1] else [{}]
-        return [
-            (table.items(rows), key, table.systems, table.labels[rows])
-            for rows, key in zip(table.members, keys, strict=True)
-        ]
-    values, metric, systems, cluster, labels = read_dataset(data, chosen)
-    batch = [d for d in values.dims if d not in ("system", "item", "statistic")]
-    listed = []
-    for place in np.ndindex(tuple(values.sizes[d] for d in batch)):
-        one = values.isel(dict(zip(batch, place, strict=True)))
-        key = {d: _label(one, d, i) for d, i in zip(batch, place, strict=True)}
-        found = to_items(one.to_numpy(), metric, systems, labels, cluster)
-        listed.append((found, key, systems, labels))
-    return listed
-
-
-def _label(one: xr.DataArray, dim: Hashable, place: int) -> Any:
-    return one.coords[dim].item() if dim in one.coords else place
+    frame, named = frame_of(data, roles, "items")
+    table = read_frame(frame, item_roles(named))
+    keys = table.keys.to_dict("records") if table.keys.shape[1] else [{}]
+    return [
+        (table.items(rows), key, table.systems, table.labels[rows])
+        for rows, key in zip(table.members, keys, strict=True)
+    ]
 
 
 def _of_pairs(

@@ -18,7 +18,6 @@ from rankeval_pd.forms.items.pair_tables import (
     as_came,
     check_sizes,
     grouped,
-    item_labels,
     made_by,
     numbers_of,
     pairs_table,
@@ -344,7 +343,7 @@ def population_calibration(
         "Pass a smaller n_test_sets=...",
     )
     seed = resamples.entropy(chosen.rng)
-    order = item_order(item_labels(data, chosen))
+    order = item_order(data.index)
     named = roles_of_systems(data, roles)
     tables = []
     with progress_bar(progress, total=sets, what="drawing test sets", unit="sets") as advance:

@@ -7,7 +7,6 @@ from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.errors import check_choice, check_share, unknown_name
 from rankeval_pd.forms.items.item_roles import check_items, item_order, item_roles, role_column
@@ -15,7 +14,6 @@ from rankeval_pd.forms.items.items import roles_of_systems
 from rankeval_pd.forms.items.pair_tables import (
     as_came,
     check_sizes,
-    item_labels,
     made_by,
     numbers_of,
     pairs_table,
@@ -272,7 +270,6 @@ def gain_by_size(
     check_choice("draw", draw, ("prefix", "random"))
     check_items(data)
     chosen = item_roles(roles)
-    by_size = isinstance(data, xr.Dataset)
     by = as_names(chosen.by, getattr(data, "columns", ()))
     places = _domains(data, by, chosen, draw)
     whole = check_sizes(sizes, max((len(rows) for rows in places), default=0))
@@ -280,7 +277,7 @@ def gain_by_size(
     listed = []
     for size in whole:
         rows = np.sort(np.concatenate([p[:size] for p in places if len(p) >= size]))
-        part = data.iloc[rows] if isinstance(data, pd.DataFrame) else data.isel({chosen.dim: rows})
+        part = data.iloc[rows]
         listed.append(
             paired_bootstrap(
                 part, n_resamples=n_resamples, event=event, method=method, ci=ci,
@@ -288,7 +285,7 @@ def gain_by_size(
                 adjust_over=adjust_over, alpha=alpha, level=level, progress=progress, **named,
             )
         )  # fmt: skip
-    joined: Data = _along_size(listed, whole) if by_size else _one_by_one(listed, whole, by)
+    joined: Data = _one_by_one(listed, whole, by)
     joined.attrs.pop("n_items", None)  # n_items differs between sizes
     return joined
 
@@ -307,23 +304,10 @@ def _one_by_one(found: list[Any], sizes: list[int], by: list[Hashable]) -> Any:
     return joined
 
 
-def _along_size(found: list[Any], sizes: list[int]) -> Any:
-    plain = [part.reset_coords(["system_a", "system_b"]) for part in found]
-    joined = xr.concat(plain, pd.Index(sizes, name="size"), data_vars="all", coords="minimal",
-                       compat="override", join="override", combine_attrs="override")  # fmt: skip
-    order = [name for name in joined["gain"].dims if name != "size"]
-    return joined.transpose("size", *order).set_coords(["system_a", "system_b"])
-
-
 def _domains(data: Any, by: list[Hashable], roles: Roles, draw: str) -> list[IntArray]:
     """Return each domain's rows in the order in which subsets use them."""
-    labels = item_labels(data, roles)
+    labels = data.index
     number = np.zeros(len(labels), dtype=np.int64)
-    if by and isinstance(data, xr.Dataset):
-        raise ValueError(
-            f"by={roles.by!r}: a Dataset stores domains along a dimension. Omit by, or pass a"
-            " DataFrame."
-        )
     if by:
         number = group_numbers([role_column(data, name, "by") for name in by], by, len(data))[1]
     order = np.arange(len(labels))

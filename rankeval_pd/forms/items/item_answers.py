@@ -6,7 +6,6 @@ In this module, a question is a function that takes
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -18,9 +17,7 @@ from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.forms.items.item_roles import check_items, item_roles
 from rankeval_pd.forms.items.items import (
     ItemTable,
-    read_dataset,
     read_frame,
-    to_items,
     warn_of_shape,
 )
 from rankeval_pd.forms.items.metric_columns import Metric, frame_as_items, metric_of_queries
@@ -31,10 +28,8 @@ from rankeval_pd.forms.lazy.item_sums import (
     OF_FRAME,
     ItemNeeds,
     check_asked,
-    dataset_items,
     frame_items,
     gather,
-    later,
 )
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import Data
@@ -108,10 +103,6 @@ def answer_items(
         check_asked(None if question.spread is None else question.spread(1), chosen, OF_FRAME)
         data = ddf._meta
     check_items(data)
-    if isinstance(data, xr.Dataset):
-        return _answer_dataset(
-            data, chosen, question, columns, a=a, b=b, baseline=baseline, relate=relate, attrs=attrs
-        )
     data = frame_as_items(data)
     table = read_frame(data, chosen)
     if not spread:
@@ -224,94 +215,6 @@ def _leaning(gain: FloatArray, first: AnyArray, second: AnyArray) -> AnyArray:
     """Return the name of the better system, or NaN if the gain is 0."""
     none = np.full(np.shape(gain), np.nan, dtype=object)
     return np.where(gain > 0.0, first, np.where(gain < 0.0, second, none))
-
-
-def _answer_dataset(
-    data: xr.Dataset,
-    roles: Roles,
-    question: ItemQuestion,
-    columns: Sequence[str],
-    *,
-    a: Hashable,
-    b: Hashable,
-    baseline: Hashable,
-    relate: Relate | None,
-    attrs: Mapping[str, Any] | None,
-) -> xr.Dataset:
-    data = tables.dims_apart(data, roles, columns)
-    spread = _is_spread(data, roles, question)
-    values, metric, systems, beside, labels = read_dataset(data, roles, spread=spread)
-    pairs = asked_pairs(systems, a, b, baseline, needed=question.over == "pair")
-    batch = [d for d in values.dims if d not in beside.inner]
-    tables.check_names("the dimension ", batch, columns)
-    n_groups = math.prod(values.sizes[d] for d in batch)
-
-    def asked_of(items: AnyItems) -> tuple[AnyArray, ...]:
-        return tuple(np.asarray(x) for x in question.ask(items, pairs, n_groups))
-
-    def asked(array: FloatArray) -> tuple[AnyArray, ...]:
-        return asked_of(to_items(array, metric, systems, labels, beside))
-
-    sizes = {"pair": len(pairs), "system": len(systems)}
-    over = [question.dim(name) for name in question.names]
-    empty = 0 in [values.sizes[d] for d in batch]
-
-    def nothing(array: FloatArray) -> tuple[AnyArray, ...]:
-        before = array.shape[: array.ndim - len(beside.inner)]
-        return tuple(np.empty((*before, sizes[dim])) for dim in over)
-
-    if spread:
-        assert question.spread is not None
-        graph, needed = Graph(), question.spread(len(pairs))
-        parts = dataset_items(graph, values, labels, metric, systems)
-        gathered = gather(graph, parts, len(labels), metric, systems, pairs, needed)
-        shapes = [(dim, sizes[dim]) for dim in over]
-        computed = later(graph, asked_of, gathered, shapes, question.dtypes)
-    else:
-        computed = xr.apply_ufunc(
-            nothing if empty else asked,
-            values,
-            input_core_dims=[beside.inner],
-            output_core_dims=[[dim] for dim in over],
-            vectorize=not empty,  # NumPy cannot infer the number of columns of empty arrays
-            dask="parallelized",
-            dask_gufunc_kwargs={"output_sizes": {dim: sizes[dim] for dim in over}},
-            output_dtypes=list(question.dtypes),
-        )
-    result = tables.as_columns(question.names, computed)
-    result = result.drop_vars([name for name in result.coords if name not in batch])
-    result = _labeled(result, systems, pairs, question.over)
-    if relate is not None:
-        result = result.assign(relation=("pair", relate(systems, pairs)))
-    if question.finish is not None:
-        [result] = question.finish([result], batch)
-    result = _in_range(result, metric)
-    exists = xr.ones_like(result[question.names[0]], dtype=bool)
-    return tables.leave_dataset(
-        result.assign(exists=exists),
-        columns,
-        ragged=False,
-        attrs={
-            **_metric_notes(metric, roles, data),
-            **(attrs or {}),
-            **question.family(pairs, n_groups),
-        },
-    )
-
-
-def _is_spread(data: xr.Dataset, roles: Roles, question: ItemQuestion) -> bool:
-    """Return whether the items are lazy and workers can sum them in several chunks."""
-    if set(data.dims) != {roles.dim, "system"} or question.spread is None:
-        return False
-    if len(data.chunks.get(roles.dim, ())) < 2 or data.sizes[roles.dim] <= FEW:
-        return False
-    if any(len(v.chunks or ()) != len(v.dims) for v in data.data_vars.values()):
-        return False
-    try:
-        check_asked(question.spread(1), roles, "")
-    except ValueError:
-        return False  # one worker stores all items
-    return True
 
 
 def asked_pairs(

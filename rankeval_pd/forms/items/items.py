@@ -19,9 +19,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.errors import listed, shown, unknown_name, warn
+from rankeval_pd.errors import listed, shown, warn
 from rankeval_pd.forms.items.item_roles import (
-    check_dimension,
     check_items,
     codes,
     item_order,
@@ -41,10 +40,10 @@ from rankeval_pd.forms.items.metric_columns import (
     frame_as_items,
 )
 from rankeval_pd.forms.out.tables import is_missing
-from rankeval_pd.forms.rankings.values import as_floats, group_numbers, lifted
-from rankeval_pd.forms.roles.columns import frame_column, labels_along, refuse_by, refuse_dim
+from rankeval_pd.forms.rankings.values import as_floats, group_numbers
+from rankeval_pd.forms.roles.columns import frame_column, refuse_dim
 from rankeval_pd.forms.roles.identifiers import warn_of_identifiers
-from rankeval_pd.forms.roles.roles import Roles, are_values, as_names, excluded_names
+from rankeval_pd.forms.roles.roles import Roles, are_values, as_names
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.cluster_totals import factors_of, packed
 from rankeval_pd.stats.resampling.test_items import Items
@@ -195,115 +194,17 @@ def _numbers(values: pd.Series, name: Hashable) -> FloatArray:
     )
 
 
-def read_dataset(
-    data: xr.Dataset, roles: Roles, *, spread: bool = False
-) -> tuple[xr.DataArray, Metric, list[Hashable], ItemDesign, pd.Index]:
-    """Convert a Dataset to the internal form without computing lazy data.
-
-    The function returns the values (..., system[, seed], item, statistic), the metric, the systems,
-    the clusters, strata and seeds, and the labels of the items. If ``spread`` is true, the order
-    and chunks of the items do not change. Otherwise, items are sorted by label in one chunk.
-    """
-    refuse_by(roles.by, roles.dim, "domains", "Omit by, or pass a DataFrame.")
-    seeded = [] if roles.seeds is None else [roles.seeds]
-    for dim in (roles.dim, "system", *seeded):
-        check_dimension(data, dim)
-    api = pd.api.types
-    names = data.indexes.get("system")
-    systems: list[Hashable] = list(range(data.sizes["system"])) if names is None else names.tolist()
-    out = excluded_names(roles, [*systems, *data.data_vars])
-    by_name = {
-        name: variable
-        for name, variable in data.data_vars.items()
-        if roles.dim in variable.dims
-        and name not in (*roles.factors, roles.strata)
-        and name not in out
-        and (api.is_numeric_dtype(variable.dtype) or api.is_bool_dtype(variable.dtype))
-    }
-    if not by_name:
-        raise ValueError(
-            f"data has no numeric variable along {roles.dim!r} (variables:"
-            f" {listed(data.data_vars)}). Pass one variable per statistic of the metric."
-        )
-    metric = find_metric(roles, list(by_name), one_level=False)
-    labels = labels_along(data, roles.dim)
-    order = np.arange(len(labels)) if spread else item_order(labels)
-
-    def numbered(role: str, name: Hashable) -> IntArray:
-        if name not in data.variables:
-            raise unknown_name(role, name, data.variables)
-        if data[name].dims != (roles.dim,):
-            raise ValueError(
-                f"{role}={name!r} has the dimensions {listed(data[name].dims)}: pass a variable"
-                f" whose only dimension is {roles.dim!r}."
-            )
-        return codes(pd.Series(data[name].to_numpy()[order]), role, name)
-
-    keep = [k for k, name in enumerate(systems) if name not in out]
-    if roles.measures is not None:
-        wanted = as_names(roles.measures, systems)
-        places = {name: k for k, name in enumerate(systems)}
-        for name in wanted:
-            if name not in places:
-                raise unknown_name("measures", name, systems)
-        keep = [places[name] for name in wanted]
-    systems = [systems[k] for k in keep]
-    seen = by_name.get(metric.chosen[0])
-    if roles.measures is None and names is not None and seen is not None and seen.chunks is None:
-        one = seen.transpose("system", ...) if "system" in seen.dims else None
-        columns = {} if one is None else {x: one[k] for x, k in zip(systems, keep, strict=True)}
-        values_of = {x: pd.Series(values.to_numpy().ravel()) for x, values in columns.items()}
-        warn_of_identifiers(values_of, taken_as="systems")
-    parts = []
-    for name in metric.chosen:
-        bare = lifted(_numbers, by_name[name], name)
-        if "system" not in bare.dims:
-            bare = bare.expand_dims(system=data.sizes["system"])
-        if bare.chunks is not None:
-            bare = bare.chunk({"system": -1} if spread else {roles.dim: -1, "system": -1})
-        parts.append(bare.isel({"system": keep} if spread else {roles.dim: order, "system": keep}))
-    values = xr.concat(xr.broadcast(*parts), "statistic").rename({roles.dim: "item"})
-    inner = ["system", *seeded, "item", "statistic"]
-    if values.chunks is not None:
-        whole = [dim for dim in inner if dim != "item" or not spread]
-        values = values.chunk(dict.fromkeys(whole, -1))
-    batch = [d for d in data.dims if d in values.dims and d not in (roles.dim, *inner)]
-    kept = {
-        n: c.reset_coords(drop=True)
-        for n, c in data.coords.items()
-        if c.dims and set(c.dims) <= set(batch)
-    }
-    values = values.transpose(*batch, *inner)
-    seeds = [values[name].to_numpy().tolist() for name in seeded]
-    values = values.rename(dict.fromkeys(seeded, "seed")).assign_coords(kept)
-    each = [numbered("groups", name) for name in roles.factors]
-    strata = None if roles.strata is None else numbered("strata", roles.strata)
-    beside = ItemDesign.of_roles(roles, packed(*each) if each else None, strata, *seeds)
-    return values, metric, systems, beside, labels[order]
-
-
 def system_scores(
     data: pd.DataFrame | xr.Dataset, roles: Roles
 ) -> tuple[dict[Hashable, float], int]:
     """Return a score for each system (larger is better), and the number of items."""
     check_items(data)
-    if isinstance(data, xr.Dataset):
-        values, metric, systems, beside, labels = read_dataset(data, roles)
-        batch = [d for d in values.dims if d not in beside.inner]
-        if batch:
-            raise ValueError(
-                f"the items have the batch dimensions {listed(batch)}, but this method needs a"
-                " single table. Select one element, data.isel(...)."
-            )
-        items = to_items(values.to_numpy(), metric, systems, labels, beside)
-    else:
-        table = read_frame(data, roles)
-        if table.keys.shape[1]:
-            raise ValueError(
-                f"by={roles.by!r}: this method supports only one domain. Omit by, or select one"
-                " domain."
-            )
-        items, systems = table.items(table.members[0]), table.systems
+    table = read_frame(data, roles)
+    if table.keys.shape[1]:
+        raise ValueError(
+            f"by={roles.by!r}: this method supports only one domain. Omit by, or select one domain."
+        )
+    items, systems = table.items(table.members[0]), table.systems
     for name in filter(is_missing, systems):
         raise ValueError(
             f"a system is named {name!r}, which cannot be distinguished from a missing name in a"

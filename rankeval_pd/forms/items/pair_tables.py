@@ -10,10 +10,9 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import listed, shown
-from rankeval_pd.forms.items.item_roles import check_dimension, check_items
-from rankeval_pd.forms.out.tables import apart, as_rows
+from rankeval_pd.forms.items.item_roles import check_items
+from rankeval_pd.forms.out.tables import apart
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.roles.columns import labels_along
 from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.stats._types import IntArray
 
@@ -32,7 +31,7 @@ def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
             f"data has p-values adjusted by {data.attrs['adjust']}, which changes the test. Pass"
             " the table that paired_bootstrap returns without adjust=, or with adjust='holm'."
         )
-    there = data.variables if isinstance(data, xr.Dataset) else data.columns
+    there = data.columns
     found = {name: data.attrs[name] for name in more if name in data.attrs and name not in there}
     missing = [name for name in (*_NEEDED, *more) if name not in there and name not in found]
     if missing:
@@ -40,12 +39,8 @@ def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
             f"data has no columns {listed(missing)}. Pass the table of pairs that paired_bootstrap"
             " returns, computed with details=True if necessary."
         )
-    if isinstance(data, xr.Dataset):
-        groups = [d for d in data["gain"].dims if d != "pair"]
-        table = data.to_dataframe().reset_index().drop(columns="pair")
-    else:
-        groups = list(data.columns[: list(data.columns).index("system_a")])
-        table = data.set_flags(allows_duplicate_labels=True)
+    groups = list(data.columns[: list(data.columns).index("system_a")])
+    table = data.set_flags(allows_duplicate_labels=True)
     return _directed(_in_numbers(table.assign(**found), more), data.attrs), groups
 
 
@@ -149,30 +144,19 @@ def as_came(
         if name != "relation":
             dtypes[name] = np.int64 if name == "n_pairs" else float
     result = result.astype(dtypes)
-    if isinstance(data, xr.Dataset):
-        return as_rows(result, attrs=attrs)
     result.attrs.update(attrs)
-    return result
+    answered: Any = result
+    return answered  # type: ignore[no-any-return]
 
 
-def item_labels(data: Any, roles: Roles) -> pd.Index:
-    """Return the items' labels, or numbers for unlabeled items."""
-    if isinstance(data, pd.DataFrame):
-        return data.index
-    check_dimension(data, roles.dim)
-    return labels_along(data, roles.dim)
-
-
-def take_items(data: Data, rows: IntArray, roles: Roles) -> Data:
+def take_items(data: pd.DataFrame, rows: IntArray, roles: Roles) -> pd.DataFrame:
     """Return the requested items, numbered from 0. Items can occur repeatedly."""
-    if isinstance(data, pd.DataFrame):
-        taken = data.set_flags(allows_duplicate_labels=True).iloc[rows]
-        levels: list[Any] = list(taken.index.names)
-        strata = [x for x in [roles.strata] if x is not None and x in levels]
-        kept: list[Any] = [taken.index.get_level_values(levels.index(x)) for x in strata]
-        numbers = pd.RangeIndex(len(rows))
-        return taken.set_axis(pd.MultiIndex.from_arrays([numbers, *kept]) if kept else numbers)
-    return data.isel({roles.dim: rows}).drop_vars([roles.dim], errors="ignore")
+    taken = data.set_flags(allows_duplicate_labels=True).iloc[rows]
+    levels: list[Any] = list(taken.index.names)
+    strata = [x for x in [roles.strata] if x is not None and x in levels]
+    kept: list[Any] = [taken.index.get_level_values(levels.index(x)) for x in strata]
+    numbers = pd.RangeIndex(len(rows))
+    return taken.set_axis(pd.MultiIndex.from_arrays([numbers, *kept]) if kept else numbers)
 
 
 def check_sizes(sizes: Any, largest: int | None, *, least: int = 2) -> list[int]:

@@ -244,25 +244,6 @@ def checked(
 # ----------------------------------------------------------------------------------------- Datasets
 
 
-def dataset_items(
-    graph: Graph, values: xr.DataArray, labels: pd.Index, metric: Metric, systems: list[Hashable]
-) -> list[ItemBlock]:
-    """Return the item blocks of lazy values (system, item, statistic)."""
-    data = values.data.rechunk({0: -1, 2: -1})
-    width, sizes = data.shape[0] * data.shape[2], list(data.chunks[1])
-    chunks = data.to_delayed()[0, :, 0]
-    ranks = None if _in_order(labels) else _ranks([labels])
-    parts, at = [], 0
-    for pieces in _pieces(sizes, width):
-        spans = [(start, stop) for _, start, stop in pieces]
-        own = slice(at, at + sum(stop - start for start, stop in spans))
-        take = functools.partial(_take, spans=spans, metric=metric, systems=systems, at=at)
-        block = graph.add(take, [graph.of(chunks[number]) for number, _, _ in pieces])
-        parts.append(ItemBlock(block, own if ranks is None else graph.add(_same, ranks[own])))
-        at = own.stop
-    return parts
-
-
 def _in_order(labels: pd.Index) -> bool:
     """Return whether the items are sorted by label."""
     if isinstance(labels, pd.MultiIndex):  # equal labels can be in any order

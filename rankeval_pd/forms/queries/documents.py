@@ -16,23 +16,14 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_choice, listed, unknown_keyword, unknown_name
-from rankeval_pd.forms.lazy.batches import in_chunks
-from rankeval_pd.forms.lazy.engine import Batches
-from rankeval_pd.forms.rankings.candidates import check_dim
 from rankeval_pd.forms.rankings.tie_keys import label_order
-from rankeval_pd.forms.rankings.values import group_numbers, lifted, lifted_scores, score_values
+from rankeval_pd.forms.rankings.values import group_numbers, score_values
 from rankeval_pd.forms.roles.columns import (
-    along_measures,
-    batch_of,
     find_gold,
     find_measures,
     frame_column,
-    labels_along,
-    one_chunk,
-    refuse_by,
     refuse_dim,
     signs_of,
-    split_measures,
     with_given_frame,
 )
 from rankeval_pd.forms.roles.declarations import with_roles_and
@@ -374,99 +365,3 @@ def _ranks(names: AnyArray, key: Hashable = None) -> IntArray:
 
 
 # Datasets
-
-
-class QueryArrays(NamedTuple):
-    """Store the queries of a Dataset, which can be lazy."""
-
-    grade: xr.DataArray  #: (..., candidate)
-    score: xr.DataArray  #: (..., measure, candidate)
-    document: xr.DataArray  #: (candidate) or (..., candidate)
-    named: Hashable  #: the document-name variable, or None if labels serve as names
-    measures: list[Hashable]
-    batch: list[Hashable]
-
-
-def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
-    """Convert a Dataset of queries and documents to the internal form."""
-    common = roles.common
-    check_dim(data, common)
-    refuse_by(roles.by, roles.dim, "queries", "Omit by.")
-    gold = _find_grades(data, common)
-    key = _document_variable(data, roles)
-    if key is not None and key not in data.variables:
-        raise unknown_name("key", key, data.variables)
-    taken = [gold, *([] if key is None else [key])]
-    measures = find_measures(data, common, taken, needed=True)
-    split = split_measures(data, common, taken)
-    signs = signs_of(measures, common, split)
-    dims = {roles.dim: "candidate"}
-
-    def read(variable: xr.DataArray, values: Callable[..., AnyArray], name: Hashable) -> Any:
-        return one_chunk(lifted(values, variable, name), roles.dim).rename(dims)
-
-    grade = read(data[gold], grade_values, gold)
-    parts = [
-        sign * one_chunk(lifted_scores(split[name], name), roles.dim).rename(dims)
-        for name, sign in zip(measures, signs, strict=True)
-    ]
-    score = along_measures(parts).transpose(..., "measure", "candidate")
-    if score.chunks is not None:
-        score = score.chunk({"measure": -1})
-    if key is None:
-        labels = labels_along(data, roles.dim)
-        document = xr.DataArray(_one_label_each(labels), dims="candidate")
-    else:
-        document = xr.DataArray(data[key].variable).rename(dims)
-        document = one_chunk(document, "candidate")
-    if document.chunks is None and (grade.chunks is not None or score.chunks is not None):
-        # Dask cannot choose chunks for objects automatically
-        document = document.chunk(dict(document.sizes))
-    batch = batch_of(data, roles.dim, score, grade)
-    kept = {name: c for name, c in data.coords.items() if c.dims and set(c.dims) <= set(batch)}
-    return QueryArrays(grade.assign_coords(kept), score, document, key, measures, batch)
-
-
-def find_query_batches(data: xr.Dataset, roles: QueryOptions) -> Batches | None:
-    """Return the queries of a chunked lazy Dataset, or None for other data."""
-    if roles.dim not in data.dims or not all(data.sizes.values()):
-        return None
-    gold, key = _find_grades(data, roles.common), _document_variable(data, roles)
-    named = [gold, *([] if key is None else [key])]
-    if any(name not in data.variables for name in named):
-        return None
-    measures = find_measures(data, roles.common, named, needed=True)
-    chosen = replace(roles, gold=gold, key=key, measures=list(measures), exclude=None)
-    return in_chunks(data, roles.dim, named, measures, chosen, _unchanged)
-
-
-def _unchanged(data: xr.Dataset, roles: QueryOptions) -> tuple[xr.Dataset, QueryOptions]:
-    return data, roles
-
-
-def _document_variable(data: xr.Dataset, roles: QueryOptions) -> Any:
-    """Return the document-name variable, or None if labels serve as names."""
-    if roles.key is None and "document" in data.variables and "document" not in data.dims:
-        return "document"
-    return roles.key
-
-
-def _one_label_each(labels: pd.Index) -> AnyArray:
-    """Return labels, which can be tuples, as an array of objects."""
-    values = np.empty(len(labels), dtype=object)
-    values[:] = labels.tolist()
-    return values
-
-
-def rows_of_arrays(
-    grade: FloatArray, document: AnyArray, scored: AnyArray, roles: QueryOptions, *, named: Hashable
-) -> tuple[QueryRows, IntArray]:
-    """Convert arrays (query, document) to rows without padding."""
-    document = np.broadcast_to(document, grade.shape)
-    rows = np.flatnonzero((~np.isnan(grade) | scored).ravel())
-    query = rows // max(grade.shape[-1], 1)
-    labels = document.ravel()[rows]
-    documents = pd.Series(labels, dtype=object) if labels.dtype == object else pd.Series(labels)
-    index = pd.Index(labels.tolist(), tupleize_cols=False) if named is None else documents
-    ties = tie_breaker(index, query, roles, name=named)
-    return QueryRows(query, grade.shape[0], grade.ravel()[rows], ties), rows
