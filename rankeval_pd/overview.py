@@ -15,6 +15,7 @@ import pandas as pd
 import xarray as xr
 from pandas.api.types import is_numeric_dtype
 
+from rankeval_pd.doors.datasets import frame_of
 from rankeval_pd.errors import listed
 from rankeval_pd.forms.items.item_roles import item_roles
 from rankeval_pd.forms.items.items import read_frame as read_items
@@ -22,7 +23,7 @@ from rankeval_pd.forms.items.metric_columns import frame_as_items
 from rankeval_pd.forms.queries.documents import QueryOptions
 from rankeval_pd.forms.queries.documents import read_frame as read_queries
 from rankeval_pd.forms.rankings.annotators import one_label
-from rankeval_pd.forms.rankings.candidates import check_dim, read_frame
+from rankeval_pd.forms.rankings.candidates import read_frame
 from rankeval_pd.forms.roles.columns import (
     Form,
     are_queries,
@@ -166,15 +167,22 @@ def _cell_facts(data: pd.DataFrame) -> list[tuple[str, str]]:
     ]
 
 
-def _item_facts(data: pd.DataFrame, keywords: Mapping[str, Any]) -> list[tuple[str, str]]:
-    roles = item_roles(keywords)
-    table = read_items(data, roles)
+def _item_facts(
+    data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]
+) -> list[tuple[str, str]]:
+    frame, named = frame_of(data, keywords, "items")
+    roles = item_roles(named)
+    table = read_items(frame, roles)
     metric, systems = table.metric, table.systems
     each = [len(rows) for rows in table.members]
     if roles.seeds is not None:  # one row for each seed
         each = [table.items(rows).statistics.shape[1] for rows in table.members]
-    by = as_names(roles.by, data.columns)
+    items = f"{sum(each):,}"
+    by = as_names(roles.by, frame.columns)
     beside = ("domains", f"{len(table.keys):,} of {listed(by)}" if by else "none")
+    if isinstance(data, xr.Dataset):
+        items = f"{data.sizes[keywords.get('dim', 'item')]:,} along {keywords.get('dim', 'item')!r}"
+        beside = ("batch dimensions", ", ".join(map(str, by)) or "none")
     better = "higher" if metric.sign > 0 else "lower"
     drawn = []
     if roles.strata is not None:
@@ -182,7 +190,7 @@ def _item_facts(data: pd.DataFrame, keywords: Mapping[str, Any]) -> list[tuple[s
     if roles.seeds is not None:
         drawn.append(("seeds", repr(roles.seeds)))
     return [
-        ("test items", f"{sum(each):,}"),
+        ("test items", items),
         ("systems", listed(systems)),
         ("metric", f"{metric.name!r}, {better} is better"),
         ("statistics", _statistics(metric.chosen)),
@@ -219,7 +227,6 @@ def _statistics(chosen: list[Any]) -> str:
 def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str]]:
     labels, given, asked = _label_facts(data, roles), data, roles
     if isinstance(data, xr.Dataset):
-        check_dim(data, roles)
         data, roles = one_label(*with_given_dataset(data, roles))[:2]
         known: Any = data.data_vars
     else:

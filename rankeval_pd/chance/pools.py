@@ -7,14 +7,12 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-import xarray as xr
 
 from rankeval_pd.doors.rankings import Candidates
 from rankeval_pd.errors import check_count, warn
-from rankeval_pd.forms.rankings.answers import common_size
 from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import Roles
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.random_model.random_counts import unique_rows
 from rankeval_pd.stats.rankings.ranking import Ranking, Size
 
@@ -90,30 +88,6 @@ def of_each_size(
     (total, positive), back = unique_rows(pools.total.ravel(), pools.positive.ravel())
     columns = compute(total, positive)
     return {name: x[back].reshape(*shape, *x.shape[1:]) for name, x in columns.items()}
-
-
-def pool_size(inner: xr.Dataset, pool: Pool) -> tuple[xr.DataArray, xr.DataArray]:
-    """Return N and N+ for the pool, or for each measure if the measures differ."""
-    if pool != "retrieved":
-        total, positive = common_size(inner)
-        if pool == "all":
-            return total, positive
-        largest: xr.DataArray = xr.apply_ufunc(
-            lambda n, n_positive: in_collection(Size(n, n_positive), int(pool)).total,
-            total, positive, dask="parallelized", output_dtypes=[np.int64],
-        )  # fmt: skip
-        return largest, positive
-
-    def counted(score: FloatArray, gold: BoolArray, present: BoolArray) -> tuple[IntArray, ...]:
-        ends, whole = inner.attrs["ends"], inner.attrs["whole"]
-        return tuple(Ranking.of(score, gold, present, ends=ends, whole=whole).retrieved)
-
-    total, positive = xr.apply_ufunc(
-        counted, inner["score"], inner["gold"], inner["present"],
-        input_core_dims=[["candidate"]] * 3, output_core_dims=[[], []],
-        dask="parallelized", output_dtypes=[np.int64, np.int64],
-    )  # fmt: skip
-    return total, positive
 
 
 def in_collection(size: Size, collection: int) -> Size:

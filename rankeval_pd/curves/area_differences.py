@@ -24,6 +24,7 @@ from rankeval_pd.curves.ranking_areas import (
 )
 from rankeval_pd.decisions.families import OVER, compared_with, family_of
 from rankeval_pd.decisions.verdicts import PAIR, Interval, decide, decision_columns
+from rankeval_pd.doors.pairs import only_pair
 from rankeval_pd.doors.rankings import (
     Candidates,
     Pair,
@@ -37,7 +38,6 @@ from rankeval_pd.doors.rankings import (
 )
 from rankeval_pd.errors import check_choice, check_margin, check_share
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import only_pair
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import (
     Adjustment,

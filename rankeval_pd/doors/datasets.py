@@ -33,8 +33,8 @@ from pandas.api.extensions import ExtensionDtype
 
 from rankeval_pd.errors import RankevalWarning, listed
 from rankeval_pd.forms.items.item_roles import check_dimension
-from rankeval_pd.forms.out.tables import as_rows, check_names, labels
-from rankeval_pd.forms.rankings.values import Shares, check_n, true_values
+from rankeval_pd.forms.out.tables import as_rows, labels
+from rankeval_pd.forms.rankings.values import check_n, true_values
 from rankeval_pd.forms.roles.columns import form_of, is_score, refuse_by
 from rankeval_pd.forms.roles.given_values import with_given_dataset
 from rankeval_pd.forms.roles.options import details_wanted, in_full
@@ -151,6 +151,11 @@ def _checked(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, Question
     _check_dim(data, dim)
     if form == "queries":
         refuse_by(by, dim, "queries", "Omit by.")
+        if question.options.get("wide"):
+            raise ValueError(
+                "wide=True applies only to DataFrames. Omit wide, and for paired tests pass"
+                " found.rename({'query': 'item', 'measure': 'system'})[['AP']]."
+            )
         return data, question
     advice = (
         "Omit by. To add such a dimension, use data.groupby and unstack, which pad smaller groups"
@@ -222,7 +227,7 @@ class Reading:
 def _read(data: xr.Dataset, question: Question) -> Reading:
     read = _read_items if question.form == "items" else _read_rankings
     reading = read(data, question)
-    reading.frame.attrs = dict(data.attrs)
+    reading.frame.attrs = {**data.attrs, **reading.frame.attrs}
     return reading
 
 
@@ -277,7 +282,6 @@ def _columns_of(data: xr.Dataset, question: Question) -> _Columns:
     meant = [*labels_of_golds, *scores, *roles]
     dims = {d for x in meant for d in columns[x].dims}
     batch = [d for d in data.dims if d in dims and d not in (dim, "measure", ANNOTATOR)]
-    check_names("the dimension ", batch, ())
     columns = {x: v for x, v in columns.items() if {*v.dims} <= {dim, *batch}}
     return _Columns(columns, labels_of_golds, scores, batch, {source[x] for x in meant})
 
@@ -386,7 +390,6 @@ def _read_items(data: xr.Dataset, question: Question) -> Reading:
     statistics = _statistics(data, dim, [*beside, *_each(options.get("exclude"))])
     used = {d for x in statistics for d in data[x].dims}
     batch = [d for d in data.dims if d in used and d not in (dim, *header)]
-    check_names("the dimension ", batch, ())
     dims = [*batch, dim]
     shape = [data.sizes[d] for d in dims]
     of_header = [data.indexes.get(d, pd.RangeIndex(data.sizes[d])) for d in header]
@@ -407,6 +410,9 @@ def _read_items(data: xr.Dataset, question: Question) -> Reading:
         keys.append((name, *[""] * len(header)))
     frame = pd.DataFrame(dict(enumerate(columns)), index=_index(data, dim, shape))
     frame.columns = pd.MultiIndex.from_tuples(keys, names=[*header, "statistic"])
+    metrics = {data[name].attrs.get("metric") for name in statistics}
+    if len(metrics) == 1 and None not in metrics:  # the metric of queries
+        frame.attrs["metric"] = metrics.pop()
     options = {**options, "by": batch} if batch else options
     return Reading(frame, batch, of_header[0].tolist(), options)
 
@@ -421,6 +427,34 @@ def _statistics(data: xr.Dataset, dim: Hashable, out: Sequence[Hashable]) -> lis
             " Pass one variable per statistic of the metric."
         )
     return found
+
+
+def frame_of(
+    data: Any, roles: Mapping[str, Any], form: str = "rankings"
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return the DataFrame that a Dataset equals, and its roles; other data are returned as is."""
+    options = {name: x for name, x in roles.items() if name != "dim" or not _is_dataset(data)}
+    if not _is_dataset(data):
+        return data, options
+    dim = roles.get("dim", "item" if form == "items" else "candidate")
+    question = Question(_unasked, form, (), options, dim, scored=True)
+    data, question = _checked(data.compute(), question)
+    reading = _read(data, question)
+    frame = reading.frame
+    several = frame.columns.nlevels
+    for name in reading.batch:
+        column: Any = name if several == 1 else (name, *[""] * (several - 1))
+        if name in data.indexes:
+            frame[column] = data.indexes[name].take(frame[column].to_numpy(dtype=int)).to_numpy()
+    return frame, reading.options
+
+
+def _is_dataset(data: object) -> bool:
+    return isinstance(data, xr.Dataset)
+
+
+def _unasked(_: pd.DataFrame) -> None:
+    """Stand for a function where only the frame is needed."""
 
 
 # -------------------------------------------------------------------------------------------------
@@ -525,7 +559,7 @@ def _axes(
             names = data[ANNOTATOR].to_numpy() if ANNOTATOR in data.coords else labels(votes)
             axes.append(_Axis(ANNOTATOR, number, names, (column,)))
     for word in question.layout:
-        axis = _axis(word, table, axes, reading, question, known or {})
+        axis = _axis(word, table, axes, reading, question, data, known or {})
         if axis is not None:
             axes.append(axis)
     return axes
@@ -537,11 +571,12 @@ def _axis(
     before: Sequence[_Axis],
     reading: Reading,
     question: Question,
+    data: xr.Dataset,
     known: Mapping[str, Any],
 ) -> _Axis | None:
     """Return the dimension that a word of the layout names, or None."""
-    if word == "n" and isinstance(sizes := _sizes(question), Shares):
-        return _labeled("share", table, pd.Index(sizes.values))
+    if word == "n" and "share" in table and _are_shares(question.options.get("n")):
+        word = "share"
     if word == "pair":
         return _pairs(table, before, reading, known)
     if word == "cut":
@@ -556,15 +591,19 @@ def _axis(
         return _labeled(word, table, names[names.isin(there)])
     if word != "n":
         return _labeled(word, table, pd.Index(table[word].unique()))
-    there = np.unique(table["n"].to_numpy())
-    asked = [] if sizes is None else sizes[np.isin(sizes, there)]
+    there, n = np.unique(table["n"].to_numpy()), question.options.get("n")
+    sizes = None if question.form != "rankings" or _are_names(n) else check_n(n)
+    asked: Any = sizes[np.isin(sizes, there)] if isinstance(sizes, np.ndarray) else []
+    if sizes is None and reading.ragged and len(there):  # padding also has a place
+        longest = reading.kept.reshape(-1, data.sizes[question.dim]).sum(axis=1).max()
+        last = int(there[-1]) + data.sizes[question.dim] - int(longest)
+        there = np.union1d(there, np.arange(there[-1], last + 1))
     return _labeled("n", table, pd.Index([*asked, *np.setdiff1d(there, asked)], dtype=np.int64))
 
 
-def _sizes(question: Question) -> Any:
-    """Return the list sizes that the user passed."""
-    n = question.options.get("n")
-    return None if question.form != "rankings" or _are_names(n) else check_n(n)
+def _are_shares(n: Any) -> bool:
+    """Return whether list sizes are shares of the candidates."""
+    return n is not None and any(isinstance(x, float | np.floating) for x in np.ravel(n).tolist())
 
 
 def _labeled(word: str, table: pd.DataFrame, index: pd.Index) -> _Axis:
@@ -627,6 +666,8 @@ def _laid_out(
         result["relation"] = _without_groups(result["relation"], "pair")
     if "n_retrieved" in result and "metric" in dims:
         result = _by_metric(result, axes[-1].labels)
+    if "system" in data.dims:  # which interval is used depends on values, which can be lazy
+        result.attrs.pop("ci", None)
     coords = _coords_of_groups(data, axes, result)
     coords |= {name: x for axis in axes for name, x in axis.coords.items()}
     coords = {x: c for x, c in coords.items() if x in result.dims or x != "metric"}
@@ -709,7 +750,8 @@ def _answer_pairs(
         return function(pd.DataFrame(columns=list(data.variables)), **options)
     groups = [d for d in data["gain"].dims if d != "pair"]
     frame = data.compute().to_dataframe().reset_index().drop(columns="pair", errors="ignore")
-    frame = frame[[*groups, *(x for x in frame if x not in groups)]]
+    first = [*groups, *(x for x in _SYSTEMS if x in frame)]
+    frame = frame[[*first, *(x for x in frame if x not in first)]]
     frame.attrs = dict(data.attrs)
     table = function(frame, **options)
     return as_rows(table, attrs=table.attrs)
@@ -783,7 +825,13 @@ def _in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Da
     """Return the answer for lazy data, block by block."""
     kept, batch = _needed(data, question)
     whole = [d for d in kept.dims if together or d not in batch]
-    kept = kept.chunk(dict.fromkeys(whole, -1)).unify_chunks()
+    kept = kept.assign(
+        {
+            name: variable.chunk({d: -1 for d in whole if d in variable.dims})
+            for name, variable in kept.variables.items()
+            if variable.chunks is not None
+        }
+    ).unify_chunks()
     _check_blocks(kept)
     few = {} if together else {d: slice(2) for d in batch}
     small = _made_up(kept.isel(few), question)
@@ -800,9 +848,15 @@ def _in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Da
     asked = replace(question, function=_Public(function.__module__, function.__name__))
     known = {x.dim: x.labels for x in axes if x.group is None}
     options = {"question": asked, "known": known, "details": details_wanted()}
+    if (
+        question.form == "items" and question.options.get("n_resamples") is not None
+    ):  # the made-up values can need no draws
+        shown.attrs["n_resamples"] = question.options["n_resamples"]
     template = _template(shown, kept, groups)
     result = xr.map_blocks(_block, kept, kwargs=options, template=template)
-    fixed = {x: c for x, c in shown.coords.items() if not {*c.dims} & {*groups}}
+    fixed = {
+        x: c for x, c in shown.coords.items() if x not in _SYSTEMS and not {*c.dims} & {*groups}
+    }
     result = result.assign_coords({**_coords_of_groups(data, axes, shown), **fixed})
     return result.set_coords([x for x in _SYSTEMS if x in result])
 
@@ -838,7 +892,7 @@ def _template(shown: xr.Dataset, data: xr.Dataset, groups: Sequence[Hashable]) -
     import dask.array as da
 
     variables = {}
-    for name in [*shown.data_vars, *(x for x in _SYSTEMS if x in shown.coords)]:
+    for name in (x for x in shown.variables if x in shown.data_vars or x in _SYSTEMS):
         column = shown[name].variable
         chunks = [
             data.chunks.get(d, (data.sizes[d],)) if d in groups else (n,)
@@ -847,9 +901,7 @@ def _template(shown: xr.Dataset, data: xr.Dataset, groups: Sequence[Hashable]) -
         shape = [sum(along) for along in chunks]
         values = da.zeros(shape, dtype=column.dtype, chunks=chunks)
         variables[name] = (column.dims, values, column.attrs)
-    # which interval a test of systems uses depends on the values
-    attrs = {x: v for x, v in shown.attrs.items() if x != "ci" or "system" not in data.dims}
-    return xr.Dataset(variables, attrs=attrs)
+    return xr.Dataset(variables, attrs=shown.attrs)
 
 
 def _block(
@@ -873,9 +925,7 @@ def _made_up(data: xr.Dataset, question: Question) -> xr.Dataset:
     for name, variable in data.variables.items():
         if variable.chunks is None:
             continue
-        if question.form == "items" and question.options.get("metric") in (None, "mean"):
-            values = draws.random(variable.shape)
-        elif question.form == "items":  # equal statistics of an item are valid counts
+        if question.form == "items":  # equal statistics of an item are valid counts
             outer = [xr.Variable(d, of_items[d]) for d in variable.dims]
             values = sum(outer[1:], outer[0]).transpose(*variable.dims).to_numpy() % 2
         else:

@@ -17,13 +17,13 @@ import pandas as pd
 
 from rankeval_pd.decisions.verdicts import GROUP, PAIR, PLACE, STANDS
 from rankeval_pd.doors.heads import refuse_head
+from rankeval_pd.doors.pairs import PairRanks, others_of, with_empty_places
 from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.averages import check_groups
 from rankeval_pd.forms.rankings.annotators import SHARE, refuse_each
 from rankeval_pd.forms.rankings.candidates import Groups, check_data, read_frame
 from rankeval_pd.forms.rankings.copied_measures import SameOrder
-from rankeval_pd.forms.rankings.kernel_calls import PairRanks, others_of, with_empty_places
 from rankeval_pd.forms.rankings.values import Shares, Sizes, check_not_above, longest_list
 from rankeval_pd.forms.roles.copies import warn_of_same_order
 from rankeval_pd.forms.roles.declarations import Capabilities, check_table

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Literal, Unpack
 
 from rankeval_pd.decisions.verdicts import PAIR
+from rankeval_pd.doors.pairs import only_pair
 from rankeval_pd.doors.rankings import (
     Candidates,
     RankingQuestion,
@@ -18,7 +19,6 @@ from rankeval_pd.doors.rankings import (
 )
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.grids import few_or
-from rankeval_pd.forms.rankings.kernel_calls import only_pair
 from rankeval_pd.forms.rankings.values import Sizes, check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.forms.roles.roles import JudgedRoles, ListSizes, PartlyJudged, Roles

@@ -14,6 +14,7 @@ from rankeval_pd.decisions.families import compared_with, family_note
 from rankeval_pd.decisions.intervals import of_paired, of_sets
 from rankeval_pd.decisions.verdicts import PAIR, decide, decision_columns
 from rankeval_pd.doors.heads import refuse_head
+from rankeval_pd.doors.pairs import only_pair
 from rankeval_pd.doors.rankings import (
     Candidates,
     Pair,
@@ -27,7 +28,6 @@ from rankeval_pd.doors.rankings import (
 )
 from rankeval_pd.errors import check_choice, is_known, unknown_name, warn
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import only_pair
 from rankeval_pd.forms.rankings.values import asked_thresholds, check_n, cut_scores
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import ListSizes, Names, ProportionInterval, RankingRoles

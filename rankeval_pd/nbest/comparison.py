@@ -11,6 +11,7 @@ import numpy as np
 from rankeval_pd.decisions.families import compared_with, enough_draws, family_note
 from rankeval_pd.decisions.intervals import OF_CLUSTERS, OF_ERROR, of_regions
 from rankeval_pd.decisions.verdicts import TIE_COLUMNS, Interval, decide, decision_columns
+from rankeval_pd.doors.pairs import PairRanks, only_pair
 from rankeval_pd.doors.rankings import (
     Candidates,
     Pair,
@@ -23,7 +24,6 @@ from rankeval_pd.doors.rankings import (
 from rankeval_pd.errors import check_choice, check_flag, check_margin
 from rankeval_pd.forms.out.averages import Average
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import PairRanks, only_pair
 from rankeval_pd.forms.rankings.values import Sizes, check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import (

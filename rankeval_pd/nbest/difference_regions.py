@@ -11,10 +11,10 @@ import pandas as pd
 
 from rankeval_pd.decisions.families import OVER_LISTS
 from rankeval_pd.doors.heads import HeadFrame, head_of
+from rankeval_pd.doors.pairs import only_pair
 from rankeval_pd.doors.rankings import Candidates, Rows, concatenated, rows_at, stacks
 from rankeval_pd.errors import check_at_least_one, check_choice, check_share, unknown_name
 from rankeval_pd.forms.rankings.candidates import Data, check_data, read_frame
-from rankeval_pd.forms.rankings.kernel_calls import only_pair
 from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n, check_not_above
 from rankeval_pd.forms.roles.columns import native, with_columns
 from rankeval_pd.forms.roles.declarations import (

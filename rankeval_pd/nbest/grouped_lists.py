@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankeval_pd.errors import is_known, warn
-from rankeval_pd.forms.out.averages import check_average
-from rankeval_pd.forms.rankings.kernel_calls import (
+from rankeval_pd.doors.pairs import (
     PairRanks,
 )
+from rankeval_pd.errors import is_known, warn
+from rankeval_pd.forms.out.averages import check_average
 from rankeval_pd.forms.rankings.values import Shares, Sizes
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals import bands, cluster_totals

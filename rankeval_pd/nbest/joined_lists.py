@@ -13,6 +13,7 @@ from rankeval_pd.decisions.averages import GroupAverage, GroupCells, over_groups
 from rankeval_pd.decisions.families import OVER_LISTS, compared_with, family_note
 from rankeval_pd.decisions.intervals import OF_ERROR
 from rankeval_pd.decisions.verdicts import P_ENDS, TIE_COLUMNS, TIE_ENDS, decide, decision_columns
+from rankeval_pd.doors.pairs import PairRanks, only_pair
 from rankeval_pd.doors.rankings import (
     Candidates,
     Rows,
@@ -23,7 +24,6 @@ from rankeval_pd.doors.rankings import (
 )
 from rankeval_pd.errors import check_choice, check_share
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import PairRanks, only_pair
 from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import Alternative, Names, Roles
 from rankeval_pd.nbest.tie_verdicts import check_means, of_pair

@@ -12,6 +12,7 @@ import numpy as np
 from rankeval_pd.decisions.families import compared_with, family_note
 from rankeval_pd.decisions.intervals import OF_ERROR
 from rankeval_pd.decisions.verdicts import decide, decision_columns
+from rankeval_pd.doors.pairs import PairRanks, only_pair
 from rankeval_pd.doors.rankings import (
     Candidates,
     Rows,
@@ -23,7 +24,6 @@ from rankeval_pd.doors.rankings import (
 from rankeval_pd.errors import is_known
 from rankeval_pd.forms.rankings.annotators import with_shares
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import PairRanks, only_pair
 from rankeval_pd.forms.rankings.values import Sizes
 from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import Names, Roles

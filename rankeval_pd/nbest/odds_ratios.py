@@ -8,10 +8,10 @@ from typing import Unpack
 
 import numpy as np
 
+from rankeval_pd.doors.pairs import PairRanks, only_pair
 from rankeval_pd.doors.rankings import Candidates, Rows, pair_names, pair_rows, tabulate
 from rankeval_pd.errors import check_share
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.kernel_calls import PairRanks, only_pair
 from rankeval_pd.forms.rankings.values import check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, RankingRoles, Roles

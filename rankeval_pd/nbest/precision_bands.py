@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from rankeval_pd.doors.pairs import PairRanks, only_pair
 from rankeval_pd.doors.rankings import (
     Candidates,
     Rows,
@@ -19,7 +20,6 @@ from rankeval_pd.doors.rankings import (
 from rankeval_pd.errors import check_count, check_share, warn
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.grids import few_or
-from rankeval_pd.forms.rankings.kernel_calls import PairRanks, only_pair
 from rankeval_pd.forms.rankings.values import check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, check_draws, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, ProportionInterval, RankingRoles, Roles

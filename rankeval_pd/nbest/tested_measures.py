@@ -11,10 +11,10 @@ import numpy as np
 
 from rankeval_pd.curves.ranking_areas import spread_of
 from rankeval_pd.decisions.ranks import beats_chance
+from rankeval_pd.doors.pairs import keys_of_clusters
 from rankeval_pd.doors.rankings import Candidates
 from rankeval_pd.errors import hushed
 from rankeval_pd.forms.rankings.copied_measures import count_distinct
-from rankeval_pd.forms.rankings.kernel_calls import keys_of_clusters
 from rankeval_pd.nbest.clustered_lists import random_tails
 from rankeval_pd.nbest.comparison import FEW, MORE
 from rankeval_pd.nbest.grouped_lists import pair_contrast, weights

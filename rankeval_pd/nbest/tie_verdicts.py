@@ -9,8 +9,8 @@ import numpy as np
 
 from rankeval_pd.decisions.verdicts import P_ENDS, TIE_ENDS, UNCUT, Interval
 from rankeval_pd.doors.heads import head_of
+from rankeval_pd.doors.pairs import PairRanks
 from rankeval_pd.errors import warn_of_thresholds
-from rankeval_pd.forms.rankings.kernel_calls import PairRanks
 from rankeval_pd.nbest.difference_regions import RegionOptions, region_tests
 from rankeval_pd.nbest.grouped_lists import p_of_gap
 from rankeval_pd.nbest.precision import LEAST

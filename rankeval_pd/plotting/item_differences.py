@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.doors.datasets import frame_of
 from rankeval_pd.forms.items.item_roles import item_roles
 from rankeval_pd.forms.items.items import read_frame
 from rankeval_pd.forms.items.metric_columns import as_items
@@ -128,8 +129,8 @@ _Group = tuple[Items, dict[Any, Any], list[Hashable], pd.Index]
 
 def groups_of_items(data: Any, roles: Any) -> list[_Group]:
     """Return the items and the key of each group, and the names of systems and items."""
-    chosen = item_roles(roles)
-    table = read_frame(data, chosen)
+    frame, named = frame_of(data, roles, "items")
+    table = read_frame(frame, item_roles(named))
     keys = table.keys.to_dict("records") if table.keys.shape[1] else [{}]
     return [
         (table.items(rows), key, table.systems, table.labels[rows])

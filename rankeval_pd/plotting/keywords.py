@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.doors.datasets import frame_of
 from rankeval_pd.errors import argument_check, hushed, no_table
-from rankeval_pd.forms.rankings.candidates import read_dataset, read_frame
+from rankeval_pd.forms.rankings.candidates import read_frame
 from rankeval_pd.forms.roles.columns import Form, measures_of
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_and
 from rankeval_pd.forms.roles.options import session_defaults
@@ -260,10 +261,8 @@ def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
     rows = len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=0)
     if n is not None or rows <= LARGE or chosen.ties in ("blocks", "error"):
         return n
-    if isinstance(data, pd.DataFrame):
-        members = read_frame(data, chosen).members
-    else:
-        members = [read_dataset(data, chosen)]
+    frame, named = frame_of(data, roles)
+    members = read_frame(frame, Roles.of(named)).members
     sizes = [int(x) for inner in members for x in np.unique(inner["present"].sum("candidate"))]
     return seen([size for size in dict.fromkeys(sizes) if size])
 

@@ -8,7 +8,6 @@ from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.errors import check_choice, listed, warn
 from rankeval_pd.forms.items.metric_columns import COLUMNS, OPEN
@@ -16,11 +15,7 @@ from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.queries.documents import (
     QueryOptions,
     QueryRows,
-    admitted_scores,
-    find_query_batches,
-    read_dataset,
     read_frame,
-    rows_of_arrays,
     with_query_roles,
 )
 from rankeval_pd.forms.rankings.candidates import Data, check_data
@@ -155,13 +150,6 @@ def per_query(
     check_choice("undefined", undefined, ("zero", "skip", "raise"))
     asked = metrics_asked(metrics, chosen)
     check_data(data)
-    if isinstance(data, xr.Dataset):
-        if wide:
-            raise ValueError(
-                "wide=True applies only to DataFrames. Omit wide, and for paired tests pass"
-                " found.rename({'query': 'item', 'measure': 'system'})[['AP']]."
-            )
-        return metrics_of_dataset(data, chosen, asked, undefined, details=details_wanted())
     found = frame_values(data, chosen, asked, wide=wide, ranges=not wide and details_wanted())
     value = resolve_undefined(found.numbers.metrics, asked, undefined, found.keys)
     if wide:
@@ -402,95 +390,3 @@ def wide_form(
     if len(asked) == 1:  # used for axis labels and sentences
         table.attrs["metric"] = asked[0].label
     return table
-
-
-def metrics_of_dataset(
-    data: xr.Dataset,
-    roles: QueryOptions,
-    asked: Sequence[NamedMetric],
-    undefined: str,
-    *,
-    details: bool,
-) -> xr.Dataset:
-    """Compute metrics for a Dataset, chunk by chunk if the data are lazy."""
-    taken = (*(one.label for one in asked), *_columns_beside(details), "metric")
-    data = tables.dims_apart(data, roles, taken)
-    batches = find_query_batches(data, roles)
-    if batches is None:
-        return _of_memory(data, roles, asked, undefined, details)
-    template = _of_memory(batches.stand_in, roles, asked, undefined, details)
-    batch = [d for d in template.dims if d not in ("measure", "metric")]
-
-    def ask(part: tuple[xr.Dataset, QueryOptions]) -> xr.Dataset:
-        return _of_memory(*part, asked, undefined, details)
-
-    return batches.filled(template, batch, ask)
-
-
-def _columns_beside(details: bool) -> tuple[str, ...]:
-    """Return the names of columns that are not metrics."""
-    return ("n_positive", "n_retrieved", "n_judged", *(OPEN if details else ()))
-
-
-def _of_memory(
-    data: xr.Dataset,
-    roles: QueryOptions,
-    asked: Sequence[NamedMetric],
-    undefined: str,
-    details: bool,
-) -> xr.Dataset:
-    form = read_dataset(data, roles)
-    labels = [one.label for one in asked]
-    taken = _columns_beside(details)
-    tables.check_names("the dimension ", form.batch, (*labels, *taken, "metric"))
-    core = ["candidate"]
-    each = ["measure", "metric"]
-    outputs = [each, ["metric"], ["measure"], [], *([each] * len(OPEN) if details else [])]
-
-    def ask(grade: FloatArray, score: FloatArray, document: AnyArray) -> tuple[AnyArray, ...]:
-        # flatten the batch dimensions to queries, with grades and documents (query, candidate) and
-        # scores (query, measure, candidate); rows_of_arrays then drops padding
-        batch = np.broadcast_shapes(grade.shape[:-1], score.shape[:-2], document.shape[:-1])
-        size = (int(np.prod(batch)), grade.shape[-1])
-        flat = np.broadcast_to(grade, (*batch, size[1])).reshape(size)
-        scores = np.broadcast_to(score, (*batch, *score.shape[-2:]))
-        scores = scores.reshape(size[0], -1, size[1])
-        documents = np.broadcast_to(document, (*batch, size[1])).reshape(size)
-        scored = np.asarray(~np.isnan(scores).all(axis=1))
-        rows, kept = rows_of_arrays(flat, documents, scored, roles, named=form.named)
-        _refuse_fractions(rows.grade, asked, roles)
-        lists = (
-            admitted_scores(scores[:, k].ravel()[kept], rows.grade, roles, name)
-            for k, name in enumerate(form.measures)
-        )
-        by_name = evaluate(rows, lists, form.measures, asked, roles, ranges=details)
-        value = resolve_undefined(by_name.metrics, asked, undefined, None)
-        value[by_name.n_judged == 0] = np.nan
-        counts = by_name.n_positive, by_name.n_retrieved, by_name.n_judged
-        left: tuple[AnyArray, ...] = ()
-        if details:
-            left = by_name.tied, by_name.low, by_name.high, by_name.judged
-            left = *left, np.isnan(by_name.metrics)
-        return tuple(x.reshape(*batch, *x.shape[1:]) for x in (value, *counts, *left))
-
-    value, positive, retrieved, judged, *left = xr.apply_ufunc(
-        ask, form.grade, form.score, form.document,
-        input_core_dims=[core, ["measure", *core], core],
-        output_core_dims=outputs,
-        dask="parallelized",
-        dask_gufunc_kwargs={"output_sizes": {"metric": len(asked)}},
-        output_dtypes=[float, *[np.int64] * 3, np.int64, float, float, float, bool][: len(outputs)],
-    )  # fmt: skip
-    by_name = {
-        one: value.isel(metric=k, drop=True).assign_attrs(metric=one)
-        for k, one in enumerate(labels)
-    }
-    if len({one.request.least for one in asked}) == 1:
-        positive = positive.isel(metric=0, drop=True)
-    result = xr.Dataset(
-        {**by_name, **dict(zip(taken, (positive, retrieved, judged, *left), strict=True))}
-    )
-    result = result.assign_coords(measure=("measure", tables.labels(form.measures)))
-    if "metric" in result.dims:
-        result = result.assign_coords(metric=labels)
-    return result.transpose(*form.batch, ...)

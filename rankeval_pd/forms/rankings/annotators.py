@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
-from rankeval_pd.errors import listed, unknown_name, warn
-from rankeval_pd.forms.rankings.values import gold_values, lifted
+from rankeval_pd.errors import warn
+from rankeval_pd.forms.rankings.values import gold_values
 from rankeval_pd.forms.roles.columns import frame_column, with_columns
 from rankeval_pd.forms.roles.roles import ANNOTATOR, Roles, are_values, as_names
 from rankeval_pd.stats._types import FloatArray, IntArray
@@ -63,11 +62,6 @@ def annotators_of(data: Any, roles: Roles) -> list[Hashable]:
                 )
             )
         return names
-    name = "gold" if roles.gold is None else roles.gold
-    if isinstance(data, xr.Dataset) and not are_values(name) and name in data.data_vars:
-        variable = data[name]
-        if ANNOTATOR in variable.dims:
-            return list(variable[ANNOTATOR].to_numpy().tolist())
     return []
 
 
@@ -102,9 +96,7 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
     excluded = [name for name in as_names(roles.exclude, known) if name not in names]
     roles = replace(roles, exclude=excluded or None)
     read = partial(gold_values, positive=roles.positive, min_grade=roles.min_grade, all_there=False)
-    make: Any = _of_frame if isinstance(data, pd.DataFrame) else _of_dataset
-    found: OneLabel = make(data, replace(roles, positive=None, min_grade=None), names, read)
-    return found
+    return _of_frame(data, replace(roles, positive=None, min_grade=None), names, read)
 
 
 def _said(roles: Roles) -> str:
@@ -145,49 +137,6 @@ def _of_frame(frame: pd.DataFrame, roles: Roles, names: list[Hashable], read: An
     return OneLabel(whole, replace(roles, gold=gold), np.isnan(label) & voted, share, times)
 
 
-def _of_dataset(data: xr.Dataset, roles: Roles, names: list[Hashable], read: Any) -> OneLabel:
-    asked: Any = roles.gold if isinstance(roles.gold, list) else None
-    gold: Any = "gold" if roles.gold is None else roles.gold
-    votes: Any
-    for name in asked or [gold]:
-        if name not in data.variables:
-            raise unknown_name("gold", name, data.data_vars)
-        if data[name].chunks is not None:
-            raise ValueError(
-                f"gold: the votes of {listed(names)} are lazy, but candidates without a majority"
-                " are excluded before ranking. Load the votes, which are small:"
-                " data.assign({name: data[name].load() for name in votes})."
-            )
-    if asked is None:
-        votes = lifted(read, data[gold], gold)
-        along = ANNOTATOR
-    else:
-        along = ANNOTATOR if roles.agreement == "each" else "_annotator"
-        if ANNOTATOR in data.variables and along == ANNOTATOR:
-            raise ValueError(
-                f"agreement='each' adds a dimension {ANNOTATOR!r}, but data has a variable with"
-                " this name. Rename the variable."
-            )
-        columns = xr.broadcast(*[lifted(read, data[name], name) for name in asked])
-        votes = xr.concat([x.reset_coords(drop=True) for x in columns], pd.Index(names, name=along))
-    voted = ~np.isnan(votes).all(along)
-    share, shares = None, roles.agreement == _SHARES
-    if roles.agreement == "each":
-        label = votes
-    else:
-        label = xr.apply_ufunc(
-            partial(agreed, agreement="mean" if shares else roles.agreement), votes,
-            input_core_dims=[[along, roles.dim]], output_core_dims=[[roles.dim]],
-        )  # fmt: skip
-        share, label = (label, np.rint(label)) if shares else (None, label)
-    named = _label_name(names, roles)
-    kept = data.drop_vars(asked or [gold])
-    if asked is None and roles.agreement != "each" and ANNOTATOR in kept.variables:
-        kept = kept.drop_vars(ANNOTATOR)
-    whole, roles = kept.assign({named: label}), replace(roles, gold=named)
-    return OneLabel(whole, roles, np.isnan(label) & voted, share)
-
-
 def _warn_of_undecided(left_out: Any, roles: Roles) -> None:
     """Warn about candidates that have no label because annotators disagree."""
     count, total = int(left_out.sum()), int(np.size(left_out))
@@ -201,15 +150,6 @@ def _warn_of_undecided(left_out: Any, roles: Roles) -> None:
             f"gold: {count:,} of {total:,} candidates are excluded because their votes are tied. "
             "Pass agreement='any', 'all' or 'mean' to keep them, or add a vote."
         )
-
-
-def warn_of_undecided(found: OneLabel) -> xr.DataArray | None:
-    """Warn about unlabeled candidates in a Dataset, and return a mask or None."""
-    if found.left_out is None:
-        return None
-    _warn_of_undecided(found.left_out, found.roles)
-    left_out: xr.DataArray = found.left_out
-    return left_out if bool(left_out.any()) else None
 
 
 def refuse_each(roles: Roles, what: str) -> None:

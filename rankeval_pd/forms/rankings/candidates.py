@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -32,11 +32,10 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.doors.heads import HeadFrame, is_dask_frame, needed_ranks
-from rankeval_pd.errors import listed, no_table, unknown_name
+from rankeval_pd.errors import no_table
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.rankings.annotators import SHARE, one_label, warn_of_undecided
+from rankeval_pd.forms.rankings.annotators import SHARE, one_label
 from rankeval_pd.forms.rankings.copied_measures import SameOrder, known_copies
-from rankeval_pd.forms.rankings.dataset_order import in_key_order, taken
 from rankeval_pd.forms.rankings.tie_keys import (
     as_compared,
     column_order,
@@ -47,28 +46,20 @@ from rankeval_pd.forms.rankings.values import (
     admit,
     gold_values,
     group_numbers,
-    lifted,
-    lifted_scores,
     score_values,
 )
 from rankeval_pd.forms.roles.columns import (
-    along_measures,
-    batch_of,
     find_gold,
     find_measures,
     frame_column,
-    one_chunk,
-    refuse_by,
     refuse_dim,
     signs_of,
-    split_measures,
     with_roles_of,
 )
 from rankeval_pd.forms.roles.copies import warn_of_copied_groups
 from rankeval_pd.forms.roles.declarations import cached_reading, check_memory
-from rankeval_pd.forms.roles.given_values import with_given_dataset, with_given_frame
+from rankeval_pd.forms.roles.given_values import with_given_frame
 from rankeval_pd.forms.roles.identifiers import (
-    check_clusters,
     cluster_codes,
     refuse_text,
     warn_of_counts,
@@ -317,182 +308,3 @@ def _as_index(values: pd.Series) -> pd.Index:
     """Return a column as an index, which cannot have a 16-bit float dtype."""
     wide = values.astype(np.float32) if values.dtype == np.float16 else values
     return pd.Index(wide, tupleize_cols=False)
-
-
-def check_dim(data: xr.Dataset, roles: Roles) -> None:
-    """Raise a ValueError unless the Dataset has the candidate dimension."""
-    if roles.dim not in data.dims:
-        raise ValueError(
-            f"dim={roles.dim!r} is not a dimension of data, which has the dimensions"
-            f" {listed(data.dims)}. Pass the candidate dimension as dim=..."
-        )
-    if roles.dim != "candidate" and "candidate" in data.dims:
-        raise ValueError(
-            f"dim={roles.dim!r}, but data also has a dimension 'candidate', which would be treated"
-            " as a batch. Omit dim if 'candidate' is the dimension of the candidates; otherwise"
-            " rename 'candidate': data.rename(candidate='batch')."
-        )
-
-
-@cached_reading
-def read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool = True) -> xr.Dataset:
-    """Convert a Dataset to the internal form without computing lazy data."""
-    return _read_dataset(data, roles, scored=scored, part=False)
-
-
-def read_part(data: xr.Dataset, roles: Roles, *, scored: bool) -> xr.Dataset:
-    """Convert a part of a lazy Dataset to the internal form without global checks."""
-    return _read_dataset(data, roles, scored=scored, part=True)
-
-
-def _read_dataset(data: xr.Dataset, roles: Roles, *, scored: bool, part: bool) -> xr.Dataset:
-    check_dim(data, roles)
-    if not all(data.sizes.values()):  # empty data are computed immediately
-        data = data.compute()
-    advice = (
-        "Omit by. To add such a dimension, use data.groupby and unstack, which pad smaller groups"
-        " with NaN."
-    )
-    refuse_by(roles.by, roles.dim, "groups", advice)
-    found = one_label(*with_given_dataset(data, roles))
-    data, roles = found.data, found.roles
-    gold = find_gold(data, roles)
-    named = with_roles_of(gold, roles, data.variables)
-    measures = result = find_measures(data, roles, named, needed=scored)
-    listed_roles = [("gold", gold), ("key", roles.key), *(("groups", x) for x in roles.factors)]
-    for role, name in listed_roles:
-        if name is not None and name not in data.variables:
-            raise unknown_name(role, name, data.data_vars)
-    if data[gold].dtype.kind == "c" and roles.positive is None:
-        raise ValueError(
-            f"gold={gold!r} contains complex numbers, but a gold label is True or False, 1 or 0."
-            " Pass the value(s) that mark true positives as positive=..."
-        )
-    dims = {roles.dim: "candidate"}
-    true_of = partial(
-        gold_values, positive=roles.positive, min_grade=roles.min_grade,
-        all_there=data[gold].chunks is None and not part,
-    )  # fmt: skip
-    truth = one_chunk(lifted(true_of, data[gold], gold), roles.dim).rename(dims)
-    if "measure" in truth.dims:
-        raise ValueError(
-            f"gold={gold!r} has the dimension 'measure', but all measures share the gold label."
-            " Select one measure, .isel(measure=0), or rename the dimension."
-        )
-    split = split_measures(data, roles, named)
-    parts = [
-        one_chunk(lifted_scores(split[name], name), roles.dim).rename(dims) for name in measures
-    ]
-    missing = roles.missing if measures else "last"
-    parts = parts or [xr.full_like(truth, np.nan)]  # without a measure, there are no scores
-    measures = measures or [None]
-    score = as_compared(along_measures(parts), roles.ties, roles.key)
-    signs = signs_of(measures, roles, split)
-    # entries without a label and without votes are padding
-    if (left_out := warn_of_undecided(found)) is not None:
-        score = score.where(~left_out.rename(dims))
-    score = one_chunk(score * xr.DataArray(signs, dims="measure"), "measure")
-    batch = batch_of(data, roles.dim, score, truth)
-    score = score.transpose(*[d for d in batch if d in score.dims], "measure", "candidate")
-    cluster = None
-    if roles.groups is not None:
-        where = truth.rename(candidate=roles.dim)
-        each = [_clusters(data, roles, name, where).rename(dims) for name in roles.factors]
-        cluster = each[0] if len(each) == 1 else xr.apply_ufunc(packed, *each, dask="parallelized")
-    if scored and not part:
-        lacking = score.chunks is None and bool((np.isnan(truth) & ~np.isnan(score)).any())
-        if truth.chunks is None and not lacking:  # unlabeled candidates are rejected below
-            warn_of_one_class(truth.to_numpy(), gold)
-        if roles.measures is None:
-            eager = [name for name in result if split[name].chunks is None]
-            columns = {name: pd.Series(split[name].to_numpy().ravel()) for name in eager}
-            of_one = {name for name, x in columns.items() if len(x) == truth.size}
-            known = truth.to_numpy().ravel() if truth.chunks is None and of_one else None
-            warn_of_identifiers(columns, taken_as="measures", truth=known)
-    same = None
-    if scored and not part and score.chunks is None and len(result) > 1:
-        flat = score.transpose("measure", ...).to_numpy().reshape(len(result), -1)
-        same = known_copies(flat, named=roles.measures is not None)
-    score, truth, row, draws, again = in_key_order(score, truth, data, roles, scored=scored)
-    if scored and not part and again is not None and cluster is None:
-        warn_of_repeated(*again, by=[], label=as_names(roles.label, data.variables))
-    if cluster is not None:
-        cluster = taken(cluster, row)
-    beside = {} if cluster is None else {"cluster": cluster}
-    if found.share is not None:
-        beside[SHARE] = taken(found.share.rename(dims).reset_coords(drop=True), row)
-    score, true, present = xr.apply_ufunc(
-        admit, score, truth,
-        kwargs={
-            "measures": measures, "gold_name": gold, "missing": missing,
-            "unjudged": roles.unjudged, "padding": True,
-        },
-        input_core_dims=[["measure", "candidate"], ["candidate"]],
-        output_core_dims=[["measure", "candidate"], ["candidate"], ["measure", "candidate"]],
-        dask="parallelized",
-        output_dtypes=[float, bool, bool], keep_attrs=False,
-    )  # fmt: skip
-    inner = xr.Dataset(
-        {
-            "score": score, "gold": true, "present": present, "row": row, "draws": draws,
-            "sign": ("measure", signs), **beside,
-        }
-    )  # fmt: skip
-    # drop the user's scalar coordinates
-    kept = {
-        name: c.reset_coords(drop=True)
-        for name, c in data.coords.items()
-        if c.dims and set(c.dims) <= set(batch)
-    }
-    inner = inner.drop_vars(list(inner.coords)).assign_coords(
-        {**kept, "measure": ("measure", tables.labels(measures))}
-    )
-    # float, because a batch element can have missing values
-    dtype = data[gold].dtype
-    whole = isinstance(dtype, np.dtype) and dtype.kind in "bui"
-    ragged = roles.missing == "drop" or not whole
-    return inner.assign_attrs(
-        ragged=ragged,
-        batch=batch,
-        ends=roles.ends,
-        padded=not whole,
-        whole=None,
-        same=same,
-        dtypes=[split[name].dtype for name in result],
-    )
-
-
-def _clusters(data: xr.Dataset, roles: Roles, name: Hashable, truth: xr.DataArray) -> xr.DataArray:
-    """Return each candidate's group number, with -1 for padding."""
-    bare = one_chunk(xr.DataArray(data[name].variable), roles.dim)
-    # Dask does not support extension dtypes
-    if isinstance(bare.dtype, pd.api.extensions.ExtensionDtype):
-        bare = bare.copy(data=np.asarray(bare, dtype=object))
-    # Dask cannot choose chunks for objects automatically
-    if truth.chunks is not None and bare.chunks is None:
-        bare = xr.DataArray(bare.variable.to_base_variable()).chunk()
-    if roles.dim not in bare.dims:
-        raise ValueError(
-            f"groups={name!r} has the dimensions {listed(bare.dims)}: pass a variable along"
-            f" {roles.dim!r}."
-        )
-
-    def numbered(values: AnyArray, gold: AnyArray) -> IntArray:
-        values, gold = np.broadcast_arrays(values, gold)
-        labels = pd.Series(values.ravel())
-        known = labels.notna().to_numpy(dtype=bool)
-        check_clusters(int((~known.reshape(values.shape) & ~np.isnan(gold)).sum()), name)
-        number = np.full(labels.size, -1, dtype=np.int64)
-        number[known] = cluster_codes(labels[known], name)
-        return number.reshape(values.shape)
-
-    columns: xr.DataArray = xr.apply_ufunc(
-        numbered,
-        bare,
-        truth,
-        input_core_dims=[[roles.dim]] * 2,
-        output_core_dims=[[roles.dim]],
-        dask="parallelized",
-        output_dtypes=[np.int64],
-    )
-    return columns

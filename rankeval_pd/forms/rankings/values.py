@@ -5,16 +5,15 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.errors import is_known, listed, unknown_name, warn
 from rankeval_pd.forms.roles.columns import is_score
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.ranking import Whole
 
 # ------------------------------------------ Scores and gold labels as numbers, and missing values
@@ -43,29 +42,6 @@ def _check_scores(dtype: Any, name: Hashable) -> None:
             f"measures: {name!r} has dtype {dtype}, but scores must be numbers. Convert the"
             " scores, for example with pd.to_numeric, or pass measures=..."
         )
-
-
-def lifted_scores(variable: xr.DataArray, name: Hashable) -> Any:
-    """Read the scores from a variable, and reject wrong dtypes before computing."""
-    if variable.dtype != object:
-        _check_scores(variable.dtype, name)
-    return lifted(score_values, variable, name)
-
-
-def lifted(function: Callable[..., AnyArray], variable: xr.DataArray, name: Hashable) -> Any:
-    """Apply a reader to a variable without computing lazy data."""
-    bare = xr.DataArray(variable.variable)
-    if isinstance(bare.dtype, pd.api.extensions.ExtensionDtype):
-        return bare.copy(data=function(pd.Series(variable.data), name))
-    if bare.dtype.kind == "c":  # Dask would cast complex values
-        bare = bare.astype(object)
-    return xr.apply_ufunc(
-        lambda values: function(pd.Series(values.ravel()), name).reshape(values.shape),
-        bare,
-        dask="parallelized",
-        output_dtypes=[float],
-        keep_attrs=False,
-    )
 
 
 def as_floats(values: pd.Series, who: str, then: str) -> FloatArray:

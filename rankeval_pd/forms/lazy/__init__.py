@@ -1,1 +1,0 @@
-"""Process lazy data: Dask DataFrames and chunked Datasets."""
