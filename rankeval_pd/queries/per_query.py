@@ -8,19 +8,14 @@ from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.errors import check_choice, listed, warn
 from rankeval_pd.forms.items.metric_columns import COLUMNS, OPEN
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.queries.documents import (
+    Queries,
     QueryOptions,
-    QueryRows,
-    admitted_scores,
-    find_query_batches,
-    read_dataset,
-    read_frame,
-    rows_of_arrays,
+    read_queries,
     with_query_roles,
 )
 from rankeval_pd.forms.rankings.candidates import Data, check_data
@@ -28,7 +23,7 @@ from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.options import details_wanted
 from rankeval_pd.forms.roles.roles import QueryRoles
 from rankeval_pd.queries.metric_names import NamedMetric, check_grades, parse_metrics
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.query_metrics import (
     QUERY_METRICS,
     Retrieved,
@@ -154,13 +149,6 @@ def per_query(
     check_choice("undefined", undefined, ("zero", "skip", "raise"))
     asked = metrics_asked(metrics, chosen)
     check_data(data)
-    if isinstance(data, xr.Dataset):
-        if wide:
-            raise ValueError(
-                "wide=True applies only to DataFrames. Omit wide, and for paired tests pass"
-                " found.rename({'query': 'item', 'measure': 'system'})[['AP']]."
-            )
-        return metrics_of_dataset(data, chosen, asked, undefined, details=details_wanted())
     found = frame_values(data, chosen, asked, wide=wide, ranges=not wide and details_wanted())
     value = resolve_undefined(found.numbers.metrics, asked, undefined, found.keys)
     if wide:
@@ -185,17 +173,18 @@ def frame_values(
     ranges: bool,
 ) -> FrameValues:
     """Compute metrics for a DataFrame; optionally add ranges over tie-breaking orders."""
-    table = read_frame(data, chosen)
-    _refuse_fractions(table.rows.grade, asked, chosen)
-    taken = (*COLUMNS, *OPEN, *(["system"] if wide else []))
-    measures = table.measures
-    values = evaluate(table.rows, table.scores(), measures, asked, chosen, ranges=ranges)
-    keys = tables.keys_apart(table.keys, taken)
+    queries = read_queries(data, chosen)
+    _refuse_fractions(queries.grade, asked, chosen)
+    taken = [*COLUMNS, *OPEN]
+    if wide:
+        taken.append("system")
+    keys = tables.keys_apart(queries.keys, taken)
+    values = evaluate(queries, asked, ranges=ranges)
     known = values.n_judged > 0
     if not known.all():
         _warn_unjudged(keys[~known], int((~known).sum()))
         keys, values = keys[known], values.only(known)
-    return FrameValues(keys, values, measures)
+    return FrameValues(keys, values, list(queries.measures))
 
 
 def _refuse_fractions(
@@ -253,13 +242,12 @@ class QueryValues(NamedTuple):
 
     def only(self, queries: AnyArray) -> QueryValues:
         """Return the values for a selection of queries."""
-        chosen: list[Any] = [x[queries] for x in self]
-        return QueryValues(*chosen)
+        return QueryValues(**{name: x[queries] for name, x in self._asdict().items()})
 
 
-def warn_of_reversed_runs(found: Mapping[int, tuple[int, int]], names: Sequence[Hashable]) -> None:
+def warn_of_reversed_runs(runs: Mapping[int, tuple[int, int]], names: Sequence[Hashable]) -> None:
     """Warn about runs whose scores decrease with relevance in many queries."""
-    for place, (below, defined) in found.items():
+    for place, (below, defined) in runs.items():
         # the two-sided binomial p-value is below 0.001 for a normal deviate above 3.3
         if defined >= 10 and 2 * below - defined > 3.3 * math.sqrt(defined):
             warn(
@@ -270,55 +258,59 @@ def warn_of_reversed_runs(found: Mapping[int, tuple[int, int]], names: Sequence[
 
 
 def evaluate(
-    rows: QueryRows,
-    scores: Iterable[FloatArray],
-    names: Sequence[Hashable],
-    asked: Sequence[NamedMetric],
-    roles: QueryOptions,
-    *,
-    ranges: bool = False,
+    queries: Queries, asked: Sequence[NamedMetric], *, ranges: bool = False
 ) -> QueryValues:
     """Compute all metrics for every query and measure.
 
     Each measure is ranked once. ``ranges`` adds the range over tie-breaking orders, which requires
     two more rankings.
     """
-    judged = judgments(rows.query, rows.grade, rows.n_queries)
+    roles = queries.options
+    judged = judgments(queries.query, queries.grade, queries.n_queries)
     check_grades(asked, judged)
-    kernels = EXPECTED_METRICS if roles.ties == "expected" else QUERY_METRICS
-    value = np.empty((rows.n_queries, len(names), len(asked)))
-    size = np.empty((rows.n_queries, len(names)), dtype=np.int64)
-    low, high, share = (np.full(value.shape, np.nan) for _ in range(3))
-    tied, reversed_in = np.zeros(value.shape, dtype=np.int64), {}
-    grade = np.nan_to_num(np.maximum(rows.grade, 0.0))
-
-    def ranked(score: FloatArray, order: TieRanks) -> Retrieved:
-        here = rows.query, rows.grade, score, rows.n_queries, order
-        return retrieve(*here, single=roles.ties == "trec")
-
-    def by_grade(sign: int) -> TieRanks:
-        return lambda of: sign * grade[of]
-
-    for place, score in enumerate(scores):
-        retrieved = ranked(score, rows.tie_ranks)
+    kernels = QUERY_METRICS
+    if roles.ties == "expected":
+        kernels = EXPECTED_METRICS
+    shape = queries.n_queries, len(queries.measures), len(asked)
+    value, size = np.empty(shape), np.empty(shape[:2], dtype=np.int64)
+    low, high, share = (np.full(shape, np.nan) for _ in range(3))
+    tied, reversed_in = np.zeros(shape, dtype=np.int64), {}
+    grade = np.nan_to_num(np.maximum(queries.grade, 0.0))
+    for place, score in enumerate(queries.scores()):
+        retrieved = _ranked(queries, score, queries.tie_ranks)
         size[:, place] = retrieved.size
         reversed_in[place] = retrieved.reversed_queries(roles.min_grade)
-        orders = [retrieved, retrieved]
+        worst = best = retrieved
         if ranges and (retrieved.block_size > 1).any():
-            orders = [ranked(score, by_grade(sign)) for sign in (1, -1)]
+            worst = _ranked(queries, score, grade.__getitem__)
+            best = _ranked(queries, score, (-grade).__getitem__)
         for number, one in enumerate(asked):
             request = one.request
             value[:, place, number] = kernels[request.metric](request, judged, retrieved)
             if ranges:
                 tied[:, place, number] = retrieved.beyond(request.cutoff)
                 share[:, place, number] = judged_share(request, judged, retrieved)
-                for side, order in zip((low, high), orders, strict=True):
-                    side[:, place, number] = QUERY_METRICS[request.metric](request, judged, order)
+                kernel = QUERY_METRICS[request.metric]
+                low[:, place, number] = kernel(request, judged, worst)
+                high[:, place, number] = kernel(request, judged, best)
+    warn_of_reversed_runs(reversed_in, queries.measures)
     positive = [judged.tally(judged.grade >= one.request.least) for one in asked]
-    every = np.ones(judged.query.shape, dtype=bool)
-    warn_of_reversed_runs(reversed_in, names)
-    counts = np.stack(positive, axis=1), size, judged.tally(every)
-    return QueryValues(value, *counts, low, high, tied, share)
+    return QueryValues(
+        metrics=value,
+        n_positive=np.stack(positive, axis=1),
+        n_retrieved=size,
+        n_judged=judged.tally(np.ones(judged.query.shape, dtype=bool)),
+        low=low,
+        high=high,
+        tied=tied,
+        judged=share,
+    )
+
+
+def _ranked(queries: Queries, score: FloatArray, order: TieRanks) -> Retrieved:
+    """Rank the documents of every query, with equal scores in this order."""
+    single = queries.options.ties == "trec"
+    return retrieve(queries.query, queries.grade, score, queries.n_queries, order, single=single)
 
 
 def resolve_undefined(
@@ -353,21 +345,27 @@ def _long(
     undefined: str,
 ) -> pd.DataFrame:
     """Return one row per query, measure and metric; "skip" omits undefined values."""
-    shape = value.shape
-    rows = np.flatnonzero(~np.isnan(value).ravel()) if undefined == "skip" else slice(None)
-    query, measure, metric = (x.ravel()[rows] for x in np.indices(shape, sparse=False))
+    kept: BoolArray = np.ones(value.shape, dtype=bool)
+    if undefined == "skip":
+        kept = ~np.isnan(value)
+    query, measure, metric = np.nonzero(kept)
     labels = pd.Series([one.label for one in asked])
     columns = {
         "measure": pd.Series(pd.Index(measures, tupleize_cols=False)).array.take(measure),
         "metric": labels.array.take(metric),
-        "value": value.ravel()[rows],
+        "value": value[kept],
         "n_positive": values.n_positive[query, metric],
         "n_retrieved": values.n_retrieved[query, measure],
         "n_judged": values.n_judged[query],
     }
     if details_wanted():
-        left = values.tied, values.low, values.high, values.judged, np.isnan(values.metrics)
-        columns |= {name: x[query, measure, metric] for name, x in zip(OPEN, left, strict=True)}
+        columns |= {
+            "tied": values.tied[kept],
+            "value_low": values.low[kept],
+            "value_high": values.high[kept],
+            "judged": values.judged[kept],
+            "undefined": np.isnan(values.metrics)[kept],
+        }
     groups = keys.iloc[query].reset_index(drop=True)
     return pd.concat([groups, pd.DataFrame(columns)], axis=1)
 
@@ -401,95 +399,3 @@ def wide_form(
     if len(asked) == 1:  # used for axis labels and sentences
         table.attrs["metric"] = asked[0].label
     return table
-
-
-def metrics_of_dataset(
-    data: xr.Dataset,
-    roles: QueryOptions,
-    asked: Sequence[NamedMetric],
-    undefined: str,
-    *,
-    details: bool,
-) -> xr.Dataset:
-    """Compute metrics for a Dataset, chunk by chunk if the data are lazy."""
-    taken = (*(one.label for one in asked), *_columns_beside(details), "metric")
-    data = tables.dims_apart(data, roles, taken)
-    batches = find_query_batches(data, roles)
-    if batches is None:
-        return _of_memory(data, roles, asked, undefined, details)
-    template = _of_memory(batches.stand_in, roles, asked, undefined, details)
-    batch = [d for d in template.dims if d not in ("measure", "metric")]
-
-    def ask(part: tuple[xr.Dataset, QueryOptions]) -> xr.Dataset:
-        return _of_memory(*part, asked, undefined, details)
-
-    return batches.filled(template, batch, ask)
-
-
-def _columns_beside(details: bool) -> tuple[str, ...]:
-    """Return the names of columns that are not metrics."""
-    return ("n_positive", "n_retrieved", "n_judged", *(OPEN if details else ()))
-
-
-def _of_memory(
-    data: xr.Dataset,
-    roles: QueryOptions,
-    asked: Sequence[NamedMetric],
-    undefined: str,
-    details: bool,
-) -> xr.Dataset:
-    form = read_dataset(data, roles)
-    labels = [one.label for one in asked]
-    taken = _columns_beside(details)
-    tables.check_names("the dimension ", form.batch, (*labels, *taken, "metric"))
-    core = ["candidate"]
-    each = ["measure", "metric"]
-    outputs = [each, ["metric"], ["measure"], [], *([each] * len(OPEN) if details else [])]
-
-    def ask(grade: FloatArray, score: FloatArray, document: AnyArray) -> tuple[AnyArray, ...]:
-        # flatten the batch dimensions to queries, with grades and documents (query, candidate) and
-        # scores (query, measure, candidate); rows_of_arrays then drops padding
-        batch = np.broadcast_shapes(grade.shape[:-1], score.shape[:-2], document.shape[:-1])
-        size = (int(np.prod(batch)), grade.shape[-1])
-        flat = np.broadcast_to(grade, (*batch, size[1])).reshape(size)
-        scores = np.broadcast_to(score, (*batch, *score.shape[-2:]))
-        scores = scores.reshape(size[0], -1, size[1])
-        documents = np.broadcast_to(document, (*batch, size[1])).reshape(size)
-        scored = np.asarray(~np.isnan(scores).all(axis=1))
-        rows, kept = rows_of_arrays(flat, documents, scored, roles, named=form.named)
-        _refuse_fractions(rows.grade, asked, roles)
-        lists = (
-            admitted_scores(scores[:, k].ravel()[kept], rows.grade, roles, name)
-            for k, name in enumerate(form.measures)
-        )
-        by_name = evaluate(rows, lists, form.measures, asked, roles, ranges=details)
-        value = resolve_undefined(by_name.metrics, asked, undefined, None)
-        value[by_name.n_judged == 0] = np.nan
-        counts = by_name.n_positive, by_name.n_retrieved, by_name.n_judged
-        left: tuple[AnyArray, ...] = ()
-        if details:
-            left = by_name.tied, by_name.low, by_name.high, by_name.judged
-            left = *left, np.isnan(by_name.metrics)
-        return tuple(x.reshape(*batch, *x.shape[1:]) for x in (value, *counts, *left))
-
-    value, positive, retrieved, judged, *left = xr.apply_ufunc(
-        ask, form.grade, form.score, form.document,
-        input_core_dims=[core, ["measure", *core], core],
-        output_core_dims=outputs,
-        dask="parallelized",
-        dask_gufunc_kwargs={"output_sizes": {"metric": len(asked)}},
-        output_dtypes=[float, *[np.int64] * 3, np.int64, float, float, float, bool][: len(outputs)],
-    )  # fmt: skip
-    by_name = {
-        one: value.isel(metric=k, drop=True).assign_attrs(metric=one)
-        for k, one in enumerate(labels)
-    }
-    if len({one.request.least for one in asked}) == 1:
-        positive = positive.isel(metric=0, drop=True)
-    result = xr.Dataset(
-        {**by_name, **dict(zip(taken, (positive, retrieved, judged, *left), strict=True))}
-    )
-    result = result.assign_coords(measure=("measure", tables.labels(form.measures)))
-    if "metric" in result.dims:
-        result = result.assign_coords(metric=labels)
-    return result.transpose(*form.batch, ...)
