@@ -20,8 +20,7 @@ from rankeval_pd.errors import listed
 from rankeval_pd.forms.items.item_roles import item_roles
 from rankeval_pd.forms.items.items import read_frame as read_items
 from rankeval_pd.forms.items.metric_columns import frame_as_items
-from rankeval_pd.forms.queries.documents import QueryOptions
-from rankeval_pd.forms.queries.documents import read_frame as read_queries
+from rankeval_pd.forms.queries.documents import QueryOptions, read_queries
 from rankeval_pd.forms.rankings.annotators import one_label
 from rankeval_pd.forms.rankings.candidates import read_frame
 from rankeval_pd.forms.roles.columns import (
@@ -131,7 +130,7 @@ def _query_facts(data: pd.DataFrame, keywords: Mapping[str, Any]) -> list[tuple[
     known = {field.name for field in fields(QueryOptions)}
     options = QueryOptions.of({name: x for name, x in keywords.items() if name in known})
     table = read_queries(data, options)
-    judged = int((~np.isnan(table.rows.grade)).sum())
+    judged = int((~np.isnan(table.grade)).sum())
     return [
         ("rows (query, document)", f"{len(data):,}, {judged:,} judged"),
         ("queries", f"{len(table.keys):,}"),

@@ -11,7 +11,7 @@ import pandas as pd
 
 from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.forms.roles.roles import Names, as_names
-from rankeval_pd.stats._types import BoolArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, IntArray
 from rankeval_pd.stats.rankings import ranking
 from rankeval_pd.stats.rankings.ranking import Ranking, Regions, Whole
 from rankeval_pd.stats.rankings.swap_draws import Keys, by_position
@@ -28,16 +28,15 @@ def only_pair(
     for role, name in (("a", a), *(("b", x) for x in (b if isinstance(b, list) else [b]))):
         if not is_known(name, [name]):  # names are hashable
             raise unknown_name(role, name, list(data.columns))
-    if isinstance(data, pd.DataFrame):
-        _check_measure("a", a, data.columns)
-        for name in others_of(b):
-            _check_measure("b", name, data.columns)
+    _check_measure("a", a, data.columns)
+    for name in others_of(b):
+        _check_measure("b", name, data.columns)
     if b is None:
         return dict(roles)
     if a in set(others_of(b)):
         raise ValueError(f"a and b both name {shown(a)}: pass two different measures.")
     if roles.get("measures") is not None:
-        meant = as_names(roles["measures"], getattr(data, "columns", ()))
+        meant = as_names(roles["measures"], data.columns)
         for role, name in (("a", a), *(("b", other) for other in others_of(b))):
             if not is_known(name, meant):
                 raise unknown_name(role, name, meant)

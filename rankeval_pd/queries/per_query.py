@@ -13,9 +13,9 @@ from rankeval_pd.errors import check_choice, listed, warn
 from rankeval_pd.forms.items.metric_columns import COLUMNS, OPEN
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.queries.documents import (
+    Queries,
     QueryOptions,
-    QueryRows,
-    read_frame,
+    read_queries,
     with_query_roles,
 )
 from rankeval_pd.forms.rankings.candidates import Data, check_data
@@ -23,7 +23,7 @@ from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.options import details_wanted
 from rankeval_pd.forms.roles.roles import QueryRoles
 from rankeval_pd.queries.metric_names import NamedMetric, check_grades, parse_metrics
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.query_metrics import (
     QUERY_METRICS,
     Retrieved,
@@ -174,17 +174,18 @@ def frame_values(
     ranges: bool,
 ) -> FrameValues:
     """Compute metrics for a DataFrame; optionally add ranges over tie-breaking orders."""
-    table = read_frame(data, chosen)
-    _refuse_fractions(table.rows.grade, asked, chosen)
-    taken = (*COLUMNS, *OPEN, *(["system"] if wide else []))
-    measures = table.measures
-    values = evaluate(table.rows, table.scores(), measures, asked, chosen, ranges=ranges)
-    keys = tables.keys_apart(table.keys, taken)
+    queries = read_queries(data, chosen)
+    _refuse_fractions(queries.grade, asked, chosen)
+    taken = [*COLUMNS, *OPEN]
+    if wide:
+        taken.append("system")
+    keys = tables.keys_apart(queries.keys, taken)
+    values = evaluate(queries, asked, ranges=ranges)
     known = values.n_judged > 0
     if not known.all():
         _warn_unjudged(keys[~known], int((~known).sum()))
         keys, values = keys[known], values.only(known)
-    return FrameValues(keys, values, measures)
+    return FrameValues(keys, values, list(queries.measures))
 
 
 def _refuse_fractions(
@@ -242,13 +243,12 @@ class QueryValues(NamedTuple):
 
     def only(self, queries: AnyArray) -> QueryValues:
         """Return the values for a selection of queries."""
-        chosen: list[Any] = [x[queries] for x in self]
-        return QueryValues(*chosen)
+        return QueryValues(**{name: x[queries] for name, x in self._asdict().items()})
 
 
-def warn_of_reversed_runs(found: Mapping[int, tuple[int, int]], names: Sequence[Hashable]) -> None:
+def warn_of_reversed_runs(runs: Mapping[int, tuple[int, int]], names: Sequence[Hashable]) -> None:
     """Warn about runs whose scores decrease with relevance in many queries."""
-    for place, (below, defined) in found.items():
+    for place, (below, defined) in runs.items():
         # the two-sided binomial p-value is below 0.001 for a normal deviate above 3.3
         if defined >= 10 and 2 * below - defined > 3.3 * math.sqrt(defined):
             warn(
@@ -259,55 +259,59 @@ def warn_of_reversed_runs(found: Mapping[int, tuple[int, int]], names: Sequence[
 
 
 def evaluate(
-    rows: QueryRows,
-    scores: Iterable[FloatArray],
-    names: Sequence[Hashable],
-    asked: Sequence[NamedMetric],
-    roles: QueryOptions,
-    *,
-    ranges: bool = False,
+    queries: Queries, asked: Sequence[NamedMetric], *, ranges: bool = False
 ) -> QueryValues:
     """Compute all metrics for every query and measure.
 
     Each measure is ranked once. ``ranges`` adds the range over tie-breaking orders, which requires
     two more rankings.
     """
-    judged = judgments(rows.query, rows.grade, rows.n_queries)
+    roles = queries.options
+    judged = judgments(queries.query, queries.grade, queries.n_queries)
     check_grades(asked, judged)
-    kernels = EXPECTED_METRICS if roles.ties == "expected" else QUERY_METRICS
-    value = np.empty((rows.n_queries, len(names), len(asked)))
-    size = np.empty((rows.n_queries, len(names)), dtype=np.int64)
-    low, high, share = (np.full(value.shape, np.nan) for _ in range(3))
-    tied, reversed_in = np.zeros(value.shape, dtype=np.int64), {}
-    grade = np.nan_to_num(np.maximum(rows.grade, 0.0))
-
-    def ranked(score: FloatArray, order: TieRanks) -> Retrieved:
-        here = rows.query, rows.grade, score, rows.n_queries, order
-        return retrieve(*here, single=roles.ties == "trec")
-
-    def by_grade(sign: int) -> TieRanks:
-        return lambda of: sign * grade[of]
-
-    for place, score in enumerate(scores):
-        retrieved = ranked(score, rows.tie_ranks)
+    kernels = QUERY_METRICS
+    if roles.ties == "expected":
+        kernels = EXPECTED_METRICS
+    shape = queries.n_queries, len(queries.measures), len(asked)
+    value, size = np.empty(shape), np.empty(shape[:2], dtype=np.int64)
+    low, high, share = (np.full(shape, np.nan) for _ in range(3))
+    tied, reversed_in = np.zeros(shape, dtype=np.int64), {}
+    grade = np.nan_to_num(np.maximum(queries.grade, 0.0))
+    for place, score in enumerate(queries.scores()):
+        retrieved = _ranked(queries, score, queries.tie_ranks)
         size[:, place] = retrieved.size
         reversed_in[place] = retrieved.reversed_queries(roles.min_grade)
-        orders = [retrieved, retrieved]
+        worst = best = retrieved
         if ranges and (retrieved.block_size > 1).any():
-            orders = [ranked(score, by_grade(sign)) for sign in (1, -1)]
+            worst = _ranked(queries, score, grade.__getitem__)
+            best = _ranked(queries, score, (-grade).__getitem__)
         for number, one in enumerate(asked):
             request = one.request
             value[:, place, number] = kernels[request.metric](request, judged, retrieved)
             if ranges:
                 tied[:, place, number] = retrieved.beyond(request.cutoff)
                 share[:, place, number] = judged_share(request, judged, retrieved)
-                for side, order in zip((low, high), orders, strict=True):
-                    side[:, place, number] = QUERY_METRICS[request.metric](request, judged, order)
+                kernel = QUERY_METRICS[request.metric]
+                low[:, place, number] = kernel(request, judged, worst)
+                high[:, place, number] = kernel(request, judged, best)
+    warn_of_reversed_runs(reversed_in, queries.measures)
     positive = [judged.tally(judged.grade >= one.request.least) for one in asked]
-    every = np.ones(judged.query.shape, dtype=bool)
-    warn_of_reversed_runs(reversed_in, names)
-    counts = np.stack(positive, axis=1), size, judged.tally(every)
-    return QueryValues(value, *counts, low, high, tied, share)
+    return QueryValues(
+        metrics=value,
+        n_positive=np.stack(positive, axis=1),
+        n_retrieved=size,
+        n_judged=judged.tally(np.ones(judged.query.shape, dtype=bool)),
+        low=low,
+        high=high,
+        tied=tied,
+        judged=share,
+    )
+
+
+def _ranked(queries: Queries, score: FloatArray, order: TieRanks) -> Retrieved:
+    """Rank the documents of every query, with equal scores in this order."""
+    single = queries.options.ties == "trec"
+    return retrieve(queries.query, queries.grade, score, queries.n_queries, order, single=single)
 
 
 def resolve_undefined(
@@ -342,21 +346,27 @@ def _long(
     undefined: str,
 ) -> pd.DataFrame:
     """Return one row per query, measure and metric; "skip" omits undefined values."""
-    shape = value.shape
-    rows = np.flatnonzero(~np.isnan(value).ravel()) if undefined == "skip" else slice(None)
-    query, measure, metric = (x.ravel()[rows] for x in np.indices(shape, sparse=False))
+    kept: BoolArray = np.ones(value.shape, dtype=bool)
+    if undefined == "skip":
+        kept = ~np.isnan(value)
+    query, measure, metric = np.nonzero(kept)
     labels = pd.Series([one.label for one in asked])
     columns = {
         "measure": pd.Series(pd.Index(measures, tupleize_cols=False)).array.take(measure),
         "metric": labels.array.take(metric),
-        "value": value.ravel()[rows],
+        "value": value[kept],
         "n_positive": values.n_positive[query, metric],
         "n_retrieved": values.n_retrieved[query, measure],
         "n_judged": values.n_judged[query],
     }
     if details_wanted():
-        left = values.tied, values.low, values.high, values.judged, np.isnan(values.metrics)
-        columns |= {name: x[query, measure, metric] for name, x in zip(OPEN, left, strict=True)}
+        columns |= {
+            "tied": values.tied[kept],
+            "value_low": values.low[kept],
+            "value_high": values.high[kept],
+            "judged": values.judged[kept],
+            "undefined": np.isnan(values.metrics)[kept],
+        }
     groups = keys.iloc[query].reset_index(drop=True)
     return pd.concat([groups, pd.DataFrame(columns)], axis=1)
 

@@ -1,49 +1,37 @@
 """Read documents for queries, with grades and retrieval scores.
 
-A frame has one row per query and document. A Dataset has a document dimension, and all other
-dimensions form the queries. Both types are converted to flat arrays with one row per query and
-document for the kernels in :mod:`rankeval_pd.stats.rankings.query_metrics`.
+A frame has one row per query and document. The kernels in
+:mod:`rankeval_pd.stats.rankings.query_metrics` take flat arrays with one value per row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NamedTuple, get_args
+from functools import partial
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.errors import check_choice, listed, unknown_keyword, unknown_name, warn
-from rankeval_pd.forms.lazy.batches import in_chunks
-from rankeval_pd.forms.lazy.engine import Batches
-from rankeval_pd.forms.rankings.candidates import check_dim
 from rankeval_pd.forms.rankings.tie_keys import label_order
 from rankeval_pd.forms.rankings.values import (
     dense,
     group_numbers,
-    lifted,
-    lifted_scores,
     score_values,
 )
 from rankeval_pd.forms.roles.columns import (
-    along_measures,
-    batch_of,
     find_gold,
     find_measures,
     frame_column,
-    labels_along,
-    one_chunk,
-    refuse_by,
     refuse_dim,
     signs_of,
-    split_measures,
 )
 from rankeval_pd.forms.roles.declarations import with_roles_and
 from rankeval_pd.forms.roles.given_values import with_given_frame
 from rankeval_pd.forms.roles.identifiers import named_so, refuse_text, warn_of_identifiers
-from rankeval_pd.forms.roles.label_types import check_types, mixed_types
+from rankeval_pd.forms.roles.label_types import mixed_types
 from rankeval_pd.forms.roles.roles import Names, QueryMissing, QueryTies, Roles, Unjudged, as_names
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.query_metrics import TieRanks
@@ -133,76 +121,92 @@ class QueryOptions:
         return Roles.of({name: getattr(self, name) for name in shared})
 
 
-class QueryRows(NamedTuple):
-    """Store rows of queries and documents."""
-
-    query: IntArray  #: the query number of each row
-    n_queries: int
-    grade: FloatArray  #: NaN for unjudged documents
-    tie_ranks: TieRanks
-
-
-class QueryTable(NamedTuple):
-    """Store the queries of a DataFrame."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Queries:
+    """Documents of queries, with grades and the scores of the measures."""
 
     keys: pd.DataFrame  #: one row per query, with the columns in ``by``
-    rows: QueryRows
-    measures: list[Hashable]
-    #: yields the scores of each measure; NaN means absent
-    scores: Callable[[], Iterator[FloatArray]]
+    measures: Sequence[Hashable]
+    query: IntArray  #: (row): number of the query
+    grade: FloatArray  #: (row): NaN for unjudged documents
+    columns: Sequence[FloatArray]  #: for each measure, scores (row); NaN for missing scores
+    sign: FloatArray  #: (measure): -1 if lower scores are better
+    tie_ranks: TieRanks  #: takes rows with equal scores, and returns their order
+    options: QueryOptions
+
+    @property
+    def n_queries(self) -> int:
+        """Return the number of queries."""
+        return len(self.keys)
+
+    def scores(self) -> Iterator[FloatArray]:
+        """Yield the scores of each measure: (row), NaN for absent documents."""
+        for measure, values, sign in zip(self.measures, self.columns, self.sign, strict=True):
+            yield admitted_scores(sign * values, self.grade, self.options, measure)
 
 
-def read_frame(frame: pd.DataFrame, roles: QueryOptions) -> QueryTable:
-    """Convert a DataFrame with one row per query and document to the internal form."""
-    refuse_dim(roles.dim, "candidate")
-    common = replace(
-        roles.common,
-        by=_default_column(frame, "query") if roles.by is None else roles.by,
-        key=_default_column(frame, "document") if roles.key is None else roles.key,
+def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
+    """Convert a DataFrame with one row per query and document to arrays."""
+    refuse_dim(options.dim, "candidate")
+    roles = replace(
+        options.common,
+        by=_default_column(frame, "query") if options.by is None else options.by,
+        key=_default_column(frame, "document") if options.key is None else options.key,
     )
-    if common.by is None:
+    if roles.by is None:
         raise ValueError(
             "by is missing, and there is no column or index level 'query' (columns:"
             f" {listed(frame.columns)}). Pass the query column as by=..."
         )
-    frame, common = with_given_frame(frame, common)
-    by, key = as_names(common.by, frame.columns), common.key
-    gold = _find_grades(frame, common)
-    taken = [gold, *by, *([] if key is None else [key])]
-    measures = find_measures(frame, common, taken, needed=True)
+    frame, roles = with_given_frame(frame, roles)
+    by, key = as_names(roles.by, frame.columns), roles.key
+    gold = _find_grades(frame, roles)
+    taken = [gold, *by]
+    if key is not None:
+        taken.append(key)
+    measures = find_measures(frame, roles, taken, needed=True)
     grade = grade_values(frame_column(frame, gold, "gold"), gold)
     keys, query = _number_queries(frame, by)
-    signs = signs_of(measures, common, frame.columns)
-    if common.measures is None:
-        columns = {name: frame_column(frame, name, "measures") for name in measures}
-        refuse_text(frame, common, [*taken, *measures], "measures")
-        columns = {  # float columns are identified only by name
-            name: x
-            for name, x in columns.items()
-            if (named_so(name) and name != "run") or not pd.api.types.is_float_dtype(x.dtype)
-        }
-        warn_of_identifiers(columns, taken_as="measures", groups={"by": query})
-    documents = frame.index if key is None else frame_column(frame, key, "key")
-    ties = tie_breaker(documents, query, roles, name=key)
+    signs = signs_of(measures, roles, frame.columns)
+    columns = [frame_column(frame, name, "measures") for name in measures]
+    if roles.measures is None:
+        refuse_text(frame, roles, [*taken, *measures], "measures")
+        _warn_of_names(dict(zip(measures, columns, strict=True)), query)
+    documents: pd.Series | pd.Index = frame.index
+    if key is not None:
+        documents = frame_column(frame, key, "key")
+    return Queries(
+        keys=keys,
+        measures=measures,
+        query=query,
+        grade=grade,
+        columns=[score_values(x, name) for x, name in zip(columns, measures, strict=True)],
+        sign=np.asarray(signs, dtype=float),
+        tie_ranks=tie_breaker(documents, query, options, name=key),
+        options=options,
+    )
 
-    def scores() -> Iterator[FloatArray]:
-        for measure, sign in zip(measures, signs, strict=True):
-            values = score_values(frame_column(frame, measure, "measures"), measure)
-            yield admitted_scores(sign * values, grade, roles, measure)
 
-    return QueryTable(keys, QueryRows(query, len(keys), grade, ties), measures, scores)
+def _warn_of_names(columns: Mapping[Hashable, pd.Series], query: IntArray) -> None:
+    """Warn about measures that look like identifiers; float columns are known only by name."""
+    suspects = {
+        name: x
+        for name, x in columns.items()
+        if (named_so(name) and name != "run") or not pd.api.types.is_float_dtype(x.dtype)
+    }
+    warn_of_identifiers(suspects, taken_as="measures", groups={"by": query})
 
 
 def _default_column(frame: pd.DataFrame, name: str) -> Hashable | None:
     return name if name in frame.columns or name in frame.index.names else None
 
 
-def _find_grades(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
-    known: Any = data.columns if isinstance(data, pd.DataFrame) else data.data_vars
-    if roles.gold is None and "grade" in known:
+def _find_grades(data: pd.DataFrame, roles: Roles) -> Hashable:
+    """Return the name of the column of grades."""
+    if roles.gold is None and "grade" in data.columns:
         return "grade"
-    if roles.gold is not None and roles.gold not in known:
-        raise unknown_name("gold", roles.gold, known)
+    if roles.gold is not None and roles.gold not in data.columns:
+        raise unknown_name("gold", roles.gold, data.columns)
     return find_gold(data, roles)
 
 
@@ -294,12 +298,12 @@ def tie_breaker(
 ) -> TieRanks:
     """Return a function that orders rows with equal scores."""
     if roles.ties == "expected":
-        return lambda rows: rows
+        return np.asarray  # any order
     if roles.ties == "shared" and name is None:
         order, *_ = label_order(pd.Index(documents), roles.common.seed, query)
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
-        return lambda rows: place[rows]
+        return place.__getitem__
     if isinstance(documents, pd.MultiIndex):  # constant within a query
         constant = [level for level in documents.names if level in as_names(roles.by, ())]
         documents = documents.droplevel(constant[: documents.nlevels - 1]).to_flat_index()
@@ -311,15 +315,22 @@ def tie_breaker(
         )
     if name is not None:
         _refuse_repeated(values, query, name)
+    if roles.ties == "trec":
+        return partial(_descending_names, values)
+    return partial(_ascending_keys, values, name)
 
-    def by_name(rows: IntArray) -> IntArray:
-        codes, unique = pd.factorize(values.iloc[rows])
-        if roles.ties == "trec":
-            text = np.array([str(x) for x in unique], dtype=object)
-            return -_ranks(text)[codes]
-        return _ranks(np.asarray(unique, dtype=object), name)[codes]
 
-    return by_name
+def _descending_names(values: pd.Series, rows: IntArray) -> IntArray:
+    """Return the order of rows by descending document names."""
+    codes, unique = pd.factorize(values.iloc[rows])
+    text = np.array([str(x) for x in unique], dtype=object)
+    return -_ranks(text)[codes]
+
+
+def _ascending_keys(values: pd.Series, name: Hashable, rows: IntArray) -> IntArray:
+    """Return the order of rows by ascending keys."""
+    codes, unique = pd.factorize(values.iloc[rows])
+    return _ranks(np.asarray(unique, dtype=object), name)[codes]
 
 
 _DOCUMENTS_AT_ONCE = 2**15  # number of documents in each hash table
@@ -332,8 +343,8 @@ def _refuse_repeated(values: pd.Series, query: IntArray, name: Hashable) -> None
     message requires all rows at once.
     """
     for rows in _whole_queries(query):
-        codes, query_here = _document_codes(values.iloc[rows]), query[rows]
-        repeated = pd.Index(query_here * (codes.max(initial=0) + 1) + codes).duplicated()
+        codes, number = _document_codes(values.iloc[rows]), query[rows]
+        repeated = pd.Index(number * (codes.max(initial=0) + 1) + codes).duplicated()
         if repeated.any():
             break
     else:
@@ -383,104 +394,3 @@ def _ranks(names: AnyArray, key: Hashable = None) -> IntArray:
     ranks = np.empty(order.size, dtype=np.int64)
     ranks[order] = np.arange(order.size)
     return ranks
-
-
-# Datasets
-
-
-class QueryArrays(NamedTuple):
-    """Store the queries of a Dataset, which can be lazy."""
-
-    grade: xr.DataArray  #: (..., candidate)
-    score: xr.DataArray  #: (..., measure, candidate)
-    document: xr.DataArray  #: (candidate) or (..., candidate)
-    named: Hashable  #: the document-name variable, or None if labels serve as names
-    measures: list[Hashable]
-    batch: list[Hashable]
-
-
-def read_dataset(data: xr.Dataset, roles: QueryOptions) -> QueryArrays:
-    """Convert a Dataset of queries and documents to the internal form."""
-    common = roles.common
-    check_dim(data, common)
-    refuse_by(roles.by, roles.dim, "queries", "Omit by.")
-    gold = _find_grades(data, common)
-    key = _document_variable(data, roles)
-    if key is not None and key not in data.variables:
-        raise unknown_name("key", key, data.variables)
-    taken = [gold, *([] if key is None else [key])]
-    measures = find_measures(data, common, taken, needed=True)
-    split = split_measures(data, common, taken)
-    signs = signs_of(measures, common, split)
-    dims = {roles.dim: "candidate"}
-
-    def read(variable: xr.DataArray, values: Callable[..., AnyArray], name: Hashable) -> Any:
-        return one_chunk(lifted(values, variable, name), roles.dim).rename(dims)
-
-    grade = read(data[gold], grade_values, gold)
-    parts = [
-        sign * one_chunk(lifted_scores(split[name], name), roles.dim).rename(dims)
-        for name, sign in zip(measures, signs, strict=True)
-    ]
-    score = along_measures(parts).transpose(..., "measure", "candidate")
-    if score.chunks is not None:
-        score = score.chunk({"measure": -1})
-    if key is None:
-        labels = labels_along(data, roles.dim)
-        document = xr.DataArray(_one_label_each(labels), dims="candidate")
-    else:
-        document = xr.DataArray(data[key].variable).rename(dims)
-        document = one_chunk(document, "candidate")
-    if document.chunks is None and (grade.chunks is not None or score.chunks is not None):
-        # Dask cannot choose chunks for objects automatically
-        document = document.chunk(dict(document.sizes))
-    batch = batch_of(data, roles.dim, score, grade)
-    kept = {name: c for name, c in data.coords.items() if c.dims and set(c.dims) <= set(batch)}
-    return QueryArrays(grade.assign_coords(kept), score, document, key, measures, batch)
-
-
-def find_query_batches(data: xr.Dataset, roles: QueryOptions) -> Batches | None:
-    """Return the queries of a chunked lazy Dataset, or None for other data."""
-    if roles.dim not in data.dims or not all(data.sizes.values()):
-        return None
-    gold, key = _find_grades(data, roles.common), _document_variable(data, roles)
-    named = [gold, *([] if key is None else [key])]
-    if any(name not in data.variables for name in named):
-        return None
-    measures = find_measures(data, roles.common, named, needed=True)
-    chosen = replace(roles, gold=gold, key=key, measures=list(measures), exclude=None)
-    return in_chunks(data, roles.dim, named, measures, chosen, _unchanged)
-
-
-def _unchanged(data: xr.Dataset, roles: QueryOptions) -> tuple[xr.Dataset, QueryOptions]:
-    return data, roles
-
-
-def _document_variable(data: xr.Dataset, roles: QueryOptions) -> Any:
-    """Return the document-name variable, or None if labels serve as names."""
-    if roles.key is None and "document" in data.variables and "document" not in data.dims:
-        return "document"
-    return roles.key
-
-
-def _one_label_each(labels: pd.Index) -> AnyArray:
-    """Return labels, which can be tuples, as an array of objects."""
-    values = np.empty(len(labels), dtype=object)
-    values[:] = labels.tolist()
-    return values
-
-
-def rows_of_arrays(
-    grade: FloatArray, document: AnyArray, scored: AnyArray, roles: QueryOptions, *, named: Hashable
-) -> tuple[QueryRows, IntArray]:
-    """Convert arrays (query, document) to rows without padding."""
-    document = np.broadcast_to(document, grade.shape)
-    rows = np.flatnonzero((~np.isnan(grade) | scored).ravel())
-    query = rows // max(grade.shape[-1], 1)
-    labels = document.ravel()[rows]
-    documents = pd.Series(labels, dtype=object) if labels.dtype == object else pd.Series(labels)
-    if named is not None:
-        check_types(documents, "key", named)
-    index = pd.Index(labels.tolist(), tupleize_cols=False) if named is None else documents
-    ties = tie_breaker(index, query, roles, name=named)
-    return QueryRows(query, grade.shape[0], grade.ravel()[rows], ties), rows
