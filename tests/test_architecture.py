@@ -99,7 +99,7 @@ def test_forms_know_stats_errors_and_bars(module):
 
 @pytest.mark.parametrize("module", ASKED)
 def test_questions_know_neither_plots_nor_accessors_nor_private_names(module):
-    known = ("stats", "forms", "doors", "errors", "progress", *QUESTIONS)
+    known = ("stats", "forms", "doors", "decisions", "errors", "progress", *QUESTIONS)
     for name in _ours(module):
         assert name != "rankeval_pd", "a question does not import from the package's front"
         assert name.split(".")[1] in known, name

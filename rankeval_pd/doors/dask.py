@@ -674,8 +674,13 @@ def sums_of_items(
     sizes = known.sizes.reshape(-1)
     signed, swapped, counted = None, None, None
     if draws.signs and added is not None:
-        given: dict[str, Any] = {"known": known, "linear": linear, "added": added, "needs": draws}
-        sums = computed([items.drawn(blocks.signed_sums, k, **given) for k in numbers])
+        contributions: dict[str, Any] = {
+            "known": known,
+            "linear": linear,
+            "added": added,
+            "needs": draws,
+        }
+        sums = computed([items.drawn(blocks.signed_sums, k, **contributions) for k in numbers])
         signed = blocks.one_after_another(sums, added.sizes, n_items=n_items)
     if draws.swaps:
         lazy = [items.drawn(blocks.swapped_sums, k, known=known, needs=draws) for k in numbers]
