@@ -613,7 +613,7 @@ def _labeled(word: str, table: pd.DataFrame, index: pd.Index) -> _Axis:
 def _numbered(
     word: str, table: pd.DataFrame, before: Sequence[_Axis], known: Mapping[str, Any]
 ) -> _Axis:
-    """Number the rows with equal labels along all dimensions before."""
+    """Return numbers of the rows with equal labels along all dimensions before."""
     if before:
         number = table.groupby([x.place for x in before]).cumcount().to_numpy()
     else:
@@ -711,7 +711,8 @@ def _in_cells(values: AnyArray, cells: IntArray | None, shape: tuple[int, ...]) 
 def _without_groups(column: xr.DataArray, dim: str) -> xr.DataArray:
     """Return a column along one dimension if it is equal in all groups."""
     first = column.isel({d: 0 for d in column.dims if d != dim}, drop=True)
-    return first if column.size and bool(((column == first) | column.isnull()).all()) else column
+    same = (column == first) | column.isnull()  # noqa: PD003
+    return first if column.size and bool(same.all()) else column
 
 
 def _coords_of_groups(
