@@ -666,8 +666,6 @@ def _laid_out(
         result["relation"] = _without_groups(result["relation"], "pair")
     if "n_retrieved" in result and "metric" in dims:
         result = _by_metric(result, axes[-1].labels)
-    if "system" in data.dims:  # which interval is used depends on values, which can be lazy
-        result.attrs.pop("ci", None)
     coords = _coords_of_groups(data, axes, result)
     coords |= {name: x for axis in axes for name, x in axis.coords.items()}
     coords = {x: c for x, c in coords.items() if x in result.dims or x != "metric"}
@@ -849,10 +847,11 @@ def _in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Da
     asked = replace(question, function=_Public(function.__module__, function.__name__))
     known = {x.dim: x.labels for x in axes if x.group is None}
     options = {"question": asked, "known": known, "details": details_wanted()}
-    if (
-        question.form == "items" and question.options.get("n_resamples") is not None
-    ):  # the made-up values can need no draws
-        shown.attrs["n_resamples"] = question.options["n_resamples"]
+    if question.form == "items":  # what tests of systems use depends on the values
+        for name in ("ci", "n_resamples"):
+            shown.attrs.pop(name, None)
+            if question.options.get(name) is not None:
+                shown.attrs[name] = question.options[name]
     template = _template(shown, kept, groups)
     result = xr.map_blocks(_block, kept, kwargs=options, template=template)
     fixed = {
