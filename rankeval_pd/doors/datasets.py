@@ -948,8 +948,8 @@ def _made_up_values(
     if name in _golds(data, question):
         values = true_values(options.get("positive"))
         if values:
-            others: list[Any] = [not values[0]] if dtype == bool else ["-", 0, 1, 2, 3]
-            if dtype != bool and dtype.kind in "iuf":
+            others: list[Any] = [not values[0]] if dtype.kind == "b" else ["-", 0, 1, 2, 3]
+            if dtype.kind in "iuf":
                 others = [x for x in range(len(values) + 1) if x not in values]
             return np.where(number % 2 == 0, np.array(values[0], dtype=object), others[0])
         least = options.get("min_grade")

@@ -588,8 +588,6 @@ def _above_all(n: Sizes, table: Rows) -> str:
     )
 
 
-
-
 def _along_shares(table: Rows, n: Shares, totals: Mapping[int, int]) -> Rows:
     """Repeat rows for shares that give the same n, and add the column ``share``."""
     group = table[GROUP]
