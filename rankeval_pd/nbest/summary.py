@@ -7,11 +7,9 @@ from functools import partial
 from typing import Any, Literal, Unpack, cast, get_args
 
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.errors import check_choice, listed, unknown_name, warn
 from rankeval_pd.forms.items.item_roles import item_roles
-from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import Data, check_data
 from rankeval_pd.forms.roles.columns import form_of
 from rankeval_pd.forms.roles.copies import likely_gold
@@ -206,8 +204,6 @@ _MANY = 100  # few users want separate results for so many groups
 
 def _warn_of_many_groups(result: Any) -> None:
     """Warn about many groups if users probably want one overall result."""
-    if not isinstance(result, pd.DataFrame):
-        return
     groups = list(result.columns[: list(result.columns).index("measure")])
     many = int((~result.duplicated(groups)).sum()) if groups else 0
     if many > _MANY:
@@ -237,8 +233,8 @@ def _of_items(
         "adjust": adjust, "n_resamples": n_resamples, "level": level, "progress": progress, **roles
     }  # fmt: skip
     options["alpha"] = round(1.0 - level, 12)
-    scores = _as_frame(system_ranks(data, test=test, **options))
-    pairs = _as_frame(mean_test(test)(data, baseline=baseline, **options))
+    scores = system_ranks(data, test=test, **options)
+    pairs = mean_test(test)(data, baseline=baseline, **options)
     groups: list[Any] = list(scores.columns[: list(scores.columns).index("system")])
     listed = []
     for keys, part in _parts(scores, groups):
@@ -257,16 +253,7 @@ def _of_items(
     }
     result: Any = table[[name for name in columns if name in table]]
     result.attrs.update(attrs)
-    answered: Any = tables.as_rows(result, attrs=attrs) if isinstance(data, xr.Dataset) else result
-    return cast("Data", answered)
-
-
-def _as_frame(table: Any) -> pd.DataFrame:
-    if isinstance(table, pd.DataFrame):
-        return table
-    frame: pd.DataFrame = table.to_dataframe().reset_index().drop(columns="pair", errors="ignore")
-    frame.attrs.update(table.attrs)
-    return frame
+    return cast("Data", result)
 
 
 def _parts(table: pd.DataFrame, groups: list[Any]) -> list[tuple[tuple[Any, ...], pd.DataFrame]]:

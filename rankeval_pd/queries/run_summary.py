@@ -7,7 +7,6 @@ from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.decisions.families import family_of
 from rankeval_pd.errors import check_choice, unknown_name, warn
@@ -17,11 +16,9 @@ from rankeval_pd.forms.roles.roles import FamilyAdjustment, MeanTest, QueryRoles
 from rankeval_pd.queries.metric_names import NamedMetric, parse_metrics
 from rankeval_pd.queries.per_query import (
     FrameValues,
-    QueryValues,
     Undefined,
     frame_values,
     metrics_asked,
-    metrics_of_dataset,
     resolve_undefined,
     wide_form,
 )
@@ -165,10 +162,7 @@ def query_summary(
     check_choice("undefined", undefined, get_args(Undefined))
     chosen = QueryOptions.of(roles)
     asked = metrics_asked(metrics, chosen)
-    if isinstance(data, xr.Dataset):
-        found = _dataset_values(data, chosen, asked)
-    else:
-        found = frame_values(data, chosen, asked, wide=True, ranges=True)
+    found = frame_values(data, chosen, asked, wide=True, ranges=True)
     value = resolve_undefined(found.numbers.metrics, asked, undefined, found.keys)
     table = wide_form(found.keys, value, found.measures, asked, undefined)
     if table.columns.nlevels == 1:
@@ -193,43 +187,7 @@ def query_summary(
     result.attrs.update(n_queries=len(table), baseline=baseline, adjust=adjusted, alpha=alpha)
     if adjusted is not None:
         result.attrs["adjust_over"] = adjust_over
-    if isinstance(data, xr.Dataset):
-        computed = result.set_index(["metric", "measure"]).to_xarray().assign_attrs(result.attrs)
-        order = {"metric": table.columns.unique(level=0), "measure": table.columns.unique(level=1)}
-        return computed.sel({name: labels.to_numpy() for name, labels in order.items()})
     return result
-
-
-def _dataset_values(
-    data: xr.Dataset, chosen: QueryOptions, asked: Sequence[NamedMetric]
-) -> FrameValues:
-    """Return per-query metrics for a Dataset, with ranges over tie-breaking orders."""
-    found = metrics_of_dataset(data, chosen, asked, "skip", details=True).compute()
-    batch = [d for d in found["n_retrieved"].dims if d != "measure"]
-
-    def flat(array: xr.DataArray, *inner: str) -> AnyArray:
-        whole = array.transpose(*batch, *inner).to_numpy()
-        return np.asarray(whole.reshape(-1, *whole.shape[len(batch) :]))
-
-    metrics = [flat(found[one.label], "measure") for one in asked]
-    positive = found["n_positive"]
-    if "metric" not in positive.dims:
-        positive = positive.expand_dims(metric=len(asked))
-    low, high, tied, judged = (
-        flat(found[name], "measure", "metric")
-        for name in ("value_low", "value_high", "tied", "judged")
-    )
-    counts = flat(positive, "metric"), flat(found["n_retrieved"], "measure")
-    values = QueryValues(
-        np.stack(metrics, axis=2), *counts, flat(found["n_judged"]), low, high, tied, judged
-    )
-    places = np.indices([found.sizes[d] for d in batch]).reshape(len(batch), -1)
-    names: dict[Hashable, AnyArray] = {
-        d: found[d].to_numpy()[k] for d, k in zip(batch, places, strict=True)
-    }
-    keys = pd.DataFrame(names or {"query": np.zeros(1)})
-    known = values.n_judged > 0
-    return FrameValues(keys[known], values.only(known), found["measure"].to_numpy().tolist())
 
 
 def assumed(found: FrameValues, asked: Sequence[NamedMetric], undefined: Undefined) -> pd.DataFrame:
