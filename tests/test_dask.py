@@ -11,9 +11,9 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import pytest
 import xarray as xr
+from rankeval_pd.forms.lazy import batches
 
 from rankeval_pd import RankevalWarning, datasets
-from rankeval_pd.forms.lazy import batches
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("dask.callbacks")

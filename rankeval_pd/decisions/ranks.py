@@ -94,7 +94,8 @@ def adjusted_tests(
         # ratio of Student's t to the normal, and of draws to a formula
         held = np.fmax(held, p)
         count, half = columns[f"drawn{family}"], columns[f"margin{family}"]
-        undecided = swaps.monte_carlo_error(drawn, held, count, alpha=1.0 - how.level)[1]
+        more = swaps.monte_carlo_error(drawn, held, count, alpha=1.0 - how.level)[1]
+        undecided = np.asarray(more, dtype=bool)
     if stands is None:
         return AdjustedTests(held, half, undecided)
     held, half, undecided = (x[..., first, :] for x in (held, half, undecided))
@@ -197,7 +198,7 @@ def _letters(value: FloatArray, told_apart: BoolArray) -> AnyArray:
 
 def of_measures(pairs: BoolArray, count: int) -> BoolArray:
     """Return, for each measure, whether a pair with this measure has the property."""
-    return (_matrix(pairs, count) > 0).any(axis=-2)
+    return np.asarray((_matrix(pairs, count) > 0).any(axis=-2))
 
 
 def beats_chance(p_value: FloatArray, tests: int, how: RankOptions) -> BoolArray:

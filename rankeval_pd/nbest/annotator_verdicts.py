@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.errors import hushed
 from rankeval_pd.forms.out.phrases import join
@@ -30,21 +29,20 @@ def with_verdicts(
     """
     chosen = Roles.of(roles)
     names = annotators_of(data, chosen)
-    rows = len(_frame(table)) if names and chosen.agreement != "each" else 0
-    size = len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values())
-    lazy = isinstance(table, xr.Dataset) and any(x.chunks for x in table.variables.values())
-    if not 0 < rows <= _MOST_ROWS or lazy or len(names) * size > _MOST_VOTES:
+    if not names or chosen.agreement == "each" or len(names) * len(data) > _MOST_VOTES:
+        return table
+    if not 0 < len(table) <= _MOST_ROWS:
         return table
     with hushed():
-        each = _frame(ask({**roles, "agreement": "each"}))
-    told = _verdicts(_frame(table))
+        each = ask({**roles, "agreement": "each"})
+    overall = _verdicts(table)
     differ = []
     for name, part in each.groupby(ANNOTATOR, sort=False, observed=True):
         own = _verdicts(part.drop(columns=ANNOTATOR))
         other = [
-            f"{where if len(told) > 1 else ''}{own[where]}"
-            for where in told
-            if own.get(where, told[where]) != told[where]
+            f"{where if len(overall) > 1 else ''}{own[where]}"
+            for where, verdict in overall.items()
+            if own.get(where, verdict) != verdict
         ]
         if other:
             more = f"; and {len(other) - 2} more" if len(other) > 2 else ""
@@ -52,12 +50,6 @@ def with_verdicts(
     table.attrs["annotators"] = [str(name) for name in names]
     table.attrs |= {"annotators_differ": differ} if differ else {}
     return table
-
-
-def _frame(table: Any) -> pd.DataFrame:
-    if isinstance(table, pd.DataFrame):
-        return table
-    return cast("pd.DataFrame", table.to_dataframe().reset_index())
 
 
 def _verdicts(table: pd.DataFrame) -> dict[str, str]:

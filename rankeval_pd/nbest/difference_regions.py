@@ -15,7 +15,7 @@ from rankeval_pd.doors.pairs import only_pair
 from rankeval_pd.doors.rankings import Candidates, Rows, concatenated, rows_at, stacks
 from rankeval_pd.errors import check_at_least_one, check_choice, check_share, unknown_name
 from rankeval_pd.forms.rankings.candidates import Data, check_data, read_frame
-from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n, check_not_above
+from rankeval_pd.forms.rankings.values import Shares, check_n, check_not_above
 from rankeval_pd.forms.roles.columns import native, with_columns
 from rankeval_pd.forms.roles.declarations import (
     NO_CONCLUSION,
@@ -138,7 +138,9 @@ def _region_of(
 _ADDED = ("list", "rank_a", "rank_b")
 
 
-def _only_one_list(candidates: Candidates, a: Hashable, b: Hashable, n: Sizes, ties: str) -> Rows:
+def _only_one_list(
+    candidates: Candidates, a: Hashable, b: Hashable, n: Shares | IntArray, ties: str
+) -> Rows:
     """Return the candidates found in only one list, as columns ``row`` and ``_ADDED``."""
     measures = list(candidates.measures)
     places = {name: k for k, name in enumerate(measures)}  # pd.NA does not equal itself

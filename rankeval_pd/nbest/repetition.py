@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.doors.rankings import GROUP, leave_table
+from rankeval_pd.decisions.verdicts import GROUP
+from rankeval_pd.doors.rankings import leave_table
 from rankeval_pd.errors import check_choice, check_count, check_flag, check_share, listed
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.annotators import refuse_each
@@ -17,7 +18,7 @@ from rankeval_pd.forms.rankings.values import asked_thresholds, cut_scores
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_but
 from rankeval_pd.forms.roles.roles import ProportionInterval, RankingRoles, Roles, as_names
 from rankeval_pd.progress import progress_bar
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.significance import dispersion
 from rankeval_pd.stats.significance.dispersion import failures
@@ -218,7 +219,7 @@ def repetition_samples(
         precision = tp / sizes
     low, high = INTERVALS[ci](tp.astype(float), sizes.astype(float), study.level)
     sample, measure = np.indices(sizes.shape)
-    columns = {
+    columns: dict[str, AnyArray] = {
         GROUP: sample,
         "measure": measure,
         "threshold": np.broadcast_to(counts.threshold, sizes.shape),
@@ -350,7 +351,7 @@ def _study_row(
     """Return the columns for one measure from its sizes and true positives: (sample)."""
     some = sizes > 0
     n, t = sizes[some], tp[some]
-    row = dict.fromkeys(COLUMNS[2:], np.nan)
+    row: dict[str, Any] = dict.fromkeys(COLUMNS[2:], np.nan)
     row |= {"n_samples": int(n.size), "n_mean": sizes.mean(), "ci_failures": 0}
     if n.size < 2:
         return row

@@ -205,8 +205,6 @@ _MANY = 100  # few users want separate results for so many groups
 
 def _warn_of_many_groups(result: Any) -> None:
     """Warn about many groups if users probably want one overall result."""
-    if not isinstance(result, pd.DataFrame):
-        return
     groups = list(result.columns[: list(result.columns).index("measure")])
     many = int((~result.duplicated(groups)).sum()) if groups else 0
     if many > _MANY:
@@ -236,8 +234,8 @@ def _of_items(
         "adjust": adjust, "n_resamples": n_resamples, "level": level, "progress": progress, **roles
     }  # fmt: skip
     options["alpha"] = round(1.0 - level, 12)
-    scores: Any = system_ranks(data, test=test, **options)
-    pairs: Any = mean_test(test)(data, baseline=baseline, **options)
+    scores = system_ranks(data, test=test, **options)
+    pairs = mean_test(test)(data, baseline=baseline, **options)
     groups: list[Any] = list(scores.columns[: list(scores.columns).index("system")])
     listed = []
     for keys, part in _parts(scores, groups):
@@ -256,8 +254,7 @@ def _of_items(
     }
     result: Any = table[[name for name in columns if name in table]]
     result.attrs.update(attrs)
-    answered: Data = result
-    return answered
+    return cast("Data", result)
 
 
 def _parts(table: pd.DataFrame, groups: list[Any]) -> list[tuple[tuple[Any, ...], pd.DataFrame]]:

@@ -161,10 +161,9 @@ def end_columns(
     ``alone`` and ``together`` are p-values at both ends, (end, n): for each n, and simultaneous
     over all n.
     """
-    nothing = np.full((2, n.size), np.nan)
-    columns = {"difference": nothing, "p_value": nothing, "p_family": nothing}
-    blocks: AnyArray = nothing
-    if ends is not None:
+    blocks: AnyArray = np.full((2, n.size), np.nan)
+    columns: dict[str, AnyArray] = dict.fromkeys(("difference", "p_value", "p_family"), blocks)
+    if ends is not None and alone is not None and together is not None:
         values = np.stack([ends.low, ends.high]) / n, alone, together
         columns = {name: np.where(cut, x, np.nan) for name, x in zip(columns, values, strict=True)}
         blocks = np.stack([ends.below, ends.above])
