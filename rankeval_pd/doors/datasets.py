@@ -31,7 +31,7 @@ import pandas as pd
 import xarray as xr
 from pandas.api.extensions import ExtensionDtype
 
-from rankeval_pd.errors import RankevalWarning, listed
+from rankeval_pd.errors import RankevalWarning, listed, warn
 from rankeval_pd.forms.items.item_roles import check_dimension
 from rankeval_pd.forms.out.tables import as_rows, labels
 from rankeval_pd.forms.rankings.values import check_n, true_values
@@ -494,7 +494,16 @@ class _Axis:
 def _answer(data: xr.Dataset, question: Question) -> xr.Dataset:
     """Return the answer for data in memory."""
     reading = _read(data, question)
-    table = question.function(reading.frame, **reading.options)
+    options, reached = _reached(reading, question, data)
+    if reached is not None:
+        warn(
+            f"n={reached} exceeds the number of available candidates (excluding padding) in every"
+            " batch, so these rows are NaN. Pass smaller sizes; a lazy Dataset returns NaN without"
+            " this warning."
+        )
+    if options is None:
+        return _without_values(data, question)
+    table = question.function(reading.frame, **options)
     if question.form == "queries" and not reading.batch and table.columns[0] == _QUERY:
         table = table.drop(columns=_QUERY)
     if "row" in question.layout:
@@ -502,6 +511,40 @@ def _answer(data: xr.Dataset, question: Question) -> xr.Dataset:
         return as_rows(table, attrs=table.attrs)
     table = _with_samples(table, reading, data)
     return _laid_out(table, _axes(table, reading, question, data), reading, data)
+
+
+def _reached(
+    reading: Reading, question: Question, data: xr.Dataset
+) -> tuple[dict[str, Any] | None, int | None]:
+    """Return the arguments with the list sizes that a group reaches, and another size.
+
+    Padded groups can be smaller than their dimension. The arguments are None if no group reaches a
+    list size.
+    """
+    options, n = reading.options, reading.options.get("n")
+    if n is None or not reading.ragged or _are_shares(n):
+        return options, None
+    sizes, width = check_n(n), data.sizes[question.dim]
+    inside = reading.kept.reshape(-1, width).sum(axis=1)
+    beyond = sizes[sizes > inside.max(initial=0)]
+    if not len(beyond) or not len(inside) or sizes.max() > width:
+        return options, None
+    reached = sizes[sizes <= inside.max()]
+    return ({**options, "n": reached} if len(reached) else None), int(beyond[0])
+
+
+def _without_values(data: xr.Dataset, question: Question) -> xr.Dataset:
+    """Return an answer of the right shape in which every number is NaN."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankevalWarning)
+        made = _made_up(data.chunk(), question)
+        reading = _read(made, question)
+        table = question.function(reading.frame, **reading.options)
+    result = _laid_out(table, _axes(table, reading, question, made), reading, data, lazy=True)
+    for name, column in result.data_vars.items():
+        nothing = False if column.dtype == bool else np.nan
+        result[name] = column.copy(data=np.full_like(column.to_numpy(), nothing))
+    return result
 
 
 def _group_columns(table: pd.DataFrame, reading: Reading) -> dict[Hashable, Hashable]:
@@ -593,7 +636,9 @@ def _axis(
         return _labeled(word, table, pd.Index(table[word].unique()))
     there, n = np.unique(table["n"].to_numpy()), question.options.get("n")
     sizes = None if question.form != "rankings" or _are_names(n) else check_n(n)
-    asked: Any = sizes[np.isin(sizes, there)] if isinstance(sizes, np.ndarray) else []
+    asked: Any = []
+    if isinstance(sizes, np.ndarray):
+        asked = sizes if reading.ragged else sizes[np.isin(sizes, there)]
     if sizes is None and reading.ragged and len(there):  # padding also has a place
         longest = reading.kept.reshape(-1, data.sizes[question.dim]).sum(axis=1).max()
         last = int(there[-1]) + data.sizes[question.dim] - int(longest)
@@ -603,7 +648,11 @@ def _axis(
 
 def _are_shares(n: Any) -> bool:
     """Return whether list sizes are shares of the candidates."""
-    return n is not None and any(isinstance(x, float | np.floating) for x in np.ravel(n).tolist())
+    return (
+        isinstance(n, str)
+        or n is not None
+        and any(isinstance(x, float | np.floating) for x in np.ravel(n).tolist())
+    )
 
 
 def _labeled(word: str, table: pd.DataFrame, index: pd.Index) -> _Axis:
@@ -910,10 +959,14 @@ def _block(
     """Return the answer for one block, without coordinates."""
     with in_full(details=details):
         reading = _read(part, question)
-        table = question.function(reading.frame, **reading.options)
-    table = _with_samples(table, reading, part)
-    axes = _axes(table, reading, question, part, known)
-    result = _laid_out(table, axes, reading, part, lazy=True)
+        options, _ = _reached(reading, question, part)
+        if options is None:
+            result = _without_values(part, question)
+        else:
+            table = question.function(reading.frame, **options)
+            table = _with_samples(table, reading, part)
+            axes = _axes(table, reading, question, part, known)
+            result = _laid_out(table, axes, reading, part, lazy=True)
     return result.drop_vars([x for x in result.coords if x not in _SYSTEMS]).reset_coords()
 
 
@@ -951,7 +1004,8 @@ def _made_up_values(
             others: list[Any] = [not values[0]] if dtype.kind == "b" else ["-", 0, 1, 2, 3]
             if dtype.kind in "iuf":
                 others = [x for x in range(len(values) + 1) if x not in values]
-            return np.where(number % 2 == 0, np.array(values[0], dtype=object), others[0])
+            every = labels([*values, others[0]])
+            return every[number % len(every)]
         least = options.get("min_grade")
         return (number % 2 == 0) * (1 if least is None else least)
     if name in _each(options.get("groups")):
