@@ -330,7 +330,15 @@ def _read_rankings(data: xr.Dataset, question: Question) -> Reading:
     by = found.batch
     if question.form == "queries" and not by:  # the only query also needs a name
         by, columns = [_QUERY], [*columns, np.zeros(shape[-1], dtype=np.int64)]
-    frame = pd.DataFrame(dict(enumerate(columns)), index=_index(data, question.dim, shape))
+    index = _index(data, question.dim, shape)
+    named = any(question.dim in _each(options.get(role)) for role in ("key", "label", "groups"))
+    if len(shape) > 1 and question.form == "rankings" and index.nlevels == 1 and not named:
+        own = data.indexes.get(question.dim)
+        if own is not None and own.is_unique and not own.hasnans:  # each label is hashed once
+            codes = np.tile(np.arange(shape[-1]), prod(shape[:-1]))
+            each = pd.Categorical.from_codes(codes, categories=own)
+            index = pd.CategoricalIndex(each, name=own.name)
+    frame = pd.DataFrame(dict(enumerate(columns)), index=index)
     frame.columns = pd.Index([*found.columns, *by], tupleize_cols=False)
     whole = [_is_whole(found.columns[x]) for x in found.golds]
     kept = np.ones(len(frame), dtype=bool)
