@@ -61,6 +61,7 @@ class Candidates:
     votes: FloatArray | None = None  #: (group, candidate): mean vote of the annotators
     whole: Whole | None = None  #: counts of all candidates, if these are only the best
     same: SameOrder | None = None  #: measures that rank all candidates identically
+    counts: Size | None = None  #: (group, measure): N and N+, if candidates are only counted
 
     @property
     def total(self) -> int:
@@ -87,7 +88,8 @@ class Candidates:
         """Return the clusters, the same for all measures: (group, 1, candidate), or None."""
         if self.cluster is None:
             return None
-        return self.cluster[:, np.newaxis]
+        clusters: IntArray = self.cluster[:, np.newaxis]
+        return clusters
 
     def sides(self, pairs: Sequence[Pair]) -> IntArray:
         """Return the numbers of the two measures of each pair: (pair, 2)."""
@@ -117,7 +119,7 @@ class Candidates:
 
     def common_size(self) -> Size:
         """Return N and N+ of each group, which must be equal for all measures: (group)."""
-        size = ranking.size(self.gold[:, np.newaxis], self.present, self.whole)
+        size = self.counts or ranking.size(self.gold[:, np.newaxis], self.present, self.whole)
         return Size(*(_same_for_all(counts) for counts in size))
 
 
@@ -166,6 +168,26 @@ def stacks(groups: Groups) -> list[Candidates]:
         if same is not None:
             same = same._replace(named=True)  # warn about measures only once
     return result
+
+
+def counted(groups: Groups) -> Candidates:
+    """Return all groups together, without candidates but with N and N+."""
+    number, measures = len(groups.keys), len(groups.measures)
+    nothing = np.zeros((number, measures, 0))
+    return Candidates(
+        measures=list(groups.measures),
+        score=nothing,
+        gold=nothing[:, 0].astype(bool),
+        present=nothing.astype(bool),
+        row=nothing[:, 0].astype(np.int64),
+        sign=groups.signs,
+        group=np.arange(number),
+        n_groups=number,
+        ends=groups.ends,
+        dtypes=groups.dtypes,
+        whole=groups.whole,
+        counts=Size(*(groups.counts[name].to_numpy() for name in ("total", "positive"))),
+    )
 
 
 # -------------------------------------------------------------------------------------------------
@@ -258,6 +280,8 @@ def in_group_order(parts: Sequence[Rows]) -> Rows:
     if len(parts) == 1:
         return parts[0]
     table = concatenated(parts)
+    if (np.diff(table[GROUP]) >= 0).all():
+        return table
     return rows_at(table, np.argsort(table[GROUP], kind="stable"))
 
 
@@ -493,7 +517,12 @@ def tabulate(
     if able.heads and able.n_keys == 1 and able.scores and isinstance(n, np.ndarray):
         groups = groups.head(longest_list(n, groups.largest))
     nothing = len(groups.keys) == 0
-    parts = _empty_stack(data, chosen, able) if nothing else stacks(groups)
+    if nothing:
+        parts = _empty_stack(data, chosen, able)
+    elif able.counts and isinstance(n, np.ndarray):
+        parts = [counted(groups)]  # N and N+ do not depend on stacking
+    else:
+        parts = stacks(groups)
     asked = [_question_of(question, part, n) for part in parts]
     table = concatenated(asked)
     if nothing:
