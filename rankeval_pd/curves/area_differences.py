@@ -306,7 +306,7 @@ def _rows_of_areas(
     parts = []
     for start in range(0, len(pairs), width):
         block = sides[start : start + width]
-        both = candidates.present[:, block].all(axis=2)  # (group, pair, candidate)
+        both = candidates.present[:, block[:, 0]] & candidates.present[:, block[:, 1]]
         a, b = (
             Ranking.of(candidates.score[:, side], gold, both, ends=candidates.ends)
             for side in block.T
@@ -351,7 +351,9 @@ def roc_gap(
     alike = np.asarray((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
     if alike.any():  # in all other cases the orders differ, and no further sorting is needed
         alike = alike & area_gaps.same_order(a, b)
-    tested = {"t": freedom, "delong": np.inf}[test]
+    tested = freedom
+    if test == "delong":
+        tested = np.full(freedom.shape, np.inf)
     z, p_value = t_and_p(difference, gap.error, tested, alternative)
     columns: dict[str, AnyArray] = {
         "area_a": area_a,
@@ -366,7 +368,7 @@ def roc_gap(
         "positive": sizes[0],
         "negative": sizes[1],
         "moved": np.asarray(gap.moved),
-        "alike": alike,
+        "alike": np.asarray(alike),
     }
     return columns | gap.counted
 

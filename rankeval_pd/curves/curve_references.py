@@ -170,9 +170,9 @@ def _band_columns(
     every = [x[:, np.newaxis, np.newaxis].astype(float) for x in (total, positive)]
     fewest, most = FiniteEach(*every).support(n.astype(float))
     counts = np.where((counts >= fewest) & (counts <= most), counts, np.nan)
-    columns = dict(zip(SPACES[space], rates(space, counts, n, *every), strict=True))
-    columns = {name: np.where(exists, x, np.nan) for name, x in columns.items()}
-    columns["exists"] = exists
+    columns: dict[str, AnyArray] = {"exists": exists}
+    for name, x in zip(SPACES[space], rates(space, counts, n, *every), strict=True):
+        columns[name] = np.where(exists, x, np.nan)
     return {name: x[back].reshape(*shape, *x.shape[1:]) for name, x in columns.items()}
 
 
@@ -183,7 +183,9 @@ def _side_by_side(
     counts = np.full((total.size, p.size, n.size), np.nan)
     group, place = np.nonzero(fits)
     size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))
-    for level in range(p.size if size.size else 0):
+    if not size.size:
+        return counts
+    for level in range(p.size):
         counts[group, level, place] = random_counts.bound_each(
             bound, float(p[level]), size, FiniteEach(of_all, of_gold)
         )
@@ -198,7 +200,9 @@ def _one_by_one(
     for group in range(total.size):
         model = Finite(float(total[group]), float(positive[group]))
         size = n[fits[group]].astype(float)
-        for level in range(p.size if size.size else 0):
+        if not size.size:
+            continue
+        for level in range(p.size):
             if kind == "envelope":
                 of_group = envelope(float(p[level]), size, model).counts
             else:
@@ -284,7 +288,7 @@ def _isoline_rows(candidates: Candidates, n: IntArray | None, *, space: str) -> 
     tp = np.arange(int(positive.max(initial=0)) + 1)
     size = sizes[:, np.newaxis]  # (group, n, tp)
     exists = (tp <= np.minimum(size, positive)) & (size - tp <= total - positive) & (size <= total)
-    columns = dict(zip(SPACES[space], rates(space, tp, size, total, positive), strict=True))
-    columns["exists"] = exists
-    one = {name: values[:, np.newaxis] for name, values in columns.items()}
-    return rows_of(one, candidates, "measure", [0], {"n": sizes, "_tp": tp})
+    columns: dict[str, AnyArray] = {"exists": exists[:, np.newaxis]}
+    for name, x in zip(SPACES[space], rates(space, tp, size, total, positive), strict=True):
+        columns[name] = x[:, np.newaxis]
+    return rows_of(columns, candidates, "measure", [0], {"n": sizes, "_tp": tp})

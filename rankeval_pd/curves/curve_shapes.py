@@ -48,18 +48,20 @@ def rates(
 
 def _rate(name: str, tp: AnyArray, n: AnyArray, total: AnyArray, positive: AnyArray) -> FloatArray:
     """Return a coordinate; NaN or infinite if its class is empty."""
+    above, below = {
+        "fpr": (n - tp, total - positive),
+        "fnr": (positive - tp, positive),
+        "tpr": (tp, positive),
+        "recall": (tp, positive),
+        "precision": (tp, n),
+        "share": (n, total),
+        "lift": (tp, n),
+    }[name]
     with np.errstate(divide="ignore", invalid="ignore"):
-        if name == "fpr":
-            return np.true_divide(n - tp, total - positive)
-        if name == "fnr":
-            return np.true_divide(positive - tp, positive)
-        if name == "precision":
-            return np.true_divide(tp, n)
-        if name == "share":
-            return np.true_divide(n, total)
+        rate: FloatArray = np.true_divide(above, below)
         if name == "lift":
-            return np.true_divide(tp, n) / np.true_divide(positive, total)
-        return np.true_divide(tp, positive)  # tpr, recall
+            rate = rate / np.true_divide(positive, total)
+    return rate
 
 
 _CURVE = Capabilities(
@@ -97,7 +99,7 @@ def _curve(
             f"average={average!r} with ties='blocks': blocks of equal scores end at different list "
             "sizes in each group, but averaging needs lists of the same size. Pass ties='expected'."
         )
-    columns = SPACES[space]
+    columns: tuple[str, ...] = SPACES[space]
     if sizes is not None:
         columns = _AT_N
     noted: dict[str, Any] = {"space": space, "ties": ties}
@@ -197,7 +199,7 @@ def _curve_columns(
     """Return the columns (group, measure, n) of a curve, or of lists of these sizes."""
     lists = _lists_of_curve(ranking, n, ties, space)
     counts = (lists.tp, lists.n, *(x[..., np.newaxis] for x in ranking.size))
-    names = SPACES[space]
+    names: tuple[str, ...] = SPACES[space]
     if n is not None:
         names = _AT_N
     columns: dict[str, AnyArray] = {name: _rate(name, *counts) for name in names}

@@ -157,7 +157,6 @@ def bedroc(
     """
     alpha = positive_number("alpha", alpha)
     level = check_share("level", level)
-
     kernel = partial(bedroc_columns, alpha=alpha, level=level)
     return tabulate(
         data,
@@ -235,7 +234,6 @@ def partial_area(
     """
     limits, turned = rate_range(fpr, tpr)
     level = check_share("level", level)
-
     kernel = partial(partial_columns, limits=limits, turned=turned, level=level)
     return tabulate(
         data,
@@ -280,15 +278,15 @@ def turned_over(ranking: Ranking) -> Ranking:
     return Ranking.of(-score, ~ranking.gold, ranking.present)
 
 
-def positive_number(name: str, given: Any) -> float:
+def positive_number(name: str, value: Any) -> float:
     """Return the number if it is finite and above 0; raise an error otherwise."""
-    number = isinstance(given, (int, float, np.integer, np.floating))
-    if not number or isinstance(given, bool) or not 0.0 < float(given) < np.inf:
+    number = isinstance(value, (int, float, np.integer, np.floating))
+    if not number or isinstance(value, bool) or not 0.0 < float(value) < np.inf:
         raise ValueError(
-            f"{name}={given!r}: pass a number above 0. Larger values emphasize earlier ranks; 20"
+            f"{name}={value!r}: pass a number above 0. Larger values emphasize earlier ranks; 20"
             " is typical."
         )
-    return float(given)
+    return float(value)
 
 
 def _early_limits(

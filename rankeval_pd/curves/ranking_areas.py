@@ -451,7 +451,7 @@ def precision_gap(
 
 
 def t_and_p(
-    difference: FloatArray, error: FloatArray, freedom: FloatArray | float, alternative: str
+    difference: FloatArray, error: FloatArray, freedom: FloatArray, alternative: str
 ) -> tuple[FloatArray, FloatArray]:
     """Return Student's t and the p-value for a difference; t is NaN without variation."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -484,13 +484,17 @@ def _precision_gap_limits(
     level: float,
     power: float,
 ) -> Limits:
-    a, b = sides[:5], sides[5:]  # value, corrected value, error, freedom and positives
-    tested = OF_CLUSTERS.limits(a[0] - b[0], error, freedom, 1.0 + 0.0 * error, moved, level=level)
+    values, limits, variances = [], [], []
+    for value, corrected, of_one, free, positive in (sides[:5], sides[5:]):
+        values.append(value)
+        limits.append(early.ap_limits(value, corrected, of_one, free, positive, level))
+        variances.append(of_one**2)
+    gap, reach = values[0] - values[1], 1.0 + 0.0 * error
     low, high = differences.correlated_limits(
-        (a[0], b[0]),
-        (early.ap_limits(*a, level), early.ap_limits(*b, level)),
-        (a[2] ** 2, b[2] ** 2, error**2),
-        tested,
+        (values[0], values[1]),
+        (limits[0], limits[1]),
+        (variances[0], variances[1], error**2),
+        OF_CLUSTERS.limits(gap, error, freedom, reach, moved, level=level),
         power,
     )
     return np.where(alike, 0.0 * error, low), np.where(alike, 0.0 * error, high)

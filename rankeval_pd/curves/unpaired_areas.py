@@ -55,7 +55,10 @@ class SampleOptions(NamedTuple):
     alternative: str
     adjust: str | None
 
-    adjust_over = "all"
+    @property
+    def adjust_over(self) -> str:
+        """The family of the tests."""
+        return "all"
 
     @property
     def alpha(self) -> float:
@@ -158,7 +161,6 @@ def unpaired_area(
     check_choice("alternative", alternative, ALTERNATIVES)
     check_choice("adjust", adjust, (None, *ADJUSTMENTS))
     level = check_share("level", level)
-
     how = SampleOptions(kind, test, level, alternative, adjust)
     kernel = partial(sample_area, kind=kind)
     areas = tabulate(
@@ -199,7 +201,7 @@ def _pairs_of_samples(areas: pd.DataFrame, how: SampleOptions) -> pd.DataFrame:
     return table
 
 
-def _samples(groups: pd.DataFrame, names: list[Hashable]) -> list[Hashable]:
+def _samples(groups: pd.DataFrame, names: Sequence[Hashable]) -> list[Hashable]:
     """Return the label of each sample; a tuple if several columns define the samples."""
     if not names:
         return [None]

@@ -25,10 +25,12 @@ class GroupCells(NamedTuple):
     def of(cls, table: Rows, n_groups: int) -> GroupCells:
         """Arrange the rows of all groups."""
         names = [name for name in KEYS if name in table]
-        columns = np.stack([table[name] for name in names])
-        distinct, first, key = np.unique(columns, axis=1, return_index=True, return_inverse=True)
-        row = np.full((distinct.shape[1], n_groups), -1, dtype=np.int64)
-        row[key.ravel(), table[GROUP]] = np.arange(columns.shape[1])
+        number = np.zeros(table[GROUP].size, dtype=np.int64)  # rises with all columns in turn
+        for name in names:
+            number = number * (table[name].max(initial=0) + 1) + table[name]
+        _, first, key = np.unique(number, return_index=True, return_inverse=True)
+        row = np.full((first.size, n_groups), -1, dtype=np.int64)
+        row[key, table[GROUP]] = np.arange(number.size)
         kept = [*names, *(x for x in ("measure_a", "measure_b") if x in table)]
         return cls({name: table[name][first] for name in kept}, row)
 

@@ -658,8 +658,8 @@ def _are_shares(n: Any) -> bool:
     """Return whether list sizes are shares of the candidates."""
     return (
         isinstance(n, str)
-        or n is not None
-        and any(isinstance(x, float | np.floating) for x in np.ravel(n).tolist())
+        or (n is not None
+        and any(isinstance(x, float | np.floating) for x in np.ravel(n).tolist()))
     )
 
 
