@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankeval_pd.decisions.families import numbered
 from rankeval_pd.decisions.verdicts import GROUP, PAIR, Rows
 from rankeval_pd.forms.roles.roles import Alternative
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -25,10 +26,10 @@ class GroupCells(NamedTuple):
     def of(cls, table: Rows, n_groups: int) -> GroupCells:
         """Arrange the rows of all groups."""
         names = [name for name in KEYS if name in table]
-        columns = np.stack([table[name] for name in names])
-        distinct, first, key = np.unique(columns, axis=1, return_index=True, return_inverse=True)
-        row = np.full((distinct.shape[1], n_groups), -1, dtype=np.int64)
-        row[key.ravel(), table[GROUP]] = np.arange(columns.shape[1])
+        key = numbered(*(table[name] for name in names))  # in the order of the columns
+        first = np.unique(key, return_index=True)[1]
+        row = np.full((first.size, n_groups), -1, dtype=np.int64)
+        row[key, table[GROUP]] = np.arange(key.size)
         kept = [*names, *(x for x in ("measure_a", "measure_b") if x in table)]
         return cls({name: table[name][first] for name in kept}, row)
 

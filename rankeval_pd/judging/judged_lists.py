@@ -397,12 +397,13 @@ def judged_difference(
         lists = candidates.sizes(n)
         warn_if_chosen(sample, candidates, lists, regions=True)
         [sides] = candidates.sides([(a, b)])
-        both = candidates.present[:, sides].all(axis=1, keepdims=True)
-        rankings = [candidates.rankings([side]).among(both) for side in sides.tolist()]
+        both = np.asarray(candidates.present[:, sides].all(axis=1, keepdims=True))
+        of_a, of_b = (candidates.rankings([side]).among(both) for side in sides.tolist())
         total = 2 * lists.size * len(candidates.group)
         with progress_bar(progress, total=total, what=_WHAT, unit="lists") as advance:
             columns = region_columns(
-                *rankings,
+                of_a,
+                of_b,
                 sample.of(candidates),
                 design=design,
                 n=lists,
