@@ -438,8 +438,8 @@ def _combined(table: Rows, n_groups: int, *, population: str, ending: bool, warn
     for key in range(n.size):
         some = exists[key] & (total[key] > 0)
         if some.any():
-            of_some = (x[key][some] for x in (drawn, total, positive))
-            tails[:, key] = sum_tails(float(tp[key]), *of_some, population)
+            size, of_all, of_gold = (x[key][some] for x in (drawn, total, positive))
+            tails[:, key] = sum_tails(float(tp[key]), size, of_all, of_gold, population)
     with np.errstate(divide="ignore", invalid="ignore"):
         lift = tp / expected
     counted = exists.sum(axis=-1)
