@@ -56,11 +56,11 @@ def test_blocks_of_lists_are_the_whole_and_the_bar_moves_to_its_end(partly, monk
     moved: list[int] = []
 
     @contextmanager
-    def counted(*_: object, draws: int, **__: object) -> Iterator[Callable[[int], object]]:
-        moved.append(-draws)
+    def counted(*_: object, total: int, **__: object) -> Iterator[Callable[[int], object]]:
+        moved.append(-total)
         yield moved.append
 
-    monkeypatch.setattr("rankeval_pd.judging.judged_lists.drawing_bar", counted)
+    monkeypatch.setattr("rankeval_pd.judging.judged_lists.progress_bar", counted)
     monkeypatch.setattr("rankeval_pd.judging.judged_rankings._TOGETHER", 7)
     for name, kw in asked.items():
         moved.clear()

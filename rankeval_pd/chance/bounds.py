@@ -330,7 +330,7 @@ _LISTS_AT_ONCE = 100  # number of lists between progress bar updates
 
 
 def _cdf_columns(
-    count: FloatArray, n: IntArray, size: Size, population: str
+    count: FloatArray, n: IntArray, size: Size, population: PopulationKind
 ) -> dict[str, AnyArray]:
     """Return distribution functions for lists of size n at counts (group, n, point)."""
     step = np.arange(count.shape[-1])

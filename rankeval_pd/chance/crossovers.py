@@ -18,7 +18,8 @@ from rankeval_pd.chance.pools import (
     pool_of,
     pool_sizes,
 )
-from rankeval_pd.doors.rankings import GROUP, Candidates, Rows, measure_rows, rows_of, tabulate
+from rankeval_pd.decisions.verdicts import GROUP
+from rankeval_pd.doors.rankings import Candidates, Rows, measure_rows, rows_of, tabulate
 from rankeval_pd.errors import check_choice, check_count, check_shares
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.values import check_n

@@ -18,7 +18,8 @@ from rankeval_pd.chance.pools import (
 )
 from rankeval_pd.chance.published_chance import LOG_10, POPULATIONS, population_model, sum_tails
 from rankeval_pd.decisions.averages import GroupCells
-from rankeval_pd.doors.rankings import GROUP, Candidates, Rows, measure_rows, rows_at, tabulate
+from rankeval_pd.decisions.verdicts import GROUP
+from rankeval_pd.doors.rankings import Candidates, Rows, measure_rows, rows_at, tabulate
 from rankeval_pd.errors import check_choice, check_flag
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.values import Shares, check_n
@@ -385,8 +386,8 @@ def _combined(table: Rows, n_groups: int, *, population: str, ending: bool, warn
     for key in range(n.size):
         some = exists[key] & (total[key] > 0)
         if some.any():
-            of_some = (x[key][some] for x in (drawn.astype(float), total, positive))
-            tails[:, key] = sum_tails(float(tp[key]), *of_some, population)
+            size, of_all, of_gold = (x[key][some] for x in (drawn, total, positive))
+            tails[:, key] = sum_tails(float(tp[key]), size, of_all, of_gold, population)
     with np.errstate(divide="ignore", invalid="ignore"):
         lift = tp / expected
     counted = exists.sum(axis=-1)

@@ -108,7 +108,8 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
     codes = _codes({name: frame_column(frame, name, "gold") for name in chosen.gold}, chosen)
     by = as_names(chosen.by, frame.columns)
     keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
-    header = pd.Index([*apart(by, _COLUMNS), *_COLUMNS], tupleize_cols=False)
+    columns: list[Hashable] = [*apart(by, _COLUMNS), *_COLUMNS]
+    header = pd.Index(columns, tupleize_cols=False)
     parts = []
     for group, key in enumerate(keys.to_numpy(dtype=object).tolist()):
         of_group = _coefficients(codes[:, number == group], names, level)

@@ -6,6 +6,8 @@ from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any, Literal, Unpack
 
+import pandas as pd
+
 from rankeval_pd.decisions.verdicts import PAIR
 from rankeval_pd.doors.pairs import only_pair
 from rankeval_pd.doors.rankings import (
@@ -397,12 +399,14 @@ def judged_difference(
         lists = candidates.sizes(n)
         warn_if_chosen(sample, candidates, lists, regions=True)
         [sides] = candidates.sides([(a, b)])
-        both = candidates.present[:, sides].all(axis=1, keepdims=True)
-        rankings = [candidates.rankings([side]).among(both) for side in sides.tolist()]
+        present = candidates.present[:, sides]
+        both = present[:, :1] & present[:, 1:]
+        of_a, of_b = (candidates.rankings([side]).among(both) for side in sides.tolist())
         total = 2 * lists.size * len(candidates.group)
         with progress_bar(progress, total=total, what=_WHAT, unit="lists") as advance:
             columns = region_columns(
-                *rankings,
+                of_a,
+                of_b,
                 sample.of(candidates),
                 design=design,
                 n=lists,
@@ -418,7 +422,7 @@ def judged_difference(
 
 def _judged_lists(
     sample: Sample, sizes: Sizes, quantity: str, able: Capabilities, progress: bool | None
-) -> Any:
+) -> pd.DataFrame:
     """Estimate the precision or recall of lists for every measure."""
     design, ties = sample.design(), Roles.of(sample.roles).ties
     noted: dict[str, Any] = {}
@@ -462,11 +466,12 @@ def _tabulated(
     able: Capabilities,
     n: Sizes = None,
     noted: dict[str, Any] | None = None,
-) -> Any:
+) -> pd.DataFrame:
     """Ask the question for a sample, and note the scheme in ``attrs``."""
     attrs = {} if noted is None else noted  # the question can add entries
     attrs.update(sample.scheme.attrs)
-    return quietly(
+    result: pd.DataFrame = quietly(
         sample.gold,
         partial(tabulate, sample.data, sample.roles, question, columns, able, n=n, attrs=attrs),
     )
+    return result

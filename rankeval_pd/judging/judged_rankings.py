@@ -101,8 +101,8 @@ def _width(design: Design, sample: Sequence[AnyArray]) -> int:
 
 
 def region_columns(
-    a: Ranking,
-    b: Ranking,
+    of_a: Ranking,
+    of_b: Ranking,
     judgments: Judgments,
     *,
     design: Design,
@@ -112,11 +112,13 @@ def region_columns(
     advance: Callable[[int], object],
 ) -> dict[str, AnyArray]:
     """Return the columns (..., n) for the difference regions of two rankings."""
-    exists = n <= a.here[..., np.newaxis]
+    exists = n <= of_a.here[..., np.newaxis]
     if ties != "shared":
-        for side in (a, b):
+        for side in (of_a, of_b):
             exists = exists & side.nbest(None if every else n, ties).exists
-    arrays = _rows_of_sample(judgments, a, a.ranks, b.ranks, a.eligible, b.eligible, a.present)
+    arrays = _rows_of_sample(
+        judgments, of_a, of_a.ranks, of_b.ranks, of_a.eligible, of_b.eligible, of_a.present
+    )
     rows = arrays[0].shape[:-1]
     regions = []
     for row in np.ndindex(rows):
@@ -128,7 +130,7 @@ def region_columns(
         regions.append([only_a, only_b, shared])
     sums = np.reshape(regions, (*rows, 3, n.size, _width(design, arrays[:4])))
     only_a, only_b, shared = (sums[..., k, :, :] for k in range(3))
-    positives = [_in_blocks(design, region, advance) for region in (only_a, only_b)]
+    a, b = (_in_blocks(design, region, advance) for region in (only_a, only_b))
     sure: list[Total] = []
     if judgments.cluster is not None and design.unjudged == "estimate":
         sure = [design._replace(unjudged="bounds").total(region) for region in (only_a, only_b)]
@@ -138,14 +140,14 @@ def region_columns(
             *sample, rank_a, rank_b, in_a, in_b, here = (x[row] for x in arrays)
             part = JudgedClusters.of(sample, cluster[row], here, design)
             warn_of_few(part.everyone)
-            shares = [x.estimate[row] / size[row] for x, size in zip(positives, sizes, strict=True)]
-            limits = part.region_limits((rank_a, rank_b), (in_a, in_b), n, tuple(shares))
-            for total, size, bounds, ends in zip(positives, sizes, sure, limits, strict=True):
+            shares = a.estimate[row] / sizes[0][row], b.estimate[row] / sizes[1][row]
+            limits = part.region_limits((rank_a, rank_b), (in_a, in_b), n, shares)
+            for total, size, bounds, ends in zip((a, b), sizes, sure, limits, strict=True):
                 for own, limit in zip(total[1:], ends, strict=True):
                     # clip only the difference limits to the possible range
                     known = bounds.low[row] == bounds.high[row]
                     own[row] = np.where(known, bounds.low[row], limit * size[row])
-    difference = _difference(*positives, sure, design) / n
+    difference = _difference(a, b, sure, design) / n
     (size_a, judged_a, tp_a), (size_b, judged_b, tp_b) = counts_of(only_a), counts_of(only_b)
     n_only = n - counts_of(shared)[0]
     return {
@@ -157,7 +159,7 @@ def region_columns(
         "difference": difference.estimate,
         "ci_low": difference.low,
         "ci_high": difference.high,
-        "cuts_tie": np.broadcast_to(a.cuts_tie(n) | b.cuts_tie(n), n_only.shape),
+        "cuts_tie": np.broadcast_to(of_a.cuts_tie(n) | of_b.cuts_tie(n), n_only.shape),
         "n_judged": judged_a + judged_b,
         "n_unjudged": size_a + size_b - judged_a - judged_b,
         "exists": np.broadcast_to(exists, n_only.shape),

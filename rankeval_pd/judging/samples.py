@@ -127,8 +127,12 @@ class Sample:
             stratum = windows_of(candidates.score, candidates.present, ends)
         else:
             stratum = np.searchsorted(self.kinds, probability)
-        of_candidates = self.judged[candidates.row], probability, stratum
-        return Judgments(*(x[:, np.newaxis] for x in of_candidates), candidates.clusters)
+        return Judgments(
+            judged=self.judged[candidates.row][:, np.newaxis],
+            probability=probability[:, np.newaxis],
+            stratum=stratum[:, np.newaxis],
+            cluster=candidates.clusters,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,7 +320,7 @@ def _tables(
         sizes = sizes[np.unique(np.geomspace(1, sizes.size, _LISTS).astype(int)) - 1]
     if not rest and n is not None:  # do not test candidates below the longest list
         near = (rank <= sizes.max(initial=0)).reshape(-1, rank.shape[-1]).any(axis=0)
-        judged, present, rank = (x[..., near] for x in (judged, present, rank))
+        judged, present, rank = judged[..., near], present[..., near], rank[..., near]
     for size in sizes.tolist():
         listed = present & (rank <= size)
         if regions:
@@ -352,7 +356,7 @@ def _of_shared(judged: BoolArray, listed: BoolArray, n: int) -> _Table:
 def _message(
     table: _Table, p_values: AnyArray, measures: Sequence[Hashable], *, regions: bool
 ) -> str:
-    place = np.unravel_index(int(p_values.argmin()), p_values.shape)
+    place = tuple(map(int, np.unravel_index(int(p_values.argmin()), p_values.shape)))
     own, part = measures[place[-1]], table.part
     if "{}" in part:  # pairs of measures
         own, part = measures[place[-2]], part.format(repr(own))
