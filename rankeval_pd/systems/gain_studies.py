@@ -162,7 +162,7 @@ def gain_threshold(
     rows: list[list[Any]] = []
     if alternative == "two-sided":
         table["p_value"] = np.minimum(1.0, 2.0 * table["p_value"])
-    columns = THRESHOLD_COLUMNS
+    columns: tuple[str, ...] = THRESHOLD_COLUMNS
     if "gain_se" not in table:
         columns = columns[:-1]
     for keys, name, part in related(table, groups):

@@ -48,7 +48,7 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
         metric = "mean"
     _check_no_scorer(metric)
     if callable(metric):
-        better = roles.higher_is_better is None or bool(roles.higher_is_better)
+        better = roles.higher_is_better in (None, True)
         name = getattr(metric, "__name__", type(metric).__name__)
         return Metric(
             name, _vectorised(metric, name), statistics, False, (), (), False,
@@ -62,8 +62,9 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
         )
     formula = _formula(metric, statistics)
     chosen, ones = _chosen(metric, formula, statistics, one_level=one_level)
-    better = roles.higher_is_better
-    if better is None:
+    if roles.higher_is_better is not None:
+        better = bool(roles.higher_is_better)
+    else:
         better = formula.higher_is_better
     linear = {"sum": "sum", **dict.fromkeys(_COUNTED, "mean")}.get(metric)
     return Metric(
