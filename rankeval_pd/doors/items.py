@@ -90,7 +90,9 @@ def tabulate_items(
         warn_of_shape(frame, chosen, table.systems)
     keys = tables.keys_apart(table.keys, columns)
     pairs = pairs_of_systems(table.systems, a, b, baseline)
-    beside = {} if relate is None else {"relation": relate(table.systems, pairs)}
+    beside = {}
+    if relate is not None:
+        beside["relation"] = relate(table.systems, pairs)
     parts, facts = [], []
     for number, members in enumerate(table.members):
         if distributed:
@@ -142,7 +144,9 @@ def _within_range(rows: Rows, metric: Metric) -> Rows:
 
 def _metric_notes(metric: Metric, roles: Roles, frame: pd.DataFrame) -> dict[str, Any]:
     """Return attrs that describe the metric and the items, and mark user-defined functions."""
-    name = metric.name if metric.names else f"function {metric.name}"
+    name = metric.name
+    if not metric.names:
+        name = f"function {name}"
     notes = {"metric": name, "higher_is_better": metric.sign > 0.0, "groups": roles.groups}
     of = metric_of_queries(frame)
     if of is not None and name == "mean":
@@ -179,7 +183,9 @@ def pairs_of_systems(
 ) -> IntArray:
     """Return the numbers of the two systems of each pair: (pair, 2)."""
     if len(systems) < 2:
-        present = f"one system, {shown(systems[0])}" if systems else "no system"
+        present = "no system"
+        if systems:
+            present = f"one system, {shown(systems[0])}"
         raise ValueError(
             f"data has {present}, but a comparison needs two systems. Add a column with another"
             " system's scores on the same items, or if a column names the systems, pass system=,"

@@ -148,13 +148,13 @@ def per_query(
     """
     chosen = QueryOptions.of(roles)
     check_choice("undefined", undefined, ("zero", "skip", "raise"))
-    asked = metrics_asked(metrics, chosen)
+    named = metrics_asked(metrics, chosen)
     check_data(data)
-    found = frame_values(data, chosen, asked, wide=wide, ranges=not wide and details_wanted())
-    value = resolve_undefined(found.numbers.metrics, asked, undefined, found.keys)
+    values = frame_values(data, chosen, named, wide=wide, ranges=not wide and details_wanted())
+    value = resolve_undefined(values.numbers.metrics, named, undefined, values.keys)
     if wide:
-        return wide_form(found.keys, value, found.measures, asked, undefined)
-    return _long(found.keys, found.numbers, value, found.measures, asked, undefined)
+        return wide_form(values.keys, value, values.measures, named, undefined)
+    return _long(values.keys, values.numbers, value, values.measures, named, undefined)
 
 
 class FrameValues(NamedTuple):
@@ -168,19 +168,19 @@ class FrameValues(NamedTuple):
 def frame_values(
     data: pd.DataFrame,
     chosen: QueryOptions,
-    asked: Sequence[NamedMetric],
+    named: Sequence[NamedMetric],
     *,
     wide: bool,
     ranges: bool,
 ) -> FrameValues:
     """Compute metrics for a DataFrame; optionally add ranges over tie-breaking orders."""
     queries = read_queries(data, chosen)
-    _refuse_fractions(queries.grade, asked, chosen)
+    _refuse_fractions(queries.grade, named, chosen)
     taken = [*COLUMNS, *OPEN]
     if wide:
         taken.append("system")
     keys = tables.keys_apart(queries.keys, taken)
-    values = evaluate(queries, asked, ranges=ranges)
+    values = evaluate(queries, named, ranges=ranges)
     known = values.n_judged > 0
     if not known.all():
         _warn_unjudged(keys[~known], int((~known).sum()))
@@ -189,11 +189,11 @@ def frame_values(
 
 
 def _refuse_fractions(
-    grade: FloatArray, asked: Sequence[NamedMetric], chosen: QueryOptions
+    grade: FloatArray, named: Sequence[NamedMetric], chosen: QueryOptions
 ) -> None:
     """Raise a ValueError if all grades are fractions and would count as negatives."""
     between = grade[(grade > 0.0) & (grade < 1.0)]
-    lost = [one.label for one in asked if one.is_binary and one.request.least == 1.0]
+    lost = [one.label for one in named if one.is_binary and one.request.least == 1.0]
     if between.size and lost and not chosen.graded:
         raise ValueError(
             f"gold has {between.size:,} grades between 0 and 1, such as {between[0]:g}, which "
@@ -204,14 +204,14 @@ def _refuse_fractions(
 
 def metrics_asked(metrics: Any, chosen: QueryOptions) -> list[NamedMetric]:
     """Return the named metrics; reject metrics that do not support these roles."""
-    asked = parse_metrics(metrics, chosen.min_grade)
+    named = parse_metrics(metrics, chosen.min_grade)
     if chosen.ties == "expected":
-        _check_closed_forms(asked)
-    return asked
+        _check_closed_forms(named)
+    return named
 
 
-def _check_closed_forms(asked: Sequence[NamedMetric]) -> None:
-    lacking = [one.label for one in asked if one.request.metric not in EXPECTED_METRICS]
+def _check_closed_forms(named: Sequence[NamedMetric]) -> None:
+    lacking = [one.label for one in named if one.request.metric not in EXPECTED_METRICS]
     if lacking:
         raise ValueError(
             f"ties='expected' has no closed form for {listed(lacking)}, only for"
@@ -259,7 +259,7 @@ def warn_of_reversed_runs(runs: Mapping[int, tuple[int, int]], names: Sequence[H
 
 
 def evaluate(
-    queries: Queries, asked: Sequence[NamedMetric], *, ranges: bool = False
+    queries: Queries, named: Sequence[NamedMetric], *, ranges: bool = False
 ) -> QueryValues:
     """Compute all metrics for every query and measure.
 
@@ -268,11 +268,11 @@ def evaluate(
     """
     roles = queries.options
     judged = judgments(queries.query, queries.grade, queries.n_queries)
-    check_grades(asked, judged)
+    check_grades(named, judged)
     kernels = QUERY_METRICS
     if roles.ties == "expected":
         kernels = EXPECTED_METRICS
-    shape = queries.n_queries, len(queries.measures), len(asked)
+    shape = queries.n_queries, len(queries.measures), len(named)
     value, size = np.empty(shape), np.empty(shape[:2], dtype=np.int64)
     low, high, share = (np.full(shape, np.nan) for _ in range(3))
     tied, reversed_in = np.zeros(shape, dtype=np.int64), {}
@@ -285,7 +285,7 @@ def evaluate(
         if ranges and (retrieved.block_size > 1).any():
             worst = _ranked(queries, score, grade.__getitem__)
             best = _ranked(queries, score, (-grade).__getitem__)
-        for number, one in enumerate(asked):
+        for number, one in enumerate(named):
             request = one.request
             value[:, place, number] = kernels[request.metric](request, judged, retrieved)
             if ranges:
@@ -295,7 +295,7 @@ def evaluate(
                 low[:, place, number] = kernel(request, judged, worst)
                 high[:, place, number] = kernel(request, judged, best)
     warn_of_reversed_runs(reversed_in, queries.measures)
-    positive = [judged.tally(judged.grade >= one.request.least) for one in asked]
+    positive = [judged.tally(judged.grade >= one.request.least) for one in named]
     return QueryValues(
         metrics=value,
         n_positive=np.stack(positive, axis=1),
@@ -315,7 +315,7 @@ def _ranked(queries: Queries, score: FloatArray, order: TieRanks) -> Retrieved:
 
 
 def resolve_undefined(
-    value: FloatArray, asked: Sequence[NamedMetric], undefined: str, keys: pd.DataFrame | None
+    value: FloatArray, named: Sequence[NamedMetric], undefined: str, keys: pd.DataFrame | None
 ) -> FloatArray:
     """Replace undefined values (query, measure, metric), or raise an error."""
     missing = np.isnan(value)
@@ -327,12 +327,12 @@ def resolve_undefined(
             names = [x[0] if len(x) == 1 else x for x in keys.iloc[where[:3]].to_numpy().tolist()]
             shown = f": {listed(names)}{', ...' if where.size > 3 else ''}"
         raise ValueError(
-            f"undefined='raise': {asked[number].label!r} is undefined for {where.size} of"
+            f"undefined='raise': {named[number].label!r} is undefined for {where.size} of"
             f" {value.shape[0]} queries{shown}. These queries have no positives or, for AUC, only"
             " positives. Pass undefined='zero', as in trec_eval, or 'skip'."
         )
     if undefined == "zero":
-        zero = np.array([one.request.metric != "AUC" for one in asked])
+        zero = np.array([one.request.metric != "AUC" for one in named])
         return np.where(missing & zero, 0.0, value)
     return value
 
@@ -342,7 +342,7 @@ def _long(
     values: QueryValues,
     value: FloatArray,
     measures: list[Hashable],
-    asked: Sequence[NamedMetric],
+    named: Sequence[NamedMetric],
     undefined: str,
 ) -> pd.DataFrame:
     """Return one row per query, measure and metric; "skip" omits undefined values."""
@@ -350,7 +350,7 @@ def _long(
     if undefined == "skip":
         kept = ~np.isnan(value)
     query, measure, metric = np.nonzero(kept)
-    labels = pd.Series([one.label for one in asked])
+    labels = pd.Series([one.label for one in named])
     columns = {
         "measure": pd.Series(pd.Index(measures, tupleize_cols=False)).array.take(measure),
         "metric": labels.array.take(metric),
@@ -375,7 +375,7 @@ def wide_form(
     keys: pd.DataFrame,
     value: FloatArray,
     measures: list[Hashable],
-    asked: Sequence[NamedMetric],
+    named: Sequence[NamedMetric],
     undefined: str,
 ) -> pd.DataFrame:
     """Return one row per query with columns for measures (and metrics)."""
@@ -391,12 +391,12 @@ def wide_form(
     index = keys.set_index(by).index
     names = pd.Index(measures, tupleize_cols=False, name="system")
     header: Any = names
-    if len(asked) > 1:
-        labels = [one.label for one in asked]
+    if len(named) > 1:
+        labels = [one.label for one in named]
         header = pd.MultiIndex.from_product([labels, names], names=["metric", "system"])
     # (query, measure, metric) -> (query, column), metric by metric
     flat = np.moveaxis(value, 2, 1).reshape(len(keys), -1)
     table = pd.DataFrame(flat, index=index, columns=header)
-    if len(asked) == 1:  # used for axis labels and sentences
-        table.attrs["metric"] = asked[0].label
+    if len(named) == 1:  # used for axis labels and sentences
+        table.attrs["metric"] = named[0].label
     return table

@@ -161,7 +161,8 @@ def _shrunken(table: pd.DataFrame, groups: list[Hashable], prior: str) -> pd.Dat
 def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str, Any]:
     """Return roles with the metric and direction from the table of pairs."""
     better, metric = attrs.get("higher_is_better"), attrs.get("metric")
-    better = bool(better) if better in (0, 1) else better  # attrs store booleans as numbers
+    if better in (0, 1):  # attrs store booleans as numbers
+        better = bool(better)
     chosen = dict(roles)
     check_better(better)
     check_better(chosen.get("higher_is_better"))
@@ -175,15 +176,16 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
                 " the other items, pass the same metric as metric=..."
             )
         chosen["metric"] = metric
-    asked = chosen["metric"]
+    wanted = chosen["metric"]
     if chosen.get("higher_is_better") is None:
-        other = isinstance(asked, str) and asked in METRICS and asked != metric
-        chosen["higher_is_better"] = METRICS[asked].higher_is_better if other else better
+        chosen["higher_is_better"] = better
+        if isinstance(wanted, str) and wanted in METRICS and wanted != metric:
+            chosen["higher_is_better"] = METRICS[wanted].higher_is_better
     if bool(chosen["higher_is_better"]) != better:
         words = {True: "higher", False: "lower"}
         raise ValueError(
-            f"metric={asked!r}, higher_is_better={chosen['higher_is_better']!r}, but for the metric"
-            f" in the table of pairs ({metric!r}), {words[better]} scores are better. Pass"
+            f"metric={wanted!r}, higher_is_better={chosen['higher_is_better']!r}, but for the"
+            f" metric in the table of pairs ({metric!r}), {words[better]} scores are better. Pass"
             f" higher_is_better={better!r}, or a metric with the same direction."
         )
     return chosen
@@ -431,4 +433,6 @@ def expected_agreement(
     result = pair_studies.agreement(
         *check_shapes(p=p, n_items=n_items, n_items_other=n_items_other, shrinkage=shrinkage)
     )
-    return float(result) if result.ndim == 0 else result
+    if result.ndim == 0:
+        return float(result)
+    return result

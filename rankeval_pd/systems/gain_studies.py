@@ -141,7 +141,10 @@ def gain_threshold(
     level = check_share("level", level)
     n_resamples = check_draws("n_resamples", n_resamples)
     seed = resamples.entropy(Roles.of({"rng": rng}).rng)
-    table, groups = pairs_table(data, *([] if n_items is None else ["n_items"]))
+    needed = []
+    if n_items is not None:
+        needed.append("n_items")
+    table, groups = pairs_table(data, *needed)
     if relation is not None:
         known = table["relation"].unique().tolist() if "relation" in table else []
         if relation not in known:
@@ -151,13 +154,17 @@ def gain_threshold(
         check_numbers("n_items", n_items, 0.0, above=True, missing=False)
         if np.ndim(n_items) or n_items % 1:
             raise TypeError(f"n_items={n_items!r}: pass one whole number.")
-    scale = 1.0 if n_items is None else np.sqrt(table["n_items"].to_numpy() / n_items)
-    scaled = {"gain_se": table["gain_se"] * scale} if "gain_se" in table else {}
-    table = table.assign(gain=table["gain"].abs() * scale, **scaled)
+    table = table.assign(gain=table["gain"].abs())
+    if n_items is not None:
+        scale = np.sqrt(table["n_items"].to_numpy() / n_items)
+        for name in table.columns.intersection(["gain", "gain_se"]):
+            table[name] = table[name] * scale
     rows: list[list[Any]] = []
     if alternative == "two-sided":
         table["p_value"] = np.minimum(1.0, 2.0 * table["p_value"])
-    columns = THRESHOLD_COLUMNS if "gain_se" in table else THRESHOLD_COLUMNS[:-1]
+    columns: tuple[str, ...] = THRESHOLD_COLUMNS
+    if "gain_se" not in table:
+        columns = columns[:-1]
     for keys, name, part in related(table, groups):
         inside = part[part["p_value"].between(low, high) & part["gain"].notna()]
         gains = inside["gain"].to_numpy(dtype=float)
@@ -186,7 +193,9 @@ def gain_threshold(
 
 
 def _quantile(values: FloatArray, share: float) -> float:
-    return float(np.quantile(values, share)) if values.size else np.nan
+    if not values.size:
+        return np.nan
+    return float(np.quantile(values, share))
 
 
 def _window(window: Any) -> tuple[float, float]:

@@ -226,7 +226,9 @@ _ADJUSTMENTS = (None, *ADJUSTMENTS, "max-t", "max-t-stepdown")
 def adjustment_of(test: str | None, adjust: str | None) -> str | None:
     """Return the adjustment, by default max-t, or Holm's method for t tests."""
     if isinstance(adjust, str) and adjust == "auto":  # pd.NA is rejected with other invalid options
-        return "holm" if test == "t" else "max-t"
+        adjust = "max-t"
+        if test == "t":
+            adjust = "holm"
     return adjust
 
 

@@ -69,8 +69,10 @@ class TableNotes:
 
     def settled(self, n_pairs: int, groups: int) -> PairOptions:
         """Return options with enough resamples for the family of tests."""
-        alike = groups if self.over_all else 1
-        return with_resamples(self.options._replace(n_alike=alike), n_pairs)
+        options = self.options
+        if self.over_all:
+            options = options._replace(n_alike=groups)
+        return with_resamples(options, n_pairs)
 
     def columns(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the columns, followed by the number of groups if any."""
@@ -144,10 +146,11 @@ class TableNotes:
                 attrs["event"] = "seeds"
         intervals = {x.interval for x in facts if x.interval}
         if intervals:
-            chosen = attrs.get("ci")
-            attrs["ci"] = ", ".join(sorted(intervals | ({chosen} if chosen else set())))
+            if "ci" in attrs:
+                intervals.add(attrs["ci"])
+            attrs["ci"] = ", ".join(sorted(intervals))
         if options.adjust is not None:
-            over = () if self.over_all else ("group",)
+            over = [self.adjust_over]
             attrs["family"] = family_of(n_pairs, self.one, groups=len(facts), over=over)
         self._warn(facts)
         return attrs
@@ -174,25 +177,25 @@ class TableNotes:
         if self._crossed:
             if fewest >= FEW_LEVELS:
                 return ""
-            found = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
+            why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
         elif self._signs and fewest < needed:
-            found = (
+            why = (
                 f"with fewer than {needed} {what}, no two-sided test can be significant at"
                 f" {alpha:g}"
             )
         elif is_skewed:
-            found = (
+            why = (
                 "differences are skewed, or all scores of a system are equal, so tests may be"
                 " unreliable"
             )
         elif not self._signs and fewest < few:
-            found = (
+            why = (
                 f"with fewer than {few} {what}, resampled gains vary too little, so tests are too"
                 " liberal"
             )
         else:
             return ""
-        return f"{fewest} {what}: {found}. Use more data; see the page on paired tests."
+        return f"{fewest} {what}: {why}. Use more data; see the page on paired tests."
 
     def _about_weight(self, dominated: bool) -> str:
         if not dominated:
@@ -217,11 +220,11 @@ def _about_seeds(n_seeds: int) -> str:
 def _about_guesses(answers: float) -> str:
     if answers >= FEW_ANSWERS - 1e-9:
         return ""
-    found = f"with fewer than {FEW_ANSWERS}, the test may be unreliable"
+    why = f"with fewer than {FEW_ANSWERS}, the test may be unreliable"
     if answers < LEAST_ANSWERS:
-        found = f"with fewer than {LEAST_ANSWERS}, there is no test and p_value is NaN"
+        why = f"with fewer than {LEAST_ANSWERS}, there is no test and p_value is NaN"
     return (
-        f"A system's ratio is based on only {answers:.3g} guesses (or answers): {found}."
+        f"A system's ratio is based on only {answers:.3g} guesses (or answers): {why}."
         " Use more items, or a system that guesses more often."
     )
 

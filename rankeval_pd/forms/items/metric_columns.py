@@ -43,38 +43,43 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
 
     ``statistics`` lists the statistics in the data. For one column per system, it is [None].
     """
-    asked = "mean" if roles.metric is None else roles.metric
-    _check_no_scorer(asked)
-    if callable(asked):
-        better = True if roles.higher_is_better is None else roles.higher_is_better
-        name = getattr(asked, "__name__", type(asked).__name__)
+    metric = roles.metric
+    if metric is None:
+        metric = "mean"
+    _check_no_scorer(metric)
+    if callable(metric):
+        better = roles.higher_is_better in (None, True)
+        name = getattr(metric, "__name__", type(metric).__name__)
         return Metric(
-            name, _vectorised(asked, name), statistics, False, (), (), False,
+            name, _vectorised(metric, name), statistics, False, (), (), False,
             1.0 if better else -1.0, None,
         )  # fmt: skip
-    if not isinstance(asked, str) or asked not in METRICS:
-        hint = near_miss(asked, METRICS, cutoff=0.7) or (_SCORES if one_level else "")
+    if not isinstance(metric, str) or metric not in METRICS:
+        hint = near_miss(metric, METRICS, cutoff=0.7) or (_SCORES if one_level else "")
         raise ValueError(
-            f"metric={shown(asked)} is not a known metric.{hint} Pass one of {listed(METRICS)}, or"
+            f"metric={shown(metric)} is not a known metric.{hint} Pass one of {listed(METRICS)}, or"
             " a function of summed statistics, f(S[..., statistic])."
         )
-    formula = _formula(asked, statistics)
-    chosen, ones = _chosen(asked, formula, statistics, one_level=one_level)
-    better = formula.higher_is_better if roles.higher_is_better is None else roles.higher_is_better
-    linear = "sum" if asked == "sum" else "mean" if asked in _COUNTED else None
+    formula = _formula(metric, statistics)
+    chosen, ones = _chosen(metric, formula, statistics, one_level=one_level)
+    if roles.higher_is_better is not None:
+        better = bool(roles.higher_is_better)
+    else:
+        better = formula.higher_is_better
+    linear = {"sum": "sum", **dict.fromkeys(_COUNTED, "mean")}.get(metric)
     return Metric(
-        asked, formula.score, chosen, ones, formula.statistics, formula.parts,
-        asked not in (*_ONE_COLUMN, "ratio", "ter"), 1.0 if better else -1.0, linear,
+        metric, formula.score, chosen, ones, formula.statistics, formula.parts,
+        metric not in (*_ONE_COLUMN, "ratio", "ter"), 1.0 if better else -1.0, linear,
         formula.most,
     )  # fmt: skip
 
 
-def _check_no_scorer(asked: Any) -> None:
+def _check_no_scorer(metric: Any) -> None:
     """Raise a ValueError if the metric is an object that scores text or labels."""
-    is_class = isinstance(asked, type)
-    if isinstance(asked, str) or (callable(asked) and not is_class):
+    is_class = isinstance(metric, type)
+    if isinstance(metric, str) or (callable(metric) and not is_class):
         return
-    kind = asked if is_class else type(asked)
+    kind = metric if is_class else type(metric)
     name = next((x for x in METRICS if kind.__name__.lower().startswith(x)), None)
     if name is None and not is_class:
         return
@@ -151,14 +156,14 @@ def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
                 f"metric={name} returned {_kind(scores)}, but scores must be real numbers. Return "
                 f"an array of shape {sums.shape[:-1]}."
             )
-        found = scores.astype(float)
-        if found.shape != sums.shape[:-1]:
+        scores = scores.astype(float)
+        if scores.shape != sums.shape[:-1]:
             raise ValueError(
-                f"metric={name} returned shape {found.shape} instead of {sums.shape[:-1]} for sums"
+                f"metric={name} returned shape {scores.shape} instead of {sums.shape[:-1]} for sums"
                 f" of shape {sums.shape}. The statistics are on the last axis: write the function"
                 " with S[..., 0], S[..., 1], and so on."
             )
-        return np.where(np.isfinite(found), found, np.nan)  # x/0 and 0/0 are undefined
+        return np.where(np.isfinite(scores), scores, np.nan)  # x/0 and 0/0 are undefined
 
     return score
 

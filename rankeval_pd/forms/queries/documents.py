@@ -148,11 +148,11 @@ class Queries:
 def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
     """Convert a DataFrame with one row per query and document to arrays."""
     refuse_dim(options.dim, "candidate")
-    roles = replace(
-        options.common,
-        by=_default_column(frame, "query") if options.by is None else options.by,
-        key=_default_column(frame, "document") if options.key is None else options.key,
-    )
+    roles = options.common
+    if roles.by is None:
+        roles = replace(roles, by=_default_column(frame, "query"))
+    if roles.key is None:
+        roles = replace(roles, key=_default_column(frame, "document"))
     if roles.by is None:
         raise ValueError(
             "by is missing, and there is no column or index level 'query' (columns:"
@@ -198,7 +198,9 @@ def _warn_of_names(columns: Mapping[Hashable, pd.Series], query: IntArray) -> No
 
 
 def _default_column(frame: pd.DataFrame, name: str) -> Hashable | None:
-    return name if name in frame.columns or name in frame.index.names else None
+    if name in frame.columns or name in frame.index.names:
+        return name
+    return None
 
 
 def _find_grades(data: pd.DataFrame, roles: Roles) -> Hashable:
@@ -245,9 +247,9 @@ def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
             values = pd.Series([np.nan if pd.isna(x) else float(x) for x in values], dtype=float)
     api = pd.api.types
     if not (api.is_numeric_dtype(values.dtype) or api.is_bool_dtype(values.dtype)):
-        found = values.dropna().unique()[:5].tolist()
+        labels = values.dropna().unique()[:5].tolist()
         raise ValueError(
-            f"gold={name!r} contains {listed(found)}, but grades must be numbers or booleans. Map"
+            f"gold={name!r} contains {listed(labels)}, but grades must be numbers or booleans. Map"
             f" the grades to numbers: data.assign(grade=data[{name!r}].map({{...}}))."
         )
     grades = values.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -279,7 +281,9 @@ def admitted_scores(
         )
     if roles.unjudged == "negative":
         return score
-    unknown = np.isnan(grade) if roles.unjudged == "raise" else ~judged
+    unknown = ~judged
+    if roles.unjudged == "raise":
+        unknown = np.isnan(grade)
     unjudged = unknown & retrieved
     if roles.unjudged == "raise" and unjudged.any():
         raise ValueError(
