@@ -355,7 +355,7 @@ FAULTS = [
         ("return of(np.ones_like(true)), of(true)", "return of(~true), of(true)"),
     ),
     *_in(
-        "nbest/region_intervals.py", "dependent",
+        "decisions/intervals.py", "dependent",
         ("more * gap**2 +", "0.0 * gap**2 +"),
         ("(gap + root) / (1.0 - more)", "gap + root"),
         ("(gap == 0.0) & (error == 0.0), 0.0", "(gap == 0.0) & (error == 0.0), reach"),

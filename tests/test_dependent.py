@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from rankeval_pd import RankevalWarning, datasets
-from rankeval_pd.nbest.region_intervals import OF_CLUSTERS
+from rankeval_pd.decisions.intervals import OF_CLUSTERS
 from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.rankings import roc_areas
 from rankeval_pd.stats.rankings.ranking import Ranking

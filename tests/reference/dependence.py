@@ -29,6 +29,7 @@ from scipy import stats
 
 from rankeval_pd.curves import area_differences
 from rankeval_pd.curves.ranking_areas import of_precision_gap, precision_gap, spread_of
+from rankeval_pd.decisions.intervals import OF_CLUSTERS
 from rankeval_pd.nbest import clustered_lists as lists
 from rankeval_pd.nbest.grouped_lists import (
     ListMembers,
@@ -38,7 +39,6 @@ from rankeval_pd.nbest.grouped_lists import (
     moved,
     p_values,
 )
-from rankeval_pd.nbest.region_intervals import OF_CLUSTERS
 from rankeval_pd.stats.intervals import cluster_totals
 from rankeval_pd.stats.intervals.proportions import INTERVALS
 from rankeval_pd.stats.rankings import early, roc_areas
