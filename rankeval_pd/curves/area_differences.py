@@ -248,7 +248,7 @@ def compare_area(
         question,
         _columns_of_areas(how, clustered),
         can(compare_area),
-        finish=partial(_decided, how=how, interval=interval),
+        finish=partial(_decided, how=how, interval=interval, kind=kind),
         attrs=noted,
     )
 
@@ -272,10 +272,12 @@ def _columns_of_areas(how: _Options, clustered: bool) -> tuple[str, ...]:
     return (*COMPARE_COLUMNS, *decision[:-2], "se", *groups, "better", *ending)
 
 
-def _decided(rows: Rows, names: Sequence[Hashable], how: _Options, interval: Interval) -> Rows:
+def _decided(
+    rows: Rows, names: Sequence[Hashable], *, how: _Options, interval: Interval, kind: str
+) -> Rows:
     """Decide the pairs; one-sided intervals for lifts end at the largest possible lift."""
     rows = decide(rows, names, how=how, interval=interval)
-    if "factor" not in rows:
+    if kind != "enrichment":
         return rows
     for name in ("ci_low", "ci_high", "ci_low_alone", "ci_high_alone"):
         if name in rows:

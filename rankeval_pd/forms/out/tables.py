@@ -14,7 +14,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.stats._types import AnyArray, FloatArray
-from rankeval_pd.stats.significance.adjust import adjust, interval_levels, step_down
+from rankeval_pd.stats.significance.adjust import adjust, step_down
 
 # ------------------------------- Conversion of labeled results to tidy DataFrames or plain Datasets
 
@@ -293,19 +293,6 @@ def adjusted_together(
         Rows that form a family: all rows, rows with the same n, or rows in the same group.
     """
     return _by_family(p_values, partial(_adjusted, method=method), batch, over)
-
-
-def levels_together(
-    p_values: Sequence[xr.DataArray],
-    method: str,
-    *,
-    batch: Sequence[Hashable],
-    over: str,
-    level: float,
-) -> list[xr.DataArray]:
-    """Return the confidence level for each row's interval, given the adjustment."""
-    compute = partial(_flat, of_all=lambda p: interval_levels(p, method, level))
-    return _by_family(p_values, compute, batch, over)
 
 
 def _by_family(
