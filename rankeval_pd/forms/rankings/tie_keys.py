@@ -11,15 +11,14 @@ import datetime
 import decimal
 import fractions
 import numbers
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import listed
-from rankeval_pd.forms.roles.label_types import check_types
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, IntArray
 from rankeval_pd.stats.rankings.swap_draws import Keys, mix
 
 _Labels = pd.Index | Sequence[pd.Index]
@@ -261,24 +260,6 @@ def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
             " unique within each group. If candidates occur in several queries, pass the query"
             " column as by=... Otherwise pass another column, or omit key to break ties by a hash."
         )
-
-
-def value_order(
-    values: AnyArray, gold: FloatArray, name: Hashable, *, falling: bool = False
-) -> IntArray:
-    """Return sorted positions along the last axis, with padding at the end."""
-    values, gold = np.broadcast_arrays(values, gold)
-    check_types(pd.Series(values.ravel()), "key", name)
-    result = np.empty(values.shape, dtype=np.int64)
-    for row in np.ndindex(values.shape[:-1]):
-        key = pd.Series(values[row])
-        padding = np.isnan(gold[row])
-        real = np.flatnonzero(~(padding & key.isna().to_numpy(dtype=bool)))
-        computed = real[
-            column_order(key.iloc[real], name, np.zeros(real.size, np.int64), falling=falling)
-        ]
-        result[row] = np.concatenate([computed, np.setdiff1d(np.arange(len(key)), real)])
-    return result
 
 
 def as_compared(scores: Any, ties: str, key: object) -> Any:
