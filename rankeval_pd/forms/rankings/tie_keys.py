@@ -38,13 +38,22 @@ def label_order(labels: _Labels, seed: int, group: IntArray) -> tuple[IntArray, 
     """
     hashes = label_hashes(labels)
     again = np.zeros(hashes.size, dtype=bool)
-    if not (isinstance(labels, pd.RangeIndex) or pd.Index(hashes).is_unique):
+    salt = mix(np.array([seed % 2**64], dtype=np.uint64))
+    keys = mix(hashes + salt)
+    order = _sorted_rows(keys, group)
+    one, other = order[1:], order[:-1]
+    if ((keys[one] == keys[other]) & (group[one] == group[other])).any():
         repeat = pd.Series(hashes).groupby([group, hashes]).cumcount().to_numpy()
         again = repeat > 0
         hashes[again] = mix(hashes[again] ^ mix(repeat[again].astype(np.uint64)))
-    hashes = mix(hashes + mix(np.array([seed % 2**64], dtype=np.uint64)))
-    order = np.lexsort((hashes, group)) if group.any() else np.argsort(hashes, kind="stable")
-    return order, again, hashes
+        keys = mix(hashes + salt)
+        order = _sorted_rows(keys, group)
+    return order, again, keys
+
+
+def _sorted_rows(keys: Keys, group: IntArray) -> IntArray:
+    """Return the rows, sorted by group and key."""
+    return np.lexsort((keys, group)) if group.any() else np.argsort(keys, kind="stable")
 
 
 def label_hashes(labels: _Labels) -> Keys:
