@@ -13,11 +13,11 @@ import pandas as pd
 
 from rankeval_pd.accessors import Accessor, FrameAccessor, methods_of
 from rankeval_pd.curves import ranking_areas
+from rankeval_pd.decisions.families import family_of
 from rankeval_pd.doors import dask as door
 from rankeval_pd.doors.heads import ROWS, Head, HeadFrame, lower_of
 from rankeval_pd.doors.pairs import only_pair
 from rankeval_pd.errors import argument_check, check_count, checked_call, listed
-from rankeval_pd.forms.out.tables import family_of
 from rankeval_pd.forms.rankings.values import Shares, check_n, check_not_above
 from rankeval_pd.forms.roles.columns import find_gold, find_measures, with_roles_of
 from rankeval_pd.forms.roles.declarations import can, declared, with_roles

@@ -284,8 +284,7 @@ def _label_facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[st
 
 def _frame_counts(data: pd.DataFrame, roles: Roles) -> list[tuple[str, str]]:
     groups = read_frame(data, roles, scored=False)
-    total = sum(int(inner["gold"].size) for inner in groups.members)
-    positive = sum(int(inner["gold"].sum()) for inner in groups.members)
+    total, positive = groups.number.size, int(groups.columns["gold"].sum())
     by = as_names(roles.by, data.columns)
     return [
         ("candidates", f"{total:,}"),

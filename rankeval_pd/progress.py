@@ -10,8 +10,6 @@ from contextvars import ContextVar
 from importlib.util import find_spec
 from typing import Any
 
-import xarray as xr
-
 from rankeval_pd.errors import check_flag
 
 _SETTLED = ContextVar("_SETTLED", default=False)  # whether a bar is shown or was declined
@@ -61,30 +59,6 @@ def _shown(
         mininterval=0.5,
     ) as bar:
         yield bar.update
-
-
-@contextmanager
-def drawing_bar(
-    inner: xr.Dataset,
-    progress: bool | None,
-    *,
-    draws: int | None,
-    what: str,
-    unit: str = "draws",
-    whole: bool = False,
-) -> Iterator[Callable[[int], object]]:
-    """Yield a function that advances the bar by the number of draws.
-
-    Without ``draws``, the bar shows only a count. With ``whole``, all batches share the draws. No
-    bar is shown for lazy data because Dask computes them later.
-    """
-    if any(variable.chunks is not None for variable in inner.variables.values()):
-        yield nothing_moves
-        return
-    batches = 1 if whole else inner["gold"].size // max(1, inner.sizes["candidate"])
-    total = batches * draws if draws is not None else None if batches else 0
-    with progress_bar(progress, total=total, what=what, unit=unit) as advance:
-        yield advance
 
 
 def _bar() -> Any:

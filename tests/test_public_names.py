@@ -14,7 +14,7 @@ from rankeval_pd.chance import published_chance
 from rankeval_pd.chance.published_chance import POPULATIONS
 from rankeval_pd.curves import area_differences, ranking_areas
 from rankeval_pd.curves.curve_shapes import SPACES
-from rankeval_pd.forms.out.tables import OVER, OVER_LISTS
+from rankeval_pd.decisions.families import OVER, OVER_LISTS
 from rankeval_pd.forms.roles import roles
 from rankeval_pd.nbest import acceptance_sets, comparison, difference_regions, rank_criteria, recall
 from rankeval_pd.nbest.precision import TARGETS

@@ -27,8 +27,9 @@ from rankeval_pd.doors.rankings import Candidates, Rows, rows_of, tabulate
 from rankeval_pd.errors import check_choice, check_shares
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.values import Sizes, check_n
-from rankeval_pd.forms.roles.declarations import Capabilities, can, check_memory, with_roles_but
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, RankingRoles, TailMethod
+from rankeval_pd.memory import check_memory
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.populations import FiniteEach, InfiniteEach

@@ -13,8 +13,8 @@ import pandas as pd
 
 from rankeval_pd.errors import brief, check_choice, check_share, check_shares, checked_call
 from rankeval_pd.forms.rankings.values import Shares, Sizes, check_n, check_not_above
-from rankeval_pd.forms.roles.declarations import check_memory
 from rankeval_pd.forms.roles.roles import ListSizes, PopulationKind, TailMethod
+from rankeval_pd.memory import check_memory
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions.binomial import log_betainc
 from rankeval_pd.stats.distributions.binomial import tails as binomial_tails

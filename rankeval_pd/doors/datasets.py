@@ -24,7 +24,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -39,16 +39,25 @@ from rankeval_pd.forms.roles.columns import form_of, is_score, refuse_by
 from rankeval_pd.forms.roles.given_values import with_given_dataset
 from rankeval_pd.forms.roles.options import details_wanted, in_full
 from rankeval_pd.forms.roles.roles import ANNOTATOR, Roles, are_values, as_names
+from rankeval_pd.memory import check_memory
 from rankeval_pd.stats._types import AnyArray, IntArray
-
-if TYPE_CHECKING:
-    from rankeval_pd.forms.roles.declarations import Capabilities
 
 # -------------------------------------------------------------------------------------------------
 # The door: what is asked, and of which kind of data
 
 
-def taking_datasets(function: Callable[..., Any], able: Capabilities) -> Callable[..., Any]:
+class Answerable(Protocol):
+    """Describe what Datasets need to know of :class:`Capabilities`."""
+
+    pairs: str
+    scores: bool
+    pooled: bool
+
+    def layout_of(self, options: Mapping[str, Any], form: str) -> tuple[str, ...]:
+        """Return the dimensions of the result for a Dataset."""
+
+
+def taking_datasets(function: Callable[..., Any], able: Answerable) -> Callable[..., Any]:
     """Let a function of DataFrames answer Datasets, in the layout of its capabilities."""
     names = list(inspect.signature(function).parameters)
 
@@ -80,7 +89,7 @@ class Question:
 
 
 def answer_dataset(
-    function: Callable[..., Any], able: Capabilities, data: xr.Dataset, options: dict[str, Any]
+    function: Callable[..., Any], able: Answerable, data: xr.Dataset, options: dict[str, Any]
 ) -> xr.Dataset:
     """Return what the function answers for the DataFrame that equals the data."""
     parameters = inspect.signature(function).parameters
@@ -120,7 +129,7 @@ def _are_names(n: Any) -> bool:
 
 
 def _is_together(
-    able: Capabilities,
+    able: Answerable,
     parameters: Mapping[str, inspect.Parameter],
     options: Mapping[str, Any],
     form: str,
@@ -656,10 +665,8 @@ def _axis(
 
 def _are_shares(n: Any) -> bool:
     """Return whether list sizes are shares of the candidates."""
-    return (
-        isinstance(n, str)
-        or (n is not None
-        and any(isinstance(x, float | np.floating) for x in np.ravel(n).tolist()))
+    return isinstance(n, str) or (
+        n is not None and any(isinstance(x, float | np.floating) for x in np.ravel(n).tolist())
     )
 
 
@@ -935,8 +942,6 @@ def _check_blocks(data: xr.Dataset) -> None:
     for variable in data.variables.values():
         chunks = variable.chunks or [(n,) for n in variable.shape]
         numbers += prod(max(along, default=0) for along in chunks)
-    from rankeval_pd.forms.roles.declarations import check_memory
-
     check_memory(
         4.0 * numbers,
         "A Dataset in which all candidates of a group, or all groups, form one chunk",

@@ -23,11 +23,12 @@ from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.averages import check_groups
 from rankeval_pd.forms.rankings.annotators import SHARE, refuse_each
 from rankeval_pd.forms.rankings.candidates import Groups, check_data, read_frame
-from rankeval_pd.forms.rankings.copied_measures import SameOrder
+from rankeval_pd.forms.rankings.copied_measures import SameOrder, count_distinct
 from rankeval_pd.forms.rankings.values import Shares, Sizes, check_not_above, longest_list
 from rankeval_pd.forms.roles.copies import warn_of_same_order
-from rankeval_pd.forms.roles.declarations import Capabilities, check_table
+from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import Names, Roles
+from rankeval_pd.memory import check_table
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking
@@ -458,7 +459,7 @@ def distinct_tests(candidates: Candidates, pairs: Sequence[Pair], alternative: s
     same = candidates.same
     if same is not None and not same.named:
         warn_of_same_order(list(candidates.measures), same.first.tolist())
-    return max(len({*stands.tolist()} - {-1}), 1)
+    return count_distinct(pairs, stands)
 
 
 # -------------------------------------------------------------------------------------------------

@@ -17,13 +17,9 @@ from rankeval_pd.errors import check_at_least_one, check_choice, check_share, un
 from rankeval_pd.forms.rankings.candidates import Data, check_data, read_frame
 from rankeval_pd.forms.rankings.values import Shares, check_n, check_not_above
 from rankeval_pd.forms.roles.columns import native, with_columns
-from rankeval_pd.forms.roles.declarations import (
-    NO_CONCLUSION,
-    Capabilities,
-    check_draws,
-    with_roles_but,
-)
+from rankeval_pd.forms.roles.declarations import NO_CONCLUSION, Capabilities, with_roles_but
 from rankeval_pd.forms.roles.roles import RankingRoles, Roles
+from rankeval_pd.memory import check_draws
 from rankeval_pd.nbest.precision import TARGETS
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray

@@ -21,8 +21,9 @@ from rankeval_pd.errors import check_count, check_share, warn
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.grids import few_or
 from rankeval_pd.forms.rankings.values import check_n
-from rankeval_pd.forms.roles.declarations import Capabilities, can, check_draws, with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, ProportionInterval, RankingRoles, Roles
+from rankeval_pd.memory import check_draws
 from rankeval_pd.nbest import grouped_lists
 from rankeval_pd.nbest.precision import IntervalKind
 from rankeval_pd.progress import progress_bar

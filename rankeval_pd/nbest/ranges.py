@@ -15,7 +15,7 @@ from rankeval_pd.errors import check_choice, check_share
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.values import check_n
-from rankeval_pd.forms.roles.declarations import Capabilities, can, check_draws, with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import (
     Alternative,
     DifferenceInterval,
@@ -27,6 +27,7 @@ from rankeval_pd.forms.roles.roles import (
     Roles,
     Target,
 )
+from rankeval_pd.memory import check_draws
 from rankeval_pd.nbest.comparison import compare
 from rankeval_pd.nbest.precision import intervals_unread
 from rankeval_pd.progress import progress_bar

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from rankeval_pd.decisions.ranks import RankOptions
 from rankeval_pd.errors import check_choice, check_share
 from rankeval_pd.forms.rankings.values import Sizes, check_n
-from rankeval_pd.forms.roles.declarations import check_draws, check_needed
+from rankeval_pd.memory import check_draws, check_needed
 from rankeval_pd.nbest.difference_regions import SWAPPED
 from rankeval_pd.stats.rankings import swaps
 from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, level_of_each

@@ -12,8 +12,9 @@ from rankeval_pd.doors.pairs import PairRanks, only_pair
 from rankeval_pd.doors.rankings import Candidates, Rows, pair_names, pair_rows, tabulate
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.values import check_n
-from rankeval_pd.forms.roles.declarations import Capabilities, can, check_draws, with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import ListSizes, RankingRoles, Roles
+from rankeval_pd.memory import check_draws
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings import ranking, swap_draws

@@ -262,9 +262,9 @@ def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
     if n is not None or rows <= LARGE or chosen.ties in ("blocks", "error"):
         return n
     frame, named = frame_of(data, roles)
-    members = read_frame(frame, Roles.of(named)).members
-    sizes = [int(x) for inner in members for x in np.unique(inner["present"].sum("candidate"))]
-    return seen([size for size in dict.fromkeys(sizes) if size])
+    groups = read_frame(frame, Roles.of(named))
+    sizes = np.unique(groups.tally(groups.columns["present"]))
+    return seen(sizes[sizes > 0].tolist())
 
 
 def curves_of(data: Any, n: Any, **roles: Any) -> Any:

@@ -24,8 +24,9 @@ from rankeval_pd.forms.items.pair_tables import (
     take_items,
 )
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.roles.declarations import Capabilities, check_draws, check_memory, with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
 from rankeval_pd.forms.roles.roles import CalibrationInterval, ItemRoles, Roles
+from rankeval_pd.memory import check_draws, check_memory
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats.intervals.proportions import clopper_pearson
 from rankeval_pd.stats.resampling import pair_studies, resamples

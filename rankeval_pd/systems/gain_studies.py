@@ -22,7 +22,7 @@ from rankeval_pd.forms.items.pair_tables import (
 from rankeval_pd.forms.out.tables import keys_apart
 from rankeval_pd.forms.rankings.candidates import Data
 from rankeval_pd.forms.rankings.values import group_numbers
-from rankeval_pd.forms.roles.declarations import Capabilities, check_draws, with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
 from rankeval_pd.forms.roles.roles import (
     AdjustOver,
     Draw,
@@ -36,6 +36,7 @@ from rankeval_pd.forms.roles.roles import (
     as_names,
 )
 from rankeval_pd.forms.roles.roles import Alternative as Sided
+from rankeval_pd.memory import check_draws
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.resampling import pair_studies, resamples
 from rankeval_pd.systems.item_planning import SIDES, Alternative, check_numbers

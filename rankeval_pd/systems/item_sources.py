@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import check_count, checked_call, listed, shown
-from rankeval_pd.forms.roles.declarations import check_memory
 from rankeval_pd.forms.roles.roles import Roles, TextMetric
+from rankeval_pd.memory import check_memory
 from rankeval_pd.stats._types import IntArray
 from rankeval_pd.stats.resampling import resamples
 from rankeval_pd.stats.resampling.metric_sums import METRICS

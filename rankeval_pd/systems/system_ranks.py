@@ -17,7 +17,7 @@ from rankeval_pd.doors.rankings import rows_at
 from rankeval_pd.errors import check_choice, check_count, check_share, listed, unknown_name
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.roles.declarations import Capabilities, check_memory, with_roles
+from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
 from rankeval_pd.forms.roles.roles import (
     AdjustOver,
     Alternative,
@@ -28,6 +28,7 @@ from rankeval_pd.forms.roles.roles import (
     Roles,
     ScoreInterval,
 )
+from rankeval_pd.memory import check_memory
 from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.rankings.rank_tests import RANKS, SCORE_INTERVALS
 from rankeval_pd.stats.rankings.rank_tests import system_ranks as system_ranks_of

@@ -1,30 +1,9 @@
-"""Convert DataFrames and Datasets of candidates to the internal form.
-
-The internal form is an :class:`xarray.Dataset` with candidates in tie-key order and the
-following variables:
-
-* ``score`` (..., measure, candidate): the score (larger is better), or NaN;
-* ``gold`` (..., candidate): whether the candidate is a true positive;
-* ``present`` (..., measure, candidate): False for unscored candidates and for padding;
-* ``row`` (..., candidate): the position in the data;
-* ``draws`` (..., candidate): the hash of the candidate's key, which seeds random draws;
-* ``sign`` (measure): -1 for measures whose scores were negated because lower is better;
-* ``cluster`` (..., candidate): the number of the candidate's group, only with ``groups``;
-* ``_share`` (..., candidate): the proportion of votes, only with ``agreement="mean"``.
-
-The attribute ``ends`` is True if lists end with the last scored candidate (missing="absent"). The
-attribute ``whole`` contains the counts of all candidates if the data are a head (see
-:mod:`rankeval_pd.doors.heads`).
-
-The leading dimensions form the batch. The batch dimensions are the other dimensions of a Dataset,
-or ``tables.GROUP`` for a DataFrame.
-"""
+"""Read a DataFrame of candidates as arrays, and sort the rows by group and tie key."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -33,7 +12,6 @@ import xarray as xr
 
 from rankeval_pd.doors.heads import HeadFrame, is_dask_frame, needed_ranks
 from rankeval_pd.errors import no_table
-from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.annotators import SHARE, one_label
 from rankeval_pd.forms.rankings.copied_measures import SameOrder, known_copies
 from rankeval_pd.forms.rankings.tie_keys import (
@@ -57,7 +35,7 @@ from rankeval_pd.forms.roles.columns import (
     with_roles_of,
 )
 from rankeval_pd.forms.roles.copies import warn_of_copied_groups
-from rankeval_pd.forms.roles.declarations import cached_reading, check_memory
+from rankeval_pd.forms.roles.declarations import cached_reading
 from rankeval_pd.forms.roles.given_values import with_given_frame
 from rankeval_pd.forms.roles.identifiers import (
     cluster_codes,
@@ -69,6 +47,7 @@ from rankeval_pd.forms.roles.identifiers import (
 )
 from rankeval_pd.forms.roles.label_types import check_levels
 from rankeval_pd.forms.roles.roles import Roles, as_names
+from rankeval_pd.memory import check_memory
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.intervals.cluster_totals import packed
 from rankeval_pd.stats.rankings.ranking import Size, Whole
@@ -98,55 +77,17 @@ class Groups:
     keys: pd.DataFrame  #: one row per group, with the columns in ``by``
     number: IntArray  #: the number of each row's group
     order: IntArray  #: the rows, sorted by group and tie key
-    #: columns of the internal form, with rows along the last axis
+    #: ``score`` and ``present`` (measure, row), ``gold``, ``draws``, ``cluster`` and ``_share``
+    #: (row), as in :class:`rankeval_pd.doors.rankings.Candidates`
     columns: Mapping[str, AnyArray]
     measures: Sequence[Hashable]
-    signs: FloatArray
-    ends: bool
+    signs: FloatArray  #: -1 for measures whose scores were negated because lower is better
+    ends: bool  #: whether lists end with the last scored candidate (missing="absent")
     whole: Whole | None = None  #: counts of all candidates if the data are a head
     places: IntArray | None = None  #: positions in the data if rows were excluded
 
     same: SameOrder | None = None  #: measures that rank all candidates identically
     dtypes: Sequence[object] = ()  #: dtypes of the measures, in which thresholds are compared
-
-    @cached_property
-    def members(self) -> list[xr.Dataset]:
-        """Return the internal form with equal-size groups stacked along ``tables.GROUP``."""
-        sizes = np.bincount(self.number, minlength=len(self.keys))
-        starts = np.cumsum(sizes) - sizes
-        result = []
-        for size in np.unique(sizes):
-            chosen = np.flatnonzero(sizes == size)
-            result.append(
-                self._stacked(chosen, self.order[starts[chosen, np.newaxis] + np.arange(size)])
-            )
-        for further in result[1:]:  # warn about measures only once
-            if self.same is not None:
-                further.attrs["same"] = self.same._replace(named=True)
-        return result
-
-    def _stacked(self, chosen: IntArray, rows: IntArray) -> xr.Dataset:
-        """Return the internal form of equal-size groups; ``rows`` is (group, candidate)."""
-        between = {1: (), 2: ("measure",)}
-        columns = {
-            name: (
-                (tables.GROUP, *between[values.ndim], "candidate"),
-                np.moveaxis(values[..., rows], -2, 0),
-            )
-            for name, values in self.columns.items()
-        }
-        places = rows if self.places is None else self.places[rows]
-        row, sign = ((tables.GROUP, "candidate"), places), ("measure", self.signs)
-        return xr.Dataset(
-            {"row": row, "sign": sign, **columns},
-            coords={"measure": ("measure", tables.labels(self.measures)), tables.GROUP: chosen},
-            attrs={
-                "ends": self.ends,
-                "whole": self.whole,
-                "same": self.same,
-                "dtypes": self.dtypes,
-            },
-        )
 
     def head(self, n_max: int) -> Groups:
         """Return the best candidates of each measure if a few candidates are sufficient.
@@ -185,14 +126,6 @@ class Groups:
             ),
         )  # fmt: skip
 
-    @cached_property
-    def counts(self) -> xr.Dataset:
-        """Return N and N+ for each group and measure if counts are sufficient."""
-        return xr.Dataset(
-            {x: ((tables.GROUP, "measure"), values) for x, values in self.size._asdict().items()},
-            coords={tables.GROUP: np.arange(len(self.keys))},
-        )
-
     @property
     def size(self) -> Size:
         """Return N and N+: (group, measure)."""
@@ -200,16 +133,16 @@ class Groups:
         if whole is not None:
             shape = (1, len(present))
             return Size(np.full(shape, whole.total), np.full(shape, whole.positive))
-        return Size(self._tally(present), self._tally(present & gold))
+        return Size(self.tally(present), self.tally(present & gold))
 
     @property
     def largest(self) -> int:
         """Return the largest number of candidates that a measure has in a group."""
         if self.whole is not None:
             return int(np.max(self.whole.total, initial=0))
-        return int(self._tally(self.columns["present"]).max(initial=0))
+        return int(self.tally(self.columns["present"]).max(initial=0))
 
-    def _tally(self, of: BoolArray) -> IntArray:
+    def tally(self, of: BoolArray) -> IntArray:
         """Count rows by group, converting (measure, row) to (group, measure)."""
         counts = [
             np.bincount(self.number if row.all() else self.number[row], minlength=len(self.keys))

@@ -11,15 +11,14 @@ import datetime
 import decimal
 import fractions
 import numbers
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import listed
-from rankeval_pd.forms.roles.label_types import check_types
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, IntArray
 from rankeval_pd.stats.rankings.swap_draws import Keys, mix
 
 _Labels = pd.Index | Sequence[pd.Index]
@@ -39,13 +38,22 @@ def label_order(labels: _Labels, seed: int, group: IntArray) -> tuple[IntArray, 
     """
     hashes = label_hashes(labels)
     again = np.zeros(hashes.size, dtype=bool)
-    if not (isinstance(labels, pd.RangeIndex) or pd.Index(hashes).is_unique):
+    salt = mix(np.array([seed % 2**64], dtype=np.uint64))
+    keys = mix(hashes + salt)
+    order = _sorted_rows(keys, group)
+    one, other = order[1:], order[:-1]
+    if ((keys[one] == keys[other]) & (group[one] == group[other])).any():
         repeat = pd.Series(hashes).groupby([group, hashes]).cumcount().to_numpy()
         again = repeat > 0
         hashes[again] = mix(hashes[again] ^ mix(repeat[again].astype(np.uint64)))
-    hashes = mix(hashes + mix(np.array([seed % 2**64], dtype=np.uint64)))
-    order = np.lexsort((hashes, group)) if group.any() else np.argsort(hashes, kind="stable")
-    return order, again, hashes
+        keys = mix(hashes + salt)
+        order = _sorted_rows(keys, group)
+    return order, again, keys
+
+
+def _sorted_rows(keys: Keys, group: IntArray) -> IntArray:
+    """Return the rows, sorted by group and key."""
+    return np.lexsort((keys, group)) if group.any() else np.argsort(keys, kind="stable")
 
 
 def label_hashes(labels: _Labels) -> Keys:
@@ -261,24 +269,6 @@ def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
             " unique within each group. If candidates occur in several queries, pass the query"
             " column as by=... Otherwise pass another column, or omit key to break ties by a hash."
         )
-
-
-def value_order(
-    values: AnyArray, gold: FloatArray, name: Hashable, *, falling: bool = False
-) -> IntArray:
-    """Return sorted positions along the last axis, with padding at the end."""
-    values, gold = np.broadcast_arrays(values, gold)
-    check_types(pd.Series(values.ravel()), "key", name)
-    result = np.empty(values.shape, dtype=np.int64)
-    for row in np.ndindex(values.shape[:-1]):
-        key = pd.Series(values[row])
-        padding = np.isnan(gold[row])
-        real = np.flatnonzero(~(padding & key.isna().to_numpy(dtype=bool)))
-        computed = real[
-            column_order(key.iloc[real], name, np.zeros(real.size, np.int64), falling=falling)
-        ]
-        result[row] = np.concatenate([computed, np.setdiff1d(np.arange(len(key)), real)])
-    return result
 
 
 def as_compared(scores: Any, ties: str, key: object) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import fields, replace
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ import xarray as xr
 from pandas.api.types import is_bool_dtype
 
 from rankeval_pd.errors import hushed, listed, unknown_name
-from rankeval_pd.forms.out.tables import check_names, is_missing, listed_in
+from rankeval_pd.forms.out.tables import is_missing, listed_in
 from rankeval_pd.forms.roles.copies import likely_gold
 from rankeval_pd.forms.roles.label_types import IDENTIFYING, check_levels, check_types
 from rankeval_pd.forms.roles.roles import (
@@ -294,26 +294,6 @@ def labels_along(data: xr.Dataset, dim: Hashable) -> pd.Index:
     labels: pd.Index = data.indexes.get(dim, pd.RangeIndex(data.sizes[dim]))
     check_levels(labels)
     return labels
-
-
-def one_chunk(variable: xr.DataArray, dim: Hashable) -> xr.DataArray:
-    """Put all candidates of a variable into one chunk, as rankings require."""
-    return variable.chunk({dim: -1}) if variable.chunks is not None else variable
-
-
-def along_measures(scores: Sequence[xr.DataArray]) -> xr.DataArray:
-    """Return the scores of all measures along ``measure``."""
-    return xr.concat(
-        xr.broadcast(*scores), "measure", coords="minimal", compat="override", join="override"
-    )
-
-
-def batch_of(data: xr.Dataset, dim: Hashable, *variables: xr.DataArray) -> list[Hashable]:
-    """Return the group dimensions in the order in which they appear in the data."""
-    known = {d for variable in variables for d in variable.dims}
-    batch = [d for d in data.dims if d in known and d not in (dim, "measure", "candidate")]
-    check_names("the dimension ", batch, ())
-    return batch
 
 
 # -------------------------------------------------------------------------------------------------

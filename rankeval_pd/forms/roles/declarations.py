@@ -1,25 +1,19 @@
-"""Declare capabilities and roles of functions, and check the memory for calls."""
+"""Declare capabilities and roles of functions."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-import os
 import re
-import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 
-import xarray as xr
-
 from rankeval_pd.doors.datasets import taking_datasets
-from rankeval_pd.errors import check_count
 from rankeval_pd.forms.roles.options import Short, with_options
 from rankeval_pd.forms.roles.roles import MEANINGS, Roles, default_of
 
@@ -241,109 +235,3 @@ def _same(one: Roles, other: Roles) -> bool:
         or (isinstance(a, str | int) and type(a) is type(b) and a == b)
         for field in fields(Roles)
     )
-
-
-# ---------------------------------------------------------------------- Memory needed for a result
-
-_NUMBER = 8  # bytes
-_SMALL = 10_000  # number of values up to which tables are not checked
-_ENDLESS = 2.0**1000  # larger than any memory, but smaller than the largest float64
-
-
-def check_memory(numbers: float, what: str, less: str) -> None:
-    """Raise a MemoryError if the numbers for ``what`` do not fit in memory.
-
-    ``less`` explains how to reduce the numbers. If the available memory is unknown, nothing is
-    checked.
-    """
-    there, numbers = free_memory(), min(numbers, _ENDLESS)
-    if there is not None and numbers * _NUMBER > there:
-        raise MemoryError(
-            f"{what}: this needs {_shown(numbers * _NUMBER)} of memory, but {_shown(there)} is"
-            f" available. {less}"
-        )
-
-
-def check_draws(argument: str, value: object, for_each: int = 1) -> int:
-    """Check that draws fit in memory, and return the number of draws."""
-    draws = check_count(argument, value)
-    check_memory(
-        2 * for_each * draws,  # the drawn and the sorted values
-        f"{argument}={draws} requires {draws} draws in memory at once",
-        f"Pass fewer, {argument}=...",
-    )
-    return draws
-
-
-def check_needed(draws: int, edge: str) -> int:
-    """Check that the draws for a family fit in memory, and return their number.
-
-    ``edge`` describes the required level as ``alpha=...`` or ``level=...``.
-    """
-    check_memory(
-        2.0 * draws,  # the drawn and the sorted values
-        f"{edge} with n_resamples=None requires {draws:,} draws in memory at once",
-        f"Pass a value that requires fewer draws: {edge.split('=')[0]}=...",
-    )
-    return draws
-
-
-def check_rows(inner: xr.Dataset, rows: int, columns: int, what: str) -> None:
-    """Raise a MemoryError if a table would have too many rows.
-
-    Lazy data are not checked because they can be computed in parts.
-    """
-    every = rows * (inner["gold"].size // max(inner.sizes["candidate"], 1))
-    if every * columns < _SMALL or any(x.chunks is not None for x in inner.variables.values()):
-        return
-    check_memory(
-        every * (3.0 * columns + 5.0),  # values, rows with names, and table
-        f"{what} would give a table with {every:,} rows",
-        "Pass fewer measures, or only the list sizes that you need: n=...",
-    )
-
-
-def check_table(rows: int, what: str, columns: int = 12) -> None:
-    """Raise a MemoryError if a table would have too many rows."""
-    if rows * columns >= _SMALL:
-        check_memory(
-            rows * (3.0 * columns + 5.0),  # values, rows with names, and table
-            f"{what} would give a table with {rows:,} rows",
-            "Pass fewer measures, or only the list sizes that you need: n=...",
-        )
-
-
-def free_memory() -> int | None:
-    """Return the bytes available to this process, or None if unknown."""
-    known = [size for size in (_of_machine(), _of_process()) if size is not None]
-    return min(known, default=None)
-
-
-def _of_machine() -> int | None:
-    try:
-        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
-        return next(int(x.split()[1]) << 10 for x in lines if x.startswith("MemAvailable:"))
-    except (OSError, ValueError, StopIteration):
-        return None
-
-
-def _of_process() -> int | None:
-    """Return the remaining address space, or None if there is no limit."""
-    if sys.platform == "win32":
-        return None
-    import resource
-
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit == resource.RLIM_INFINITY:
-        return None
-    try:
-        pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
-    except (OSError, ValueError):
-        return limit
-    return max(limit - pages * os.sysconf("SC_PAGE_SIZE"), 0)
-
-
-def _shown(size: float) -> str:
-    if size >= 2.0**100:
-        return f"{size / 2**30:.1e} GB"
-    return f"{size / 2**30:,.1f} GB" if size >= 2**30 else f"{size / 2**20:,.0f} MB"
