@@ -21,7 +21,7 @@ ROOT = Path(rankeval_pd.__file__).parent
 QUESTIONS = ("nbest", "chance", "curves", "judging", "systems", "queries", "association")
 ROOT_FILES = {
     "__init__", "accessors", "association", "dask", "dask_accessors", "errors", "forwarding",
-    "overview", "paper_tables", "progress", "registration", "words",
+    "memory", "overview", "paper_tables", "progress", "registration", "words",
 }  # fmt: skip
 
 
@@ -93,13 +93,13 @@ def test_stats_knows_only_stats(module):
 
 @pytest.mark.parametrize("module", _of("forms"))
 def test_forms_know_stats_errors_and_bars(module):
-    known = tuple(f"rankeval_pd.{x}" for x in ("stats", "forms", "doors", "errors", "progress"))
+    known = tuple(f"rankeval_pd.{x}" for x in ("stats", "forms", "doors", "errors", "memory", "progress"))
     assert all(name.startswith(known) for name in _ours(module))
 
 
 @pytest.mark.parametrize("module", ASKED)
 def test_questions_know_neither_plots_nor_accessors_nor_private_names(module):
-    known = ("stats", "forms", "doors", "decisions", "errors", "progress", *QUESTIONS)
+    known = ("stats", "forms", "doors", "decisions", "errors", "memory", "progress", *QUESTIONS)
     for name in _ours(module):
         assert name != "rankeval_pd", "a question does not import from the package's front"
         assert name.split(".")[1] in known, name

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.decisions.families import numbered
 from rankeval_pd.decisions.verdicts import GROUP, PAIR, Rows
 from rankeval_pd.forms.roles.roles import Alternative
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -26,10 +25,12 @@ class GroupCells(NamedTuple):
     def of(cls, table: Rows, n_groups: int) -> GroupCells:
         """Arrange the rows of all groups."""
         names = [name for name in KEYS if name in table]
-        key = numbered(*(table[name] for name in names))  # in the order of the columns
-        first = np.unique(key, return_index=True)[1]
+        number = np.zeros(table[GROUP].size, dtype=np.int64)  # rises with all columns in turn
+        for name in names:
+            number = number * (table[name].max(initial=0) + 1) + table[name]
+        _, first, key = np.unique(number, return_index=True, return_inverse=True)
         row = np.full((first.size, n_groups), -1, dtype=np.int64)
-        row[key, table[GROUP]] = np.arange(key.size)
+        row[key, table[GROUP]] = np.arange(number.size)
         kept = [*names, *(x for x in ("measure_a", "measure_b") if x in table)]
         return cls({name: table[name][first] for name in kept}, row)
 
@@ -41,6 +42,15 @@ class GroupCells(NamedTuple):
     def of_column(self, values: AnyArray) -> FloatArray:
         """Return the values by key and group, NaN if a group has no row."""
         return np.where(self.exists, values[self.row].astype(float), np.nan)
+
+    def held(self) -> GroupCells:
+        """Return the cells in which lists that end early keep the last row of their measure."""
+        measure = self.keys["measure"]
+        place = np.arange(measure.size)[:, np.newaxis]
+        last = np.maximum.accumulate(np.where(self.exists, place, -1), axis=0)
+        row = np.take_along_axis(self.row, np.maximum(last, 0), axis=0)
+        first = np.searchsorted(measure, measure)[:, np.newaxis]
+        return GroupCells(self.keys, np.where(last >= first, row, -1))
 
     def sums(self, values: AnyArray) -> AnyArray:
         """Return sums over groups, of the same type as the values."""
@@ -109,3 +119,66 @@ def of_lists(average: str, level: float) -> Combination:
         }
 
     return combine
+
+
+def average_areas(areas: Rows, n_groups: int, *, average: str, level: float) -> Rows:
+    """Average areas over groups, for each measure."""
+    cells = GroupCells.of(areas, n_groups)
+    area, chance = (cells.of_column(areas[name]) for name in ("area", "chance"))
+    known = ~np.isnan(area)
+    weight, times = None, np.ones(area.shape)
+    if average == "micro":
+        weight = times = np.where(known, cells.of_column(areas["weight"]), np.nan)
+    result = over_groups(area * times, weight)
+    return {
+        **cells.keys,
+        "area": result.value,
+        "chance": over_groups(np.where(known, chance, np.nan) * times, weight).value,
+        **result.limits(level),
+        "se": result.se,
+        "n_queries": result.n_queries,
+        "n_missing": (~known).sum(axis=-1),
+    }
+
+
+_RATES = {
+    "fpr": ("false", "others"),
+    "tpr": ("tp", "positive"),
+    "recall": ("tp", "positive"),
+    "precision": ("tp", "n"),
+}
+"""The numerator and denominator of a rate."""
+
+
+def average_curves(
+    curves: Rows, n_groups: int, *, average: str, rates: tuple[str, str], level: float
+) -> Rows:
+    """Average curves over groups, at each n."""
+    cells = GroupCells.of(curves, n_groups)
+    held = cells.held()
+    n, tp, positive, others = (
+        held.of_column(curves[name]) for name in ("n", "tp", "positive", "others")
+    )
+    n, positive, others = (np.where(x > 0, x, np.nan) for x in (n, positive, others))
+    judged = "precision"
+    if judged not in rates:  # like an ROC area, an ROC curve needs both classes
+        judged = "tpr"
+        empty = np.isnan(positive) | np.isnan(others)
+        positive, others = (np.where(empty, np.nan, x) for x in (positive, others))
+    counts = {"n": n, "tp": tp, "false": held.of_column(curves["n"]) - tp}
+    counts |= {"positive": positive, "others": others}
+    averages = {}
+    for rate in rates:
+        above, below = (counts[name] for name in _RATES[rate])
+        if average == "macro":
+            averages[rate] = over_groups(above / below)
+        else:
+            averages[rate] = over_groups(above, below)
+    of_groups = averages[judged]
+    return {
+        **cells.keys,
+        **{rate: x.value for rate, x in averages.items()},
+        **of_groups.limits(level),
+        "n_queries": of_groups.n_queries,
+        "n_missing": n_groups - of_groups.n_queries,
+    }
