@@ -25,6 +25,7 @@ from rankeval_pd.forms.items.item_roles import check_items, item_roles
 from rankeval_pd.forms.items.items import ItemTable, read_frame, warn_of_shape
 from rankeval_pd.forms.items.metric_columns import Metric, frame_as_items, metric_of_queries
 from rankeval_pd.forms.out import tables
+from rankeval_pd.forms.rankings.candidates import Data, above_door
 from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import AnyArray, IntArray
@@ -36,7 +37,7 @@ _LIMITS = ("ci_low", "ci_high", "ci_low_alone", "ci_high_alone")
 
 
 def tabulate_items(
-    data: Any,
+    data: Data,
     roles: Mapping[str, Any],
     question: ItemQuestion,
     columns: Sequence[str],
@@ -48,7 +49,7 @@ def tabulate_items(
     relate: Relate | None = None,
     finish: Callable[[Rows], Rows] | None = None,
     needs: Callable[[int], ItemNeeds] | None = None,
-) -> pd.DataFrame:
+) -> Data:
     """Ask the question for every group, and return one table.
 
     Parameters
@@ -79,10 +80,10 @@ def tabulate_items(
     """
     chosen = item_roles(roles)
     distributed = is_dask_frame(data)
-    frame = data
+    frame: Any = data
     if distributed:
         check_needs(None if needs is None else needs(1), chosen, FROM_FRAME)
-        frame = data._meta
+        frame = frame._meta
     check_items(frame)
     frame = frame_as_items(frame)
     table = read_frame(frame, chosen)
@@ -117,7 +118,7 @@ def tabulate_items(
             codes, labels = pd.factorize(rows[name])
             rows[name] = named(codes, labels.tolist())
     notes = {**_metric_notes(table.metric, chosen, frame), **record(facts, len(pairs))}
-    return leave_table(rows, keys, columns, table.systems, notes)
+    return above_door(leave_table(rows, keys, columns, table.systems, notes), data)
 
 
 def _sums_of(

@@ -22,7 +22,7 @@ from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.averages import check_groups
 from rankeval_pd.forms.rankings.annotators import SHARE, refuse_each
-from rankeval_pd.forms.rankings.candidates import Groups, check_data, read_frame
+from rankeval_pd.forms.rankings.candidates import Data, Groups, above_door, below_door, check_data, read_frame
 from rankeval_pd.forms.rankings.copied_measures import SameOrder, count_distinct
 from rankeval_pd.forms.rankings.values import Shares, Sizes, check_not_above, longest_list
 from rankeval_pd.forms.roles.copies import warn_of_same_order
@@ -471,7 +471,7 @@ Combination = Callable[[Rows, int], Rows]
 
 
 def tabulate(
-    data: pd.DataFrame,
+    data: Data,
     roles: Mapping[str, Any],
     question: RankingQuestion,
     columns: Sequence[str],
@@ -481,7 +481,7 @@ def tabulate(
     combine: Combination | None = None,
     finish: Finish | None = None,
     attrs: Mapping[str, Any] | None = None,
-) -> pd.DataFrame:
+) -> Data:
     """Ask the question for every group, and return one table.
 
     Parameters
@@ -511,11 +511,12 @@ def tabulate(
     chosen = Roles.of(roles)
     _check_roles(chosen, able, combine)
     check_data(data)
+    frame = below_door(data)
     if len(chosen.factors) > 1:  # a head contains the number of levels only for a single factor
         able = replace(able, heads=False)
     if not able.heads:
-        refuse_head(data)
-    groups = read_frame(data, chosen, scored=able.scores)
+        refuse_head(frame)
+    groups = read_frame(frame, chosen, scored=able.scores)
     added = ["share"] if isinstance(n, Shares) else []
     groups = replace(groups, keys=tables.keys_apart(groups.keys, [*columns, *added]))
     check_not_above(n, groups.largest, groups.whole if able.scores else None)
@@ -525,7 +526,7 @@ def tabulate(
         groups = groups.head(longest_list(n, groups.largest))
     nothing = len(groups.keys) == 0
     if nothing:
-        parts = _empty_stack(data, chosen, able)
+        parts = _empty_stack(frame, chosen, able)
     elif able.counts and isinstance(n, np.ndarray):
         parts = [counted(groups)]
     else:
@@ -549,7 +550,7 @@ def tabulate(
         keys = pd.DataFrame(index=[0])
     elif len(parts) > 1:
         table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
-    return leave_table(table, keys, columns, groups.measures, attrs)
+    return above_door(leave_table(table, keys, columns, groups.measures, attrs), data)
 
 
 def _check_roles(chosen: Roles, able: Capabilities, combine: Combination | None) -> None:

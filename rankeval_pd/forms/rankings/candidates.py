@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -68,6 +68,16 @@ def check_data(data: object) -> None:
         )
     wanted = "a pandas DataFrame with one row per candidate, or an xarray Dataset with a dimension"
     raise no_table("data", data, f"{wanted} 'candidate'; from_scores(y_true, scores) creates one")
+
+
+def below_door(data: pd.DataFrame | xr.Dataset) -> pd.DataFrame:
+    """Return the data as a DataFrame for type checkers, because the door answers Datasets."""
+    return cast("pd.DataFrame", data)
+
+
+def above_door(table: pd.DataFrame | xr.Dataset, data: Data) -> Data:
+    """Return the table for type checkers as what the door makes of it: a table like the data."""
+    return cast("Data", table)
 
 
 @dataclass(frozen=True)
