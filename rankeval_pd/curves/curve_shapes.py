@@ -178,12 +178,11 @@ def _lists_of_curve(ranking: Ranking, n: IntArray | None, ties: str, space: str)
     if space in _FROM_ONE:
         return curve
     # prepend the empty list, with a threshold above every score
-    curve = _Lists(
-        *(
-            np.concatenate([np.full((*x.shape[:-1], 1), first, dtype=x.dtype), x], axis=-1)
-            for x, first in zip(curve, (0, 0, np.inf, True), strict=True)
-        )
-    )
+    longer: list[Any] = [
+        np.concatenate([np.full((*x.shape[:-1], 1), first, dtype=x.dtype), x], axis=-1)
+        for x, first in zip(curve, (0, 0, np.inf, True), strict=True)
+    ]
+    curve = _Lists(*longer)
     return curve._replace(exists=curve.exists & (ranking.size.total > 0)[..., np.newaxis])
 
 

@@ -16,7 +16,7 @@ from rankeval_pd.decisions.verdicts import GROUP, PAIR, Interval, Rows, decide
 from rankeval_pd.doors.rankings import tabulate
 from rankeval_pd.errors import check_choice, check_share
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.candidates import Data, above_door, below_door
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import Adjustment, Alternative, AreaKind, AreaTest, RankingRoles
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
@@ -170,7 +170,7 @@ def unpaired_area(
         ("measure", *_SampleAreas._fields),
         can(unpaired_area),
     )
-    return _pairs_of_samples(areas, how)
+    return above_door(_pairs_of_samples(below_door(areas), how), data)
 
 
 def _pairs_of_samples(areas: pd.DataFrame, how: SampleOptions) -> pd.DataFrame:

@@ -54,7 +54,8 @@ class GroupCells(NamedTuple):
 
     def sums(self, values: AnyArray) -> AnyArray:
         """Return sums over groups, of the same type as the values."""
-        return np.where(self.exists, values[self.row], 0).sum(axis=-1).astype(values.dtype)
+        totals: AnyArray = np.where(self.exists, values[self.row], 0).sum(axis=-1)
+        return totals.astype(values.dtype)
 
 
 class GroupAverage(NamedTuple):

@@ -76,7 +76,7 @@ def adjusted_tests(
     if how.adjust is None or not p.size:
         return AdjustedTests(p, quantile_of(freedom, how.level) * error, undecided)
     drawn = columns[f"p_family{family}"] if how.swapped else p
-    once = drawn
+    once, first = drawn, np.zeros(0, dtype=np.intp)
     if stands is not None:
         _, first, back = np.unique(stands, return_index=True, return_inverse=True)
         first = first[back]
@@ -98,9 +98,10 @@ def adjusted_tests(
         undecided = np.asarray(more, dtype=bool)
     if stands is None:
         return AdjustedTests(held, half, undecided)
-    held, half, undecided = (x[..., first, :] for x in (held, half, undecided))
+    held, half = (x[..., first, :] for x in (held, half))
     alike = (stands < 0)[:, np.newaxis]
-    return AdjustedTests(np.where(alike, p, held), np.where(alike, 0.0, half), undecided & ~alike)
+    undecided = undecided[..., first, :] & ~alike
+    return AdjustedTests(np.where(alike, p, held), np.where(alike, 0.0, half), undecided)
 
 
 def _families(shape: tuple[int, ...], *, each: bool) -> tuple[IntArray, IntArray]:

@@ -48,22 +48,27 @@ class Decision(Protocol):
     @property
     def adjust(self) -> str | None:
         """Adjustment of the p-values, or None."""
+        ...
 
     @property
     def adjust_over(self) -> str:
         """Rows that form a family: "all", "n" or "group"."""
+        ...
 
     @property
     def alternative(self) -> str:
         """Direction of the tests."""
+        ...
 
     @property
     def alpha(self) -> float:
         """Significance level."""
+        ...
 
     @property
     def level(self) -> float:
         """Confidence level of the intervals."""
+        ...
 
 
 def decision_columns(how: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -311,7 +316,7 @@ def warn_of_order(table: Rows, names: Sequence[Hashable]) -> None:
     if not deciding.size:
         return
     first = deciding[0]
-    pair = [names[table[name][first]] for name in ("measure_a", "measure_b")]
+    pair = [names[int(table[name][first])] for name in ("measure_a", "measure_b")]
     uncut = [int(table[name][first]) for name in UNCUT if name in table]
     row = (*pair, int(table["n"][first]), *uncut)
     warn_of_rows([row], deciding.size, combined="n_left_out" in table)

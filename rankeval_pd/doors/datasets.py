@@ -49,12 +49,24 @@ from rankeval_pd.stats._types import AnyArray, IntArray
 class Answerable(Protocol):
     """Describe what Datasets need to know of :class:`Capabilities`."""
 
-    pairs: str
-    scores: bool
-    pooled: bool
+    @property
+    def pairs(self) -> str:
+        """Heading in the overview for tables of pairs, or ""."""
+        ...
+
+    @property
+    def scores(self) -> bool:
+        """Whether measures are needed."""
+        ...
+
+    @property
+    def pooled(self) -> bool:
+        """Whether all groups together make one result."""
+        ...
 
     def layout_of(self, options: Mapping[str, Any], form: str) -> tuple[str, ...]:
         """Return the dimensions of the result for a Dataset."""
+        ...
 
 
 def taking_datasets(function: Callable[..., Any], able: Answerable) -> Callable[..., Any]:
@@ -301,7 +313,9 @@ def _golds(data: xr.Dataset, question: Question) -> list[Hashable]:
     if given:
         return [x for x in given if x in data.variables and x not in data.xindexes]
     along = [x for x, v in data.data_vars.items() if question.dim in v.dims]
-    usual = [x for x in ("grade", "gold")[question.form != "queries" :] if x in along]
+    usual: list[Hashable] = [
+        x for x in ("grade", "gold")[question.form != "queries" :] if x in along
+    ]
     flags = [x for x in along if data[x].dtype == bool]
     return usual[:1] or (flags if len(flags) == 1 else [])
 
@@ -378,15 +392,21 @@ def _flat(variable: xr.Variable, dims: Sequence[Hashable], shape: Sequence[int])
     if isinstance(variable.dtype, ExtensionDtype):
         [own] = variable.dims
         places = np.indices(shape)[list(dims).index(own)].ravel()
-        return pd.Series(variable.data).array.take(places)
+        return _extension_array(variable).take(places)
     values = variable.transpose(*(d for d in dims if d in variable.dims)).to_numpy()
     within = [n if d in variable.dims else 1 for d, n in zip(dims, shape, strict=True)]
     return np.broadcast_to(values.reshape(within), shape).ravel()
 
 
+def _extension_array(variable: xr.Variable) -> Any:
+    """Return the values of a variable with a dtype of pandas."""
+    values: Any = variable.data
+    return pd.Series(values).array
+
+
 def _index(data: xr.Dataset, dim: Hashable, shape: Sequence[int]) -> pd.Index:
     """Return the labels of the rows."""
-    index = data.indexes.get(dim, pd.RangeIndex(shape[-1], name=dim))
+    index: pd.Index = data.indexes.get(dim, pd.RangeIndex(shape[-1], name=dim))
     groups = prod(shape[:-1])
     return index if len(shape) == 1 else index.take(np.tile(np.arange(shape[-1]), groups))
 
@@ -542,6 +562,7 @@ def _reached(
     if n is None or not reading.ragged or _are_shares(n):
         return options, None
     sizes, width = check_n(n), data.sizes[question.dim]
+    assert isinstance(sizes, np.ndarray)
     inside = reading.kept.reshape(-1, width).sum(axis=1)
     beyond = sizes[sizes > inside.max(initial=0)]
     if not len(beyond) or not len(inside) or sizes.max() > width:
@@ -615,7 +636,7 @@ def _axes(
             axes.append(_Axis(column, number, data.sizes[dim], (column,), dim))
         else:
             votes = _each(reading.options["gold"])
-            number = pd.Index(votes, tupleize_cols=False).get_indexer(table[column])
+            number = pd.Index(votes, tupleize_cols=False).get_indexer(pd.Index(table[column]))
             names = data[ANNOTATOR].to_numpy() if ANNOTATOR in data.coords else labels(votes)
             axes.append(_Axis(ANNOTATOR, number, names, (column,)))
     for word in question.layout:
@@ -646,9 +667,9 @@ def _axis(
     if word in known:
         return _labeled(word, table, pd.Index(known[word], tupleize_cols=False))
     if word in ("measure", "system"):
-        there = pd.Index(table[word].unique(), tupleize_cols=False)
+        present = pd.Index(table[word].unique(), tupleize_cols=False)
         names = pd.Index(labels(reading.names), tupleize_cols=False)
-        return _labeled(word, table, names[names.isin(there)])
+        return _labeled(word, table, names[names.isin(present)])
     if word != "n":
         return _labeled(word, table, pd.Index(table[word].unique()))
     there, n = np.unique(table["n"].to_numpy()), question.options.get("n")
@@ -671,7 +692,7 @@ def _are_shares(n: Any) -> bool:
 
 
 def _labeled(word: str, table: pd.DataFrame, index: pd.Index) -> _Axis:
-    return _Axis(word, index.get_indexer(table[word]), index, (word,))
+    return _Axis(word, index.get_indexer(pd.Index(table[word])), index, (word,))
 
 
 def _numbered(
@@ -679,9 +700,9 @@ def _numbered(
 ) -> _Axis:
     """Return numbers of the rows with equal labels along all dimensions before."""
     if before:
-        number = table.groupby([x.place for x in before]).cumcount().to_numpy()
+        number: IntArray = table.groupby([x.place for x in before]).cumcount().to_numpy(np.int64)
     else:
-        number = np.arange(len(table))
+        number = np.arange(len(table), dtype=np.int64)
     return _Axis(word, number, known.get(word, int(number.max(initial=-1)) + 1))
 
 
@@ -803,14 +824,16 @@ def _answer_pairs(
     """Return the answer for a table of pairs of systems."""
     other = options.get("other")
     if isinstance(other, xr.Dataset):  # the systems on other items
-        roles = {x: options[x] for x in ("seeds", "groups", "strata", "exclude") if x in options}
+        passed = [x for x in ("seeds", "groups", "strata", "exclude") if x in options]
+        roles = {name: options[name] for name in passed}
         dim = options.get("dim", "item")
         question = Question(function, "items", (), roles, dim, scored=True)
         reading = _read(_checked(other, question)[0].compute(), question)
         _refuse_batch(reading.batch)
         options = {**options, "other": reading.frame}
     if "gain" not in data.variables:
-        return function(pd.DataFrame(columns=list(data.variables)), **options)
+        answer: xr.Dataset = function(pd.DataFrame(columns=list(data.variables)), **options)
+        return answer
     groups = [d for d in data["gain"].dims if d != "pair"]
     frame = data.compute().to_dataframe().reset_index().drop(columns="pair", errors="ignore")
     first = [*groups, *(x for x in _SYSTEMS if x in frame)]
@@ -860,7 +883,7 @@ def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
 def _picked(data: xr.Dataset, pick: Mapping[Hashable, IntArray]) -> xr.Dataset:
     """Return one row of the data for each position."""
     whole = {  # xarray can index these dimensions only by slices
-        name: ("row", pd.Series(variable.data).array.take(pick[variable.dims[0]]))
+        name: ("row", _extension_array(variable).take(pick[variable.dims[0]]))
         for name, variable in data.variables.items()
         if isinstance(variable.dtype, ExtensionDtype)
     }
@@ -1017,10 +1040,11 @@ def _made_up_values(
             others: list[Any] = [not values[0]] if dtype.kind == "b" else ["-", 0, 1, 2, 3]
             if dtype.kind in "iuf":
                 others = [x for x in range(len(values) + 1) if x not in values]
-            every = labels([*values, others[0]])
+            every: AnyArray = labels([*values, others[0]])
             return every[number % len(every)]
         least = options.get("min_grade")
-        return (number % 2 == 0) * (1 if least is None else least)
+        grades: AnyArray = (number % 2 == 0) * (1 if least is None else least)
+        return grades
     if name in _each(options.get("groups")):
         return number % max(2, number.shape[-1] // 3)
     if name in _each(options.get("judged_with")):

@@ -22,7 +22,14 @@ from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.averages import check_groups
 from rankeval_pd.forms.rankings.annotators import SHARE, refuse_each
-from rankeval_pd.forms.rankings.candidates import Data, Groups, above_door, below_door, check_data, read_frame
+from rankeval_pd.forms.rankings.candidates import (
+    Data,
+    Groups,
+    above_door,
+    below_door,
+    check_data,
+    read_frame,
+)
 from rankeval_pd.forms.rankings.copied_measures import SameOrder, count_distinct
 from rankeval_pd.forms.rankings.values import Shares, Sizes, check_not_above, longest_list
 from rankeval_pd.forms.roles.copies import warn_of_same_order
@@ -100,7 +107,7 @@ class Candidates:
         numbers = {name: k for k, name in enumerate(self.measures)}
         return np.array([[numbers[a], numbers[b]] for a, b in pairs], dtype=int).reshape(-1, 2)
 
-    def rankings(self, measures: Sequence[int] | None = None) -> Ranking:
+    def rankings(self, measures: Sequence[int] | AnyArray | None = None) -> Ranking:
         """Return the ranking of each measure: (group, measure)."""
         score, present, whole = self.score, self.present, self.whole
         order = vars(self).get("order")  # only if already sorted
@@ -121,7 +128,8 @@ class Candidates:
 
     def positives(self) -> IntArray:
         """Return the number of true positives that each measure ranks: (group, measure)."""
-        return (self.gold[:, np.newaxis] & self.present).sum(axis=-1)
+        counts: IntArray = (self.gold[:, np.newaxis] & self.present).sum(axis=-1)
+        return counts
 
     def common_size(self) -> Size:
         """Return N and N+ of each group, which must be equal for all measures: (group)."""
@@ -254,7 +262,7 @@ def rows_of(
     columns: Mapping[str, AnyArray],
     candidates: Candidates,
     name: str,
-    numbers: Sequence[int],
+    numbers: Sequence[int] | AnyArray,
     along: Mapping[str, AnyArray],
 ) -> Rows:
     """Return columns (group, measure or pair, ...) as rows in this order."""
@@ -299,7 +307,7 @@ def concatenated(parts: Sequence[Rows]) -> Rows:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def rows_at(table: Rows, rows: AnyArray) -> Rows:
+def rows_at(table: Rows, rows: AnyArray | slice) -> Rows:
     """Return the rows at these positions, or where a mask is True."""
     return {name: values[rows] for name, values in table.items()}
 
@@ -353,9 +361,9 @@ def pair_rows(
         columns = dict(kernel(lists, sizes))
         exists = lists.exists
         if not over_n:
-            exists = exists.any(axis=-1) if n is None else exists.all(axis=-1)
+            exists = np.asarray(exists.any(axis=-1) if n is None else exists.all(axis=-1))
         columns.setdefault("exists", exists)
-        chosen = np.arange(start, start + len(block))
+        chosen = range(start, start + len(block))
         parts.append(rows_of(columns, candidates, PAIR, chosen, along))
         advance(len(block) * groups)
     return with_pairs(in_group_order(parts), candidates, pairs, alternative)
@@ -421,7 +429,7 @@ def _pair_ranks(
         for side in (a, b):
             exists = exists & side.nbest(None if every else sizes, ties).exists
     exists = np.broadcast_to(exists, (*a.here.shape, sizes.size))
-    draws = _for_pairs(candidates.draws, a.score.shape)
+    draws = np.broadcast_to(candidates.keys, a.score.shape)
     cluster = None if candidates.cluster is None else _for_pairs(candidates.cluster, a.score.shape)
     lists = PairRanks(a, b, draws, a.size.total, exists, cluster)
     return with_empty_places(lists) if candidates.ends else lists
@@ -517,7 +525,7 @@ def tabulate(
     if not able.heads:
         refuse_head(frame)
     groups = read_frame(frame, chosen, scored=able.scores)
-    added = ["share"] if isinstance(n, Shares) else []
+    added: list[str] = ["share"] if isinstance(n, Shares) else []
     groups = replace(groups, keys=tables.keys_apart(groups.keys, [*columns, *added]))
     check_not_above(n, groups.largest, groups.whole if able.scores else None)
     if combine is not None:

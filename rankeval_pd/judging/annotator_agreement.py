@@ -13,7 +13,7 @@ import pandas as pd
 from rankeval_pd.errors import check_share
 from rankeval_pd.forms.out.tables import apart
 from rankeval_pd.forms.rankings.annotators import annotators_of
-from rankeval_pd.forms.rankings.candidates import Data, check_data
+from rankeval_pd.forms.rankings.candidates import Data, above_door, below_door, check_data
 from rankeval_pd.forms.rankings.values import gold_values, group_numbers
 from rankeval_pd.forms.roles.columns import find_gold, frame_column, refuse_dim
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_but
@@ -103,20 +103,21 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
             "for example gold=['a1', 'a2', 'a3']."
         )
     refuse_dim(chosen.dim, "candidate")
-    frame, chosen = with_given_frame(data, chosen)
+    frame, chosen = with_given_frame(below_door(data), chosen)
     find_gold(frame, replace(chosen, gold=chosen.gold[0]))
     codes = _codes({name: frame_column(frame, name, "gold") for name in chosen.gold}, chosen)
-    by = as_names(chosen.by, frame.columns)
+    by: list[Hashable] = as_names(chosen.by, frame.columns)
     keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
     columns: list[Hashable] = [*apart(by, _COLUMNS), *_COLUMNS]
     header = pd.Index(columns, tupleize_cols=False)
     parts = []
-    for group, key in enumerate(keys.to_numpy(dtype=object).tolist()):
+    labels: list[list[Any]] = keys.to_numpy(dtype=object).tolist()
+    for group, key in enumerate(labels):
         of_group = _coefficients(codes[:, number == group], names, level)
         parts.append(pd.DataFrame([(*key, *row) for row in of_group], columns=header))
     result = pd.concat(parts, ignore_index=True)
     result.attrs["level"] = level
-    return result
+    return above_door(result, data)
 
 
 def _codes(columns: Mapping[Hashable, pd.Series], roles: Roles) -> IntArray:

@@ -19,7 +19,7 @@ from rankeval_pd.doors.rankings import (
     tabulate,
     with_pairs,
 )
-from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.candidates import Data, above_door
 from rankeval_pd.forms.rankings.grids import few_or
 from rankeval_pd.forms.rankings.values import Sizes, check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, with_roles_but
@@ -182,7 +182,8 @@ def judged_precision(
     """
     scheme, sizes = JudgingScheme(unjudged, judged_with, windows, estimator, level), check_n(n)
     sample = read_sample(data, roles, scheme)
-    return _judged_lists(sample, sizes, "precision", can(judged_precision), progress)
+    table = _judged_lists(sample, sizes, "precision", can(judged_precision), progress)
+    return above_door(table, data)
 
 
 @Capabilities(
@@ -241,7 +242,8 @@ def judged_recall(
     """
     scheme, sizes = JudgingScheme(unjudged, judged_with, windows, estimator, level), check_n(n)
     sample = read_sample(data, roles, scheme)
-    return _judged_lists(sample, sizes, "recall", can(judged_recall), progress)
+    table = _judged_lists(sample, sizes, "recall", can(judged_recall), progress)
+    return above_door(table, data)
 
 
 @Capabilities(
@@ -320,7 +322,8 @@ def judged_average_precision(
             candidates, lambda ranking, _: average_columns(ranking, judgments, design=design)
         )
 
-    return _tabulated(sample, question, _AVERAGE_COLUMNS, can(judged_average_precision))
+    table = _tabulated(sample, question, _AVERAGE_COLUMNS, can(judged_average_precision))
+    return above_door(table, data)
 
 
 @Capabilities(
@@ -417,7 +420,8 @@ def judged_difference(
         table = rows_of(columns, candidates, PAIR, [0], {"n": lists})
         return with_pairs(table, candidates, [(a, b)], "two-sided")
 
-    return _tabulated(sample, question, _DIFFERENCE_COLUMNS, can(judged_difference), n=sizes)
+    table = _tabulated(sample, question, _DIFFERENCE_COLUMNS, can(judged_difference), n=sizes)
+    return above_door(table, data)
 
 
 def _judged_lists(

@@ -27,7 +27,7 @@ from rankeval_pd.doors.rankings import (
     with_pairs,
 )
 from rankeval_pd.errors import check_choice, is_known, unknown_name, warn
-from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.candidates import Data, below_door
 from rankeval_pd.forms.rankings.values import asked_thresholds, check_n, cut_scores
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
 from rankeval_pd.forms.roles.roles import ListSizes, Names, ProportionInterval, RankingRoles
@@ -166,7 +166,9 @@ def acceptance_precision(
         return tabulate(data, roles, question, columns, able, n=sizes, attrs=attrs)
     # the head contains the counts for these thresholds
     able = replace(able, heads=True)
-    of_thresholds = partial(_sets_of_thresholds, threshold=threshold, kind=kind, data=data)
+    of_thresholds = partial(
+        _sets_of_thresholds, threshold=threshold, kind=kind, data=below_door(data)
+    )
     return tabulate(data, roles, of_thresholds, ACCEPTANCE_COLUMNS, able, attrs=attrs)
 
 
@@ -219,7 +221,7 @@ def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> dic
     tp, others = sets.tp, total - positive
     fp = sets.size - tp
     tn = others - fp
-    columns = {
+    columns: dict[str, AnyArray] = {
         "n_accepted": sets.size,
         "tp": tp,
         **shares_of(tp, sets.size, ranking.size, kind, exists=every),
@@ -362,15 +364,21 @@ def _compared_sets(
 ) -> Rows:
     """Return one row per pair and pair of thresholds."""
     sides = candidates.sides(pairs).T
-    score, present = (
-        [values[:, measures] for measures in sides]
-        for values in (candidates.score, candidates.present)
-    )
-    signed = [
+    score_a, score_b = (candidates.score[:, side] for side in sides)
+    present_a, present_b = (candidates.present[:, side] for side in sides)
+    cut_a, cut_b = (
         cut * candidates.sign[side][:, np.newaxis] for cut, side in zip(cuts, sides, strict=True)
-    ]
+    )
     columns = _set_columns(
-        *score, *present, candidates.gold[:, np.newaxis], *signed, of=of, options=options
+        score_a,
+        score_b,
+        present_a,
+        present_b,
+        candidates.gold[:, np.newaxis],
+        cut_a,
+        cut_b,
+        of=of,
+        options=options,
     )
     along = {"cut": np.arange(cuts[0].shape[1])}
     rows = rows_of(columns, candidates, PAIR, range(len(pairs)), along)

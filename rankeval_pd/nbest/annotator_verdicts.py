@@ -10,7 +10,7 @@ import pandas as pd
 from rankeval_pd.errors import hushed
 from rankeval_pd.forms.out.phrases import join
 from rankeval_pd.forms.rankings.annotators import annotators_of
-from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.candidates import Data, below_door
 from rankeval_pd.forms.roles.roles import ANNOTATOR, Roles
 
 _MOST_ROWS = 50  # size of the largest table that is recomputed for each annotator
@@ -34,8 +34,8 @@ def with_verdicts(
     if not 0 < len(table) <= _MOST_ROWS:
         return table
     with hushed():
-        each = ask({**roles, "agreement": "each"})
-    overall = _verdicts(table)
+        each = below_door(ask({**roles, "agreement": "each"}))
+    overall = _verdicts(below_door(table))
     differ = []
     for name, part in each.groupby(ANNOTATOR, sort=False, observed=True):
         own = _verdicts(part.drop(columns=ANNOTATOR))

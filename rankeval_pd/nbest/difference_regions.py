@@ -14,7 +14,13 @@ from rankeval_pd.doors.heads import HeadFrame, head_of
 from rankeval_pd.doors.pairs import only_pair
 from rankeval_pd.doors.rankings import Candidates, Rows, concatenated, rows_at, stacks
 from rankeval_pd.errors import check_at_least_one, check_choice, check_share, unknown_name
-from rankeval_pd.forms.rankings.candidates import Data, check_data, read_frame
+from rankeval_pd.forms.rankings.candidates import (
+    Data,
+    above_door,
+    below_door,
+    check_data,
+    read_frame,
+)
 from rankeval_pd.forms.rankings.values import Shares, check_n, check_not_above
 from rankeval_pd.forms.roles.columns import native, with_columns
 from rankeval_pd.forms.roles.declarations import NO_CONCLUSION, Capabilities, with_roles_but
@@ -82,7 +88,7 @@ def difference_region(
             "a head does not contain the ranks of some candidates that are in only one list."
             " Call ddf.rankeval.difference_region(a, b, n), which counts these candidates."
         )
-    return _region_of(data, a, b, n, roles)
+    return above_door(_region_of(below_door(data), a, b, n, roles), data)
 
 
 def region_of_head(

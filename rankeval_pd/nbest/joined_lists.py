@@ -107,7 +107,8 @@ def compare_joined(
 def _joined_columns(options: JoinedOptions, *, means: bool) -> tuple[str, ...]:
     """Return the columns of the comparison, in order."""
     decision, ending = decision_columns(options)
-    counts, p_values = ("n_queries", "n_missing"), ("p_value",)
+    counts = ("n_queries", "n_missing")
+    p_values: tuple[str, ...] = ("p_value",)
     if options.combine:
         counts, p_values = ("n_groups", "n_left_out"), ("p_value", "p_mid")
     tied = () if means else TIE_COLUMNS

@@ -79,6 +79,7 @@ def compare_votes(
         tests = distinct_tests(candidates, pairs, options.alternative)
         noted.update(family_note(options, tests, candidates, n, compared_with(a, b)))
         # codes for vote proportions replace the groups; each candidate keeps its code
+        assert candidates.votes is not None
         shares, number = np.unique(candidates.votes, return_inverse=True)
         coded = replace(candidates, cluster=number.reshape(candidates.gold.shape))
         kernel = partial(_vote_columns, shares=shares, alternative=options.alternative)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
-import pandas as pd
 
 from rankeval_pd.decisions.families import family_of
 from rankeval_pd.decisions.ranks import adjusted_tests, of_measures, order_decides, rank_columns
@@ -23,7 +22,7 @@ from rankeval_pd.doors.rankings import (
     with_pairs,
 )
 from rankeval_pd.errors import unknown_name
-from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.candidates import Data, above_door, below_door
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import (
     AreaKind,
@@ -179,7 +178,7 @@ def _deciding_rows(
             task.sizes[place],
             *(tests[name][group, pair, place] for name in UNCUT),
         )
-        for group, pair, place in np.argwhere(differs)
+        for group, pair, place in np.argwhere(differs).tolist()
     ]
 
 
@@ -303,8 +302,9 @@ def _family_of_ranks(task: RankingTask, tests: int, criterion: RankCriterion) ->
     )
 
 
-def best_first(table: pd.DataFrame) -> pd.DataFrame:
+def best_first(data: Data) -> Data:
     """Sort the rows in each group and n by value."""
+    table = below_door(data)
     before: list[Any] = list(table.columns[: list(table.columns).index("measure")])
     if "n" in table:
         before.append("n")
@@ -315,4 +315,4 @@ def best_first(table: pd.DataFrame) -> pd.DataFrame:
     order = keys.sort_values(["_group", "_lower"], kind="stable").index
     result = table.loc[order].reset_index(drop=True)
     result.attrs.update(table.attrs)
-    return result
+    return above_door(result, data)

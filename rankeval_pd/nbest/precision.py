@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rankeval_pd.decisions.averages import of_lists
-from rankeval_pd.doors.rankings import GROUP, Candidates, Rows, measure_rows, tabulate
+from rankeval_pd.decisions.verdicts import GROUP
+from rankeval_pd.doors.rankings import Candidates, Rows, measure_rows, tabulate
 from rankeval_pd.errors import (
     brief,
     check_at_least_one,

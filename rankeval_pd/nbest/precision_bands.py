@@ -114,7 +114,7 @@ def precision_band(
     draws = enough(n_resamples, level)
     sizes = check_n(n)
     chosen = Roles.of(roles)
-    drawing = {"level": level, "n_resamples": draws, "seed": chosen.draws}
+    drawing: dict[str, Any] = {"level": level, "n_resamples": draws, "seed": chosen.draws}
     attrs: dict[str, Any] = {"level": level, "band": "sup-t"}
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
@@ -306,7 +306,7 @@ def difference_band(
     draws = enough(n_resamples, level)
     sizes = check_n(n)
     chosen = Roles.of(roles)
-    drawing = {"level": level, "n_resamples": draws, "seed": chosen.draws}
+    drawing: dict[str, Any] = {"level": level, "n_resamples": draws, "seed": chosen.draws}
     attrs: dict[str, Any] = {"level": level, "band": "sup-t"}
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import partial
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from rankeval_pd.doors.pairs import PairRanks, only_pair
 from rankeval_pd.doors.rankings import Candidates, Rows, pair_names, pair_rows, tabulate
 from rankeval_pd.errors import check_choice, check_share
 from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.candidates import Data, above_door, below_door
 from rankeval_pd.forms.rankings.values import check_n
 from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles
 from rankeval_pd.forms.roles.roles import (
@@ -143,15 +143,16 @@ def significant_ranges(
     """
     Roles.of(roles)  # compare() options such as threshold are rejected
     with intervals_unread():
-        table = compare(
+        answer = compare(
             data, a, b, n, test=test, alternative=alternative, alpha=alpha, adjust=adjust,
             adjust_over=adjust_over, n_resamples=n_resamples, level=level, ci=ci, target=target,
             phi=phi, progress=progress, **roles,
         )  # fmt: skip
+    table = below_door(answer)
     taken = (*RANGE_COLUMNS, "undecided_ends")
     result = _runs(tables.keys_apart(table, taken, len(_groups(table))))
     result.attrs = dict(table.attrs)
-    return result
+    return above_door(result, data)
 
 
 def _groups(table: pd.DataFrame) -> list[Hashable]:
@@ -306,7 +307,12 @@ def mean_difference(
     chosen = Roles.of(roles)
     seed = chosen.swaps
 
-    options = {"alternative": alternative, "alpha": alpha, "level": level, "n_resamples": draws}
+    options: dict[str, Any] = {
+        "alternative": alternative,
+        "alpha": alpha,
+        "level": level,
+        "n_resamples": draws,
+    }
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         pairs = pair_names(candidates.measures, a, b)

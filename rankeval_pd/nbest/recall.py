@@ -309,7 +309,7 @@ def recall_band(
     sizes = check_n(n)
     chosen = Roles.of(roles)
 
-    drawing = {"ci": ci, "level": level, "n_resamples": draws, "seed": chosen.draws}
+    drawing: dict[str, Any] = {"ci": ci, "level": level, "n_resamples": draws, "seed": chosen.draws}
     attrs: dict[str, Any] = {"level": level, "band": "sup-t", "ci": ci}
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:

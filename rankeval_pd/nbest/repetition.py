@@ -13,7 +13,13 @@ from rankeval_pd.doors.rankings import leave_table
 from rankeval_pd.errors import check_choice, check_count, check_flag, check_share, listed
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.rankings.annotators import refuse_each
-from rankeval_pd.forms.rankings.candidates import Data, check_data, read_frame
+from rankeval_pd.forms.rankings.candidates import (
+    Data,
+    above_door,
+    below_door,
+    check_data,
+    read_frame,
+)
 from rankeval_pd.forms.rankings.values import asked_thresholds, cut_scores
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles_but
 from rankeval_pd.forms.roles.roles import ProportionInterval, RankingRoles, Roles, as_names
@@ -150,7 +156,7 @@ def repetition(
     """
     check_flag("progress", progress, none=True)
     study = _Study.of(threshold, n, ci, level, roles)
-    counts = SampleCounts.of(data, study)
+    counts = SampleCounts.of(below_door(data), study)
     total = len(counts.measures) * _BOOTSTRAP
     with progress_bar(progress, total=total, what="testing the fit", unit="draws") as advance:
         rows = [
@@ -160,7 +166,9 @@ def repetition(
     columns = {name: np.array([row[name] for row in rows]) for name in COLUMNS[2:]}
     place = np.arange(len(rows))
     table = {GROUP: 0 * place, "measure": place, "threshold": counts.threshold, **columns}
-    return leave_table(table, pd.DataFrame(index=[0]), COLUMNS, counts.measures, study.noted())
+    nothing = pd.DataFrame(index=[0])
+    result = leave_table(table, nothing, COLUMNS, counts.measures, study.noted())
+    return above_door(result, data)
 
 
 @Capabilities(rankings="Would it happen again?", layout="row")
@@ -213,15 +221,15 @@ def repetition_samples(
     1     2      G2        7.5           2   2        1.0  0.158114  1.000000     True
     """
     study = _Study.of(threshold, n, ci, level, roles)
-    counts = SampleCounts.of(data, study)
+    counts = SampleCounts.of(below_door(data), study)
     sizes, tp = counts.sizes.T, counts.tp.T  # (sample, measure)
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = tp / sizes
     low, high = INTERVALS[ci](tp.astype(float), sizes.astype(float), study.level)
-    sample, measure = np.indices(sizes.shape)
+    place: AnyArray = np.indices(sizes.shape)
     columns: dict[str, AnyArray] = {
-        GROUP: sample,
-        "measure": measure,
+        GROUP: place[0],
+        "measure": place[1],
         "threshold": np.broadcast_to(counts.threshold, sizes.shape),
         "n_accepted": sizes,
         "tp": tp,
@@ -232,7 +240,8 @@ def repetition_samples(
     }
     table = {name: values.ravel() for name, values in columns.items()}
     keys = tables.keys_apart(counts.keys, SAMPLE_COLUMNS)
-    return leave_table(table, keys, SAMPLE_COLUMNS, counts.measures, study.noted())
+    result = leave_table(table, keys, SAMPLE_COLUMNS, counts.measures, study.noted())
+    return above_door(result, data)
 
 
 class _Study(NamedTuple):

@@ -10,7 +10,7 @@ import pandas as pd
 
 from rankeval_pd.errors import check_choice, listed, unknown_name, warn
 from rankeval_pd.forms.items.item_roles import item_roles
-from rankeval_pd.forms.rankings.candidates import Data, check_data
+from rankeval_pd.forms.rankings.candidates import Data, above_door, below_door, check_data
 from rankeval_pd.forms.roles.columns import form_of
 from rankeval_pd.forms.roles.copies import likely_gold
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
@@ -234,7 +234,7 @@ def _of_items(
         "adjust": adjust, "n_resamples": n_resamples, "level": level, "progress": progress, **roles
     }  # fmt: skip
     options["alpha"] = round(1.0 - level, 12)
-    scores = system_ranks(data, test=test, **options)
+    scores = below_door(system_ranks(data, test=test, **options))
     pairs = mean_test(test)(data, baseline=baseline, **options)
     groups: list[Any] = list(scores.columns[: list(scores.columns).index("system")])
     listed = []
@@ -252,9 +252,9 @@ def _of_items(
     attrs |= {
         name: scores.attrs[name] for name in ("ranks", "ci", "intervals") if name in scores.attrs
     }
-    result: Any = table[[name for name in columns if name in table]]
+    result = table[[name for name in columns if name in table]]
     result.attrs.update(attrs)
-    return cast("Data", result)
+    return above_door(result, data)
 
 
 def _parts(table: pd.DataFrame, groups: list[Any]) -> list[tuple[tuple[Any, ...], pd.DataFrame]]:

@@ -18,7 +18,7 @@ from rankeval_pd.forms.queries.documents import (
     read_queries,
     with_query_roles,
 )
-from rankeval_pd.forms.rankings.candidates import Data, check_data
+from rankeval_pd.forms.rankings.candidates import Data, above_door, below_door, check_data
 from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.options import details_wanted
 from rankeval_pd.forms.roles.roles import QueryRoles
@@ -150,11 +150,14 @@ def per_query(
     check_choice("undefined", undefined, ("zero", "skip", "raise"))
     named = metrics_asked(metrics, chosen)
     check_data(data)
-    values = frame_values(data, chosen, named, wide=wide, ranges=not wide and details_wanted())
+    ranges = not wide and details_wanted()
+    values = frame_values(below_door(data), chosen, named, wide=wide, ranges=ranges)
     value = resolve_undefined(values.numbers.metrics, named, undefined, values.keys)
     if wide:
-        return wide_form(values.keys, value, values.measures, named, undefined)
-    return _long(values.keys, values.numbers, value, values.measures, named, undefined)
+        table = wide_form(values.keys, value, values.measures, named, undefined)
+    else:
+        table = _long(values.keys, values.numbers, value, values.measures, named, undefined)
+    return above_door(table, data)
 
 
 class FrameValues(NamedTuple):

@@ -11,7 +11,7 @@ import pandas as pd
 from rankeval_pd.decisions.families import family_of
 from rankeval_pd.errors import check_choice, unknown_name, warn
 from rankeval_pd.forms.queries.documents import QueryOptions, with_query_roles
-from rankeval_pd.forms.rankings.candidates import Data, check_data
+from rankeval_pd.forms.rankings.candidates import Data, above_door, below_door, check_data
 from rankeval_pd.forms.roles.roles import FamilyAdjustment, MeanTest, QueryRoles
 from rankeval_pd.queries.metric_names import NamedMetric, parse_metrics
 from rankeval_pd.queries.per_query import (
@@ -162,7 +162,7 @@ def query_summary(
     check_choice("undefined", undefined, get_args(Undefined))
     chosen = QueryOptions.of(roles)
     asked = metrics_asked(metrics, chosen)
-    found = frame_values(data, chosen, asked, wide=True, ranges=True)
+    found = frame_values(below_door(data), chosen, asked, wide=True, ranges=True)
     value = resolve_undefined(found.numbers.metrics, asked, undefined, found.keys)
     table = wide_form(found.keys, value, found.measures, asked, undefined)
     if table.columns.nlevels == 1:
@@ -187,7 +187,7 @@ def query_summary(
     result.attrs.update(n_queries=len(table), baseline=baseline, adjust=adjusted, alpha=alpha)
     if adjusted is not None:
         result.attrs["adjust_over"] = adjust_over
-    return result
+    return above_door(result, data)
 
 
 def assumed(found: FrameValues, asked: Sequence[NamedMetric], undefined: Undefined) -> pd.DataFrame:

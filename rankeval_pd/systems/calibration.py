@@ -23,7 +23,7 @@ from rankeval_pd.forms.items.pair_tables import (
     pairs_table,
     take_items,
 )
-from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.candidates import Data, above_door, below_door
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
 from rankeval_pd.forms.roles.roles import CalibrationInterval, ItemRoles, Roles
 from rankeval_pd.memory import check_draws, check_memory
@@ -123,7 +123,7 @@ def calibration(
     seed = resamples.entropy(Roles.of(roles).rng)
     table, groups = pairs_table(data, *_needed(prior))
     draws = check_draws("n_resamples", n_resamples, len(table) if ci == "systems" else 1)
-    scores, n_other = system_scores(other, item_roles(_as_in_pairs(data.attrs, roles)))
+    scores, n_other = system_scores(below_door(other), item_roles(_as_in_pairs(data.attrs, roles)))
     for name in pd.concat([table["system_a"], table["system_b"]]).drop_duplicates():
         if name not in scores:
             raise unknown_name("other", name, scores)
@@ -138,8 +138,8 @@ def calibration(
         for keys, part in grouped(table, groups)
         for row in _calibrated(part, edges, ci, level, draws, seed)
     ]
-    attrs = {**made_by(data), "ci": ci, "level": level, "prior": prior}
-    return as_frame(rows, groups, table, CALIBRATION_COLUMNS, attrs)
+    attrs = {**made_by(below_door(data)), "ci": ci, "level": level, "prior": prior}
+    return above_door(as_frame(rows, groups, table, CALIBRATION_COLUMNS, attrs), data)
 
 
 def _needed(prior: str) -> list[str]:
@@ -335,7 +335,8 @@ def population_calibration(
     check_choice("ci", ci, ("clopper-pearson", "systems"))
     check_choice("prior", prior, get_args(Prior))
     edges, level = _bins(bins), check_share("level", level)
-    scores, total = system_scores(data, chosen)
+    frame = below_door(data)
+    scores, total = system_scores(frame, chosen)
     size, sets = check_sizes([n_items], None)[0], check_sizes([n_test_sets], None, least=1)[0]
     check_memory(
         (2 + len(scores)) * size,  # the drawn items, the sorted items and their scores
@@ -348,14 +349,14 @@ def population_calibration(
         "Pass a smaller n_test_sets=...",
     )
     seed = resamples.entropy(chosen.rng)
-    order = item_order(data.index)
-    systems = roles_of_systems(data, roles)
+    order = item_order(frame.index)
+    systems = roles_of_systems(frame, roles)
     tables = []
     with progress_bar(progress, total=sets, what="drawing test sets", unit="sets") as advance:
         for number in range(sets):
             child = np.random.SeedSequence(seed, spawn_key=(number, 3))
             drawn = np.sort(np.random.default_rng(child).integers(0, total, size))
-            sample = take_items(data, order[drawn], chosen)
+            sample = take_items(frame, order[drawn], chosen)
             result = paired_bootstrap(sample, n_resamples=n_resamples, progress=False, **systems)
             pairs, groups = pairs_table(result, *_needed(prior))
             pairs = _shrunken(pairs, groups, prior)
@@ -367,7 +368,7 @@ def population_calibration(
     table = table.assign(agrees=agrees, expected=expected)
     rows = list(_calibrated(table, edges, ci, level, 1000, seed))
     attrs = {**made_by(result), "ci": ci, "level": level, "prior": prior}
-    return as_frame(rows, [], table, CALIBRATION_COLUMNS, attrs)
+    return above_door(as_frame(rows, [], table, CALIBRATION_COLUMNS, attrs), data)
 
 
 # ------------------------------------------------- The expected agreement

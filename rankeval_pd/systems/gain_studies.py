@@ -20,7 +20,7 @@ from rankeval_pd.forms.items.pair_tables import (
     related,
 )
 from rankeval_pd.forms.out.tables import keys_apart
-from rankeval_pd.forms.rankings.candidates import Data
+from rankeval_pd.forms.rankings.candidates import Data, above_door, below_door
 from rankeval_pd.forms.rankings.values import group_numbers
 from rankeval_pd.forms.roles.declarations import Capabilities, with_roles
 from rankeval_pd.forms.roles.roles import (
@@ -183,14 +183,14 @@ def gain_threshold(
             listed.append(z * _quantile(errors, share))
         rows.append(keys + listed)
     attrs = {
-        **made_by(data),
+        **made_by(below_door(data)),
         "window": (low, high),
         "quantile": share,
         "alternative": alternative,
         "ci": ci,
         "level": level,
     }
-    return as_frame(rows, groups, table, columns, attrs)
+    return above_door(as_frame(rows, groups, table, columns, attrs), data)
 
 
 def _quantile(values: FloatArray, share: float) -> float:
@@ -284,15 +284,16 @@ def gain_by_size(
     check_choice("draw", draw, ("prefix", "random"))
     check_items(data)
     chosen = item_roles(roles)
-    by = as_names(chosen.by, data.columns)
-    places = _domains(data, by, chosen, draw)
+    frame = below_door(data)
+    by = as_names(chosen.by, frame.columns)
+    places = _domains(frame, by, chosen, draw)
     whole = check_sizes(sizes, max((len(rows) for rows in places), default=0))
-    systems = roles_of_systems(data, roles)
+    systems = roles_of_systems(frame, roles)
     listed = []
     for size in whole:
         rows = np.sort(np.concatenate([p[:size] for p in places if len(p) >= size]))
         table = paired_bootstrap(
-            data.iloc[rows],
+            frame.iloc[rows],
             n_resamples=n_resamples,
             event=event,
             method=method,
@@ -308,7 +309,7 @@ def gain_by_size(
             **systems,
         )
         listed.append(keys_apart(table, ("size",), len(by)))
-    return _one_by_one(listed, whole, len(by))
+    return above_door(_one_by_one(listed, whole, len(by)), data)
 
 
 def _one_by_one(listed: list[pd.DataFrame], sizes: list[int], n_keys: int) -> pd.DataFrame:

@@ -462,7 +462,7 @@ def _tabulate_pairs(
     baseline: Hashable,
     families: Families | None,
     progress: bool | None,
-) -> Any:
+) -> Data:
     """Return the table of all pairs of systems in all groups."""
     relate = finish = None
     if families is not None:

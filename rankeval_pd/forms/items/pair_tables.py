@@ -149,8 +149,9 @@ def take_items(data: pd.DataFrame, rows: IntArray, roles: Roles) -> pd.DataFrame
     """Return the requested items, numbered from 0. Items can occur repeatedly."""
     taken = data.set_flags(allows_duplicate_labels=True).iloc[rows]
     numbers: pd.Index = pd.RangeIndex(len(rows))
-    if roles.strata is not None and roles.strata in taken.index.names:
-        strata = taken.index.get_level_values(roles.strata)
+    name: Any = roles.strata
+    if name is not None and name in taken.index.names:
+        strata = taken.index.get_level_values(name)
         numbers = pd.MultiIndex.from_arrays([numbers, strata])
     return taken.set_axis(numbers)
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from rankeval_pd.doors.datasets import taking_datasets
 from rankeval_pd.forms.roles.options import Short, with_options
@@ -73,7 +73,9 @@ class Capabilities:
 
     def __call__(self, function: Function) -> Function:
         """Attach the capabilities, and apply the session's options to the function."""
-        answered = taking_datasets(function, self) if self.layout else function
+        answered = function
+        if self.layout:
+            answered = cast("Function", taking_datasets(function, self))
         asked = with_options(answered, self.short, noted=not self.own_rows)
         asked.capabilities = self  # type: ignore[attr-defined]
         return asked
