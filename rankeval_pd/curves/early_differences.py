@@ -98,7 +98,7 @@ def early_gap(
     if kind == "enrichment":
         factor = total / np.ceil(options["share"] * total - 1e-9)
     else:
-        true, total = np.zeros((2, *total.shape))
+        true, total = np.zeros(total.shape), np.zeros(total.shape)
     freedom = np.maximum(freedom, 1.0)
     difference = np.asarray(both[0].share - both[1].share)
     t, p_value = t_and_p(difference, gap.error, freedom, alternative)

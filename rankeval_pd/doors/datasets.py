@@ -700,7 +700,8 @@ def _numbered(
 ) -> _Axis:
     """Return numbers of the rows with equal labels along all dimensions before."""
     if before:
-        number: IntArray = table.groupby([x.place for x in before]).cumcount().to_numpy(np.int64)
+        count = table.groupby([x.place for x in before]).cumcount()
+        number = np.asarray(count, dtype=np.int64)
     else:
         number = np.arange(len(table), dtype=np.int64)
     return _Axis(word, number, known.get(word, int(number.max(initial=-1)) + 1))
@@ -824,7 +825,7 @@ def _answer_pairs(
     """Return the answer for a table of pairs of systems."""
     other = options.get("other")
     if isinstance(other, xr.Dataset):  # the systems on other items
-        passed = [x for x in ("seeds", "groups", "strata", "exclude") if x in options]
+        passed: list[str] = [x for x in ("seeds", "groups", "strata", "exclude") if x in options]
         roles = {name: options[name] for name in passed}
         dim = options.get("dim", "item")
         question = Question(function, "items", (), roles, dim, scored=True)
@@ -1046,7 +1047,8 @@ def _made_up_values(
         grades: AnyArray = (number % 2 == 0) * (1 if least is None else least)
         return grades
     if name in _each(options.get("groups")):
-        return number % max(2, number.shape[-1] // 3)
+        groups: IntArray = number % max(2, number.shape[-1] // 3)
+        return groups
     if name in _each(options.get("judged_with")):
         return np.full(number.shape, 0.5)
     if name in [*_each(options.get("key")), *_each(options.get("label")), "document"]:

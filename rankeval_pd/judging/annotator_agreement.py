@@ -103,21 +103,27 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
             "for example gold=['a1', 'a2', 'a3']."
         )
     refuse_dim(chosen.dim, "candidate")
-    frame, chosen = with_given_frame(below_door(data), chosen)
+    return above_door(_table_of_agreement(below_door(data), chosen, names, level), data)
+
+
+def _table_of_agreement(
+    data: pd.DataFrame, chosen: Roles, names: list[Hashable], level: float
+) -> pd.DataFrame:
+    """Return the coefficients of all groups."""
+    frame, chosen = with_given_frame(data, chosen)
     find_gold(frame, replace(chosen, gold=chosen.gold[0]))
     codes = _codes({name: frame_column(frame, name, "gold") for name in chosen.gold}, chosen)
-    by: list[Hashable] = as_names(chosen.by, frame.columns)
+    by = as_names(chosen.by, frame.columns)
     keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
     columns: list[Hashable] = [*apart(by, _COLUMNS), *_COLUMNS]
     header = pd.Index(columns, tupleize_cols=False)
     parts = []
-    labels: list[list[Any]] = keys.to_numpy(dtype=object).tolist()
-    for group, key in enumerate(labels):
+    for group, key in enumerate(keys.to_numpy(dtype=object).tolist()):
         of_group = _coefficients(codes[:, number == group], names, level)
         parts.append(pd.DataFrame([(*key, *row) for row in of_group], columns=header))
     result = pd.concat(parts, ignore_index=True)
     result.attrs["level"] = level
-    return above_door(result, data)
+    return result
 
 
 def _codes(columns: Mapping[Hashable, pd.Series], roles: Roles) -> IntArray:
