@@ -303,11 +303,11 @@ def test_warning_when_computed(queries):
 
 
 @pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
-@pytest.mark.parametrize("name", ["group", "_group", "score", "exists"])
+@pytest.mark.parametrize("name", ["group", "_group", "score", "exists", "n_first", "pair"])
 def test_any_name_of_a_batch(queries, name):
-    """Names that are used inside get a prefix; none is confused with the user's."""
+    """Names of the result get a prefix; names that are used inside are not confused."""
     renamed = queries.rename(query=name)
-    own = name if name == "group" else f"by_{name}"
+    own = f"by_{name}" if name in ("n_first", "pair") else name
     expected = queries.rankeval.significant_ranges("good", "fair", alpha=0.5)
     assert len(set(expected["query"].to_numpy())) > 1
     found = renamed.rankeval.significant_ranges("good", "fair", alpha=0.5)
@@ -358,13 +358,6 @@ def test_one_ranking_in_chunks_needs_its_head_alone(name, labels):
     assert len(dict(lazy.__dask_graph__())) <= 10 * chunks + 2 * len(lazy)
     eager = ask(ds.rankeval(**roles))
     xr.testing.assert_identical(lazy.compute(scheduler="threads"), eager)
-
-
-LARGE = {
-    **ONE,
-    "compare": lambda r: r.compare(n=[5, 20], adjust="holm"),
-    "shares": lambda r: r.nbest_precision([0.01, 0.02]),
-}
 
 
 def without_draws(table: xr.Dataset) -> xr.Dataset:
