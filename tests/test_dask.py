@@ -11,7 +11,6 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import pytest
 import xarray as xr
-from rankeval_pd.forms.lazy import batches
 
 from rankeval_pd import RankevalWarning, datasets
 
@@ -304,11 +303,11 @@ def test_warning_when_computed(queries):
 
 
 @pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
-@pytest.mark.parametrize("name", ["group", "_group", "score", "exists"])
+@pytest.mark.parametrize("name", ["group", "_group", "score", "exists", "n_first", "pair"])
 def test_any_name_of_a_batch(queries, name):
-    """Names that are used inside get a prefix; none is confused with the user's."""
+    """Names of the result get a prefix; names that are used inside are not confused."""
     renamed = queries.rename(query=name)
-    own = name if name == "group" else f"by_{name}"
+    own = f"by_{name}" if name in ("n_first", "pair") else name
     expected = queries.rankeval.significant_ranges("good", "fair", alpha=0.5)
     assert len(set(expected["query"].to_numpy())) > 1
     found = renamed.rankeval.significant_ranges("good", "fair", alpha=0.5)
@@ -361,54 +360,12 @@ def test_one_ranking_in_chunks_needs_its_head_alone(name, labels):
     xr.testing.assert_identical(lazy.compute(scheduler="threads"), eager)
 
 
-LARGE = {
-    **ONE,
-    "compare": lambda r: r.compare(n=[5, 20], adjust="holm"),
-    "shares": lambda r: r.nbest_precision([0.01, 0.02]),
-}
-
-
 def without_draws(table: xr.Dataset) -> xr.Dataset:
     """Return a table whose attrs do not say how many draws there were: lazily none knows yet.
 
     Nor the order of the variables: that of a store is its own.
     """
     return table.assign_attrs(n_resamples=0, order="")
-
-
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
-@pytest.mark.parametrize(
-    ("name", "labels"),
-    at_length(
-        itertools.product(LARGE, ["plain", "padded", "one gold label"]),
-        [("compare", "padded"), ("tie_sensitivity", "one gold label")],
-    ),
-)
-def test_large_rankings_in_chunks_need_their_heads_alone(monkeypatch, name, labels):
-    """Chunked along the rankings and along their candidates, and too large to be put together."""
-    asked = []
-    parts = [datasets.simulate_candidates(600, baseline=0.3, decimals=1, rng=k) for k in range(5)]
-    parts = [x.rename_axis("candidate").to_xarray() for x in parts]
-    ds = xr.concat(parts, "query", join="exact").assign_coords(query=list("abcde"))
-    if labels == "padded":
-        if name == "shares":
-            return
-        sizes = xr.DataArray([600, 550, 600, 15, 600], dims="query")
-        ds = ds.where(xr.DataArray(np.arange(600), dims="candidate") < sizes)
-    elif labels == "one gold label":
-        ds = ds.assign(gold=ds["gold"].isel(query=0, drop=True))
-    large = batches.HeadBatches.answered
-    monkeypatch.setattr(batches, "_LARGE", 0)
-    monkeypatch.setattr(
-        batches.HeadBatches,
-        "answered",
-        lambda self, *given: asked.append(self) or large(self, *given),
-    )
-    with dask.config.set(scheduler=raise_on_compute):
-        lazy = LARGE[name](ds.chunk(query=2, candidate=107).rankeval)
-    assert len(asked) == 1
-    found, expected = lazy.compute(scheduler="threads"), LARGE[name](ds.rankeval)
-    xr.testing.assert_identical(without_draws(found), without_draws(expected))
 
 
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")

@@ -79,7 +79,7 @@ def test_items_in_other_forms(role):
     )
     for form in (data, data.chunk({"item": 10})):
         with pytest.raises(TypeError, match=MIXED.format(role)):
-            form.rankeval.paired_bootstrap(**{role: "doc"})
+            form.rankeval.paired_bootstrap(**{role: "doc"}).compute()
 
 
 @SAID

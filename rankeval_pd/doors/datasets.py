@@ -20,7 +20,7 @@ import functools
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from math import prod
@@ -450,6 +450,7 @@ def _read_items(data: xr.Dataset, question: Question) -> Reading:
     metrics = {data[name].attrs.get("metric") for name in statistics}
     if len(metrics) == 1 and None not in metrics:  # the metric of queries
         frame.attrs["metric"] = metrics.pop()
+    options = _including(options, {*data.data_vars} - {*of_header[0]})
     options = {**options, "by": batch} if batch else options
     return Reading(frame, batch, of_header[0].tolist(), options)
 
@@ -524,8 +525,7 @@ class _Axis:
         if self.dim == "pair":
             sides = [labels([pair[k] for pair in self.labels]) for k in (0, 1)]
             return {x: ("pair", v) for x, v in zip(self.columns, sides, strict=True)}
-        values = np.asarray(self.labels)
-        return {self.dim: (self.dim, np.array(values.tolist()) if self.dim == "metric" else values)}
+        return {self.dim: (self.dim, np.asarray(self.labels))}
 
 
 def _answer(data: xr.Dataset, question: Question) -> xr.Dataset:
@@ -910,7 +910,7 @@ class _Public:
 
 def _in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Dataset:
     """Return the answer for lazy data, block by block."""
-    kept, batch = _needed(data, question)
+    kept, question, batch = _needed(data, question)
     whole = [d for d in kept.dims if together or d not in batch]
     kept = kept.assign(
         {
@@ -949,15 +949,29 @@ def _in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Da
     return result.set_coords([x for x in _SYSTEMS if x in result])
 
 
-def _needed(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, list[Hashable]]:
-    """Return the variables of the data that have a role, and the dimensions of the groups."""
+def _needed(
+    data: xr.Dataset, question: Question
+) -> tuple[xr.Dataset, Question, list[Hashable]]:
+    """Return the variables of the data that have a role, and the dimensions of the groups.
+
+    The question does not exclude the variables that are left out.
+    """
     if question.form == "items":
         found = _read_items(_made_up(data.isel({question.dim: slice(2)}), question), question)
         out = [x for x, v in data.data_vars.items() if question.dim not in v.dims]
-        return data.drop_vars(out), found.batch
-    columns = _columns_of(data, question)
-    out = [x for x in data.variables if x not in columns.sources and x not in data.xindexes]
-    return data.drop_vars(out), columns.batch
+        return data.drop_vars(out), question, found.batch
+    found = _columns_of(data, question)
+    out = [x for x in data.variables if x not in found.sources and x not in data.xindexes]
+    kept = data.drop_vars(out)
+    gone = {*found.columns} - {*_columns_of(kept, question).columns}
+    return kept, replace(question, options=_including(question.options, gone)), found.batch
+
+
+def _including(options: dict[str, Any], names: Collection[Hashable]) -> dict[str, Any]:
+    """Return the arguments, which exclude these names no longer."""
+    if options.get("exclude") is None:
+        return options
+    return {**options, "exclude": [x for x in _each(options["exclude"]) if x not in names]}
 
 
 def _check_blocks(data: xr.Dataset) -> None:
@@ -1039,7 +1053,7 @@ def _made_up_values(
         values = true_values(options.get("positive"))
         if values:
             others: list[Any] = [not values[0]] if dtype.kind == "b" else ["-", 0, 1, 2, 3]
-            if dtype.kind in "iuf":
+            if dtype.kind in "iufc":
                 others = [x for x in range(len(values) + 1) if x not in values]
             every: AnyArray = labels([*values, others[0]])
             return every[number % len(every)]

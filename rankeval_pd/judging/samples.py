@@ -213,7 +213,7 @@ def _check_probability(judged: BoolArray, probability: FloatArray) -> None:
 
 def check_frame(candidates: object) -> None:
     """Raise a TypeError unless the candidates are a DataFrame."""
-    if hasattr(candidates, "to_dataframe"):
+    if hasattr(candidates, "data_vars"):
         raise TypeError(
             "candidates is a Dataset, but plans and sheets need a DataFrame with one row per "
             "candidate. Convert the Dataset: data.to_dataframe().reset_index()."

@@ -212,7 +212,9 @@ def _recall_columns(
         if candidates.cluster is not None:
             weight = np.minimum(size / np.maximum(positive, 1), 1.0)
         least = kind.limits(of_pool[1] * weight, of_pool[0] * weight)[0]
-        limits = np.minimum(limits * times, 1.0 / least)
+        with np.errstate(divide="ignore"):
+            most = 1.0 / least
+        limits = np.minimum(limits * times, most)
         warn_of_reversed(limits[1][exists] < 1.0)
     columns |= {
         "threshold": lists.threshold * candidates.sign[:, np.newaxis] + 0.0,

@@ -306,7 +306,10 @@ class SampleCounts(NamedTuple):
         check_data(data)
         refuse_each(study.roles, "samples")
         if not as_names(study.roles.by, data.columns):
-            raise ValueError("by is missing. Pass the sample column, for example by='sample'.")
+            raise ValueError(
+                "by is missing. Pass the sample column, for example by='sample'; a Dataset needs a"
+                " sample dimension."
+            )
         groups = read_frame(data, study.roles)
         samples = len(groups.keys)
         if samples < 2:

@@ -141,7 +141,9 @@ def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     if frame.columns.nlevels > 1 and not names_level(frame, name):
         places = [i for i, c in enumerate(frame.columns) if name in {c, c[0]}]
         if len(places) == 1:
-            name = frame.columns[places[0]]
+            column = frame.iloc[:, places[0]]
+            check_types(column, role, name)
+            return column
     return frame_column(frame, name, role)
 
 

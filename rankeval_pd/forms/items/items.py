@@ -140,8 +140,9 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
             " items, and columns must be systems: transpose with data.T. If the layout is correct,"
             " list the systems: measures=list(data)."
         )
-    if frame.columns.nlevels > 1:
-        return  # only system columns have statistics
+    header = frame.columns.get_level_values(0)
+    if frame.columns.nlevels > 1 and header.isin(systems).sum() != len(systems):
+        return  # only systems have several statistics
     groups = {}
     by = as_names(roles.by, frame.columns)
     if by:
@@ -150,7 +151,7 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
     if len(roles.factors) == 1:
         groups["groups"] = pd.factorize(role_column(frame, roles.groups, "groups"))[0]
     warn_of_identifiers(
-        {name: frame_column(frame, name, "measures") for name in systems},
+        {name: frame.iloc[:, header.get_loc(name)] for name in systems},
         taken_as="systems",
         groups=groups,
     )
@@ -183,7 +184,7 @@ def _numbers(values: pd.Series, name: Hashable) -> FloatArray:
         values = pd.to_numeric(values)
     return as_floats(
         values,
-        f"{shown(name)} has",
+        f"system {shown(name)} has",
         "and would hide small gains. Subtract the same number from all systems, or round the"
         " scores.",
     )

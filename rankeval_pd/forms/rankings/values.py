@@ -128,8 +128,11 @@ def gold_values(
         return np.where(np.isnan(truth), np.nan, truth >= as_dtype(min_grade, dtype))
     if truth is None or not (np.isnan(truth) | (truth == 0) | (truth == 1)).all():
         grades = "" if truth is None else ", or their lowest grade as min_grade=1"
+        kinds = value_counts(values)
+        if api.is_complex_dtype(values.dtype):
+            kinds = "complex numbers"
         raise ValueError(
-            f"gold={name!r} contains {value_counts(values)}, but a gold label is True or False, 1"
+            f"gold={name!r} contains {kinds}, but a gold label is True or False, 1"
             f" or 0. Pass the value(s) that mark true positives as positive=...{grades}."
         )
     return truth
