@@ -11,7 +11,6 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import pytest
 import xarray as xr
-from rankeval_pd.forms.lazy import batches
 
 from rankeval_pd import RankevalWarning, datasets
 
@@ -374,41 +373,6 @@ def without_draws(table: xr.Dataset) -> xr.Dataset:
     Nor the order of the variables: that of a store is its own.
     """
     return table.assign_attrs(n_resamples=0, order="")
-
-
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
-@pytest.mark.parametrize(
-    ("name", "labels"),
-    at_length(
-        itertools.product(LARGE, ["plain", "padded", "one gold label"]),
-        [("compare", "padded"), ("tie_sensitivity", "one gold label")],
-    ),
-)
-def test_large_rankings_in_chunks_need_their_heads_alone(monkeypatch, name, labels):
-    """Chunked along the rankings and along their candidates, and too large to be put together."""
-    asked = []
-    parts = [datasets.simulate_candidates(600, baseline=0.3, decimals=1, rng=k) for k in range(5)]
-    parts = [x.rename_axis("candidate").to_xarray() for x in parts]
-    ds = xr.concat(parts, "query", join="exact").assign_coords(query=list("abcde"))
-    if labels == "padded":
-        if name == "shares":
-            return
-        sizes = xr.DataArray([600, 550, 600, 15, 600], dims="query")
-        ds = ds.where(xr.DataArray(np.arange(600), dims="candidate") < sizes)
-    elif labels == "one gold label":
-        ds = ds.assign(gold=ds["gold"].isel(query=0, drop=True))
-    large = batches.HeadBatches.answered
-    monkeypatch.setattr(batches, "_LARGE", 0)
-    monkeypatch.setattr(
-        batches.HeadBatches,
-        "answered",
-        lambda self, *given: asked.append(self) or large(self, *given),
-    )
-    with dask.config.set(scheduler=raise_on_compute):
-        lazy = LARGE[name](ds.chunk(query=2, candidate=107).rankeval)
-    assert len(asked) == 1
-    found, expected = lazy.compute(scheduler="threads"), LARGE[name](ds.rankeval)
-    xr.testing.assert_identical(without_draws(found), without_draws(expected))
 
 
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")

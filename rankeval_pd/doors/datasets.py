@@ -19,7 +19,6 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -31,10 +30,10 @@ import pandas as pd
 import xarray as xr
 from pandas.api.extensions import ExtensionDtype
 
-from rankeval_pd.errors import RankevalWarning, listed, warn
+from rankeval_pd.errors import hushed, listed, warn
 from rankeval_pd.forms.items.item_roles import check_dimension
 from rankeval_pd.forms.out.tables import as_rows, labels
-from rankeval_pd.forms.rankings.values import check_n, true_values
+from rankeval_pd.forms.rankings.values import WIDTH, check_n, true_values
 from rankeval_pd.forms.roles.columns import form_of, is_score, refuse_by
 from rankeval_pd.forms.roles.given_values import with_given_dataset
 from rankeval_pd.forms.roles.options import details_wanted, in_full
@@ -105,6 +104,10 @@ def answer_dataset(
         _refuse_batch(_read_items(data, question).batch)
     if "data" in question.layout:
         return _rows_of_data(data.compute(), question)
+    if not all(data.sizes.values()):
+        kept, batch = _needed(data, question)
+        if data.sizes[dim] and not all(data.sizes[d] for d in batch):
+            return _of_nothing(data, kept, question)
     lazy = any(x.chunks is not None for x in data.variables.values())
     if not lazy or "row" in question.layout or not all(data.sizes.values()):
         return _answer(data.compute(), question)
@@ -425,6 +428,8 @@ def _read_items(data: xr.Dataset, question: Question) -> Reading:
     for name in beside:
         columns.append(_flat(data[name].variable, dims, shape))
         keys.append((name, *[""] * len(header)))
+    if not keys:
+        raise ValueError("data has no system, but a comparison needs two systems. Add systems.")
     frame = pd.DataFrame(dict(enumerate(columns)), index=_index(data, dim, shape))
     frame.columns = pd.MultiIndex.from_tuples(keys, names=[*header, "statistic"])
     metrics = {data[name].attrs.get("metric") for name in statistics}
@@ -511,57 +516,63 @@ class _Axis:
 def _answer(data: xr.Dataset, question: Question) -> xr.Dataset:
     """Return the answer for data in memory."""
     reading = _read(data, question)
-    options, reached = _reached(reading, question, data)
-    if reached is not None:
-        warn(
-            f"n={reached} exceeds the number of available candidates (excluding padding) in every"
-            " batch, so these rows are NaN. Pass smaller sizes; a lazy Dataset returns NaN without"
-            " this warning."
-        )
-    if options is None:
-        return _without_values(data, question)
-    table = question.function(reading.frame, **options)
+    table = _table_of(reading, question, data)
+    _warn_of_lacking(table, reading)
     if question.form == "queries" and not reading.batch and table.columns[0] == _QUERY:
         table = table.drop(columns=_QUERY)
     if "row" in question.layout:
         table = _with_labels(table, _group_columns(table, reading), data)
         return as_rows(table, attrs=table.attrs)
-    table = _with_samples(table, reading, data)
     return _laid_out(table, _axes(table, reading, question, data), reading, data)
 
 
-def _reached(
-    reading: Reading, question: Question, data: xr.Dataset
-) -> tuple[dict[str, Any] | None, int | None]:
-    """Return the arguments with the list sizes that a group reaches, and another size.
-
-    Padded groups can be smaller than their dimension. The arguments are None if no group reaches a
-    list size.
-    """
-    options, n = reading.options, reading.options.get("n")
-    if n is None or not reading.ragged or _are_shares(n):
-        return options, None
-    sizes, width = check_n(n), data.sizes[question.dim]
-    inside = reading.kept.reshape(-1, width).sum(axis=1)
-    beyond = sizes[sizes > inside.max(initial=0)]
-    if not len(beyond) or not len(inside) or sizes.max() > width:
-        return options, None
-    reached = sizes[sizes <= inside.max()]
-    return ({**options, "n": reached} if len(reached) else None), int(beyond[0])
+def _table_of(reading: Reading, question: Question, data: xr.Dataset) -> pd.DataFrame:
+    """Ask the question. List sizes up to the dimension are allowed, even if groups are smaller."""
+    padded = reading.ragged or reading.frame.empty
+    before = WIDTH.set(data.sizes[question.dim] if padded else None)
+    try:
+        with hushed("by="):  # a Dataset can repeat the scores of a label in all groups
+            table = question.function(reading.frame, **reading.options)
+    finally:
+        WIDTH.reset(before)
+    return _with_samples(table, reading, data)
 
 
-def _without_values(data: xr.Dataset, question: Question) -> xr.Dataset:
-    """Return an answer of the right shape in which every number is NaN."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankevalWarning)
-        made = _made_up(data.chunk(), question)
+def _warn_of_lacking(table: pd.DataFrame, reading: Reading) -> None:
+    """Warn about list sizes that no group reaches."""
+    n = reading.options.get("n")
+    if n is None or not reading.ragged or _are_shares(n) or "n" not in table:
+        return
+    sizes = check_n(n)
+    lacking = sizes[~np.isin(sizes, table["n"])]
+    if len(lacking):
+        warn(
+            f"n={lacking[0]} exceeds the number of available candidates (excluding padding and, if"
+            " missing='drop', missing scores) in every batch, so these rows are NaN. Pass smaller"
+            " sizes; a lazy Dataset returns NaN without this warning."
+        )
+
+
+def _of_nothing(data: xr.Dataset, kept: xr.Dataset, question: Question) -> xr.Dataset:
+    """Return the answer for data without groups, in the shape of the answer for made-up data."""
+    sizes = {d: max(n, 1) for d, n in kept.sizes.items()}
+    grown = {
+        name: (v.dims, np.zeros([sizes[d] for d in v.dims], v.dtype))
+        for name, v in kept.variables.items()
+        if 0 in v.shape
+    }
+    made = _made_up(kept.drop_vars(list(grown)).assign(grown).chunk(), question)
+    with hushed():
         reading = _read(made, question)
-        table = question.function(reading.frame, **reading.options)
-    result = _laid_out(table, _axes(table, reading, question, made), reading, data, lazy=True)
-    for name, column in result.data_vars.items():
-        nothing = False if column.dtype == bool else np.nan
-        result[name] = column.copy(data=np.full_like(column.to_numpy(), nothing))
-    return result
+        table = _table_of(reading, question, made)
+    if "row" in question.layout:
+        return as_rows(table[:0], attrs=table.attrs)
+    axes = _axes(table, reading, question, made)
+    result = _laid_out(table, axes, reading, made, lazy=True)
+    empty = {x.dim: slice(data.sizes[x.group]) for x in axes if x.group is not None}
+    groups = _coords_of_groups(data, axes, result)
+    result = result.isel(empty)
+    return result.drop_vars([x for x in groups if x in result.coords]).assign_coords(groups)
 
 
 def _group_columns(table: pd.DataFrame, reading: Reading) -> dict[Hashable, Hashable]:
@@ -648,7 +659,7 @@ def _axis(
     if word in ("measure", "system"):
         there = pd.Index(table[word].unique(), tupleize_cols=False)
         names = pd.Index(labels(reading.names), tupleize_cols=False)
-        return _labeled(word, table, names[names.isin(there)])
+        return _labeled(word, table, names[names.isin(there)] if len(there) else names)
     if word != "n":
         return _labeled(word, table, pd.Index(table[word].unique()))
     there, n = np.unique(table["n"].to_numpy()), question.options.get("n")
@@ -845,7 +856,8 @@ def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
     sizes = [data.sizes[d] for d in [*reading.batch, question.dim]]
     reading.frame[_ROW] = np.flatnonzero(reading.kept)
     out = [*_each(reading.options.get("exclude")), _ROW]
-    table = question.function(reading.frame, **{**reading.options, "exclude": out})
+    reading = replace(reading, options={**reading.options, "exclude": out})
+    table = _table_of(reading, question, data)
     places = np.unravel_index(table.pop(_ROW).to_numpy(), sizes)
     pick = dict(zip([*reading.batch, question.dim], places, strict=True))
     picked = _picked(data, pick)
@@ -898,11 +910,9 @@ def _in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Da
     _check_blocks(kept)
     few = {} if together else {d: slice(2) for d in batch}
     small = _made_up(kept.isel(few), question)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankevalWarning)
+    with hushed():
         reading = _read(small, question)
-        table = question.function(reading.frame, **reading.options)
-    table = _with_samples(table, reading, small)
+        table = _table_of(reading, question, small)
     axes = _axes(table, reading, question, small)
     shown = _laid_out(table, axes, reading, small, lazy=True)
     renamed = {x.group: x.dim for x in axes if x.group is not None and x.group != x.dim}
@@ -966,20 +976,19 @@ def _template(shown: xr.Dataset, data: xr.Dataset, groups: Sequence[Hashable]) -
     return xr.Dataset(variables, attrs=shown.attrs)
 
 
+#: beginnings of warnings about all data, which a block cannot judge
+_OF_ALL_DATA = ("gold", "measures:", "The judged candidates")
+
+
 def _block(
     part: xr.Dataset, *, question: Question, known: Mapping[str, Any], details: bool
 ) -> xr.Dataset:
     """Return the answer for one block, without coordinates."""
-    with in_full(details=details):
+    with in_full(details=details), hushed(*_OF_ALL_DATA):
         reading = _read(part, question)
-        options, _ = _reached(reading, question, part)
-        if options is None:
-            result = _without_values(part, question)
-        else:
-            table = question.function(reading.frame, **options)
-            table = _with_samples(table, reading, part)
-            axes = _axes(table, reading, question, part, known)
-            result = _laid_out(table, axes, reading, part, lazy=True)
+        table = _table_of(reading, question, part)
+        axes = _axes(table, reading, question, part, known)
+        result = _laid_out(table, axes, reading, part, lazy=True)
     return result.drop_vars([x for x in result.coords if x not in _SYSTEMS]).reset_coords()
 
 

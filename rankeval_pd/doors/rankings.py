@@ -24,7 +24,7 @@ from rankeval_pd.forms.out.averages import check_groups
 from rankeval_pd.forms.rankings.annotators import SHARE, refuse_each
 from rankeval_pd.forms.rankings.candidates import Groups, check_data, read_frame
 from rankeval_pd.forms.rankings.copied_measures import SameOrder, count_distinct
-from rankeval_pd.forms.rankings.values import Shares, Sizes, check_not_above, longest_list
+from rankeval_pd.forms.rankings.values import WIDTH, Shares, Sizes, check_not_above, longest_list
 from rankeval_pd.forms.roles.copies import warn_of_same_order
 from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import Names, Roles
@@ -534,7 +534,7 @@ def tabulate(
     table = concatenated(asked)
     if nothing:
         table = rows_at(table, slice(0))
-    elif above := _above_all(n, table):
+    elif WIDTH.get() is None and (above := _above_all(n, table)):
         raise ValueError(f"{above}. Pass smaller n.")
     if combine is not None:
         table = combine(table, len(groups.keys))

@@ -6,6 +6,7 @@ import contextlib
 import math
 import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -372,8 +373,14 @@ def longest_list(n: Sizes, total: int) -> int:
     return 1 if sizes is None else int(sizes.max(initial=1))
 
 
+#: number of candidates along the dimension of a Dataset, in which groups can be padded
+WIDTH: ContextVar[int | None] = ContextVar("WIDTH", default=None)
+
+
 def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
     """Raise a ValueError if a list size exceeds the number of candidates."""
+    width = WIDTH.get()
+    largest = largest if width is None else width
     if whole is not None:
         if (longest := longest_list(n, whole.total)) > whole.asked:
             raise ValueError(
