@@ -114,7 +114,8 @@ def test_dimensions_have_any_name(method, chunked):
         return result.compute()
 
     usual = asked("query")
-    for name in ("pair", "score", "row", *list(usual.data_vars)[:3]):
+    xr.testing.assert_equal(asked("score").rename(score="query"), usual)
+    for name in ("pair", "row", *list(usual.data_vars)[:3]):
         found = asked(str(name))
         assert f"by_{name}" in found.dims
         xr.testing.assert_equal(found.rename({f"by_{name}": "query"}), usual)

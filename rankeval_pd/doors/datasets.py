@@ -735,7 +735,7 @@ def _laid_out(
             values = values.astype(float)
         variables[name] = (dims, _in_cells(values, None if in_order else cells, shape))
     result = xr.Dataset(variables, attrs=table.attrs)
-    if "share" in dims and "n" in result and not (reading.ragged and lazy):
+    if "share" in dims and "n" in result:
         result["n"] = _without_groups(result["n"], "share")
     if "relation" in result and "pair" in dims:
         result["relation"] = _without_groups(result["relation"], "pair")
@@ -899,6 +899,11 @@ class _Public:
 def _in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Dataset:
     """Return the answer for lazy data, block by block."""
     kept, batch = _needed(data, question)
+    options = question.options
+    if exclude := _each(options.get("exclude")):
+        exclude = [x for x in exclude if x in kept.variables or x not in data.variables]
+        question = replace(question, options={**options, "exclude": exclude or None})
+    _refuse_unknown_shares(kept, question)
     whole = [d for d in kept.dims if together or d not in batch]
     kept = kept.assign(
         {
@@ -933,6 +938,20 @@ def _in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Da
     }
     result = result.assign_coords({**_coords_of_groups(data, axes, shown), **fixed})
     return result.set_coords([x for x in _SYSTEMS if x in result])
+
+
+def _refuse_unknown_shares(data: xr.Dataset, question: Question) -> None:
+    """Raise a ValueError for shares of candidates that lazy labels may mark as padding."""
+    if question.form != "rankings" or not _are_shares(question.options.get("n")):
+        return
+    columns = _columns_of(data, question)
+    judged = "judged_with" in inspect.signature(question.function).parameters
+    if not judged and not all(_is_whole(columns.columns[x]) for x in columns.golds):
+        raise ValueError(
+            "n is a share of the candidates in a lazy Dataset, but the number of candidates is"
+            " unknown because gold labels may be missing. Pass whole numbers, a gold label of dtype"
+            " bool, or data.compute()."
+        )
 
 
 def _needed(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, list[Hashable]]:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import is_known, shown, unknown_name
+from rankeval_pd.forms.rankings.candidates import check_data
 from rankeval_pd.forms.roles.roles import Names, as_names
 from rankeval_pd.stats._types import AnyArray, BoolArray, IntArray
 from rankeval_pd.stats.rankings import ranking
@@ -21,6 +22,7 @@ def only_pair(
     data: Any, a: Hashable, b: Names, roles: Mapping[str, Any], *, one: bool = False
 ) -> dict[str, Any]:
     """Return the roles with the compared measures. ``one`` allows only one pair."""
+    check_data(data)
     if one and (b is None or isinstance(b, list)):
         raise TypeError(f"b={b!r}: pass one measure to compare with a.")
     if b is not None and a is None:
