@@ -568,7 +568,7 @@ def _of_nothing(data: xr.Dataset, kept: xr.Dataset, question: Question) -> xr.Da
     if "row" in question.layout:
         return as_rows(table[:0], attrs=table.attrs)
     axes = _axes(table, reading, question, made)
-    result = _laid_out(table, axes, reading, made, lazy=True)
+    result = _laid_out(table, axes, reading, made)
     empty = {x.dim: slice(data.sizes[x.group]) for x in axes if x.group is not None}
     groups = _coords_of_groups(data, axes, result)
     result = result.isel(empty)
@@ -719,8 +719,6 @@ def _laid_out(
     axes: list[_Axis],
     reading: Reading,
     data: xr.Dataset,
-    *,
-    lazy: bool = False,
 ) -> xr.Dataset:
     """Place the rows of a table in the cells of a Dataset."""
     axes = [*(x for x in axes if x.dim == "size"), *(x for x in axes if x.dim != "size")]
@@ -919,7 +917,7 @@ def _in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Da
         reading = _read(small, question)
         table = _table_of(reading, question, small)
     axes = _axes(table, reading, question, small)
-    shown = _laid_out(table, axes, reading, small, lazy=True)
+    shown = _laid_out(table, axes, reading, small)
     renamed = {x.group: x.dim for x in axes if x.group is not None and x.group != x.dim}
     kept, groups = kept.rename(renamed), [x.dim for x in axes if x.group is not None]
     function = question.function
@@ -1007,7 +1005,7 @@ def _block(
         reading = _read(part, question)
         table = _table_of(reading, question, part)
         axes = _axes(table, reading, question, part, known)
-        result = _laid_out(table, axes, reading, part, lazy=True)
+        result = _laid_out(table, axes, reading, part)
     return result.drop_vars([x for x in result.coords if x not in _SYSTEMS]).reset_coords()
 
 
