@@ -23,7 +23,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from math import prod
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -45,18 +45,7 @@ from rankeval_pd.stats._types import AnyArray, IntArray
 # The door: what is asked, and of which kind of data
 
 
-class Answerable(Protocol):
-    """Describe what Datasets need to know of :class:`Capabilities`."""
-
-    pairs: str
-    scores: bool
-    pooled: bool
-
-    def layout_of(self, options: Mapping[str, Any], form: str) -> tuple[str, ...]:
-        """Return the dimensions of the result for a Dataset."""
-
-
-def taking_datasets(function: Callable[..., Any], able: Answerable) -> Callable[..., Any]:
+def taking_datasets(function: Callable[..., Any], able: Any) -> Callable[..., Any]:
     """Let a function of DataFrames answer Datasets, in the layout of its capabilities."""
     names = list(inspect.signature(function).parameters)
 
@@ -88,7 +77,7 @@ class Question:
 
 
 def answer_dataset(
-    function: Callable[..., Any], able: Answerable, data: xr.Dataset, options: dict[str, Any]
+    function: Callable[..., Any], able: Any, data: xr.Dataset, options: dict[str, Any]
 ) -> xr.Dataset:
     """Return what the function answers for the DataFrame that equals the data."""
     parameters = inspect.signature(function).parameters
@@ -132,7 +121,7 @@ def _are_names(n: Any) -> bool:
 
 
 def _is_together(
-    able: Answerable,
+    able: Any,
     parameters: Mapping[str, inspect.Parameter],
     options: Mapping[str, Any],
     form: str,
@@ -326,7 +315,8 @@ def _scores(
     if given is None and options.get("b") is not None:
         given = [options["a"], *_each(options["b"])]
     if given is not None:
-        return [x for x in as_names(given, columns) if x in columns]
+        named: Sequence[Hashable] = as_names(given, columns)
+        return [x for x in named if x in columns]
     out = {*taken, *_each(options.get("exclude"))}
     return [x for x, v in columns.items() if is_score(v.dtype) and x not in out]
 
@@ -389,7 +379,7 @@ def _flat(variable: xr.Variable, dims: Sequence[Hashable], shape: Sequence[int])
 
 def _index(data: xr.Dataset, dim: Hashable, shape: Sequence[int]) -> pd.Index:
     """Return the labels of the rows."""
-    index = data.indexes.get(dim, pd.RangeIndex(shape[-1], name=dim))
+    index: pd.Index = data.indexes.get(dim, pd.RangeIndex(shape[-1], name=dim))
     groups = prod(shape[:-1])
     return index if len(shape) == 1 else index.take(np.tile(np.arange(shape[-1]), groups))
 
@@ -522,7 +512,7 @@ def _answer(data: xr.Dataset, question: Question) -> xr.Dataset:
         table = table.drop(columns=_QUERY)
     if "row" in question.layout:
         table = _with_labels(table, _group_columns(table, reading), data)
-        return as_rows(table, attrs=table.attrs)
+        return as_rows(table)
     return _laid_out(table, _axes(table, reading, question, data), reading, data)
 
 
@@ -543,7 +533,7 @@ def _warn_of_lacking(table: pd.DataFrame, reading: Reading) -> None:
     n = reading.options.get("n")
     if n is None or not reading.ragged or _are_shares(n) or "n" not in table:
         return
-    sizes = check_n(n)
+    sizes = np.asarray(check_n(n))
     lacking = sizes[~np.isin(sizes, table["n"])]
     if len(lacking):
         warn(
@@ -566,7 +556,7 @@ def _of_nothing(data: xr.Dataset, kept: xr.Dataset, question: Question) -> xr.Da
         reading = _read(made, question)
         table = _table_of(reading, question, made)
     if "row" in question.layout:
-        return as_rows(table[:0], attrs=table.attrs)
+        return as_rows(table[:0])
     axes = _axes(table, reading, question, made)
     result = _laid_out(table, axes, reading, made)
     empty = {x.dim: slice(data.sizes[x.group]) for x in axes if x.group is not None}
@@ -656,22 +646,29 @@ def _axis(
         return None
     if word in known:
         return _labeled(word, table, pd.Index(known[word], tupleize_cols=False))
+    if word == "n":
+        return _labeled("n", table, _list_sizes(table, reading, question, data))
+    index: pd.Index = pd.Index(table[word].unique(), tupleize_cols=False)
     if word in ("measure", "system"):
-        there = pd.Index(table[word].unique(), tupleize_cols=False)
         names = pd.Index(labels(reading.names), tupleize_cols=False)
-        return _labeled(word, table, names[names.isin(there)] if len(there) else names)
-    if word != "n":
-        return _labeled(word, table, pd.Index(table[word].unique()))
+        index = names[names.isin(index)] if len(index) else names
+    return _labeled(word, table, index)
+
+
+def _list_sizes(
+    table: pd.DataFrame, reading: Reading, question: Question, data: xr.Dataset
+) -> pd.Index:
+    """Return the list sizes: the requested sizes first, in their order."""
     there, n = np.unique(table["n"].to_numpy()), question.options.get("n")
     sizes = None if question.form != "rankings" or _are_names(n) else check_n(n)
-    asked: Any = []
+    first: Any = []
     if isinstance(sizes, np.ndarray):
-        asked = sizes if reading.ragged else sizes[np.isin(sizes, there)]
+        first = sizes if reading.ragged else sizes[np.isin(sizes, there)]
     if sizes is None and reading.ragged and len(there):  # padding also has a place
         longest = reading.kept.reshape(-1, data.sizes[question.dim]).sum(axis=1).max()
         last = int(there[-1]) + data.sizes[question.dim] - int(longest)
         there = np.union1d(there, np.arange(there[-1], last + 1))
-    return _labeled("n", table, pd.Index([*asked, *np.setdiff1d(there, asked)], dtype=np.int64))
+    return pd.Index([*first, *np.setdiff1d(there, first)], dtype=np.int64)
 
 
 def _are_shares(n: Any) -> bool:
@@ -682,7 +679,8 @@ def _are_shares(n: Any) -> bool:
 
 
 def _labeled(word: str, table: pd.DataFrame, index: pd.Index) -> _Axis:
-    return _Axis(word, index.get_indexer(table[word]), index, (word,))
+    values: Any = table[word]
+    return _Axis(word, index.get_indexer(values), index, (word,))
 
 
 def _numbered(
@@ -690,9 +688,9 @@ def _numbered(
 ) -> _Axis:
     """Return numbers of the rows with equal labels along all dimensions before."""
     if before:
-        number = table.groupby([x.place for x in before]).cumcount().to_numpy()
+        number = table.groupby([x.place for x in before]).cumcount().to_numpy(dtype=np.int64)
     else:
-        number = np.arange(len(table))
+        number = np.arange(len(table), dtype=np.int64)
     return _Axis(word, number, known.get(word, int(number.max(initial=-1)) + 1))
 
 
@@ -812,7 +810,8 @@ def _answer_pairs(
     """Return the answer for a table of pairs of systems."""
     other = options.get("other")
     if isinstance(other, xr.Dataset):  # the systems on other items
-        roles = {x: options[x] for x in ("seeds", "groups", "strata", "exclude") if x in options}
+        roles: dict[str, Any] = {}
+        roles |= {x: options[x] for x in ("seeds", "groups", "strata", "exclude") if x in options}
         dim = options.get("dim", "item")
         question = Question(function, "items", (), roles, dim, scored=True)
         reading = _read(_checked(other, question)[0].compute(), question)
@@ -826,7 +825,7 @@ def _answer_pairs(
     frame = frame[[*first, *(x for x in frame if x not in first)]]
     frame.attrs = dict(data.attrs)
     table = function(frame, **options)
-    return as_rows(table, attrs=table.attrs)
+    return as_rows(table)
 
 
 def _refuse_batch(batch: list[Hashable]) -> None:
@@ -1046,9 +1045,9 @@ def _made_up_values(
             every = labels([*values, others[0]])
             return every[number % len(every)]
         least = options.get("min_grade")
-        return (number % 2 == 0) * (1 if least is None else least)
+        return np.asarray((number % 2 == 0) * (1 if least is None else least))
     if name in _each(options.get("groups")):
-        return number % max(2, number.shape[-1] // 3)
+        return np.asarray(number % max(2, number.shape[-1] // 3))
     if name in _each(options.get("judged_with")):
         return np.full(number.shape, 0.5)
     if name in [*_each(options.get("key")), *_each(options.get("label")), "document"]:

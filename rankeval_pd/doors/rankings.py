@@ -22,7 +22,7 @@ from rankeval_pd.errors import unknown_name
 from rankeval_pd.forms.out import tables
 from rankeval_pd.forms.out.averages import check_groups
 from rankeval_pd.forms.rankings.annotators import SHARE, refuse_each
-from rankeval_pd.forms.rankings.candidates import Groups, check_data, read_frame
+from rankeval_pd.forms.rankings.candidates import Data, Groups, check_data, read_frame
 from rankeval_pd.forms.rankings.copied_measures import SameOrder, count_distinct
 from rankeval_pd.forms.rankings.values import WIDTH, Shares, Sizes, check_not_above, longest_list
 from rankeval_pd.forms.roles.copies import warn_of_same_order
@@ -121,7 +121,7 @@ class Candidates:
 
     def positives(self) -> IntArray:
         """Return the number of true positives that each measure ranks: (group, measure)."""
-        return (self.gold[:, np.newaxis] & self.present).sum(axis=-1)
+        return np.asarray((self.gold[:, np.newaxis] & self.present).sum(axis=-1))
 
     def common_size(self) -> Size:
         """Return N and N+ of each group, which must be equal for all measures: (group)."""
@@ -299,7 +299,7 @@ def concatenated(parts: Sequence[Rows]) -> Rows:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def rows_at(table: Rows, rows: AnyArray) -> Rows:
+def rows_at(table: Rows, rows: AnyArray | slice) -> Rows:
     """Return the rows at these positions, or where a mask is True."""
     return {name: values[rows] for name, values in table.items()}
 
@@ -351,11 +351,11 @@ def pair_rows(
         block = sides[start : start + width]
         lists = _pair_ranks(candidates, block, sizes, ties, every=n is None)
         columns = dict(kernel(lists, sizes))
-        exists = lists.exists
+        exists: AnyArray = lists.exists
         if not over_n:
-            exists = exists.any(axis=-1) if n is None else exists.all(axis=-1)
+            exists = np.asarray(exists.any(axis=-1) if n is None else exists.all(axis=-1))
         columns.setdefault("exists", exists)
-        chosen = np.arange(start, start + len(block))
+        chosen = range(start, start + len(block))
         parts.append(rows_of(columns, candidates, PAIR, chosen, along))
         advance(len(block) * groups)
     return with_pairs(in_group_order(parts), candidates, pairs, alternative)
@@ -427,7 +427,7 @@ def _pair_ranks(
     return with_empty_places(lists) if candidates.ends else lists
 
 
-def _for_pairs(values: AnyArray, shape: tuple[int, ...]) -> AnyArray:
+def _for_pairs(values: Any, shape: tuple[int, ...]) -> AnyArray:
     """Return values of candidates for every pair: (group, pair, candidate)."""
     return np.broadcast_to(values[:, np.newaxis], shape)
 
@@ -471,7 +471,7 @@ Combination = Callable[[Rows, int], Rows]
 
 
 def tabulate(
-    data: pd.DataFrame,
+    data: Data,
     roles: Mapping[str, Any],
     question: RankingQuestion,
     columns: Sequence[str],
@@ -481,7 +481,7 @@ def tabulate(
     combine: Combination | None = None,
     finish: Finish | None = None,
     attrs: Mapping[str, Any] | None = None,
-) -> pd.DataFrame:
+) -> Data:
     """Ask the question for every group, and return one table.
 
     Parameters
@@ -511,12 +511,13 @@ def tabulate(
     chosen = Roles.of(roles)
     _check_roles(chosen, able, combine)
     check_data(data)
+    frame: Any = data  # the door has turned Datasets into frames
     if len(chosen.factors) > 1:  # a head contains the number of levels only for a single factor
         able = replace(able, heads=False)
     if not able.heads:
-        refuse_head(data)
-    groups = read_frame(data, chosen, scored=able.scores)
-    added = ["share"] if isinstance(n, Shares) else []
+        refuse_head(frame)
+    groups = read_frame(frame, chosen, scored=able.scores)
+    added: list[str] = ["share"] if isinstance(n, Shares) else []
     groups = replace(groups, keys=tables.keys_apart(groups.keys, [*columns, *added]))
     check_not_above(n, groups.largest, groups.whole if able.scores else None)
     if combine is not None:
@@ -525,7 +526,7 @@ def tabulate(
         groups = groups.head(longest_list(n, groups.largest))
     nothing = len(groups.keys) == 0
     if nothing:
-        parts = _empty_stack(data, chosen, able)
+        parts = _empty_stack(frame, chosen, able)
     elif able.counts and isinstance(n, np.ndarray):
         parts = [counted(groups)]
     else:
@@ -549,7 +550,9 @@ def tabulate(
         keys = pd.DataFrame(index=[0])
     elif len(parts) > 1:
         table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
-    return leave_table(table, keys, columns, groups.measures, attrs)
+    leaving: Any = leave_table(table, keys, columns, groups.measures, attrs)
+    answered: Data = leaving
+    return answered
 
 
 def _check_roles(chosen: Roles, able: Capabilities, combine: Combination | None) -> None:

@@ -73,10 +73,13 @@ class Capabilities:
 
     def __call__(self, function: Function) -> Function:
         """Attach the capabilities, and apply the session's options to the function."""
-        answered = taking_datasets(function, self) if self.layout else function
-        asked = with_options(answered, self.short, noted=not self.own_rows)
-        asked.capabilities = self  # type: ignore[attr-defined]
-        return asked
+        answered: Any = function
+        if self.layout:
+            answered = taking_datasets(function, self)
+        asked: Any = with_options(answered, self.short, noted=not self.own_rows)
+        asked.capabilities = self
+        answering: Function = asked
+        return answering
 
     def layout_of(self, options: Mapping[str, Any], form: str) -> tuple[str, ...]:
         """Return the dimensions of the result for a Dataset, for these keywords and this form."""
