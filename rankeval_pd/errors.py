@@ -64,9 +64,9 @@ _hushed_beginnings: ContextVar[tuple[str, ...]] = ContextVar("unsaid", default=(
 
 
 @contextmanager
-def hushed(beginning: str = "") -> Iterator[None]:
-    """Suppress RankevalWarnings that begin with this text, in a thread-safe way."""
-    before = _hushed_beginnings.set((*_hushed_beginnings.get(), beginning))
+def hushed(*beginnings: str) -> Iterator[None]:
+    """Suppress RankevalWarnings that begin with these texts, or all, in a thread-safe way."""
+    before = _hushed_beginnings.set((*_hushed_beginnings.get(), *(beginnings or [""])))
     try:
         yield
     finally:

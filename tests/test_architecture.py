@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -93,7 +92,15 @@ def test_stats_knows_only_stats(module):
 
 @pytest.mark.parametrize("module", _of("forms"))
 def test_forms_know_stats_errors_and_bars(module):
-    known = tuple(f"rankeval_pd.{x}" for x in ("stats", "forms", "doors", "errors", "memory", "progress"))
+    inside = ("stats", "forms", "doors", "errors", "memory", "progress")
+    known = tuple(f"rankeval_pd.{x}" for x in inside)
+    assert all(name.startswith(known) for name in _ours(module))
+
+
+@pytest.mark.parametrize("module", _of("decisions"))
+def test_decisions_know_neither_doors_nor_questions(module):
+    inside = ("stats", "decisions", "forms.roles.roles", "errors", "memory", "progress")
+    known = tuple(f"rankeval_pd.{x}" for x in inside)
     assert all(name.startswith(known) for name in _ours(module))
 
 
@@ -183,20 +190,6 @@ def _printed(code: str, **environment: str) -> str:
         check=True,
     )
     return done.stdout.strip()
-
-
-def test_the_page_of_the_architecture_names_every_folder_and_module():
-    page = (ROOT.parent / "docs" / "development" / "architecture.md").read_text("utf-8")
-    rows = re.findall(r"^\| `([\w/]+)/` \| [^|]+ \| ([^|]*) \|$", page, flags=re.M)
-    described = {folder: set(re.findall(r"`(\w+)`", modules)) for folder, modules in rows}
-    found = {
-        str(init.parent.relative_to(ROOT if init.parent != ROOT else ROOT.parent)).replace(
-            os.sep, "/"
-        ): {path.stem for path in init.parent.glob("*.py")} - {"__init__"}
-        for init in ROOT.rglob("__init__.py")
-    }
-    wrong = {folder for folder in described | found if described.get(folder) != found.get(folder)}
-    assert not wrong, f"architecture.md: mend the rows of {sorted(wrong)}, module by module"
 
 
 def test_import_loads_next_to_nothing_of_ours():

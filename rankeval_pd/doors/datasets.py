@@ -19,22 +19,21 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-import warnings
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from math import prod
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from pandas.api.extensions import ExtensionDtype
 
-from rankeval_pd.errors import RankevalWarning, listed, warn
+from rankeval_pd.errors import hushed, listed, warn
 from rankeval_pd.forms.items.item_roles import check_dimension
 from rankeval_pd.forms.out.tables import as_rows, labels
-from rankeval_pd.forms.rankings.values import check_n, true_values
+from rankeval_pd.forms.rankings.values import WIDTH, check_n, true_values
 from rankeval_pd.forms.roles.columns import form_of, is_score, refuse_by
 from rankeval_pd.forms.roles.given_values import with_given_dataset
 from rankeval_pd.forms.roles.options import details_wanted, in_full
@@ -46,30 +45,7 @@ from rankeval_pd.stats._types import AnyArray, IntArray
 # The door: what is asked, and of which kind of data
 
 
-class Answerable(Protocol):
-    """Describe what Datasets need to know of :class:`Capabilities`."""
-
-    @property
-    def pairs(self) -> str:
-        """Heading in the overview for tables of pairs, or ""."""
-        ...
-
-    @property
-    def scores(self) -> bool:
-        """Whether measures are needed."""
-        ...
-
-    @property
-    def pooled(self) -> bool:
-        """Whether all groups together make one result."""
-        ...
-
-    def layout_of(self, options: Mapping[str, Any], form: str) -> tuple[str, ...]:
-        """Return the dimensions of the result for a Dataset."""
-        ...
-
-
-def taking_datasets(function: Callable[..., Any], able: Answerable) -> Callable[..., Any]:
+def taking_datasets(function: Callable[..., Any], able: Any) -> Callable[..., Any]:
     """Let a function of DataFrames answer Datasets, in the layout of its capabilities."""
     names = list(inspect.signature(function).parameters)
 
@@ -101,7 +77,7 @@ class Question:
 
 
 def answer_dataset(
-    function: Callable[..., Any], able: Answerable, data: xr.Dataset, options: dict[str, Any]
+    function: Callable[..., Any], able: Any, data: xr.Dataset, options: dict[str, Any]
 ) -> xr.Dataset:
     """Return what the function answers for the DataFrame that equals the data."""
     parameters = inspect.signature(function).parameters
@@ -117,6 +93,10 @@ def answer_dataset(
         _refuse_batch(_read_items(data, question).batch)
     if "data" in question.layout:
         return _rows_of_data(data.compute(), question)
+    if not all(data.sizes.values()):
+        kept, batch = _needed(data, question)
+        if data.sizes[dim] and not all(data.sizes[d] for d in batch):
+            return _of_nothing(data, kept, question)
     lazy = any(x.chunks is not None for x in data.variables.values())
     if not lazy or "row" in question.layout or not all(data.sizes.values()):
         return _answer(data.compute(), question)
@@ -141,7 +121,7 @@ def _are_names(n: Any) -> bool:
 
 
 def _is_together(
-    able: Answerable,
+    able: Any,
     parameters: Mapping[str, inspect.Parameter],
     options: Mapping[str, Any],
     form: str,
@@ -313,9 +293,7 @@ def _golds(data: xr.Dataset, question: Question) -> list[Hashable]:
     if given:
         return [x for x in given if x in data.variables and x not in data.xindexes]
     along = [x for x, v in data.data_vars.items() if question.dim in v.dims]
-    usual: list[Hashable] = [
-        x for x in ("grade", "gold")[question.form != "queries" :] if x in along
-    ]
+    usual = [x for x in ("grade", "gold")[question.form != "queries" :] if x in along]
     flags = [x for x in along if data[x].dtype == bool]
     return usual[:1] or (flags if len(flags) == 1 else [])
 
@@ -337,7 +315,8 @@ def _scores(
     if given is None and options.get("b") is not None:
         given = [options["a"], *_each(options["b"])]
     if given is not None:
-        return [x for x in as_names(given, columns) if x in columns]
+        named: Sequence[Hashable] = as_names(given, columns)
+        return [x for x in named if x in columns]
     out = {*taken, *_each(options.get("exclude"))}
     return [x for x, v in columns.items() if is_score(v.dtype) and x not in out]
 
@@ -392,16 +371,10 @@ def _flat(variable: xr.Variable, dims: Sequence[Hashable], shape: Sequence[int])
     if isinstance(variable.dtype, ExtensionDtype):
         [own] = variable.dims
         places = np.indices(shape)[list(dims).index(own)].ravel()
-        return _extension_array(variable).take(places)
+        return pd.Series(variable.data).array.take(places)
     values = variable.transpose(*(d for d in dims if d in variable.dims)).to_numpy()
     within = [n if d in variable.dims else 1 for d, n in zip(dims, shape, strict=True)]
     return np.broadcast_to(values.reshape(within), shape).ravel()
-
-
-def _extension_array(variable: xr.Variable) -> Any:
-    """Return the values of a variable with a dtype of pandas."""
-    values: Any = variable.data
-    return pd.Series(values).array
 
 
 def _index(data: xr.Dataset, dim: Hashable, shape: Sequence[int]) -> pd.Index:
@@ -445,12 +418,13 @@ def _read_items(data: xr.Dataset, question: Question) -> Reading:
     for name in beside:
         columns.append(_flat(data[name].variable, dims, shape))
         keys.append((name, *[""] * len(header)))
+    if not keys:
+        raise ValueError("data has no system, but a comparison needs two systems. Add systems.")
     frame = pd.DataFrame(dict(enumerate(columns)), index=_index(data, dim, shape))
     frame.columns = pd.MultiIndex.from_tuples(keys, names=[*header, "statistic"])
     metrics = {data[name].attrs.get("metric") for name in statistics}
     if len(metrics) == 1 and None not in metrics:  # the metric of queries
         frame.attrs["metric"] = metrics.pop()
-    options = _including(options, {*data.data_vars} - {*of_header[0]})
     options = {**options, "by": batch} if batch else options
     return Reading(frame, batch, of_header[0].tolist(), options)
 
@@ -525,64 +499,70 @@ class _Axis:
         if self.dim == "pair":
             sides = [labels([pair[k] for pair in self.labels]) for k in (0, 1)]
             return {x: ("pair", v) for x, v in zip(self.columns, sides, strict=True)}
-        return {self.dim: (self.dim, np.asarray(self.labels))}
+        values = np.asarray(self.labels)
+        return {self.dim: (self.dim, np.array(values.tolist()) if self.dim == "metric" else values)}
 
 
 def _answer(data: xr.Dataset, question: Question) -> xr.Dataset:
     """Return the answer for data in memory."""
     reading = _read(data, question)
-    options, reached = _reached(reading, question, data)
-    if reached is not None:
-        warn(
-            f"n={reached} exceeds the number of available candidates (excluding padding) in every"
-            " batch, so these rows are NaN. Pass smaller sizes; a lazy Dataset returns NaN without"
-            " this warning."
-        )
-    if options is None:
-        return _without_values(data, question)
-    table = question.function(reading.frame, **options)
+    table = _table_of(reading, question, data)
+    _warn_of_lacking(table, reading)
     if question.form == "queries" and not reading.batch and table.columns[0] == _QUERY:
         table = table.drop(columns=_QUERY)
     if "row" in question.layout:
         table = _with_labels(table, _group_columns(table, reading), data)
-        return as_rows(table, attrs=table.attrs)
-    table = _with_samples(table, reading, data)
+        return as_rows(table)
     return _laid_out(table, _axes(table, reading, question, data), reading, data)
 
 
-def _reached(
-    reading: Reading, question: Question, data: xr.Dataset
-) -> tuple[dict[str, Any] | None, int | None]:
-    """Return the arguments with the list sizes that a group reaches, and another size.
-
-    Padded groups can be smaller than their dimension. The arguments are None if no group reaches a
-    list size.
-    """
-    options, n = reading.options, reading.options.get("n")
-    if n is None or not reading.ragged or _are_shares(n):
-        return options, None
-    sizes, width = check_n(n), data.sizes[question.dim]
-    assert isinstance(sizes, np.ndarray)
-    inside = reading.kept.reshape(-1, width).sum(axis=1)
-    beyond = sizes[sizes > inside.max(initial=0)]
-    if not len(beyond) or not len(inside) or sizes.max() > width:
-        return options, None
-    reached = sizes[sizes <= inside.max()]
-    return ({**options, "n": reached} if len(reached) else None), int(beyond[0])
+def _table_of(reading: Reading, question: Question, data: xr.Dataset) -> pd.DataFrame:
+    """Ask the question. List sizes up to the dimension are allowed, even if groups are smaller."""
+    padded = reading.ragged or reading.frame.empty
+    before = WIDTH.set(data.sizes[question.dim] if padded else None)
+    try:
+        with hushed("by="):  # a Dataset can repeat the scores of a label in all groups
+            table = question.function(reading.frame, **reading.options)
+    finally:
+        WIDTH.reset(before)
+    return _with_samples(table, reading, data)
 
 
-def _without_values(data: xr.Dataset, question: Question) -> xr.Dataset:
-    """Return an answer of the right shape in which every number is NaN."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankevalWarning)
-        made = _made_up(data.chunk(), question)
+def _warn_of_lacking(table: pd.DataFrame, reading: Reading) -> None:
+    """Warn about list sizes that no group reaches."""
+    n = reading.options.get("n")
+    if n is None or not reading.ragged or _are_shares(n) or "n" not in table:
+        return
+    sizes = np.asarray(check_n(n))
+    lacking = sizes[~np.isin(sizes, table["n"])]
+    if len(lacking):
+        warn(
+            f"n={lacking[0]} exceeds the number of available candidates (excluding padding and, if"
+            " missing='drop', missing scores) in every batch, so these rows are NaN. Pass smaller"
+            " sizes; a lazy Dataset returns NaN without this warning."
+        )
+
+
+def _of_nothing(data: xr.Dataset, kept: xr.Dataset, question: Question) -> xr.Dataset:
+    """Return the answer for data without groups, in the shape of the answer for made-up data."""
+    sizes = {d: max(n, 1) for d, n in kept.sizes.items()}
+    grown = {
+        name: (v.dims, np.zeros([sizes[d] for d in v.dims], v.dtype))
+        for name, v in kept.variables.items()
+        if 0 in v.shape
+    }
+    made = _made_up(kept.drop_vars(list(grown)).assign(grown).chunk(), question)
+    with hushed():
         reading = _read(made, question)
-        table = question.function(reading.frame, **reading.options)
-    result = _laid_out(table, _axes(table, reading, question, made), reading, data, lazy=True)
-    for name, column in result.data_vars.items():
-        nothing = False if column.dtype == bool else np.nan
-        result[name] = column.copy(data=np.full_like(column.to_numpy(), nothing))
-    return result
+        table = _table_of(reading, question, made)
+    if "row" in question.layout:
+        return as_rows(table[:0])
+    axes = _axes(table, reading, question, made)
+    result = _laid_out(table, axes, reading, made)
+    empty = {x.dim: slice(data.sizes[x.group]) for x in axes if x.group is not None}
+    groups = _coords_of_groups(data, axes, result)
+    result = result.isel(empty)
+    return result.drop_vars([x for x in groups if x in result.coords]).assign_coords(groups)
 
 
 def _group_columns(table: pd.DataFrame, reading: Reading) -> dict[Hashable, Hashable]:
@@ -636,7 +616,7 @@ def _axes(
             axes.append(_Axis(column, number, data.sizes[dim], (column,), dim))
         else:
             votes = _each(reading.options["gold"])
-            number = pd.Index(votes, tupleize_cols=False).get_indexer(pd.Index(table[column]))
+            number = pd.Index(votes, tupleize_cols=False).get_indexer(table[column])
             names = data[ANNOTATOR].to_numpy() if ANNOTATOR in data.coords else labels(votes)
             axes.append(_Axis(ANNOTATOR, number, names, (column,)))
     for word in question.layout:
@@ -666,22 +646,29 @@ def _axis(
         return None
     if word in known:
         return _labeled(word, table, pd.Index(known[word], tupleize_cols=False))
+    if word == "n":
+        return _labeled("n", table, _list_sizes(table, reading, question, data))
+    index: pd.Index = pd.Index(table[word].unique(), tupleize_cols=False)
     if word in ("measure", "system"):
-        present = pd.Index(table[word].unique(), tupleize_cols=False)
         names = pd.Index(labels(reading.names), tupleize_cols=False)
-        return _labeled(word, table, names[names.isin(present)])
-    if word != "n":
-        return _labeled(word, table, pd.Index(table[word].unique()))
+        index = names[names.isin(index)] if len(index) else names
+    return _labeled(word, table, index)
+
+
+def _list_sizes(
+    table: pd.DataFrame, reading: Reading, question: Question, data: xr.Dataset
+) -> pd.Index:
+    """Return the list sizes: the requested sizes first, in their order."""
     there, n = np.unique(table["n"].to_numpy()), question.options.get("n")
     sizes = None if question.form != "rankings" or _are_names(n) else check_n(n)
-    asked: Any = []
+    first: Any = []
     if isinstance(sizes, np.ndarray):
-        asked = sizes if reading.ragged else sizes[np.isin(sizes, there)]
+        first = sizes if reading.ragged else sizes[np.isin(sizes, there)]
     if sizes is None and reading.ragged and len(there):  # padding also has a place
         longest = reading.kept.reshape(-1, data.sizes[question.dim]).sum(axis=1).max()
         last = int(there[-1]) + data.sizes[question.dim] - int(longest)
         there = np.union1d(there, np.arange(there[-1], last + 1))
-    return _labeled("n", table, pd.Index([*asked, *np.setdiff1d(there, asked)], dtype=np.int64))
+    return pd.Index([*first, *np.setdiff1d(there, first)], dtype=np.int64)
 
 
 def _are_shares(n: Any) -> bool:
@@ -692,7 +679,8 @@ def _are_shares(n: Any) -> bool:
 
 
 def _labeled(word: str, table: pd.DataFrame, index: pd.Index) -> _Axis:
-    return _Axis(word, index.get_indexer(pd.Index(table[word])), index, (word,))
+    values: Any = table[word]
+    return _Axis(word, index.get_indexer(values), index, (word,))
 
 
 def _numbered(
@@ -700,8 +688,7 @@ def _numbered(
 ) -> _Axis:
     """Return numbers of the rows with equal labels along all dimensions before."""
     if before:
-        count = table.groupby([x.place for x in before]).cumcount()
-        number = np.asarray(count, dtype=np.int64)
+        number = table.groupby([x.place for x in before]).cumcount().to_numpy(dtype=np.int64)
     else:
         number = np.arange(len(table), dtype=np.int64)
     return _Axis(word, number, known.get(word, int(number.max(initial=-1)) + 1))
@@ -730,8 +717,6 @@ def _laid_out(
     axes: list[_Axis],
     reading: Reading,
     data: xr.Dataset,
-    *,
-    lazy: bool = False,
 ) -> xr.Dataset:
     """Place the rows of a table in the cells of a Dataset."""
     axes = [*(x for x in axes if x.dim == "size"), *(x for x in axes if x.dim != "size")]
@@ -746,7 +731,7 @@ def _laid_out(
             values = values.astype(float)
         variables[name] = (dims, _in_cells(values, None if in_order else cells, shape))
     result = xr.Dataset(variables, attrs=table.attrs)
-    if "share" in dims and "n" in result and not (reading.ragged and lazy):
+    if "share" in dims and "n" in result:
         result["n"] = _without_groups(result["n"], "share")
     if "relation" in result and "pair" in dims:
         result["relation"] = _without_groups(result["relation"], "pair")
@@ -825,23 +810,22 @@ def _answer_pairs(
     """Return the answer for a table of pairs of systems."""
     other = options.get("other")
     if isinstance(other, xr.Dataset):  # the systems on other items
-        passed: list[str] = [x for x in ("seeds", "groups", "strata", "exclude") if x in options]
-        roles = {name: options[name] for name in passed}
+        roles: dict[str, Any] = {}
+        roles |= {x: options[x] for x in ("seeds", "groups", "strata", "exclude") if x in options}
         dim = options.get("dim", "item")
         question = Question(function, "items", (), roles, dim, scored=True)
         reading = _read(_checked(other, question)[0].compute(), question)
         _refuse_batch(reading.batch)
         options = {**options, "other": reading.frame}
     if "gain" not in data.variables:
-        answer: xr.Dataset = function(pd.DataFrame(columns=list(data.variables)), **options)
-        return answer
+        return function(pd.DataFrame(columns=list(data.variables)), **options)
     groups = [d for d in data["gain"].dims if d != "pair"]
     frame = data.compute().to_dataframe().reset_index().drop(columns="pair", errors="ignore")
     first = [*groups, *(x for x in _SYSTEMS if x in frame)]
     frame = frame[[*first, *(x for x in frame if x not in first)]]
     frame.attrs = dict(data.attrs)
     table = function(frame, **options)
-    return as_rows(table, attrs=table.attrs)
+    return as_rows(table)
 
 
 def _refuse_batch(batch: list[Hashable]) -> None:
@@ -869,7 +853,8 @@ def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
     sizes = [data.sizes[d] for d in [*reading.batch, question.dim]]
     reading.frame[_ROW] = np.flatnonzero(reading.kept)
     out = [*_each(reading.options.get("exclude")), _ROW]
-    table = question.function(reading.frame, **{**reading.options, "exclude": out})
+    reading = replace(reading, options={**reading.options, "exclude": out})
+    table = _table_of(reading, question, data)
     places = np.unravel_index(table.pop(_ROW).to_numpy(), sizes)
     pick = dict(zip([*reading.batch, question.dim], places, strict=True))
     picked = _picked(data, pick)
@@ -884,7 +869,7 @@ def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
 def _picked(data: xr.Dataset, pick: Mapping[Hashable, IntArray]) -> xr.Dataset:
     """Return one row of the data for each position."""
     whole = {  # xarray can index these dimensions only by slices
-        name: ("row", _extension_array(variable).take(pick[variable.dims[0]]))
+        name: ("row", pd.Series(variable.data).array.take(pick[variable.dims[0]]))
         for name, variable in data.variables.items()
         if isinstance(variable.dtype, ExtensionDtype)
     }
@@ -910,7 +895,12 @@ class _Public:
 
 def _in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Dataset:
     """Return the answer for lazy data, block by block."""
-    kept, question, batch = _needed(data, question)
+    kept, batch = _needed(data, question)
+    options = question.options
+    if exclude := _each(options.get("exclude")):
+        exclude = [x for x in exclude if x in kept.variables or x not in data.variables]
+        question = replace(question, options={**options, "exclude": exclude or None})
+    _refuse_unknown_shares(kept, question)
     whole = [d for d in kept.dims if together or d not in batch]
     kept = kept.assign(
         {
@@ -922,13 +912,11 @@ def _in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Da
     _check_blocks(kept)
     few = {} if together else {d: slice(2) for d in batch}
     small = _made_up(kept.isel(few), question)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankevalWarning)
+    with hushed():
         reading = _read(small, question)
-        table = question.function(reading.frame, **reading.options)
-    table = _with_samples(table, reading, small)
+        table = _table_of(reading, question, small)
     axes = _axes(table, reading, question, small)
-    shown = _laid_out(table, axes, reading, small, lazy=True)
+    shown = _laid_out(table, axes, reading, small)
     renamed = {x.group: x.dim for x in axes if x.group is not None and x.group != x.dim}
     kept, groups = kept.rename(renamed), [x.dim for x in axes if x.group is not None]
     function = question.function
@@ -949,29 +937,29 @@ def _in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Da
     return result.set_coords([x for x in _SYSTEMS if x in result])
 
 
-def _needed(
-    data: xr.Dataset, question: Question
-) -> tuple[xr.Dataset, Question, list[Hashable]]:
-    """Return the variables of the data that have a role, and the dimensions of the groups.
+def _refuse_unknown_shares(data: xr.Dataset, question: Question) -> None:
+    """Raise a ValueError for shares of candidates that lazy labels may mark as padding."""
+    if question.form != "rankings" or not _are_shares(question.options.get("n")):
+        return
+    columns = _columns_of(data, question)
+    judged = "judged_with" in inspect.signature(question.function).parameters
+    if not judged and not all(_is_whole(columns.columns[x]) for x in columns.golds):
+        raise ValueError(
+            "n is a share of the candidates in a lazy Dataset, but the number of candidates is"
+            " unknown because gold labels may be missing. Pass whole numbers, a gold label of dtype"
+            " bool, or data.compute()."
+        )
 
-    The question does not exclude the variables that are left out.
-    """
+
+def _needed(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, list[Hashable]]:
+    """Return the variables of the data that have a role, and the dimensions of the groups."""
     if question.form == "items":
         found = _read_items(_made_up(data.isel({question.dim: slice(2)}), question), question)
         out = [x for x, v in data.data_vars.items() if question.dim not in v.dims]
-        return data.drop_vars(out), question, found.batch
-    found = _columns_of(data, question)
-    out = [x for x in data.variables if x not in found.sources and x not in data.xindexes]
-    kept = data.drop_vars(out)
-    gone = {*found.columns} - {*_columns_of(kept, question).columns}
-    return kept, replace(question, options=_including(question.options, gone)), found.batch
-
-
-def _including(options: dict[str, Any], names: Collection[Hashable]) -> dict[str, Any]:
-    """Return the arguments, which exclude these names no longer."""
-    if options.get("exclude") is None:
-        return options
-    return {**options, "exclude": [x for x in _each(options["exclude"]) if x not in names]}
+        return data.drop_vars(out), found.batch
+    columns = _columns_of(data, question)
+    out = [x for x in data.variables if x not in columns.sources and x not in data.xindexes]
+    return data.drop_vars(out), columns.batch
 
 
 def _check_blocks(data: xr.Dataset) -> None:
@@ -1004,20 +992,19 @@ def _template(shown: xr.Dataset, data: xr.Dataset, groups: Sequence[Hashable]) -
     return xr.Dataset(variables, attrs=shown.attrs)
 
 
+#: beginnings of warnings about all data, which a block cannot judge
+_OF_ALL_DATA = ("gold", "measures:", "The judged candidates")
+
+
 def _block(
     part: xr.Dataset, *, question: Question, known: Mapping[str, Any], details: bool
 ) -> xr.Dataset:
     """Return the answer for one block, without coordinates."""
-    with in_full(details=details):
+    with in_full(details=details), hushed(*_OF_ALL_DATA):
         reading = _read(part, question)
-        options, _ = _reached(reading, question, part)
-        if options is None:
-            result = _without_values(part, question)
-        else:
-            table = question.function(reading.frame, **options)
-            table = _with_samples(table, reading, part)
-            axes = _axes(table, reading, question, part, known)
-            result = _laid_out(table, axes, reading, part, lazy=True)
+        table = _table_of(reading, question, part)
+        axes = _axes(table, reading, question, part, known)
+        result = _laid_out(table, axes, reading, part)
     return result.drop_vars([x for x in result.coords if x not in _SYSTEMS]).reset_coords()
 
 
@@ -1053,16 +1040,14 @@ def _made_up_values(
         values = true_values(options.get("positive"))
         if values:
             others: list[Any] = [not values[0]] if dtype.kind == "b" else ["-", 0, 1, 2, 3]
-            if dtype.kind in "iufc":
+            if dtype.kind in "iuf":
                 others = [x for x in range(len(values) + 1) if x not in values]
-            every: AnyArray = labels([*values, others[0]])
+            every = labels([*values, others[0]])
             return every[number % len(every)]
         least = options.get("min_grade")
-        grades: AnyArray = (number % 2 == 0) * (1 if least is None else least)
-        return grades
+        return np.asarray((number % 2 == 0) * (1 if least is None else least))
     if name in _each(options.get("groups")):
-        groups: IntArray = number % max(2, number.shape[-1] // 3)
-        return groups
+        return np.asarray(number % max(2, number.shape[-1] // 3))
     if name in _each(options.get("judged_with")):
         return np.full(number.shape, 0.5)
     if name in [*_each(options.get("key")), *_each(options.get("label")), "document"]:

@@ -31,7 +31,7 @@ from rankeval_pd.forms.rankings.candidates import (
     read_frame,
 )
 from rankeval_pd.forms.rankings.copied_measures import SameOrder, count_distinct
-from rankeval_pd.forms.rankings.values import Shares, Sizes, check_not_above, longest_list
+from rankeval_pd.forms.rankings.values import WIDTH, Shares, Sizes, check_not_above, longest_list
 from rankeval_pd.forms.roles.copies import warn_of_same_order
 from rankeval_pd.forms.roles.declarations import Capabilities
 from rankeval_pd.forms.roles.roles import Names, Roles
@@ -359,7 +359,7 @@ def pair_rows(
         block = sides[start : start + width]
         lists = _pair_ranks(candidates, block, sizes, ties, every=n is None)
         columns = dict(kernel(lists, sizes))
-        exists = lists.exists
+        exists: AnyArray = lists.exists
         if not over_n:
             exists = np.asarray(exists.any(axis=-1) if n is None else exists.all(axis=-1))
         columns.setdefault("exists", exists)
@@ -435,7 +435,7 @@ def _pair_ranks(
     return with_empty_places(lists) if candidates.ends else lists
 
 
-def _for_pairs(values: AnyArray, shape: tuple[int, ...]) -> AnyArray:
+def _for_pairs(values: Any, shape: tuple[int, ...]) -> AnyArray:
     """Return values of candidates for every pair: (group, pair, candidate)."""
     return np.broadcast_to(values[:, np.newaxis], shape)
 
@@ -543,7 +543,7 @@ def tabulate(
     table = concatenated(asked)
     if nothing:
         table = rows_at(table, slice(0))
-    elif above := _above_all(n, table):
+    elif WIDTH.get() is None and (above := _above_all(n, table)):
         raise ValueError(f"{above}. Pass smaller n.")
     if combine is not None:
         table = combine(table, len(groups.keys))

@@ -96,7 +96,7 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
     check_data(data)
     level, chosen = check_share("level", level), Roles.of(roles)
     chosen.check_groups()
-    names = annotators_of(data, chosen)
+    names = annotators_of(chosen)
     if not names:
         raise ValueError(
             f"gold={chosen.gold!r} is the label of one annotator. Pass several columns, "

@@ -28,7 +28,7 @@ def with_verdicts(
     conclusion.
     """
     chosen = Roles.of(roles)
-    names = annotators_of(data, chosen)
+    names = annotators_of(chosen)
     if not names or chosen.agreement == "each" or len(names) * len(data) > _MOST_VOTES:
         return table
     if not 0 < len(table) <= _MOST_ROWS:

@@ -228,7 +228,7 @@ def system_columns(
     if roles.measures is None and frame.columns.nlevels == 1:
         refuse_text(frame, roles, [*beside, *(key[0] for key in by_name)], "systems")
     if roles.measures is None and {"query", "document"} <= {*frame.columns, *frame.index.names}:
-        _refuse_runs(frame)
+        _refuse_runs()
     if ("gold", None, None) in by_name or not by_name:
         _refuse_rankings(frame, by_name, roles.metric)
     if roles.measures is not None:
@@ -262,7 +262,7 @@ def _is_number(values: pd.Series) -> bool:
     ) and not api.is_complex_dtype(values.dtype)
 
 
-def _refuse_runs(frame: pd.DataFrame) -> None:
+def _refuse_runs() -> None:
     """Raise a ValueError for runs, which contain document scores."""
     raise ValueError(
         "data has columns 'query' and 'document', so each row looks like a retrieved document, not"

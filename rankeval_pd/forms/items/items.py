@@ -140,9 +140,12 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
             " items, and columns must be systems: transpose with data.T. If the layout is correct,"
             " list the systems: measures=list(data)."
         )
-    header = frame.columns.get_level_values(0)
-    if frame.columns.nlevels > 1 and header.isin(systems).sum() != len(systems):
-        return  # only systems have several statistics
+    if frame.columns.names == ["system", "statistic"]:  # a Dataset
+        first = frame.columns.get_level_values("statistic")[0]
+        frame = frame.xs(first, axis=1, level="statistic")
+        warn_of_identifiers({name: frame[name] for name in systems}, taken_as="systems")
+    if frame.columns.nlevels > 1 or frame.columns.name == "system":
+        return  # only system columns have statistics
     groups = {}
     by = as_names(roles.by, frame.columns)
     if by:
@@ -151,7 +154,7 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
     if len(roles.factors) == 1:
         groups["groups"] = pd.factorize(role_column(frame, roles.groups, "groups"))[0]
     warn_of_identifiers(
-        {name: frame.iloc[:, header.get_loc(name)] for name in systems},
+        {name: frame_column(frame, name, "measures") for name in systems},
         taken_as="systems",
         groups=groups,
     )
@@ -184,7 +187,7 @@ def _numbers(values: pd.Series, name: Hashable) -> FloatArray:
         values = pd.to_numeric(values)
     return as_floats(
         values,
-        f"system {shown(name)} has",
+        f"{shown(name)} has",
         "and would hide small gains. Subtract the same number from all systems, or round the"
         " scores.",
     )
@@ -254,7 +257,7 @@ def to_items(
                 " Omit groups, or pass a column that contains several groups."
             )
     items = crossed(values, trained, metric, systems, cluster, beside)
-    if len(factors) > 1:
+    if len(factors) == 2:
         items = replace(items, factors=(factors[0], factors[1]))
     return items
 

@@ -69,9 +69,7 @@ def rows_in(result: xr.Dataset) -> pd.DataFrame:
     return frame[[*frame.columns.difference(last, sort=False), *last]].reset_index()
 
 
-def as_rows(table: pd.DataFrame, *, attrs: Mapping[Any, Any] | None = None) -> xr.Dataset:
+def as_rows(table: pd.DataFrame) -> xr.Dataset:
     """Return a table as a Dataset along ``row``."""
-    return xr.Dataset(
-        {name: ("row", column.to_numpy()) for name, column in table.items()},
-        attrs=dict(attrs or {}),
-    )
+    columns = {name: ("row", column.to_numpy()) for name, column in table.items()}
+    return xr.Dataset(columns, attrs=table.attrs)

@@ -47,7 +47,7 @@ def with_shares(roles: Mapping[str, Any]) -> dict[str, Any]:
     return {**roles, "agreement": _SHARES}
 
 
-def annotators_of(data: Any, roles: Roles) -> list[Hashable]:
+def annotators_of(roles: Roles) -> list[Hashable]:
     """Return the annotators' names, or an empty list for a single gold label."""
     if isinstance(roles.gold, list):
         names = [_name_of(x, k) for k, x in enumerate(roles.gold)]
@@ -72,7 +72,7 @@ def _name_of(entry: Any, place: int) -> Hashable:
 
 def one_label(data: Any, roles: Roles) -> OneLabel:
     """Combine the votes of several annotators into one gold label."""
-    names = annotators_of(data, roles)
+    names = annotators_of(roles)
     if not names:
         if roles.agreement != "majority":
             raise ValueError(

@@ -197,7 +197,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     signs = signs_of(measures, roles, columns)
     score, true, present = admit(
         scores * signs[:, np.newaxis], truth, measures=measures, gold_name=gold, missing=missing,
-        unjudged=roles.unjudged, padding=False,
+        unjudged=roles.unjudged,
     )  # fmt: skip
     keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
     unnamed = not label and set(frame.index.names) <= set(by)  # the index contains only group names

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankeval_pd.forms.rankings.values import Sizes, those
+from rankeval_pd.forms.rankings.values import Sizes
 from rankeval_pd.stats._types import IntArray
 
 _EVERY = 20_000  # largest number of candidates for which every n is computed
@@ -20,8 +20,10 @@ def few_or(sizes: Sizes, asked: IntArray, ties: str, noted: dict[str, Any]) -> I
     The grid contains every n up to about 70. Above 70, each n is about 1% larger than the previous
     n. The size of the grid is stored in ``noted``.
     """
-    if sizes is not None or asked.size <= _EVERY or ties == "blocks":
-        return those(sizes, asked)
+    if sizes is not None:
+        return asked
+    if asked.size <= _EVERY or ties == "blocks":
+        return None
     last = float(asked[-1])
     grid = np.geomspace(1.0, last, math.ceil(math.log(last) / _RISE))
     found = np.unique(np.rint(grid).astype(np.int64))

@@ -6,6 +6,7 @@ import contextlib
 import math
 import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -193,29 +194,23 @@ def admit(
     gold_name: Hashable,
     missing: str,
     unjudged: str | None,
-    padding: bool,
 ) -> tuple[FloatArray, BoolArray, BoolArray]:
     """Return scores, gold labels and presence flags, or reject missing values.
 
-    The arrays score (..., measure, candidate) and gold (..., candidate) are broadcast together.
+    The arrays are score (measure, candidate) and gold (candidate).
     """
-    batch = np.broadcast_shapes(score.shape[:-2], gold.shape[:-1])
-    score = np.broadcast_to(score, (*batch, *score.shape[-2:]))
-    gold = np.broadcast_to(gold, (*batch, gold.shape[-1]))
     unscored = np.isnan(score)
     unlabeled = np.isnan(gold)
-    left_out = unlabeled & unscored.all(axis=-2) if padding else np.zeros_like(unlabeled)
+    present = np.ones(score.shape, dtype=bool)
     if unjudged == "skip":
-        left_out = unlabeled
+        present = np.broadcast_to(~unlabeled, score.shape)
     elif unjudged != "negative":  # unjudged candidates are not true positives
-        refuse_unlabeled(int((unlabeled & ~left_out).sum()), gold.size, gold_name)
-    present = np.broadcast_to(~left_out[..., np.newaxis, :], score.shape)
+        refuse_unlabeled(int(unlabeled.sum()), gold.size, gold_name)
     lacking = unscored & present
     # "last" and "absent" sort the candidate last; with "absent", the Ranking ends before this
     # candidate (Ranking.eligible)
     if missing == "raise" and lacking.any():
-        axes = tuple(i for i in range(score.ndim) if i != score.ndim - 2)
-        refuse_unscored(lacking.sum(axis=axes), present.sum(axis=axes), gold.size, measures)
+        refuse_unscored(lacking.sum(axis=1), present.sum(axis=1), gold.size, measures)
     if missing == "drop" and lacking.any():
         _warn_of_dropped(lacking, present, gold == 1.0, measures)
         present = present & ~unscored
@@ -254,9 +249,7 @@ def _warn_of_dropped(
     lacking: BoolArray, present: BoolArray, true: BoolArray, measures: Sequence[Hashable]
 ) -> None:
     """Warn about candidates that are dropped for each measure."""
-    axes = tuple(i for i in range(lacking.ndim) if i != lacking.ndim - 2)
-    true = np.broadcast_to(true[..., np.newaxis, :], lacking.shape)
-    counts = (x.sum(axis=axes) for x in (lacking, lacking & true, present, present & true))
+    counts = (x.sum(axis=1) for x in (lacking, lacking & true, present, present & true))
     taken = [
         f"{name!r} without {int(out):,} of {int(every):,} candidates ({int(out_true):,} of"
         f" {int(every_true):,} true positives)"
@@ -294,11 +287,6 @@ Sizes = IntArray | Shares | None
 def least_n(share: float, total: int) -> int:
     """Return the smallest n >= share * total, at least 1."""
     return max(math.ceil(share * total - _NEARLY), 1)
-
-
-def those(sizes: Sizes, asked: IntArray) -> IntArray | None:
-    """Return the list sizes for one group, or None for every n."""
-    return None if sizes is None else asked
 
 
 def check_n(n: Any) -> Sizes:
@@ -375,8 +363,14 @@ def longest_list(n: Sizes, total: int) -> int:
     return 1 if sizes is None else int(sizes.max(initial=1))
 
 
+#: number of candidates along the dimension of a Dataset, in which groups can be padded
+WIDTH: ContextVar[int | None] = ContextVar("WIDTH", default=None)
+
+
 def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
     """Raise a ValueError if a list size exceeds the number of candidates."""
+    width = WIDTH.get()
+    largest = largest if width is None else width
     if whole is not None:
         if (longest := longest_list(n, whole.total)) > whole.asked:
             raise ValueError(
