@@ -293,9 +293,14 @@ def _golds(data: xr.Dataset, question: Question) -> list[Hashable]:
     if given:
         return [x for x in given if x in data.variables and x not in data.xindexes]
     along = [x for x, v in data.data_vars.items() if question.dim in v.dims]
-    usual = [x for x in ("grade", "gold")[question.form != "queries" :] if x in along]
+    known = ("gold",)
+    if question.form == "queries":
+        known = ("grade", "gold")
+    usual = [x for x in along if x in known[:1]] or [x for x in along if x in known]
     flags = [x for x in along if data[x].dtype == bool]
-    return usual[:1] or (flags if len(flags) == 1 else [])
+    if len(flags) > 1:
+        flags = []
+    return usual[:1] or flags
 
 
 def _parts_of(data: xr.Dataset, name: Hashable, dim: str) -> dict[Hashable, xr.Variable]:
@@ -668,7 +673,8 @@ def _list_sizes(
         longest = reading.kept.reshape(-1, data.sizes[question.dim]).sum(axis=1).max()
         last = int(there[-1]) + data.sizes[question.dim] - int(longest)
         there = np.union1d(there, np.arange(there[-1], last + 1))
-    return pd.Index([*first, *np.setdiff1d(there, first)], dtype=np.int64)
+    every: pd.Index = pd.Index([*first, *np.setdiff1d(there, first)], dtype=np.int64)
+    return every
 
 
 def _are_shares(n: Any) -> bool:
@@ -688,7 +694,7 @@ def _numbered(
 ) -> _Axis:
     """Return numbers of the rows with equal labels along all dimensions before."""
     if before:
-        number = table.groupby([x.place for x in before]).cumcount().to_numpy(dtype=np.int64)
+        number: IntArray = np.asarray(table.groupby([x.place for x in before]).cumcount())
     else:
         number = np.arange(len(table), dtype=np.int64)
     return _Axis(word, number, known.get(word, int(number.max(initial=-1)) + 1))
@@ -818,7 +824,8 @@ def _answer_pairs(
         _refuse_batch(reading.batch)
         options = {**options, "other": reading.frame}
     if "gain" not in data.variables:
-        return function(pd.DataFrame(columns=list(data.variables)), **options)
+        refused: xr.Dataset = function(pd.DataFrame(columns=list(data.variables)), **options)
+        return refused
     groups = [d for d in data["gain"].dims if d != "pair"]
     frame = data.compute().to_dataframe().reset_index().drop(columns="pair", errors="ignore")
     first = [*groups, *(x for x in _SYSTEMS if x in frame)]

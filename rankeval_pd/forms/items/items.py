@@ -142,7 +142,7 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
         )
     if frame.columns.names == ["system", "statistic"]:  # a Dataset
         first = frame.columns.get_level_values("statistic")[0]
-        frame = frame.xs(first, axis=1, level="statistic")
+        frame = pd.DataFrame(frame.xs(first, axis=1, level="statistic"))
         warn_of_identifiers({name: frame[name] for name in systems}, taken_as="systems")
     if frame.columns.nlevels > 1 or frame.columns.name == "system":
         return  # only system columns have statistics
