@@ -293,14 +293,12 @@ def _golds(data: xr.Dataset, question: Question) -> list[Hashable]:
     if given:
         return [x for x in given if x in data.variables and x not in data.xindexes]
     along = [x for x, v in data.data_vars.items() if question.dim in v.dims]
-    known = ("gold",)
-    if question.form == "queries":
-        known = ("grade", "gold")
-    usual = [x for x in along if x in known[:1]] or [x for x in along if x in known]
+    if question.form == "queries" and "grade" in along:
+        return ["grade"]
+    if "gold" in along:
+        return ["gold"]
     flags = [x for x in along if data[x].dtype == bool]
-    if len(flags) > 1:
-        flags = []
-    return usual[:1] or flags
+    return flags if len(flags) == 1 else []
 
 
 def _parts_of(data: xr.Dataset, name: Hashable, dim: str) -> dict[Hashable, xr.Variable]:
