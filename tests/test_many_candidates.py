@@ -12,7 +12,8 @@ from scipy import stats
 
 import rankeval_pd
 from rankeval_pd import progress
-from rankeval_pd.forms.rankings import grids, kernel_calls
+from rankeval_pd.doors import rankings as door_rankings
+from rankeval_pd.forms.rankings import grids
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats.intervals import bands
 from rankeval_pd.stats.random_model import boundary
@@ -206,7 +207,7 @@ def test_measures_of_many_candidates_have_a_bar(monkeypatch, ask):
     data = rankeval_pd.datasets.simulate_candidates(200).rankeval
     whole = getattr(data, ask)()
     assert _Bar.shown == []  # one block: nothing moves in between
-    monkeypatch.setattr(kernel_calls, "_TOGETHER", 200)
+    monkeypatch.setattr(door_rankings, "_TOGETHER", 200)
     pd.testing.assert_frame_equal(getattr(data, ask)(), whole)
     assert _Bar.shown == ["ranking candidates 2 of 2"]
 

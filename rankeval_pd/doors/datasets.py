@@ -293,7 +293,10 @@ def _golds(data: xr.Dataset, question: Question) -> list[Hashable]:
     if given:
         return [x for x in given if x in data.variables and x not in data.xindexes]
     along = [x for x, v in data.data_vars.items() if question.dim in v.dims]
-    usual = [x for x in ("grade", "gold")[question.form != "queries" :] if x in along]
+    usual: list[Hashable] = ["gold"]
+    if question.form == "queries":
+        usual = ["grade", "gold"]
+    usual = [x for x in usual if x in along]
     flags = [x for x in along if data[x].dtype == bool]
     return usual[:1] or (flags if len(flags) == 1 else [])
 
@@ -668,7 +671,8 @@ def _list_sizes(
         longest = reading.kept.reshape(-1, data.sizes[question.dim]).sum(axis=1).max()
         last = int(there[-1]) + data.sizes[question.dim] - int(longest)
         there = np.union1d(there, np.arange(there[-1], last + 1))
-    return pd.Index([*first, *np.setdiff1d(there, first)], dtype=np.int64)
+    sizes_in_order: pd.Index = pd.Index([*first, *np.setdiff1d(there, first)], dtype=np.int64)
+    return sizes_in_order
 
 
 def _are_shares(n: Any) -> bool:
@@ -818,7 +822,8 @@ def _answer_pairs(
         _refuse_batch(reading.batch)
         options = {**options, "other": reading.frame}
     if "gain" not in data.variables:
-        return function(pd.DataFrame(columns=list(data.variables)), **options)
+        nothing: xr.Dataset = function(pd.DataFrame(columns=list(data.variables)), **options)
+        return nothing  # unreached, because the function names the missing columns
     groups = [d for d in data["gain"].dims if d != "pair"]
     frame = data.compute().to_dataframe().reset_index().drop(columns="pair", errors="ignore")
     first = [*groups, *(x for x in _SYSTEMS if x in frame)]
