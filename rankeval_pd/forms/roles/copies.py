@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_string_dtype
 
-from rankeval_pd.errors import listed, warn
+from rankeval_pd.errors import is_hushed, listed, warn
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.rankings.copies import again_in_groups
 
@@ -83,6 +83,8 @@ def warn_of_copied_groups(
     score: FloatArray, number: IntArray, label: AnyArray, by: Sequence[Hashable]
 ) -> None:
     """Warn if the same candidates occur in several groups in ``by``."""
+    if is_hushed("by="):
+        return
     again = again_in_groups(score, number, label)
     if again is not None:
         name = repr(by[0]) if len(by) == 1 else repr(list(by))
