@@ -168,7 +168,7 @@ def test_groups_are_those_of_single_frames(ragged):
     assert means[["n_first", "n_last"]].to_numpy().tolist() == [[3, 8]] * 2
 
 
-@pytest.mark.filterwarnings("ignore:by=.*have the same label and scores:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:by=.*in another group:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("ask", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("batched", ["gold", "scores", "both"])
 def test_batches_are_those_of_single_frames(frame, ask, batched):

@@ -572,7 +572,7 @@ def test_the_difference_region_of_a_dataset(frame):
     assert list(found.dims) == ["row"]
 
 
-@pytest.mark.filterwarnings("ignore:by=.*have the same label and scores:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:by=.*in another group:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_dimensions_of_results(frame):
     ds = xr.Dataset.from_dataframe(frame).expand_dims(query=["q", "r"])

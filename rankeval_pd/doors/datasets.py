@@ -925,9 +925,7 @@ def _in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Da
     return result.set_coords([x for x in _SYSTEMS if x in result])
 
 
-def _needed(
-    data: xr.Dataset, question: Question
-) -> tuple[xr.Dataset, Question, list[Hashable]]:
+def _needed(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, Question, list[Hashable]]:
     """Return the variables of the data that have a role, and the dimensions of the groups.
 
     The question does not exclude the variables that are left out.
