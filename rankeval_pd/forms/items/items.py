@@ -36,7 +36,7 @@ from rankeval_pd.forms.items.metric_columns import (
 )
 from rankeval_pd.forms.out.tables import is_missing
 from rankeval_pd.forms.rankings.values import as_floats, group_numbers
-from rankeval_pd.forms.roles.columns import refuse_dim
+from rankeval_pd.forms.roles.columns import frame_column, refuse_dim
 from rankeval_pd.forms.roles.identifiers import warn_of_identifiers
 from rankeval_pd.forms.roles.label_types import check_levels
 from rankeval_pd.forms.roles.roles import Roles, are_values, as_names
