@@ -428,8 +428,13 @@ def _read_items(data: xr.Dataset, question: Question) -> Reading:
     metrics = {data[name].attrs.get("metric") for name in statistics}
     if len(metrics) == 1 and None not in metrics:  # the metric of queries
         frame.attrs["metric"] = metrics.pop()
-    options = {**options, "by": batch} if batch else options
-    return Reading(frame, batch, of_header[0].tolist(), options)
+    systems = of_header[0].tolist()
+    options = dict(options)
+    if batch:
+        options["by"] = batch
+    if exclude := _each(options.get("exclude")):  # the variables have been left out
+        options["exclude"] = [x for x in exclude if x in systems or x not in data.data_vars]
+    return Reading(frame, batch, systems, options)
 
 
 def _statistics(data: xr.Dataset, dim: Hashable, out: Sequence[Hashable]) -> list[Hashable]:
@@ -1045,7 +1050,7 @@ def _made_up_values(
         values = true_values(options.get("positive"))
         if values:
             others: list[Any] = [not values[0]] if dtype.kind == "b" else ["-", 0, 1, 2, 3]
-            if dtype.kind in "iuf":
+            if dtype.kind in "iufc":
                 others = [x for x in range(len(values) + 1) if x not in values]
             every = labels([*values, others[0]])
             return every[number % len(every)]

@@ -257,7 +257,7 @@ def to_items(
                 " Omit groups, or pass a column that contains several groups."
             )
     items = crossed(values, trained, metric, systems, cluster, beside)
-    if len(factors) == 2:
+    if len(factors) > 1:
         items = replace(items, factors=(factors[0], factors[1]))
     return items
 
